@@ -1,0 +1,359 @@
+//! What a person, a model and a tool say to each other.
+//!
+//! The serde form of these types is the interchange form of Gemini CLI's files (session logs, recorded
+//! responses, hook payloads): `{"role":"user","parts":[{"text":"hi"}]}`. Dialects map it to and from
+//! their own wire; what only one vendor understands travels untouched in [`Opaque`].
+
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// Who speaks. A chat history knows no other role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person, and the results of tools.
+    User,
+    /// The model.
+    Model,
+}
+
+/// One turn of one speaker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    /// Who speaks.
+    #[serde(default = "user")]
+    pub role: Role,
+    /// What is said, in order. Missing or null parts read as none.
+    #[serde(default, deserialize_with = "parts_or_null")]
+    pub parts: Vec<Part>,
+}
+
+fn user() -> Role {
+    Role::User
+}
+
+fn parts_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Part>, D::Error> {
+    Ok(Option::<Vec<Part>>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl Content {
+    /// A turn of the person.
+    pub fn user(parts: Vec<Part>) -> Self {
+        Self { role: Role::User, parts }
+    }
+
+    /// A turn of the model.
+    pub fn model(parts: Vec<Part>) -> Self {
+        Self { role: Role::Model, parts }
+    }
+
+    /// The text of all parts that are text and no thought, joined without a separator.
+    pub fn text(&self) -> String {
+        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+    }
+
+    /// The function calls in order.
+    pub fn calls(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.parts.iter().filter_map(Part::as_call)
+    }
+
+    /// The function responses in order.
+    pub fn responses(&self) -> impl Iterator<Item = &FunctionResponse> {
+        self.parts.iter().filter_map(Part::as_response)
+    }
+}
+
+/// One piece of a turn: a body, and what the vendor hung on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What the part says.
+    pub body: Body,
+    /// A thought of the model, not part of its answer.
+    pub thought: bool,
+    /// A vendor's own bytes (for Gemini the thought signature), kept byte-exact and sent back only in
+    /// the dialect that they came from.
+    pub opaque: Option<Opaque>,
+}
+
+/// The body of a [`Part`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Plain text.
+    Text(String),
+    /// Bytes that travel inside the message.
+    Inline(Blob),
+    /// Bytes that the vendor fetches itself.
+    File(FileReference),
+    /// The model asks for a tool.
+    Call(FunctionCall),
+    /// What the tool answered.
+    Response(FunctionResponse),
+    /// A part that Pollux does not interpret (`executableCode`, `codeExecutionResult`, …), with its
+    /// keys as they came.
+    Other(Map<String, Value>),
+}
+
+/// Inline bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Blob {
+    /// Media type, such as `image/png`.
+    #[serde(default)]
+    pub mime_type: String,
+    /// The bytes in standard base64. Shared: history, log and request hold one copy.
+    #[serde(default = "empty")]
+    pub data: Arc<str>,
+}
+
+fn empty() -> Arc<str> {
+    Arc::from("")
+}
+
+/// A reference to bytes elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileReference {
+    /// Media type, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Where the bytes are.
+    pub file_uri: String,
+}
+
+/// The model asks for a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// Pairs the call with its response. Empty until the turn that reads the stream has given one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The tool's name. Models have been seen to leave it out.
+    #[serde(default)]
+    pub name: String,
+    /// The arguments. A well-behaved model sends an object; [`crate::History`] stores nothing else.
+    #[serde(default)]
+    pub args: Value,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionResponse {
+    /// The id of the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The name of the tool that was called.
+    #[serde(default)]
+    pub name: String,
+    /// `{"output": …}` on success, `{"error": …}` on failure.
+    #[serde(default)]
+    pub response: Value,
+    /// Media inside the response, for models that take it there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// Bytes that only one vendor understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// The dialect that made and understands them, such as `gemini`.
+    pub dialect: String,
+    /// The bytes in the vendor's own textual form, never decoded.
+    pub data: String,
+}
+
+impl Opaque {
+    /// The dialect whose opaque bytes the interchange form calls `thoughtSignature`.
+    pub const GEMINI: &'static str = "gemini";
+}
+
+impl Part {
+    /// A part without anything hung on it.
+    pub fn new(body: Body) -> Self {
+        Self { body, thought: false, opaque: None }
+    }
+
+    /// A text part.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Body::Text(text.into()))
+    }
+
+    /// A thought of the model.
+    pub fn thought(text: impl Into<String>) -> Self {
+        Self { thought: true, ..Self::text(text) }
+    }
+
+    /// A part that asks for a tool.
+    pub fn call(id: impl Into<String>, name: impl Into<String>, args: Value) -> Self {
+        Self::new(Body::Call(FunctionCall { id: id.into(), name: name.into(), args }))
+    }
+
+    /// The successful answer of a tool: `{"output": output}`.
+    pub fn output(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        output: impl Into<Value>,
+    ) -> Self {
+        Self::response(id, name, serde_json::json!({ "output": output.into() }))
+    }
+
+    /// The failed answer of a tool: `{"error": message}`.
+    pub fn error(id: impl Into<String>, name: impl Into<String>, message: &str) -> Self {
+        Self::response(id, name, serde_json::json!({ "error": message }))
+    }
+
+    /// An answer of a tool in full.
+    pub fn response(id: impl Into<String>, name: impl Into<String>, response: Value) -> Self {
+        Self::new(Body::Response(FunctionResponse {
+            id: id.into(),
+            name: name.into(),
+            response,
+            parts: Vec::new(),
+        }))
+    }
+
+    /// Inline media.
+    pub fn inline(mime_type: impl Into<String>, base64: impl Into<Arc<str>>) -> Self {
+        Self::new(Body::Inline(Blob { mime_type: mime_type.into(), data: base64.into() }))
+    }
+
+    /// The text, when the part is text (thought or not).
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text(text) => Some(text),
+            Body::Inline(_)
+            | Body::File(_)
+            | Body::Call(_)
+            | Body::Response(_)
+            | Body::Other(_) => None,
+        }
+    }
+
+    /// The call, when the part is one.
+    pub fn as_call(&self) -> Option<&FunctionCall> {
+        if let Body::Call(call) = &self.body { Some(call) } else { None }
+    }
+
+    /// The response, when the part is one.
+    pub fn as_response(&self) -> Option<&FunctionResponse> {
+        if let Body::Response(response) = &self.body { Some(response) } else { None }
+    }
+
+    /// A part that says nothing: empty text with nothing hung on it.
+    pub fn is_empty(&self) -> bool {
+        self.opaque.is_none() && self.as_text().is_some_and(str::is_empty)
+    }
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match &self.body {
+            Body::Text(text) => map.serialize_entry("text", text)?,
+            Body::Inline(blob) => map.serialize_entry("inlineData", blob)?,
+            Body::File(file) => map.serialize_entry("fileData", file)?,
+            Body::Call(call) => map.serialize_entry("functionCall", call)?,
+            Body::Response(response) => map.serialize_entry("functionResponse", response)?,
+            Body::Other(keys) => {
+                for (key, value) in keys {
+                    map.serialize_entry(key, value)?;
+                }
+            }
+        }
+        if self.thought {
+            map.serialize_entry("thought", &true)?;
+        }
+        match &self.opaque {
+            Some(opaque) if opaque.dialect == Opaque::GEMINI => {
+                map.serialize_entry("thoughtSignature", &opaque.data)?;
+            }
+            Some(opaque) => map.serialize_entry("$pollux", opaque)?,
+            None => {}
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Older session files hold bare strings where a part is meant.
+        let mut keys = match Value::deserialize(deserializer)? {
+            Value::Object(keys) => keys,
+            Value::String(text) => return Ok(Self::text(text)),
+            other => return Err(D::Error::custom(format!("a part is an object, not {other}"))),
+        };
+        let thought = matches!(keys.remove("thought"), Some(Value::Bool(true)));
+        let opaque = match keys.remove("thoughtSignature") {
+            Some(Value::String(data)) => Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data }),
+            _ => keys.remove("$pollux").and_then(|value| serde_json::from_value(value).ok()),
+        };
+        let body = body_of(keys).map_err(D::Error::custom)?;
+        Ok(Self { body, thought, opaque })
+    }
+}
+
+fn body_of(mut keys: Map<String, Value>) -> Result<Body, serde_json::Error> {
+    if let Some(value) = keys.remove("functionCall") {
+        return serde_json::from_value(value).map(Body::Call);
+    }
+    if let Some(value) = keys.remove("functionResponse") {
+        return serde_json::from_value(value).map(Body::Response);
+    }
+    if let Some(value) = keys.remove("inlineData") {
+        return serde_json::from_value(value).map(Body::Inline);
+    }
+    if let Some(value) = keys.remove("fileData") {
+        return serde_json::from_value(value).map(Body::File);
+    }
+    match keys.remove("text") {
+        Some(Value::String(text)) => Ok(Body::Text(text)),
+        // A signature may come alone, on a part without any body.
+        _ if keys.is_empty() => Ok(Body::Text(String::new())),
+        _ => Ok(Body::Other(keys)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn interchange_form_is_gemini_clis() {
+        let value = json!({"role": "model", "parts": [
+            {"text": "**Plan** look", "thought": true},
+            {"functionCall": {"id": "a", "name": "glob", "args": {"pattern": "*"}}, "thoughtSignature": "c2ln"},
+            {"functionResponse": {"id": "a", "name": "glob", "response": {"output": "x"}}},
+            {"inlineData": {"mimeType": "image/png", "data": "AA=="}},
+            {"executableCode": {"code": "1"}},
+        ]});
+        let content: Content = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&content).unwrap(), value);
+        assert_eq!(content.parts[1].opaque.as_ref().unwrap().data, "c2ln");
+    }
+
+    #[test]
+    fn a_lone_signature_and_odd_shapes_are_read() {
+        let part: Part = serde_json::from_value(json!({"thoughtSignature": "x"})).unwrap();
+        assert!(!part.is_empty());
+        let part: Part = serde_json::from_value(json!("bare")).unwrap();
+        assert_eq!(part.as_text(), Some("bare"));
+        let part: Part = serde_json::from_value(json!({"functionCall": {}})).unwrap();
+        assert_eq!(part.as_call().unwrap().name, "");
+        assert!(serde_json::from_value::<Part>(json!({"functionCall": 7})).is_err());
+        assert!(serde_json::from_value::<Part>(json!(7)).is_err());
+        let content: Content = serde_json::from_value(json!({"parts": null})).unwrap();
+        assert_eq!(content, Content::user(Vec::new()));
+    }
+
+    #[test]
+    fn another_dialects_bytes_survive() {
+        let mut part = Part::text("x");
+        part.opaque = Some(Opaque { dialect: "anthropic".into(), data: "sig".into() });
+        let value = serde_json::to_value(&part).unwrap();
+        assert_eq!(serde_json::from_value::<Part>(value).unwrap(), part);
+    }
+}

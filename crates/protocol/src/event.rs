@@ -1,0 +1,143 @@
+//! What the agent tells: one stream of events is the truth.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Call, CallId, CallStatus, Confirmation, FinishedCall, InvalidStream, LiveOutput, Measurement,
+    ModelError, Record, RetryNotice,
+};
+
+/// How grave a notice is. The strings are those of session files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Look at this.
+    Warning,
+    /// This failed.
+    Error,
+}
+
+/// A thought of the model, split as `**subject** description`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thought {
+    /// The first text between double asterisks; empty without one.
+    pub subject: String,
+    /// The rest.
+    pub description: String,
+}
+
+impl Thought {
+    /// Splits a thought's text.
+    pub fn parse(text: &str) -> Self {
+        let split = text.split_once("**").and_then(|(before, rest)| {
+            rest.split_once("**").map(|(subject, after)| (before, subject, after))
+        });
+        match split {
+            Some((before, subject, after)) => Self {
+                subject: subject.trim().to_owned(),
+                description: format!("{}{}", before.trim_start(), after).trim().to_owned(),
+            },
+            None => Self { subject: String::new(), description: text.trim().to_owned() },
+        }
+    }
+}
+
+/// How the work on a prompt ended.
+#[derive(Debug, Clone)]
+pub enum PromptOutcome {
+    /// The model had nothing more to do.
+    Done,
+    /// The person stopped it.
+    Cancelled,
+    /// The answer could not be used, after all attempts.
+    InvalidStream(InvalidStream),
+    /// The limit of turns was reached.
+    TurnLimit,
+    /// A tool or hook ended it on purpose, for this reason.
+    Stopped(String),
+    /// A tool failed in a way that ends the run (the disk is full).
+    FatalTool {
+        /// The tool.
+        tool: String,
+        /// What happened.
+        message: String,
+    },
+    /// The model call failed.
+    Failed(ModelError),
+    /// The session log could not be written; nothing more was done after that.
+    LogFailed(String),
+}
+
+/// One event. Durable ones come as [`Event::Recorded`], after the log holds them; all others pass.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A durable event, now in the log.
+    Recorded(Arc<Record>),
+    /// Work on a prompt begins.
+    PromptStarted {
+        /// The prompt.
+        prompt_id: String,
+    },
+    /// A request to the model is about to be sent; what streamed before belongs to an earlier turn.
+    TurnStarted {
+        /// Counts the requests of the session from 1.
+        turn: u64,
+    },
+    /// The model that the prompt runs on; told when it changes.
+    ModelChosen {
+        /// Its name.
+        model: String,
+        /// Who chose.
+        reason: String,
+    },
+    /// More of the answer.
+    Text(String),
+    /// A thought.
+    Thought(Thought),
+    /// Sources, ready to print.
+    Citations(String),
+    /// A call, as it was received. It may still turn out wrong.
+    CallRequested(Call),
+    /// A call has moved on.
+    CallMoved {
+        /// The call.
+        call_id: CallId,
+        /// Where it stands now.
+        status: CallStatus,
+    },
+    /// Live output of a call.
+    CallOutput {
+        /// The call.
+        call_id: CallId,
+        /// The output.
+        output: LiveOutput,
+    },
+    /// Somebody must decide about a call: [`crate::Op::Answer`] goes back.
+    Question(Confirmation),
+    /// All calls of a turn have ended, in the order of the request.
+    CallsFinished(Vec<Arc<FinishedCall>>),
+    /// The answer so far is void: it is asked for again.
+    StreamRestarted,
+    /// The connection failed and is tried again after a wait.
+    Waiting(RetryNotice),
+    /// Words for a person.
+    Notice {
+        /// How grave.
+        severity: Severity,
+        /// The words.
+        text: String,
+    },
+    /// A figure for telemetry and statistics.
+    Measured(Box<Measurement>),
+    /// Work on a prompt has ended.
+    PromptEnded {
+        /// The prompt.
+        prompt_id: String,
+        /// How.
+        outcome: PromptOutcome,
+    },
+}

@@ -1,0 +1,360 @@
+//! The conversation, valid by construction.
+//!
+//! Vendors refuse a request whose roles do not alternate, whose function calls lack a response (or have
+//! two), or whose responses lack a call; one bad turn then makes every later request fail. [`History`]
+//! cannot hold such a conversation: each way to change it mends what the change would break. Cancel,
+//! crash, resume, compaction and rewind all go through it.
+//!
+//! Rules that hold between any two calls, with entries of one role that follow each other read as one
+//! turn (the dialects join them):
+//!
+//! 1. the first turn is the user's;
+//! 2. every call of a model turn is answered exactly once in the user turn after it, unless it is the
+//!    last turn: then it is *pending*;
+//! 3. every response answers a call of the model turn before it;
+//! 4. ids of calls are unique in their turn, their arguments are objects, no part is empty, no entry is
+//!    without parts, no thought is kept.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Body, Content, FunctionCall, Part, Role};
+
+/// Stands in for a model turn that never came, between tool results and the person's next words.
+pub const INTERRUPTED_RESPONSE: &str = "[The previous response was interrupted.]";
+
+/// Stands in for the person's words when a conversation must begin or go on without any.
+pub const CONTINUE: &str = "Please continue.";
+
+/// The durable id of an entry; also the id of its message in the session log.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(Arc<str>);
+
+impl EntryId {
+    /// Takes an id as it is.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self(id.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// One entry of the history. It never changes: a change makes a new one with a new serial, so that a
+/// dialect may keep the encoded bytes of an entry for as long as it sees the serial.
+#[derive(Debug)]
+pub struct Entry {
+    serial: u64,
+    id: EntryId,
+    content: Content,
+}
+
+impl Entry {
+    fn new(id: EntryId, content: Content) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Arc::new(Self { serial: NEXT.fetch_add(1, Ordering::Relaxed), id, content })
+    }
+
+    /// An entry outside any history, for a side call with a conversation of its own.
+    pub fn detached(content: Content) -> Arc<Self> {
+        Self::new(EntryId::new(""), content)
+    }
+
+    /// Unique in the process; names the bytes of this very entry.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// The durable id.
+    pub fn id(&self) -> &EntryId {
+        &self.id
+    }
+
+    /// What is said.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+}
+
+/// The history is not in a state to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// Nothing has been said.
+    #[error("the conversation is empty")]
+    Empty,
+    /// The model spoke last.
+    #[error("the model spoke last")]
+    ModelSpokeLast,
+    /// Calls wait for their responses.
+    #[error("calls wait for their responses")]
+    CallsPending,
+}
+
+/// Something that a restored conversation had wrong, and that was mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repair {
+    /// A call had no response; it got an error as one.
+    AnsweredCall(String),
+    /// A response had no call, or its call had been answered before; it was dropped.
+    DroppedResponse(String),
+    /// An entry had nothing left to say and was dropped.
+    DroppedEntry(String),
+    /// The conversation began with the model; a user turn was put before it.
+    AddedStart,
+    /// Tool results were followed by the person's words; a model turn was put between.
+    AddedPlaceholder,
+}
+
+/// A conversation. See the rules at the top of this file.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    entries: Vec<Arc<Entry>>,
+    pending: Vec<(String, String)>,
+}
+
+impl History {
+    /// Nothing said yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All entries, oldest first.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    /// True before anything was said.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Calls of the last turn that have no response yet, as `(id, name)`.
+    pub fn pending(&self) -> &[(String, String)] {
+        &self.pending
+    }
+
+    /// The person says something. Pending calls are answered as cancelled first. Responses among the
+    /// parts are dropped (they go through [`Self::push_responses`]), as are empty parts; when nothing is
+    /// left, nothing is said.
+    pub fn push_user(&mut self, id: EntryId, parts: Vec<Part>) {
+        let parts: Vec<Part> = parts.into_iter().filter(is_plain).collect();
+        if parts.is_empty() {
+            return;
+        }
+        self.close_pending("The call was interrupted.");
+        if self.last_has_responses() {
+            let content = Content::model(vec![Part::text(INTERRUPTED_RESPONSE)]);
+            self.add(EntryId::new(format!("{id}_interrupted")), content);
+        }
+        self.add(id, Content::user(parts));
+    }
+
+    /// The model answers. Gives back its calls as they were stored (ids made unique, arguments made
+    /// objects): these, and no others, are to be answered by [`Self::push_responses`].
+    pub fn push_model(&mut self, id: EntryId, parts: Vec<Part>) -> Vec<FunctionCall> {
+        let mut seen = HashSet::new();
+        let mut calls = Vec::new();
+        let mut kept = Vec::with_capacity(parts.len());
+        for mut part in parts {
+            if part.thought || part.is_empty() || part.as_response().is_some() {
+                continue;
+            }
+            if let Body::Call(call) = &mut part.body {
+                if !call.args.is_object() {
+                    call.args = Value::Object(Map::new());
+                }
+                make_unique(call, &mut seen);
+                calls.push(call.clone());
+            }
+            kept.push(part);
+        }
+        if kept.is_empty() {
+            return calls;
+        }
+        self.close_pending("The call was interrupted.");
+        if self.entries.is_empty() {
+            self.add(
+                EntryId::new(format!("{id}_start")),
+                Content::user(vec![Part::text(CONTINUE)]),
+            );
+        }
+        self.add(id, Content::model(kept));
+        self.pending = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+        calls
+    }
+
+    /// The answer of the model was cut short: what it said so far is kept, calls that it did not come to
+    /// run are not.
+    pub fn push_interrupted(&mut self, id: EntryId, parts: Vec<Part>) {
+        let said = parts.into_iter().filter(|part| part.as_call().is_none()).collect();
+        self.push_model(id, said);
+    }
+
+    /// The tools answer. `parts` holds responses in the order in which they completed, and what goes
+    /// with them (media, a steering text). A pending call without a response is answered as cancelled;
+    /// a response without a pending call is dropped. Without pending calls this is [`Self::push_user`].
+    pub fn push_responses(&mut self, id: EntryId, parts: Vec<Part>) {
+        if self.pending.is_empty() {
+            self.push_user(id, parts);
+            return;
+        }
+        let mut open = std::mem::take(&mut self.pending);
+        let mut kept = Vec::with_capacity(parts.len());
+        for part in parts {
+            if let Some(response) = part.as_response() {
+                let found =
+                    open.iter().position(|(id, name)| *id == response.id && *name == response.name);
+                let Some(index) = found else { continue };
+                open.remove(index);
+            } else if part.thought || part.is_empty() || part.as_call().is_some() {
+                continue;
+            }
+            kept.push(part);
+        }
+        kept.extend(
+            open.into_iter().map(|(id, name)| cancelled(id, name, "No result was received.")),
+        );
+        self.add(id, Content::user(kept));
+    }
+
+    /// Answers every pending call as cancelled, for this reason.
+    pub fn close_pending(&mut self, reason: &str) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let last = self.entries.last().map_or("", |entry| entry.id.as_str());
+        let id = EntryId::new(format!("{last}_response"));
+        let parts = std::mem::take(&mut self.pending)
+            .into_iter()
+            .map(|(id, name)| cancelled(id, name, reason))
+            .collect();
+        self.add(id, Content::user(parts));
+    }
+
+    /// Forgets everything from the entry with this id on. Pending calls that come to stand at the end
+    /// are pending again. False when there is no such entry.
+    pub fn rewind(&mut self, id: &EntryId) -> bool {
+        let Some(index) = self.entries.iter().position(|entry| entry.id == *id) else {
+            return false;
+        };
+        self.entries.truncate(index);
+        self.pending = match self.entries.last() {
+            Some(entry) if entry.content.role == Role::Model => {
+                entry.content.calls().map(|call| (call.id.clone(), call.name.clone())).collect()
+            }
+            _ => Vec::new(),
+        };
+        true
+    }
+
+    /// The conversation as a request sends it.
+    pub fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
+        if !self.pending.is_empty() {
+            return Err(NotReady::CallsPending);
+        }
+        match self.entries.last() {
+            None => Err(NotReady::Empty),
+            Some(entry) if entry.content.role == Role::Model => Err(NotReady::ModelSpokeLast),
+            Some(_) => Ok(self.entries.clone()),
+        }
+    }
+
+    /// Builds a history from contents of any origin, mending what breaks the rules. A call at the end
+    /// that has no response stays pending: the caller knows whether it can still be answered.
+    pub fn restore(contents: impl IntoIterator<Item = (EntryId, Content)>) -> (Self, Vec<Repair>) {
+        let mut history = Self::new();
+        let mut repairs = Vec::new();
+        for (id, content) in contents {
+            let before = history.entries.len();
+            match content.role {
+                Role::Model => history.restore_model(id.clone(), content, &mut repairs),
+                Role::User => history.restore_user(id.clone(), content, &mut repairs),
+            }
+            if history.entries.len() == before {
+                repairs.push(Repair::DroppedEntry(id.to_string()));
+            }
+        }
+        (history, repairs)
+    }
+
+    fn restore_model(&mut self, id: EntryId, content: Content, repairs: &mut Vec<Repair>) {
+        let pending: Vec<String> = self.pending.iter().map(|(id, _)| id.clone()).collect();
+        let started = self.entries.is_empty();
+        self.push_model(id, content.parts);
+        if started && !self.entries.is_empty() {
+            repairs.push(Repair::AddedStart);
+        }
+        repairs.extend(pending.into_iter().map(Repair::AnsweredCall));
+    }
+
+    fn restore_user(&mut self, id: EntryId, content: Content, repairs: &mut Vec<Repair>) {
+        let mut open: HashSet<(String, String)> = self.pending.iter().cloned().collect();
+        let mut answers = false;
+        for response in content.responses() {
+            if open.remove(&(response.id.clone(), response.name.clone())) {
+                answers = true;
+            } else {
+                repairs.push(Repair::DroppedResponse(response.id.clone()));
+            }
+        }
+        let speaks = answers || content.parts.iter().any(is_plain);
+        if speaks {
+            repairs.extend(open.into_iter().map(|(id, _)| Repair::AnsweredCall(id)));
+        }
+        if answers {
+            self.push_responses(id, content.parts);
+        } else {
+            if speaks && (self.last_has_responses() || !self.pending.is_empty()) {
+                repairs.push(Repair::AddedPlaceholder);
+            }
+            self.push_user(id, content.parts);
+        }
+    }
+
+    fn last_has_responses(&self) -> bool {
+        self.entries.last().is_some_and(|entry| {
+            entry.content.role == Role::User && entry.content.responses().next().is_some()
+        })
+    }
+
+    fn add(&mut self, id: EntryId, content: Content) {
+        self.entries.push(Entry::new(id, content));
+    }
+}
+
+/// Something that a user turn may say without any call before it.
+fn is_plain(part: &Part) -> bool {
+    !part.thought && !part.is_empty() && part.as_call().is_none() && part.as_response().is_none()
+}
+
+fn make_unique(call: &mut FunctionCall, seen: &mut HashSet<String>) {
+    let wanted = if call.id.is_empty() { format!("{}__call", call.name) } else { call.id.clone() };
+    let mut id = wanted.clone();
+    let mut count = 1;
+    while !seen.insert(id.clone()) {
+        count += 1;
+        id = format!("{wanted}_{count}");
+    }
+    call.id = id;
+}
+
+fn cancelled(id: String, name: String, reason: &str) -> Part {
+    Part::error(id, name, &format!("[Operation Cancelled] Reason: {reason}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Where events go: one journal that may stop the run, and observers that may not.
+
+use async_trait::async_trait;
+
+use crate::{Event, Record};
+
+/// The log that outlives the process. A record is appended before its effect.
+#[async_trait]
+pub trait Journal: Send + Sync {
+    /// Appends one record. When it fails the run stops before the next effect.
+    async fn append(&self, record: &Record) -> Result<(), JournalError>;
+
+    /// Brings everything appended so far to the device.
+    async fn sync(&self) -> Result<(), JournalError>;
+}
+
+/// The log could not be written.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum JournalError {
+    /// The disk is full.
+    #[error("No space left on device: the session log {path} cannot be written")]
+    NoSpace {
+        /// The log.
+        path: String,
+    },
+    /// Any other failure.
+    #[error("The session log {path} cannot be written: {message}")]
+    Failed {
+        /// The log.
+        path: String,
+        /// What the system said.
+        message: String,
+    },
+}
+
+/// Watches events go by: telemetry, statistics, the screen. It can neither stall nor stop the agent, so
+/// it must return at once.
+pub trait Observer: Send + Sync {
+    /// One event, in order.
+    fn observe(&self, event: &Event);
+}

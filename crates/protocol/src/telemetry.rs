@@ -1,0 +1,235 @@
+//! Figures: what telemetry and statistics fold. Names and attributes on the outside are given by the
+//! telemetry crate.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{ApprovalMode, Decision, DiffStat, InvalidStream, ModelRole, Usage};
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOperationKind {
+    /// It was made.
+    Create,
+    /// It was read.
+    Read,
+    /// It was changed.
+    Update,
+}
+
+/// A tool touched a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileOperation {
+    /// The tool.
+    pub tool: String,
+    /// What it did.
+    pub kind: FileOperationKind,
+    /// The file.
+    pub path: PathBuf,
+    /// Lines read or written.
+    pub lines: Option<u64>,
+    /// Media type.
+    pub mime_type: Option<String>,
+}
+
+/// A request is about to be sent.
+#[derive(Debug, Clone)]
+pub struct ApiRequestMeasure {
+    /// The model.
+    pub model: String,
+    /// The prompt.
+    pub prompt_id: String,
+    /// What it is for.
+    pub role: ModelRole,
+    /// The contents as JSON, only when somebody records prompts.
+    pub request_text: Option<String>,
+}
+
+/// A request was answered.
+#[derive(Debug, Clone)]
+pub struct ApiResponseMeasure {
+    /// The model.
+    pub model: String,
+    /// The prompt.
+    pub prompt_id: String,
+    /// What it was for.
+    pub role: ModelRole,
+    /// From sending to the end of the answer.
+    pub duration: Duration,
+    /// Tokens.
+    pub usage: Usage,
+    /// The vendor's names of the reasons.
+    pub finish_reasons: Vec<String>,
+    /// The answer, only when somebody records prompts.
+    pub response_text: Option<String>,
+    /// The vendor's id of the answer.
+    pub response_id: Option<String>,
+}
+
+/// A request failed for good.
+#[derive(Debug, Clone)]
+pub struct ApiErrorMeasure {
+    /// The model.
+    pub model: String,
+    /// The prompt.
+    pub prompt_id: String,
+    /// What it was for.
+    pub role: ModelRole,
+    /// From sending to the failure.
+    pub duration: Duration,
+    /// For a person.
+    pub message: String,
+    /// The class of the error.
+    pub error_type: String,
+    /// The HTTP status.
+    pub status: Option<u16>,
+}
+
+/// A call of a tool has ended.
+#[derive(Debug, Clone)]
+pub struct ToolCallMeasure {
+    /// The tool.
+    pub name: String,
+    /// The prompt.
+    pub prompt_id: String,
+    /// The arguments.
+    pub args: serde_json::Value,
+    /// How long it ran.
+    pub duration: Duration,
+    /// It ended well.
+    pub success: bool,
+    /// Who decided.
+    pub decision: Option<Decision>,
+    /// Why it failed: message and type string.
+    pub error: Option<(String, &'static str)>,
+    /// Characters of the response to the model.
+    pub content_length: Option<u64>,
+    /// What it changed.
+    pub diff: Option<DiffStat>,
+}
+
+/// An unusable answer is asked for again, or given up.
+#[derive(Debug, Clone)]
+pub struct StreamRetryMeasure {
+    /// The model.
+    pub model: String,
+    /// Attempts made so far.
+    pub attempt: u32,
+    /// Why; none for a broken connection.
+    pub reason: Option<InvalidStream>,
+    /// The class of the error.
+    pub error_type: String,
+    /// The wait before the next attempt; none when given up.
+    pub delay: Option<Duration>,
+}
+
+/// One figure.
+#[derive(Debug, Clone)]
+pub enum Measurement {
+    /// The person sent a prompt.
+    UserPrompt {
+        /// The prompt's id.
+        prompt_id: String,
+        /// Its text.
+        prompt: String,
+    },
+    /// A model was chosen.
+    ModelRouting {
+        /// The model.
+        model: String,
+        /// Who chose.
+        source: String,
+        /// How long it took.
+        latency: Duration,
+        /// Why choosing failed.
+        error: Option<String>,
+        /// The mode at that time.
+        mode: ApprovalMode,
+    },
+    /// A request is about to be sent.
+    ApiRequest(ApiRequestMeasure),
+    /// A request was answered.
+    ApiResponse(ApiResponseMeasure),
+    /// A request failed.
+    ApiError(ApiErrorMeasure),
+    /// An answer came but was semantically unusable: an error without a failed request.
+    InvalidStream {
+        /// The model.
+        model: String,
+        /// What it was for.
+        role: ModelRole,
+        /// Why.
+        reason: InvalidStream,
+    },
+    /// A chunk made no sense.
+    InvalidChunk {
+        /// Why.
+        message: String,
+    },
+    /// An unusable answer is asked for again.
+    ContentRetry(StreamRetryMeasure),
+    /// It was given up.
+    ContentRetryFailure(StreamRetryMeasure),
+    /// The connection is tried again.
+    NetworkRetry {
+        /// The model.
+        model: String,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        /// The most that will be made.
+        max_attempts: u32,
+        /// The class of the error.
+        error_type: String,
+        /// The wait.
+        delay: Duration,
+    },
+    /// A call of a tool has ended.
+    ToolCall(ToolCallMeasure),
+    /// A tool touched a file.
+    File(FileOperation),
+    /// Large output was cut.
+    ToolOutputTruncated {
+        /// The tool.
+        tool: String,
+        /// The prompt.
+        prompt_id: String,
+        /// Characters before.
+        original: u64,
+        /// Characters after.
+        truncated: u64,
+        /// The limit.
+        threshold: u64,
+    },
+    /// Which step of the edit ladder matched.
+    EditStrategy(String),
+    /// A slash command ran.
+    SlashCommand {
+        /// Its name.
+        command: String,
+        /// The subcommand.
+        subcommand: Option<String>,
+        /// It ended well.
+        success: bool,
+    },
+    /// The approval mode changed.
+    ModeSwitch {
+        /// Before.
+        from: ApprovalMode,
+        /// After.
+        to: ApprovalMode,
+    },
+    /// How long a mode lasted.
+    ModeDuration {
+        /// The mode.
+        mode: ApprovalMode,
+        /// How long.
+        duration: Duration,
+    },
+    /// A conversation has ended.
+    ConversationFinished {
+        /// The mode.
+        mode: ApprovalMode,
+        /// Turns taken.
+        turns: u64,
+    },
+}

@@ -1,0 +1,355 @@
+//! A tool, its invocations and their results.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, FileOperation, Modification,
+    Part,
+};
+
+/// The arguments of a call: always an object.
+pub type Args = Map<String, Value>;
+
+/// How a tool is told to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Declaration {
+    /// The name that the model calls it by.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub parameters: Value,
+}
+
+/// What sort of tool it is. Policies speak of kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Reads something.
+    Read,
+    /// Changes a file.
+    Edit,
+    /// Removes something.
+    Delete,
+    /// Moves something.
+    Move,
+    /// Looks for something.
+    Search,
+    /// Runs a program.
+    Execute,
+    /// Only thinks.
+    Think,
+    /// Hands work to another agent.
+    Agent,
+    /// Fetches from the network.
+    Fetch,
+    /// Talks to the person.
+    Communicate,
+    /// Plans.
+    Plan,
+    /// Anything else.
+    Other,
+}
+
+/// Why a call failed. The strings are those of JSON output and telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    missing_docs,
+    reason = "the names are the documentation: they are the strings of the output"
+)]
+pub enum ToolErrorKind {
+    PolicyViolation,
+    InvalidToolParams,
+    Unknown,
+    UnhandledException,
+    ToolNotRegistered,
+    ExecutionFailed,
+    FileNotFound,
+    FileWriteFailure,
+    ReadContentFailure,
+    AttemptToCreateExistingFile,
+    FileTooLarge,
+    PermissionDenied,
+    NoSpaceLeft,
+    TargetIsDirectory,
+    PathNotInWorkspace,
+    SearchPathNotFound,
+    SearchPathNotADirectory,
+    EditPreparationFailure,
+    EditNoOccurrenceFound,
+    EditExpectedOccurrenceMismatch,
+    EditNoChange,
+    GlobExecutionError,
+    GrepExecutionError,
+    LsExecutionError,
+    PathIsNotADirectory,
+    ShellExecuteError,
+    StopExecution,
+}
+
+impl ToolErrorKind {
+    /// The string of JSON output and telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PolicyViolation => "policy_violation",
+            Self::InvalidToolParams => "invalid_tool_params",
+            Self::Unknown => "unknown",
+            Self::UnhandledException => "unhandled_exception",
+            Self::ToolNotRegistered => "tool_not_registered",
+            Self::ExecutionFailed => "execution_failed",
+            Self::FileNotFound => "file_not_found",
+            Self::FileWriteFailure => "file_write_failure",
+            Self::ReadContentFailure => "read_content_failure",
+            Self::AttemptToCreateExistingFile => "attempt_to_create_existing_file",
+            Self::FileTooLarge => "file_too_large",
+            Self::PermissionDenied => "permission_denied",
+            Self::NoSpaceLeft => "no_space_left",
+            Self::TargetIsDirectory => "target_is_directory",
+            Self::PathNotInWorkspace => "path_not_in_workspace",
+            Self::SearchPathNotFound => "search_path_not_found",
+            Self::SearchPathNotADirectory => "search_path_not_a_directory",
+            Self::EditPreparationFailure => "edit_preparation_failure",
+            Self::EditNoOccurrenceFound => "edit_no_occurrence_found",
+            Self::EditExpectedOccurrenceMismatch => "edit_expected_occurrence_mismatch",
+            Self::EditNoChange => "edit_no_change",
+            Self::GlobExecutionError => "glob_execution_error",
+            Self::GrepExecutionError => "grep_execution_error",
+            Self::LsExecutionError => "ls_execution_error",
+            Self::PathIsNotADirectory => "path_is_not_a_directory",
+            Self::ShellExecuteError => "shell_execute_error",
+            Self::StopExecution => "stop_execution",
+        }
+    }
+}
+
+/// A call failed; the message goes to the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// Why.
+    pub kind: ToolErrorKind,
+    /// What the model is told: what happened and what would help.
+    pub message: String,
+}
+
+impl ToolError {
+    /// An error with its message for the model.
+    pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+/// Lines and characters that a change adds and removes. `model_*` is from the text on disk to the
+/// model's proposal, `user_*` from there to what the person made of it. Line ends do not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names are those of session files")]
+pub struct DiffStat {
+    pub model_added_lines: u64,
+    pub model_removed_lines: u64,
+    pub model_added_chars: u64,
+    pub model_removed_chars: u64,
+    pub user_added_lines: u64,
+    pub user_removed_lines: u64,
+    pub user_added_chars: u64,
+    pub user_removed_chars: u64,
+}
+
+/// A change of one file, as it is shown and recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileDiff {
+    /// Unified patch with three lines of context.
+    pub file_diff: String,
+    /// The last component of the path.
+    pub file_name: String,
+    /// The absolute path.
+    pub file_path: PathBuf,
+    /// The text before; none for a new file.
+    pub original_content: Option<String>,
+    /// The text after.
+    pub new_content: String,
+    /// How much changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff_stat: Option<DiffStat>,
+    /// The file did not exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_new_file: Option<bool>,
+}
+
+/// What a person is shown of a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Display {
+    /// Text or Markdown.
+    Text(String),
+    /// A change of a file.
+    Diff(Box<FileDiff>),
+    /// Data with a shape of its own (`{"summary", "files"}` of a listing, `{"todos"}`, …).
+    Structured(Value),
+}
+
+/// A change of the session that a tool asks for; the agent makes it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Directive {
+    /// Change the approval mode.
+    SetMode(ApprovalMode),
+    /// Run this other call in my place; its result is mine.
+    TailCall {
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        args: Args,
+    },
+    /// End the turn, for this reason.
+    Stop(String),
+}
+
+/// What a run of a tool gives back.
+#[derive(Debug, Clone, Default)]
+pub struct ToolOutput {
+    /// What the model is told: text parts, media parts. Ignored when `error` is set.
+    pub content: Vec<Part>,
+    /// What a person is shown.
+    pub display: Option<Display>,
+    /// Why it failed.
+    pub error: Option<ToolError>,
+    /// Changes of the session.
+    pub directives: Vec<Directive>,
+    /// Files that were touched, for telemetry and statistics.
+    pub files: Vec<FileOperation>,
+    /// Where the whole output lies when `content` holds only a part of it.
+    pub output_file: Option<PathBuf>,
+}
+
+impl ToolOutput {
+    /// A result in words, the same for model and person.
+    pub fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { display: Some(Display::Text(text.clone())), ..Self::quiet(text) }
+    }
+
+    /// A result in words for the model alone.
+    pub fn quiet(text: impl Into<String>) -> Self {
+        Self { content: vec![Part::text(text)], ..Self::default() }
+    }
+
+    /// Replaces what a person is shown.
+    #[must_use]
+    pub fn display(mut self, display: Display) -> Self {
+        self.display = Some(display);
+        self
+    }
+}
+
+impl From<ToolError> for ToolOutput {
+    fn from(error: ToolError) -> Self {
+        let display = Some(Display::Text(error.message.clone()));
+        Self { display, error: Some(error), ..Self::default() }
+    }
+}
+
+/// A piece of output while a call runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LiveOutput {
+    /// More text at the end.
+    Append(String),
+    /// The whole output so far, anew.
+    Replace(String),
+    /// The process group that runs, for whoever wants to signal it.
+    ProcessGroup(u32),
+}
+
+/// Takes live output; never blocks.
+pub type OutputSink = Arc<dyn Fn(LiveOutput) + Send + Sync>;
+
+/// What comes down to a running call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallInput {
+    /// Keys.
+    Key(Vec<u8>),
+    /// The window has a new size.
+    Resize {
+        /// Columns.
+        columns: u16,
+        /// Rows.
+        rows: u16,
+    },
+    /// Go on in the background.
+    Background,
+    /// Stop.
+    Stop,
+}
+
+/// What a run is given.
+pub struct RunContext {
+    /// The call that runs.
+    pub call_id: CallId,
+    /// Cancelled when the person stops the work: return within 100 ms.
+    pub cancel: CancellationToken,
+    /// Live output up.
+    pub output: OutputSink,
+    /// Keys, resizes and wishes down.
+    pub input: BoxStream<'static, CallInput>,
+}
+
+/// A tool.
+pub trait Tool: Send + Sync {
+    /// The name that models and policies use.
+    fn name(&self) -> &str;
+
+    /// The name that people see.
+    fn display_name(&self) -> &str;
+
+    /// What sort of tool it is.
+    fn kind(&self) -> ToolKind;
+
+    /// How it is told to a model.
+    fn declaration(&self) -> Declaration;
+
+    /// Its output is Markdown.
+    fn renders_markdown(&self) -> bool {
+        true
+    }
+
+    /// Checks the arguments and makes them ready to run. Called anew whenever they change; changes
+    /// nothing in the world.
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError>;
+}
+
+/// A call whose arguments have been checked.
+#[async_trait]
+pub trait Invocation: Send + Sync {
+    /// What it will do.
+    fn effects(&self) -> Effects;
+
+    /// One line for a person.
+    fn describe(&self) -> String;
+
+    /// What a person must see before saying yes. It may look at the world (read the file that will
+    /// change) and remembers what it saw: `run` refuses when the world has moved on.
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        Ok(Confirmation {
+            call_id: call_id.clone(),
+            title: "Confirm".to_owned(),
+            kind: ConfirmationKind::Information { prompt: self.describe(), urls: Vec::new() },
+        })
+    }
+
+    /// The arguments after the person's change.
+    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
+        let Modification::NewContent(_) = modification;
+        Err(ToolError::new(ToolErrorKind::InvalidToolParams, "This call cannot be modified."))
+    }
+
+    /// Does it.
+    async fn run(&self, context: RunContext) -> ToolOutput;
+}

@@ -1,0 +1,39 @@
+//! Tokens, as the vendors count them.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one request or of many. All counts are the vendor's own figures; zero when not told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the request, cached ones included.
+    pub prompt: u64,
+    /// Tokens of the answer, thoughts excluded.
+    pub candidates: u64,
+    /// The vendor's total.
+    pub total: u64,
+    /// The part of `prompt` that came from the vendor's cache.
+    pub cached: u64,
+    /// Tokens of thoughts.
+    pub thoughts: u64,
+    /// Tokens of tool results the vendor itself put into the prompt.
+    pub tool: u64,
+}
+
+impl Usage {
+    /// Tokens of the request that had to be read anew: `prompt - cached`, never negative.
+    pub fn input(&self) -> u64 {
+        self.prompt.saturating_sub(self.cached)
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt += other.prompt;
+        self.candidates += other.candidates;
+        self.total += other.total;
+        self.cached += other.cached;
+        self.thoughts += other.thoughts;
+        self.tool += other.tool;
+    }
+}
