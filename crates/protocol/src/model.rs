@@ -133,6 +133,21 @@ pub enum FinishReason {
     Other(String),
 }
 
+impl FinishReason {
+    /// The word of telemetry.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Stop => "STOP",
+            Self::MaxTokens => "MAX_TOKENS",
+            Self::Safety => "SAFETY",
+            Self::Recitation => "RECITATION",
+            Self::MalformedFunctionCall => "MALFORMED_FUNCTION_CALL",
+            Self::UnexpectedToolCall => "UNEXPECTED_TOOL_CALL",
+            Self::Other(word) => word,
+        }
+    }
+}
+
 /// A source that the model names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Citation {

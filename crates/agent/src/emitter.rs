@@ -1,0 +1,63 @@
+//! The one way out for events: journal first, then observers, then the frontend.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Event, Journal, JournalError, Measurement, Observer, Record, Severity};
+use tokio::sync::mpsc;
+
+/// Events that may wait in the channel to the frontend before the agent is held back.
+const CHANNEL: usize = 1024;
+
+/// Sends events where they belong, in order.
+#[derive(Clone)]
+pub struct Emitter {
+    journal: Arc<dyn Journal>,
+    observers: Arc<[Arc<dyn Observer>]>,
+    frontend: mpsc::Sender<Arc<Event>>,
+}
+
+impl Emitter {
+    /// An emitter, and the end of the channel that the frontend reads.
+    pub fn new(
+        journal: Arc<dyn Journal>,
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> (Self, mpsc::Receiver<Arc<Event>>) {
+        let (frontend, events) = mpsc::channel(CHANNEL);
+        (Self { journal, observers: observers.into(), frontend }, events)
+    }
+
+    /// Writes a durable event to the log, then tells it. When the log cannot be written nothing is told
+    /// and the caller must stop before the effect.
+    pub async fn record(&self, record: Record) -> Result<(), JournalError> {
+        self.journal.append(&record).await?;
+        self.emit(Event::Recorded(Arc::new(record))).await;
+        Ok(())
+    }
+
+    /// Brings the log to the device.
+    pub async fn sync(&self) -> Result<(), JournalError> {
+        self.journal.sync().await
+    }
+
+    /// Tells a passing event. Waits while the frontend is behind; a frontend that is gone is no reason
+    /// to stop.
+    pub async fn emit(&self, event: Event) {
+        for observer in self.observers.iter() {
+            observer.observe(&event);
+        }
+        // The receiver may be gone: then nobody is there to be told.
+        drop(self.frontend.send(Arc::new(event)).await);
+    }
+
+    /// Tells a figure.
+    pub async fn measure(&self, measurement: Measurement) {
+        self.emit(Event::Measured(Box::new(measurement))).await;
+    }
+
+    /// Tells a person something that the log keeps too.
+    pub async fn notice(&self, severity: Severity, text: String) -> Result<(), JournalError> {
+        self.record(Record::Notice { severity, text: text.clone() }).await?;
+        self.emit(Event::Notice { severity, text }).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! The loop: a prompt goes in, the model is asked, its calls run, it is asked again, until it is done.
+//!
+//! [`spawn`] starts a [`Session`] on the current runtime and gives back a handle that speaks `Op` down
+//! and `Event` up. Inside, [`Chat`] turns one request into one usable answer (restarting streams that
+//! are not), [`Scheduler`] runs the calls of one answer, and everything durable goes through the journal
+//! before it takes effect. The agent never prints, never reads a key and never opens a socket: it sees
+//! models, tools, journal and person only as ports.
+
+mod chat;
+mod commands;
+mod context;
+mod emitter;
+mod handle;
+mod prompt;
+mod response;
+mod scheduler;
+mod session;
+mod steering;
+mod toolset;
+mod turn;
+mod validity;
+
+pub use chat::{Chat, StreamRetries};
+pub use commands::Commands;
+pub use context::{CONTEXT_ENTRY_ID, SessionContext};
+pub use emitter::Emitter;
+pub use handle::{Handle, spawn};
+pub use prompt::{PromptInputs, system_prompt};
+pub use scheduler::{Batch, Scheduler};
+pub use session::{Session, SessionParts};
+pub use toolset::Toolset;

@@ -1,0 +1,127 @@
+//! From a tool's output to what the model is told: one function response, and media beside it.
+
+use pollux_protocol::{Body, Call, Part, ToolError, ToolOutput};
+use serde_json::{Value, json};
+
+/// Converts an output. `media_in_responses`: the model takes images and documents inside the response;
+/// otherwise they follow it as siblings.
+pub(crate) fn convert(call: &Call, output: ToolOutput, media_in_responses: bool) -> Vec<Part> {
+    if let Some(error) = &output.error {
+        return vec![failure(call, error)];
+    }
+    let mut texts = Vec::new();
+    let mut media = Vec::new();
+    for part in output.content {
+        match part.body {
+            Body::Text(text) => texts.push(text),
+            Body::Inline(_) | Body::File(_) => media.push(part),
+            // A response of its own wins over everything beside it.
+            Body::Response(embedded) => {
+                return vec![Part::response(call.id.as_str(), &call.name, embedded.response)];
+            }
+            Body::Call(_) | Body::Other(_) => {}
+        }
+    }
+    let response = match (texts.is_empty(), media.len()) {
+        (true, 0) => json!({}),
+        (true, count) => json!({ "output": format!("Binary content provided ({count} item(s)).") }),
+        (false, _) => json!({ "output": texts.join("\n") }),
+    };
+    with_media(call, response, media, media_in_responses)
+}
+
+fn with_media(call: &Call, response: Value, media: Vec<Part>, inside: bool) -> Vec<Part> {
+    let mut part = Part::response(call.id.as_str(), &call.name, response);
+    let mut siblings = Vec::new();
+    for item in media {
+        let nests = inside && matches!(&item.body, Body::Inline(blob) if nests(&blob.mime_type));
+        match &mut part.body {
+            Body::Response(response) if nests => response.parts.push(item),
+            _ => siblings.push(item),
+        }
+    }
+    siblings.insert(0, part);
+    siblings
+}
+
+fn nests(mime_type: &str) -> bool {
+    mime_type.starts_with("image/") || mime_type == "application/pdf"
+}
+
+/// The response of a call that failed.
+pub(crate) fn failure(call: &Call, error: &ToolError) -> Part {
+    Part::error(call.id.as_str(), &call.name, &error.message)
+}
+
+/// The response of a call that a person ended. What it had done by then stays with it.
+pub(crate) fn cancelled(call: &Call, reason: &str, so_far: Option<ToolOutput>) -> Vec<Part> {
+    let mut parts = so_far.map_or_else(Vec::new, |output| convert(call, output, false));
+    let message = format!("[Operation Cancelled] {reason}");
+    match parts.first_mut().map(|part| &mut part.body) {
+        Some(Body::Response(response)) => {
+            if let Some(fields) = response.response.as_object_mut() {
+                fields.insert("error".to_owned(), Value::String(message));
+            }
+            parts
+        }
+        _ => vec![Part::error(call.id.as_str(), &call.name, &message)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::{CallId, ToolErrorKind};
+
+    use super::*;
+
+    fn call() -> Call {
+        Call { id: CallId::new("c"), name: "t".into(), args: json!({}), prompt_id: "p".into() }
+    }
+
+    fn output(content: Vec<Part>) -> ToolOutput {
+        ToolOutput { content, ..ToolOutput::default() }
+    }
+
+    fn json_of(parts: &[Part]) -> Value {
+        serde_json::to_value(parts).unwrap()
+    }
+
+    #[test]
+    fn texts_media_and_nothing() {
+        let image = Part::inline("image/png", "AA==");
+        let both = output(vec![Part::text("a"), image.clone(), Part::text("b")]);
+        assert_eq!(
+            json_of(&convert(&call(), both.clone(), false)),
+            json!([{"functionResponse": {"id": "c", "name": "t", "response": {"output": "a\nb"}}},
+                   {"inlineData": {"mimeType": "image/png", "data": "AA=="}}])
+        );
+        let nested = convert(&call(), both, true);
+        assert_eq!(nested.len(), 1);
+        assert_eq!(nested[0].as_response().unwrap().parts, vec![image.clone()]);
+        let only = convert(&call(), output(vec![image]), false);
+        assert_eq!(
+            only[0].as_response().unwrap().response,
+            json!({"output": "Binary content provided (1 item(s))."})
+        );
+        assert_eq!(
+            convert(&call(), output(vec![]), false)[0].as_response().unwrap().response,
+            json!({})
+        );
+    }
+
+    #[test]
+    fn errors_and_cancellations() {
+        let failed =
+            ToolOutput::from(ToolError::new(ToolErrorKind::FileNotFound, "File not found: /x"));
+        assert_eq!(
+            convert(&call(), failed, false)[0].as_response().unwrap().response,
+            json!({"error": "File not found: /x"})
+        );
+        let parts =
+            cancelled(&call(), "User cancelled tool execution.", Some(ToolOutput::quiet("half")));
+        assert_eq!(
+            parts[0].as_response().unwrap().response,
+            json!({"output": "half", "error": "[Operation Cancelled] User cancelled tool execution."})
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! Running a group.
+
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use pollux_protocol::{
+    Call, CallStatus, Directive, Display, Event, FinishedCall, JournalError, LiveOutput,
+    Measurement, Record, RunContext, ToolCallMeasure, ToolError, ToolErrorKind, ToolOutput,
+};
+use tokio::sync::mpsc;
+
+use super::{Batch, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
+
+/// What a call may take to come back after it was told to stop. Longer is not waited for: the call goes
+/// on dying behind.
+const GRACE: Duration = Duration::from_millis(80);
+
+/// One call that has run.
+struct Ran {
+    index: usize,
+    output: ToolOutput,
+    duration: Duration,
+}
+
+impl Scheduler<'_> {
+    /// Runs all calls of a group at once, each in the log before it starts.
+    pub(super) async fn run_group(
+        &self,
+        group: Vec<Ready>,
+        queue: &mut VecDeque<Queued>,
+        batch: &mut Batch,
+    ) -> Result<(), JournalError> {
+        for ready in &group {
+            self.record_start(ready).await?;
+        }
+        let (live, mut live_output) = mpsc::unbounded_channel();
+        let mut running: FuturesUnordered<_> = group
+            .iter()
+            .enumerate()
+            .map(|(index, ready)| self.run_one(index, ready, live.clone()))
+            .collect();
+        let mut ran: Vec<Option<Ran>> = group.iter().map(|_| None).collect();
+        let stopped = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::pin!(stopped);
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = live_output.recv() => self.emitter.emit(event).await,
+                done = running.next() => match done {
+                    None => break,
+                    Some(done) => {
+                        let index = done.index;
+                        ran[index] = Some(done);
+                    }
+                },
+                () = &mut stopped => break,
+            }
+        }
+        drop(running);
+        for (ready, ran) in group.into_iter().zip(ran) {
+            self.inputs.close(&ready.queued.call.id);
+            self.settle(ready, ran, queue, batch).await?;
+        }
+        Ok(())
+    }
+
+    async fn record_start(&self, ready: &Ready) -> Result<(), JournalError> {
+        let call_id = ready.queued.call.id.clone();
+        if let Some(decision) = ready.decision {
+            self.emitter.record(Record::Decided { call_id: call_id.clone(), decision }).await?;
+        }
+        let effects = ready.effects.clone();
+        self.emitter.record(Record::CallStarted { call_id: call_id.clone(), effects }).await?;
+        self.moved(&call_id, CallStatus::Executing).await;
+        Ok(())
+    }
+
+    async fn run_one(
+        &self,
+        index: usize,
+        ready: &Ready,
+        live: mpsc::UnboundedSender<Event>,
+    ) -> Ran {
+        let call_id = ready.queued.call.id.clone();
+        let input = self.inputs.open(&call_id);
+        let input = futures::stream::unfold(input, |mut input| async move {
+            input.recv().await.map(|item| (item, input))
+        });
+        let told = call_id.clone();
+        let context = RunContext {
+            call_id,
+            cancel: self.cancel.child_token(),
+            output: Arc::new(move |output: LiveOutput| {
+                // The scheduler is gone when nobody listens.
+                drop(live.send(Event::CallOutput { call_id: told.clone(), output }));
+            }),
+            input: input.boxed(),
+        };
+        let started = Instant::now();
+        // A tool that panics fails alone.
+        let outcome = AssertUnwindSafe(ready.invocation.run(context)).catch_unwind().await;
+        let output = outcome.unwrap_or_else(|panic| {
+            let message = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "the tool failed without a message".to_owned());
+            ToolError::new(ToolErrorKind::UnhandledException, message).into()
+        });
+        Ran { index, output, duration: started.elapsed() }
+    }
+
+    /// Ends a call that has run, or that was still running when the work was stopped.
+    async fn settle(
+        &self,
+        ready: Ready,
+        ran: Option<Ran>,
+        queue: &mut VecDeque<Queued>,
+        batch: &mut Batch,
+    ) -> Result<(), JournalError> {
+        let (output, duration) = match ran {
+            Some(ran) => (Some(ran.output), ran.duration),
+            None => (None, Duration::ZERO),
+        };
+        if self.cancel.is_cancelled() {
+            batch.cancelled = true;
+        }
+        match output {
+            // What was done when the stop came counts as done.
+            Some(mut output) if !self.cancel.is_cancelled() || is_complete(&output) => {
+                for file in output.files.drain(..) {
+                    self.emitter.measure(Measurement::File(file)).await;
+                }
+                let directives = std::mem::take(&mut output.directives);
+                for directive in directives {
+                    if let Directive::TailCall { name, args } = directive {
+                        let Queued { call, answers_as } = ready.queued;
+                        let args = serde_json::Value::Object(args);
+                        queue.push_front(Queued { call: Call { name, args, ..call }, answers_as });
+                        return Ok(());
+                    }
+                    batch.directives.push(directive);
+                }
+                self.finish(batch, &ready.queued, Some(&ready), output, duration).await
+            }
+            so_far => {
+                let finished =
+                    cancelled_call(&ready.queued, Some(&ready), INTERRUPTED, so_far, duration);
+                self.complete(batch, finished, Some(&ready)).await
+            }
+        }
+    }
+}
+
+/// A call that changed a file and said so has ended, whatever came after.
+fn is_complete(output: &ToolOutput) -> bool {
+    output.error.is_none() && matches!(output.display, Some(Display::Diff(_)))
+}
+
+/// The figures of a finished call.
+pub(super) fn measure(finished: &FinishedCall) -> Measurement {
+    let diff = match &finished.display {
+        Some(Display::Diff(diff)) => diff.diff_stat,
+        _ => None,
+    };
+    let error = finished.error.as_ref().map(|error| (error.message.clone(), error.kind.as_str()));
+    let response = finished.response.first().and_then(|part| part.as_response());
+    let output = response.and_then(|response| response.response.get("output")?.as_str());
+    Measurement::ToolCall(ToolCallMeasure {
+        name: finished.call.name.clone(),
+        prompt_id: finished.call.prompt_id.clone(),
+        args: finished.call.args.clone(),
+        duration: finished.duration,
+        success: finished.status == CallStatus::Success,
+        decision: finished.decision,
+        error,
+        content_length: output.map(|text| text.chars().count() as u64),
+        diff,
+    })
+}

@@ -1,0 +1,104 @@
+//! Is an answer usable? A pure judgement of a finished stream.
+
+use pollux_protocol::{FinishReason, InvalidStream};
+
+/// What is known of a stream that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreamEnd<'a> {
+    pub(crate) finish: Option<&'a FinishReason>,
+    pub(crate) text: &'a str,
+    pub(crate) has_calls: bool,
+    pub(crate) has_thoughts: bool,
+    /// The request carried results of tools.
+    pub(crate) answers_results: bool,
+}
+
+/// The reason why the answer cannot be used, if there is one. An answer with calls always can; an empty
+/// answer to tool results can too.
+pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
+    if end.has_calls {
+        return None;
+    }
+    let Some(finish) = end.finish else {
+        return (!end.answers_results).then_some(InvalidStream::NoFinishReason);
+    };
+    let says_something = says_something(end.text);
+    match finish {
+        FinishReason::MalformedFunctionCall => return Some(InvalidStream::MalformedFunctionCall),
+        FinishReason::UnexpectedToolCall => return Some(InvalidStream::UnexpectedToolCall),
+        _ if says_something => return None,
+        FinishReason::MaxTokens => return Some(InvalidStream::MaxTokensExceeded),
+        FinishReason::Safety => return Some(InvalidStream::SafetyBlocked),
+        FinishReason::Recitation => return Some(InvalidStream::RecitationBlocked),
+        FinishReason::Other(_) => return Some(InvalidStream::OtherBlocked),
+        FinishReason::Stop => {}
+    }
+    if end.has_thoughts {
+        Some(InvalidStream::ThinkingOnlyResponse)
+    } else {
+        (!end.answers_results).then_some(InvalidStream::NoResponseText)
+    }
+}
+
+/// True when something is left after invisible characters and HTML comments are taken away.
+fn says_something(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        let (visible, after) = match rest.split_once("<!--") {
+            Some((before, comment)) => (before, comment.split_once("-->").map(|(_, after)| after)),
+            None => (rest, None),
+        };
+        if visible.chars().any(|character| !character.is_whitespace() && !is_zero_width(character))
+        {
+            return true;
+        }
+        match after {
+            Some(after) => rest = after,
+            // An unclosed comment is text like any other.
+            None => return rest.contains("<!--"),
+        }
+    }
+}
+
+fn is_zero_width(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Row<'a> = (Option<&'a FinishReason>, &'a str, bool, bool, bool, Option<InvalidStream>);
+
+    #[test]
+    fn table() {
+        use InvalidStream as I;
+        let stop = FinishReason::Stop;
+        let safety = FinishReason::Safety;
+        let malformed = FinishReason::MalformedFunctionCall;
+        let tokens = FinishReason::MaxTokens;
+        // finish, text, calls, thoughts, answers results
+        let table: &[Row<'_>] = &[
+            (Some(&stop), "hi", false, false, false, None),
+            (None, "hi", false, false, false, Some(I::NoFinishReason)),
+            (None, "hi", false, false, true, None),
+            (None, "", true, false, false, None),
+            (Some(&malformed), "hi", false, false, false, Some(I::MalformedFunctionCall)),
+            (Some(&malformed), "", true, false, false, None),
+            (Some(&tokens), "cut", false, false, false, None),
+            (Some(&tokens), "", false, false, true, Some(I::MaxTokensExceeded)),
+            (Some(&safety), "", false, false, false, Some(I::SafetyBlocked)),
+            (Some(&stop), "", false, true, true, Some(I::ThinkingOnlyResponse)),
+            (Some(&stop), "", false, false, true, None),
+            (Some(&stop), "\u{200b} <!-- x -->\n", false, false, false, Some(I::NoResponseText)),
+            (Some(&stop), "<!-- x --> y", false, false, false, None),
+            (Some(&stop), "<!-- never closed", false, false, false, None),
+        ];
+        for (finish, text, has_calls, has_thoughts, answers_results, expected) in
+            table.iter().copied()
+        {
+            let end = StreamEnd { finish, text, has_calls, has_thoughts, answers_results };
+            assert_eq!(judge(end), expected, "{end:?}");
+        }
+    }
+}

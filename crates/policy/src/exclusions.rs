@@ -1,0 +1,64 @@
+//! What the settings take away from the model: `tools.exclude` and `tools.core`.
+
+use std::collections::HashSet;
+
+/// Names that old settings use for a tool, beside its own.
+const ALIASES: &[(&str, &str)] = &[
+    ("search_file_content", "grep_search"),
+    ("ShellTool", "run_shell_command"),
+    ("ReadFileTool", "read_file"),
+    ("WriteFileTool", "write_file"),
+    ("EditTool", "replace"),
+    ("LSTool", "list_directory"),
+    ("GlobTool", "glob"),
+    ("GrepTool", "grep_search"),
+    ("RipGrepTool", "grep_search"),
+];
+
+/// Tools that the settings exclude.
+#[derive(Debug, Clone, Default)]
+pub struct Exclusions {
+    excluded: HashSet<String>,
+    core: Option<HashSet<String>>,
+}
+
+impl Exclusions {
+    /// From the lists of the settings. An entry with arguments, such as `run_shell_command(rm)`, takes
+    /// the whole tool away when it stands in `exclude` (the safe side), and admits the whole tool when
+    /// it stands in `core`.
+    pub fn new(exclude: &[String], core: Option<&[String]>) -> Self {
+        Self {
+            excluded: exclude.iter().map(|entry| tool_name(entry)).collect(),
+            core: core.map(|entries| entries.iter().map(|entry| tool_name(entry)).collect()),
+        }
+    }
+
+    /// True when the settings take this tool away.
+    pub fn excludes(&self, tool: &str) -> bool {
+        self.excluded.contains(tool) || self.core.as_ref().is_some_and(|core| !core.contains(tool))
+    }
+}
+
+fn tool_name(entry: &str) -> String {
+    let name = entry.split('(').next().unwrap_or(entry).trim().trim_start_matches('_');
+    let found = ALIASES.iter().find(|(alias, _)| *alias == name);
+    found.map_or(name, |(_, tool)| tool).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_classes_aliases_and_arguments() {
+        let list = ["ShellTool(rm -rf)", "search_file_content", "glob"].map(str::to_owned);
+        let exclusions = Exclusions::new(&list, None);
+        for tool in ["run_shell_command", "grep_search", "glob"] {
+            assert!(exclusions.excludes(tool), "{tool}");
+        }
+        assert!(!exclusions.excludes("read_file"));
+        let exclusions = Exclusions::new(&[], Some(&list));
+        assert!(!exclusions.excludes("run_shell_command"));
+        assert!(exclusions.excludes("read_file"));
+    }
+}

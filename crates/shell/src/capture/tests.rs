@@ -1,0 +1,92 @@
+use std::path::Path;
+
+use super::*;
+
+const SMALL: Limits = Limits { head: 8, tail: 8 };
+
+fn capture(limits: Limits, spill: Option<Spill>, chunks: &[&[u8]]) -> (Captured, Vec<String>) {
+    let mut seen = Vec::new();
+    let mut capture = Capture::new(limits, spill, |chunk: Chunk<'_>| match chunk {
+        Chunk::Text(text) => seen.push(text.to_owned()),
+        Chunk::Binary { received } => seen.push(format!("binary {received}")),
+    });
+    for chunk in chunks {
+        capture.push(chunk);
+    }
+    let captured = capture.finish();
+    (captured, seen)
+}
+
+fn contents(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn live_text_never_splits_a_character() {
+    let (_, seen) = capture(SMALL, None, &[b"a\xc3", b"\xa4b", b"\xe2\x82"]);
+    assert_eq!(seen, ["a", "äb", "\u{fffd}"]);
+}
+
+#[test]
+fn a_nul_early_means_binary() {
+    let (captured, seen) = capture(SMALL, None, &[b"abc", b"d\0e", b"fgh"]);
+    assert!(captured.binary);
+    assert_eq!(captured.bytes, 9);
+    assert_eq!(seen, ["abc", "binary 6", "binary 9"]);
+}
+
+#[test]
+fn a_nul_past_the_sniffed_bytes_does_not() {
+    let text = vec![b'a'; 4096];
+    let (captured, _) = capture(SMALL, None, &[&text, b"\0"]);
+    assert!(!captured.binary);
+    let (captured, _) = capture(SMALL, None, &[&text[1..], b"\0"]);
+    assert!(captured.binary);
+}
+
+#[test]
+fn short_output_makes_no_spill_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output.txt");
+    let (captured, _) = capture(SMALL, Some(Spill::new(&path, 6)), &[b"abc", b"def"]);
+    assert_eq!(captured.spilled, None);
+    assert!(!path.exists());
+}
+
+#[test]
+fn long_output_is_spilled_from_its_first_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output.txt");
+    // A threshold above what memory keeps is lowered to it, or bytes would be lost.
+    for above in [6, usize::MAX] {
+        let chunks: [&[u8]; 4] = [b"abcdef", b"ghijkl", b"mnopqr", b"stuvwx"];
+        let (captured, _) = capture(SMALL, Some(Spill::new(&path, above)), &chunks);
+        assert_eq!(contents(&path), b"abcdefghijklmnopqrstuvwx");
+        let expected = Spilled { path: path.clone(), bytes: 24, dropped: 0, failure: None };
+        assert_eq!(captured.spilled, Some(expected));
+        assert_eq!(captured.output.omitted(), 8);
+    }
+}
+
+#[test]
+fn the_spill_file_has_a_cap() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output.txt");
+    let spill = Spill { path: path.clone(), above: 0, cap: 7 };
+    let (captured, _) = capture(SMALL, Some(spill), &[b"abcde", b"fghij", b"klmno"]);
+    assert_eq!(contents(&path), b"abcdefg");
+    let spilled = captured.spilled.unwrap();
+    assert_eq!((spilled.bytes, spilled.dropped), (7, 8));
+}
+
+#[test]
+fn a_spill_file_that_cannot_be_made_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let spill = Spill::new(folder.path().join("file/output.txt"), 0);
+    let (captured, _) = capture(SMALL, Some(spill), &[b"abc"]);
+    let spilled = captured.spilled.unwrap();
+    assert!(spilled.failure.is_some());
+    assert_eq!((spilled.bytes, spilled.dropped), (0, 3));
+    assert_eq!(captured.output.text(), "abc");
+}

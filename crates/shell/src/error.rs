@@ -1,0 +1,36 @@
+//! What can go wrong before a command runs. Once it runs, its end is an
+//! [`Outcome`](crate::Outcome), whatever its exit code.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a command could not be started or waited for.
+#[derive(Debug, thiserror::Error)]
+pub enum ShellError {
+    /// The cancellation token had already fired; nothing was started.
+    #[error("the command was cancelled before it could start")]
+    CancelledBeforeStart,
+    /// No shell was found on `PATH`.
+    #[error("no shell found on PATH (looked for {0})")]
+    NoShell(&'static str),
+    /// The folder to run in is missing or is no folder.
+    #[error("cannot run in {}: not a folder", .0.display())]
+    WorkingDirectory(PathBuf),
+    /// The command contains a NUL character, which no operating system can pass to a program.
+    #[error("the command contains a NUL character")]
+    NulCharacter,
+    /// The operating system refused to start the shell.
+    #[error("cannot start {}: {source}", shell.display())]
+    Spawn {
+        /// The shell's program file.
+        shell: PathBuf,
+        /// The system's reason; `E2BIG` for a command of more than about 128 KiB on Linux.
+        source: io::Error,
+    },
+    /// The pipe for the output could not be made.
+    #[error("cannot make a pipe for the output: {0}")]
+    Pipe(#[source] io::Error),
+    /// The command started, but its end could not be observed. It has been ended.
+    #[error("cannot wait for the command: {0}")]
+    Wait(#[source] io::Error),
+}

@@ -1,0 +1,63 @@
+//! The reading end of the one pipe that carries both output streams.
+
+use std::io;
+
+/// Bytes asked for in one read: what a Linux pipe holds.
+pub(crate) const READ_SIZE: usize = 64 * 1024;
+
+/// Reads a pipe without blocking the runtime.
+#[cfg(unix)]
+pub(crate) struct PipeReader(tokio::net::unix::pipe::Receiver);
+
+#[cfg(unix)]
+impl PipeReader {
+    pub(crate) fn new(reader: io::PipeReader) -> io::Result<Self> {
+        tokio::net::unix::pipe::Receiver::from_owned_fd(reader.into()).map(Self)
+    }
+
+    /// Reads what is there into `buffer`, at most [`READ_SIZE`] bytes; 0 at the end. Safe to drop.
+    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        tokio::io::AsyncReadExt::read(&mut self.0, buffer).await
+    }
+}
+
+/// Anonymous pipes cannot be polled on Windows: a thread reads and hands over.
+#[cfg(windows)]
+pub(crate) struct PipeReader(tokio::sync::mpsc::Receiver<io::Result<Vec<u8>>>);
+
+#[cfg(windows)]
+impl PipeReader {
+    pub(crate) fn new(mut reader: io::PipeReader) -> io::Result<Self> {
+        let (sender, receiver) = tokio::sync::mpsc::channel(1);
+        let pump = move || {
+            loop {
+                let mut buffer = vec![0; READ_SIZE];
+                let read = io::Read::read(&mut reader, &mut buffer).map(|length| {
+                    buffer.truncate(length);
+                    buffer
+                });
+                let last = !matches!(&read, Ok(bytes) if !bytes.is_empty());
+                if sender.blocking_send(read).is_err() || last {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("pollux-pipe".into()).spawn(pump)?;
+        Ok(Self(receiver))
+    }
+
+    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(bytes) = self.0.recv().await.transpose()? else { return Ok(0) };
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+}
+
+/// Goes on reading, and throws away, until every writer is gone: a background job that outlives its
+/// command must not die of a broken pipe when it prints a line.
+pub(crate) fn discard_rest(mut reader: PipeReader) {
+    tokio::spawn(async move {
+        let mut buffer = vec![0; READ_SIZE];
+        while reader.read(&mut buffer).await.is_ok_and(|length| length > 0) {}
+    });
+}

@@ -1,0 +1,167 @@
+//! The process sessions that commands run in: which are alive, and how they end.
+//!
+//! Every command leads a session of its own, so everything it starts can be found again and ended
+//! together: the process group, other groups of the session (`set -m`), and on Linux also
+//! descendants that left the session. A daemon that left *and* whose parent is gone is out of
+//! reach; it did all it could to outlive its starter.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+#[cfg_attr(target_os = "linux", path = "sessions/linux.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "sessions/unix.rs")]
+#[cfg_attr(windows, path = "sessions/windows.rs")]
+mod system;
+
+pub(crate) use system::{is_running, lead_session};
+
+/// Between asking and killing (Gemini CLI 0.61).
+const GRACE: Duration = Duration::from_millis(200);
+/// How long the killed may take to be gone. Past it they are stuck in the kernel.
+const KILL_LIMIT: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// How hard to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Force {
+    Ask,
+    Kill,
+}
+
+/// A session as it is found again: the leader's process number and, where the system tells, the
+/// leader's start time, which guards against numbers given away again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Leader {
+    id: u32,
+    started: Option<u64>,
+}
+
+/// What is known about a session that was started.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    leader: Leader,
+    /// The command itself has ended; whatever is left runs in the background.
+    released: bool,
+}
+
+/// Sessions that were started and are not known to be gone.
+static SESSIONS: Mutex<BTreeMap<u32, Entry>> = Mutex::new(BTreeMap::new());
+
+fn sessions() -> MutexGuard<'static, BTreeMap<u32, Entry>> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends everything that commands left running, and waits until it is gone: SIGTERM, up to 200 ms,
+/// SIGKILL, up to one second. Returns at once when nothing is left. To be called before the program
+/// exits; it blocks.
+pub fn reap_all() {
+    let left: Vec<Leader> = sessions().values().map(|entry| entry.leader).collect();
+    if !left.is_empty() {
+        end(&left);
+    }
+}
+
+/// Forgets the sessions that have ended by themselves, so that a number which the system gives away
+/// again is not taken for ours.
+fn forget_ended() {
+    let released: Vec<Leader> = {
+        let sessions = sessions();
+        sessions.values().filter(|entry| entry.released).map(|entry| entry.leader).collect()
+    };
+    let living = system::living(&released);
+    forget(released.into_iter().filter(|leader| !living.contains(&leader.id)));
+}
+
+fn forget(leaders: impl IntoIterator<Item = Leader>) {
+    let mut sessions = sessions();
+    for leader in leaders {
+        // The number may lead another command of ours by now.
+        if sessions.get(&leader.id).is_some_and(|entry| entry.leader == leader) {
+            sessions.remove(&leader.id);
+        }
+    }
+}
+
+/// The session of one running command. Dropping it before [`Session::release`] ends it, so a `run`
+/// that is dropped half-way leaves nothing running.
+#[derive(Debug)]
+pub(crate) struct Session {
+    leader: Leader,
+    /// Whether nothing is left to do here.
+    settled: bool,
+}
+
+impl Session {
+    /// Takes charge of the session led by the child process `id`.
+    pub(crate) fn new(id: u32) -> Self {
+        let leader = Leader { id, started: system::start_time(id) };
+        sessions().insert(id, Entry { leader, released: false });
+        Self { leader, settled: false }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.leader.id
+    }
+
+    /// The command has ended and been waited for. What it left running goes on, until [`reap_all`].
+    /// Must be called inside a tokio runtime.
+    pub(crate) fn release(&mut self) {
+        self.settled = true;
+        if let Some(entry) = sessions().get_mut(&self.leader.id) {
+            entry.released = true;
+        }
+        // Looking at every process takes milliseconds on a busy machine: behind the caller's back.
+        tokio::task::spawn_blocking(forget_ended);
+    }
+
+    /// Ends everything in the session behind the caller's back.
+    pub(crate) fn end(&mut self) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        let left = [self.leader];
+        // A thread, not a task: this must work while the runtime is going down.
+        let ending =
+            std::thread::Builder::new().name("pollux-end".into()).spawn(move || end(&left));
+        if ending.is_err() {
+            system::Members::of(&left).signal(Force::Kill);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn end(left: &[Leader]) {
+    let mut members = system::Members::of(left);
+    members.signal(Force::Ask);
+    let mut gone = wait(&mut members, GRACE, |_| {});
+    if !gone {
+        // Again each time round: a member may be starting another one right now.
+        members.signal(Force::Kill);
+        gone = wait(&mut members, KILL_LIMIT, |members| members.signal(Force::Kill));
+    }
+    if gone {
+        forget(left.iter().copied());
+    }
+}
+
+/// Whether everyone was gone within `limit`.
+fn wait(members: &mut system::Members, limit: Duration, again: impl Fn(&system::Members)) -> bool {
+    let start = Instant::now();
+    loop {
+        members.refresh();
+        if !members.alive() {
+            return true;
+        }
+        if start.elapsed() >= limit {
+            return false;
+        }
+        again(members);
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}

@@ -1,0 +1,64 @@
+use super::*;
+use proptest::prelude::*;
+
+fn process(id: u32, parent: u32, group: u32, session: u32) -> Process {
+    Process { id, state: b'S', parent, group, session, started: u64::from(id) * 10 }
+}
+
+fn selected(processes: &[Process], sessions: &[u32], known: &[(u32, u64)]) -> Vec<u32> {
+    let members =
+        select(processes, &sessions.iter().copied().collect(), &known.iter().copied().collect());
+    members.iter().map(|member| member.id).collect()
+}
+
+#[test]
+fn our_own_entry_is_read() {
+    let own = Process::read(std::process::id()).unwrap();
+    assert_eq!(own.id, std::process::id());
+    assert!(own.is_alive());
+    assert!(Process::all().contains(&own));
+    assert!(is_running(own.id));
+    assert!(!is_running(u32::MAX));
+}
+
+#[test]
+fn a_name_may_hold_anything() {
+    let stat = b"12 (a) S 1 2 (b) R 7 8 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 4242 1 2";
+    let expected = Process { id: 12, state: b'R', parent: 7, group: 8, session: 9, started: 4242 };
+    assert_eq!(Process::parse(stat), Some(expected));
+    for broken in [&b""[..], b"12", b"12 (a", b"12 (a) R", b"x (a) R 7 8 9", b"12 (a) R 7 8 9 0"] {
+        assert_eq!(Process::parse(broken), None);
+    }
+}
+
+#[test]
+fn members_are_session_group_and_descendants() {
+    let processes = [
+        process(1, 0, 1, 1),
+        process(100, 1, 100, 100),
+        process(101, 100, 100, 100), // a plain child
+        process(102, 1, 102, 100),   // a job of its own group, parent gone
+        process(103, 101, 103, 103), // left the session, parent alive
+        process(104, 103, 103, 103),
+        process(200, 1, 200, 200), // someone else
+    ];
+    assert_eq!(selected(&processes, &[100], &[]), [100, 101, 102, 103, 104]);
+    assert_eq!(selected(&processes, &[], &[(103, 1030)]), [103, 104]);
+    assert_eq!(selected(&processes, &[], &[(103, 1)]), [0; 0]);
+}
+
+#[test]
+fn a_number_given_away_is_not_ours() {
+    let processes = [process(100, 1, 100, 100)];
+    let ours = |started| still_ours(&[Leader { id: 100, started }], &processes);
+    assert_eq!(ours(Some(1000)), BTreeSet::from([100]));
+    assert_eq!(ours(Some(999)), BTreeSet::new());
+    assert_eq!(still_ours(&[Leader { id: 7, started: Some(1) }], &processes), BTreeSet::from([7]));
+}
+
+proptest! {
+    #[test]
+    fn no_table_confuses_the_parser(stat in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let _ = Process::parse(&stat);
+    }
+}

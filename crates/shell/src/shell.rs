@@ -1,0 +1,73 @@
+//! Which shell runs a command, and how it is called.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::error::ShellError;
+
+/// The languages a shell may speak, as far as they differ for us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// GNU bash: has `shopt`.
+    Bash,
+    /// Any POSIX `sh`.
+    Posix,
+    /// `pwsh` or Windows PowerShell.
+    PowerShell,
+}
+
+/// A shell found on this computer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shell {
+    /// Absolute path of the program.
+    pub program: PathBuf,
+    /// The language it speaks.
+    pub dialect: Dialect,
+}
+
+/// The shells to try, best first.
+#[cfg(not(windows))]
+const CANDIDATES: &[(&str, Dialect)] = &[("bash", Dialect::Bash), ("sh", Dialect::Posix)];
+#[cfg(windows)]
+const CANDIDATES: &[(&str, Dialect)] =
+    &[("pwsh", Dialect::PowerShell), ("powershell", Dialect::PowerShell)];
+
+#[cfg(not(windows))]
+const CANDIDATE_NAMES: &str = "bash, sh";
+#[cfg(windows)]
+const CANDIDATE_NAMES: &str = "pwsh, powershell";
+
+/// Settings that change what a word means; Gemini CLI 0.61 turns them off in front of each command.
+const BASH_SETTINGS: &str = "shopt -u promptvars nullglob extglob nocaseglob dotglob; ";
+
+impl Shell {
+    /// The shell for this program's own `PATH`: `bash` where present, else `sh`; on Windows `pwsh`,
+    /// else `powershell`. Looked up once.
+    pub fn current() -> Result<&'static Self, ShellError> {
+        static CURRENT: OnceLock<Option<Shell>> = OnceLock::new();
+        CURRENT
+            .get_or_init(|| Self::find_on(&std::env::var_os("PATH").unwrap_or_default()))
+            .as_ref()
+            .ok_or(ShellError::NoShell(CANDIDATE_NAMES))
+    }
+
+    /// The best shell on the given `PATH` value. Relative entries are passed over: a repository must
+    /// not be able to bring the shell along.
+    pub fn find_on(path: &OsStr) -> Option<Self> {
+        CANDIDATES.iter().find_map(|&(name, dialect)| {
+            let mut found = which::which_in_global(name, Some(path)).ok()?;
+            let program = found.find(|program| program.is_absolute())?;
+            Some(Self { program, dialect })
+        })
+    }
+
+    /// The arguments that make this shell run `script`.
+    pub(crate) fn arguments(&self, script: &str) -> Vec<OsString> {
+        match self.dialect {
+            Dialect::Bash => vec!["-c".into(), format!("{BASH_SETTINGS}{script}").into()],
+            Dialect::Posix => vec!["-c".into(), script.into()],
+            Dialect::PowerShell => vec!["-NoProfile".into(), "-Command".into(), script.into()],
+        }
+    }
+}

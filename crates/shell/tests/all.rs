@@ -1,0 +1,5 @@
+//! Commands as real processes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod suite;

@@ -1,0 +1,42 @@
+//! Test means: everything a test needs to drive the built program from outside.
+//!
+//! - [`ModelServer`]: a scripted Gemini server on loopback with faults, request capture and a
+//!   check of every request against the service's rules; [`reply()`] and [`errors`] write its script.
+//! - [`TestHome`] and [`Pollux`]: a temporary home, and the program run in it with a clean
+//!   environment and a time limit.
+//! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
+//! - [`samples`], [`Tree`]: projects to work on, and proof of what a run changed.
+//! - [`tiny_disk()`]: a file system that is soon full.
+//!
+//! It is a development dependency only. It knows no other crate of the workspace, so that a
+//! mistake in one of them cannot hide itself in the means by which it is tested.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "test code: a means that does not work must fail the test at once, and loudly"
+)]
+
+pub mod errors;
+mod home;
+mod program;
+mod pty;
+mod reply;
+pub mod samples;
+mod server;
+mod tiny_disk;
+mod tree;
+mod validate;
+
+pub use home::TestHome;
+pub use program::{Finished, Pollux, Running};
+pub use pty::{Key, Screen, Terminal};
+pub use reply::{Content, Reply, reply};
+#[cfg(unix)]
+pub use rustix::process::Signal;
+pub use server::{CapturedRequest, Endpoint, ModelServer};
+pub use tiny_disk::{TinyDisk, tiny_disk, tiny_disk_at};
+pub use tree::{Entry, Tree, tree_hash};
+pub use validate::validate_contents;

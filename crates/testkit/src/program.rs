@@ -1,0 +1,190 @@
+//! The built program, run in a temporary home with a time limit.
+
+mod finished;
+mod running;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+pub use finished::Finished;
+pub use running::Running;
+
+use crate::{ModelServer, Terminal, TestHome, TinyDisk};
+
+/// How to run a program: what, where, with what. Tests of the program itself pass
+/// `env!("CARGO_BIN_EXE_pollux")`.
+///
+/// The environment is empty but for what [`TestHome::environment`] and the calls below say; an
+/// explicit [`env`](Self::env) or [`env_remove`](Self::env_remove) wins, whatever the order.
+#[derive(Debug, Clone)]
+#[must_use = "nothing runs before run(), spawn() or in_terminal()"]
+pub struct Pollux {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    defaults: BTreeMap<OsString, OsString>,
+    environment: BTreeMap<OsString, Option<OsString>>,
+    directory: Option<PathBuf>,
+    disk: Option<Vec<OsString>>,
+    stdin: Stdin,
+    stdout_limit: Option<usize>,
+    timeout: Duration,
+}
+
+/// What the child reads.
+#[derive(Debug, Clone)]
+enum Stdin {
+    Closed,
+    Bytes(Vec<u8>),
+    HeldOpen,
+}
+
+impl Pollux {
+    /// A run of this program: standard input closed, 30 seconds at most.
+    pub fn new(program: impl AsRef<Path>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            arguments: Vec::new(),
+            defaults: BTreeMap::new(),
+            environment: BTreeMap::new(),
+            directory: None,
+            disk: None,
+            stdin: Stdin::Closed,
+            stdout_limit: None,
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Runs in this home's project, with this home's environment. Every run needs a home, so that
+    /// no test can touch the one of the person who runs it.
+    pub fn home(mut self, home: &TestHome) -> Self {
+        self.defaults.extend(home.environment());
+        self.directory.get_or_insert_with(|| home.project());
+        self
+    }
+
+    /// Makes this server the model (`GOOGLE_GEMINI_BASE_URL`).
+    pub fn server(mut self, server: &ModelServer) -> Self {
+        self.defaults.insert("GOOGLE_GEMINI_BASE_URL".into(), server.url().into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets a variable of the child's environment.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.environment.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()));
+        self
+    }
+
+    /// Takes a variable out of the child's environment.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.environment.insert(name.as_ref().to_owned(), None);
+        self
+    }
+
+    /// Runs in this directory in place of the home's project.
+    pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
+        self.directory = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    /// Runs where this file system is mounted.
+    pub fn on_disk(mut self, disk: &TinyDisk) -> Self {
+        self.disk = Some(disk.prefix());
+        self
+    }
+
+    /// Sends these bytes to standard input and closes it.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Stdin::Bytes(bytes.into());
+        self
+    }
+
+    /// Leaves standard input open: a pipe to which nobody writes, until [`Running::write_stdin`].
+    pub fn stdin_held_open(mut self) -> Self {
+        self.stdin = Stdin::HeldOpen;
+        self
+    }
+
+    /// Closes the reading end of standard output after this many bytes, as `head` does.
+    pub fn close_stdout_after(mut self, bytes: usize) -> Self {
+        self.stdout_limit = Some(bytes);
+        self
+    }
+
+    /// The time after which the program's process group is killed and the test fails.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+}
+
+impl Pollux {
+    /// Runs to the end. Fails the test, with the output so far, when the time is over.
+    #[must_use]
+    pub fn run(self) -> Finished {
+        self.spawn().wait()
+    }
+
+    /// Starts the program and returns at once.
+    #[must_use]
+    pub fn spawn(self) -> Running {
+        let (program, arguments) = self.command_line();
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(self.child_environment());
+        command.current_dir(self.child_directory());
+        let stdin = match self.stdin {
+            Stdin::Closed => None,
+            Stdin::Bytes(bytes) => Some((bytes, false)),
+            Stdin::HeldOpen => Some((Vec::new(), true)),
+        };
+        Running::start(command, stdin, self.stdout_limit, self.timeout)
+    }
+
+    /// Starts the program in a pseudo-terminal of this size. Standard input and the time limit
+    /// set here do not apply; `NO_COLOR` does, unless it is removed.
+    #[must_use]
+    pub fn in_terminal(self, rows: u16, columns: u16) -> Terminal {
+        let (program, arguments) = self.command_line();
+        let mut command = portable_pty::CommandBuilder::new(program);
+        command.args(arguments);
+        command.env_clear();
+        command.env("TERM", "xterm-256color");
+        for (name, value) in self.child_environment() {
+            command.env(name, value);
+        }
+        command.cwd(self.child_directory());
+        Terminal::start(command, rows, columns)
+    }
+
+    fn command_line(&self) -> (OsString, Vec<OsString>) {
+        let mut words = self.disk.clone().unwrap_or_default();
+        words.push(self.program.clone().into());
+        words.extend(self.arguments.iter().cloned());
+        let program = words.remove(0);
+        (program, words)
+    }
+
+    fn child_environment(&self) -> BTreeMap<OsString, OsString> {
+        assert!(!self.defaults.is_empty(), "give the program a home() before you run it");
+        let mut environment = self.defaults.clone();
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => environment.insert(name.clone(), value.clone()),
+                None => environment.remove(name),
+            };
+        }
+        environment
+    }
+
+    fn child_directory(&self) -> &Path {
+        self.directory.as_deref().expect("give the program a home() before you run it")
+    }
+}

@@ -1,0 +1,290 @@
+//! A program while it runs.
+
+use std::io::{Read, Write as _};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::Finished;
+use super::finished::streams;
+
+/// How often the child is looked at.
+const TICK: Duration = Duration::from_millis(2);
+/// How long output may still come after the child has ended, from a grandchild that holds the
+/// pipe.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// A started program. Dropping it kills its process group.
+pub struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Arc<Output>,
+    stderr: Arc<Output>,
+    sampler: Option<JoinHandle<Option<u64>>>,
+    ended: Arc<AtomicBool>,
+    started: Instant,
+    timeout: Duration,
+}
+
+/// One of the child's streams, filled by a thread of its own.
+#[derive(Default)]
+struct Output {
+    state: Mutex<Collected>,
+    grown: Condvar,
+}
+
+#[derive(Default)]
+struct Collected {
+    bytes: Vec<u8>,
+    closed: bool,
+}
+
+impl Running {
+    pub(super) fn start(
+        mut command: Command,
+        stdin: Option<(Vec<u8>, bool)>,
+        stdout_limit: Option<usize>,
+        timeout: Duration,
+    ) -> Self {
+        command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let started = Instant::now();
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let ended = Arc::new(AtomicBool::new(false));
+        let stdin = match (child.stdin.take(), stdin) {
+            (Some(pipe), Some((_, true))) => Some(pipe),
+            (Some(pipe), Some((bytes, false))) => {
+                feed(pipe, bytes);
+                None
+            }
+            _ => None,
+        };
+        Self {
+            stdin,
+            stdout: Output::collect(child.stdout.take().unwrap(), stdout_limit),
+            stderr: Output::collect(child.stderr.take().unwrap(), None),
+            sampler: Some(sample_memory(child.id(), Arc::clone(&ended))),
+            ended,
+            started,
+            timeout,
+            child,
+        }
+    }
+
+    /// The child's process id, which is also its process group.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What has come on standard output so far.
+    pub fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// What has come on standard error so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Waits until standard output contains this text and returns all of it; fails the test when
+    /// the stream ends or the time is over first.
+    pub fn stdout_until(&mut self, text: &str) -> String {
+        let output = Arc::clone(&self.stdout);
+        self.until(&output, "stdout", text)
+    }
+
+    /// The same for standard error.
+    pub fn stderr_until(&mut self, text: &str) -> String {
+        let output = Arc::clone(&self.stderr);
+        self.until(&output, "stderr", text)
+    }
+
+    /// Writes to a standard input that was held open.
+    pub fn write_stdin(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("standard input was not held open");
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the program reads its input");
+    }
+
+    /// Closes a standard input that was held open.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Sends a signal to the program alone, as `kill` does.
+    #[cfg(unix)]
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(self.process(), signal).expect("the program still runs");
+    }
+
+    /// Sends a signal to the program's process group, as a terminal does for Ctrl+C.
+    #[cfg(unix)]
+    pub fn signal_group(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process_group(self.process(), signal)
+            .expect("the program still runs");
+    }
+
+    /// Whether the program still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("the child can be waited for").is_none()
+    }
+
+    /// Waits for the end. When the time is over, kills the process group and fails the test with
+    /// the output so far. Standard input, if held open, stays open until then.
+    #[must_use]
+    pub fn wait(mut self) -> Finished {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the child can be waited for") {
+                break status;
+            }
+            self.assert_in_time("end");
+            std::thread::sleep(TICK);
+        };
+        let duration = self.started.elapsed();
+        self.ended.store(true, Ordering::Relaxed);
+        let peak_rss = self.sampler.take().and_then(|sampler| sampler.join().ok()).flatten();
+        Finished {
+            code: status.code(),
+            signal: signal_of(status),
+            stdout: self.stdout.rest(),
+            stderr: self.stderr.rest(),
+            duration,
+            peak_rss,
+        }
+    }
+
+    fn until(&mut self, output: &Output, name: &str, text: &str) -> String {
+        loop {
+            let state = output.lock();
+            let seen = String::from_utf8_lossy(&state.bytes).into_owned();
+            if seen.contains(text) {
+                return seen;
+            }
+            let closed = state.closed;
+            // Wakes early when output comes; the time-out keeps the time limit alive.
+            drop(output.grown.wait_timeout(state, Duration::from_millis(50)));
+            assert!(!closed, "{name} ended without {text:?}\n{}", self.so_far());
+            self.assert_in_time(&format!("print {text:?} on {name}"));
+        }
+    }
+
+    fn assert_in_time(&mut self, what: &str) {
+        if self.started.elapsed() > self.timeout {
+            self.kill();
+            panic!("the program did not {what} within {:?}\n{}", self.timeout, self.so_far());
+        }
+    }
+
+    fn so_far(&self) -> String {
+        streams(&self.stdout.lock().bytes, &self.stderr.lock().bytes)
+    }
+
+    fn kill(&mut self) {
+        // Without a status the child is not reaped, so that its number is still its own.
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
+        #[cfg(unix)]
+        rustix::process::kill_process_group(self.process(), rustix::process::Signal::KILL).ok();
+        #[cfg(not(unix))]
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+
+    #[cfg(unix)]
+    fn process(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Output {
+    /// Reads a stream to its end, or until `limit` bytes were read, and closes it.
+    fn collect(mut stream: impl Read + Send + 'static, limit: Option<usize>) -> Arc<Self> {
+        let output = Arc::new(Self::default());
+        let collector = Arc::clone(&output);
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 * 1024];
+            let mut left = limit.unwrap_or(usize::MAX);
+            while left > 0 {
+                let wanted = left.min(buffer.len());
+                match stream.read(&mut buffer[..wanted]) {
+                    Ok(0) => break,
+                    Ok(count) => {
+                        left -= count;
+                        collector.lock().bytes.extend_from_slice(&buffer[..count]);
+                        collector.grown.notify_all();
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+            drop(stream);
+            collector.lock().closed = true;
+            collector.grown.notify_all();
+        });
+        output
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Collected> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.lock().bytes).into_owned()
+    }
+
+    /// All that was written, once the stream is closed or has had its last chance.
+    fn rest(&self) -> Vec<u8> {
+        let waited = self.grown.wait_timeout_while(self.lock(), LAST_OUTPUT, |state| !state.closed);
+        std::mem::take(&mut waited.unwrap_or_else(PoisonError::into_inner).0.bytes)
+    }
+}
+
+/// Writes from a thread of its own: a child that never reads must not block the test.
+fn feed(mut pipe: ChildStdin, bytes: Vec<u8>) {
+    std::thread::spawn(move || {
+        // A child may end before it has read everything.
+        pipe.write_all(&bytes).ok();
+    });
+}
+
+/// Watches the child's peak memory, in bytes. The kernel forgets the figure when the process
+/// ends, hence the samples; the latest one holds, because an `exec` starts the count anew.
+fn sample_memory(process: u32, ended: Arc<AtomicBool>) -> JoinHandle<Option<u64>> {
+    std::thread::spawn(move || {
+        let file = format!("/proc/{process}/status");
+        let mut peak = None;
+        while cfg!(target_os = "linux") && !ended.load(Ordering::Relaxed) {
+            peak = std::fs::read_to_string(&file).ok().and_then(|text| peak_of(&text)).or(peak);
+            std::thread::sleep(TICK);
+        }
+        peak
+    })
+}
+
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: ExitStatus) -> Option<i32> {
+    None
+}

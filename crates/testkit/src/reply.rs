@@ -1,0 +1,336 @@
+//! What the scripted server answers: a model's turn, a plain body, and the faults on its way.
+
+pub(crate) mod render;
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// Starts a reply: status 200, one empty model turn, finish reason `STOP`, usage 10 + 5 tokens.
+///
+/// ```
+/// use pollux_testkit::reply;
+/// let turn = reply()
+///     .thought("**Plan** look first")
+///     .call("read_file", serde_json::json!({"file_path": "a.rs"}))
+///     .call("glob", serde_json::json!({"pattern": "*.toml"}))
+///     .usage(900, 20);
+/// ```
+pub fn reply() -> Reply {
+    Reply {
+        status: 200,
+        headers: Vec::new(),
+        body: Body::Turn(Vec::new()),
+        finish: Some("STOP".to_owned()),
+        usage: Some(json!({
+            "promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15
+        })),
+        delay_before: Duration::ZERO,
+        delay_between: Duration::ZERO,
+        split: None,
+        cut: false,
+        ending: Ending::Complete,
+    }
+}
+
+/// One scripted answer. The same reply can answer every endpoint: a model's turn becomes events
+/// for `streamGenerateContent`, one object for `generateContent`, and its prompt tokens for
+/// `countTokens`.
+#[derive(Debug, Clone)]
+#[must_use = "a reply does nothing until it is in a server's script"]
+pub struct Reply {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Body,
+    finish: Option<String>,
+    usage: Option<Value>,
+    delay_before: Duration,
+    delay_between: Duration,
+    split: Option<usize>,
+    cut: bool,
+    ending: Ending,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    /// A model's turn, in order.
+    Turn(Vec<Step>),
+    /// These bytes, whatever the endpoint.
+    Whole(Content),
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// A part of candidate 0.
+    Part(Value),
+    /// A whole response object, sent as it is.
+    Chunk(Value),
+    /// Bytes on the wire, not framed as an event.
+    Bytes(Vec<u8>),
+}
+
+/// How the connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The body is sent whole; the connection stays open for the next request.
+    Complete,
+    /// The connection is reset (RST) once this many chunks are sent.
+    ResetAfter(usize),
+    /// Nothing more comes once this many chunks are sent; the connection stays open.
+    StallAfter(usize),
+    /// The request is read and nothing is ever sent.
+    NeverAnswer,
+    /// The connection is closed before the first byte of an answer.
+    HangUp,
+}
+
+/// A body with its media type: made from a JSON value, a text or bytes.
+#[derive(Debug, Clone)]
+pub struct Content {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Content {
+    /// A page, as proxies and gateways send in place of an API error.
+    pub fn html(page: &str) -> Self {
+        Self { media_type: "text/html; charset=UTF-8", bytes: page.as_bytes().to_vec() }
+    }
+}
+
+impl From<Value> for Content {
+    fn from(value: Value) -> Self {
+        Self { media_type: "application/json; charset=UTF-8", bytes: value.to_string().into() }
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self { media_type: "text/plain; charset=UTF-8", bytes: text.as_bytes().to_vec() }
+    }
+}
+
+impl From<Vec<u8>> for Content {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { media_type: "application/octet-stream", bytes }
+    }
+}
+
+/// The model's turn. Each text and each thought is a chunk of its own; calls that follow one
+/// another share a chunk, as the service sends them. The finish reason and the usage are put on
+/// the last of these chunks.
+impl Reply {
+    /// Adds a text part.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.part(json!({"text": text.into()}))
+    }
+
+    /// Adds a thought; `**Subject** description` is the form the service uses.
+    pub fn thought(self, text: impl Into<String>) -> Self {
+        self.part(json!({"text": text.into(), "thought": true}))
+    }
+
+    /// Adds a function call without an id, as the public API sends it.
+    pub fn call(self, name: &str, arguments: Value) -> Self {
+        let mut call = json!({"name": name});
+        call["args"] = arguments;
+        self.part(json!({"functionCall": call}))
+    }
+
+    /// Adds a function call with an id of the service's choice.
+    pub fn call_with_id(self, id: &str, name: &str, arguments: Value) -> Self {
+        let mut call = json!({"id": id, "name": name});
+        call["args"] = arguments;
+        self.part(json!({"functionCall": call}))
+    }
+
+    /// Puts a thought signature (base64, but any text is sent as it is) on the part added last.
+    pub fn signature(mut self, signature: &str) -> Self {
+        let Body::Turn(steps) = &mut self.body else { panic!("signature() needs a part") };
+        let Some(Step::Part(part)) = steps.last_mut() else { panic!("signature() needs a part") };
+        part["thoughtSignature"] = signature.into();
+        self
+    }
+
+    /// Adds inline data: `bytes` in base64 under the media type `media_type`.
+    pub fn inline_data(self, media_type: &str, bytes: &[u8]) -> Self {
+        let data = STANDARD.encode(bytes);
+        self.part(json!({"inlineData": {"mimeType": media_type, "data": data}}))
+    }
+
+    /// Adds a part of any shape, also a wrong one.
+    pub fn part(self, part: Value) -> Self {
+        self.step(Step::Part(part))
+    }
+
+    /// Sets the usage: tokens of the prompt and of the answer; the total is their sum.
+    pub fn usage(self, prompt: u64, candidates: u64) -> Self {
+        self.usage_metadata(json!({
+            "promptTokenCount": prompt,
+            "candidatesTokenCount": candidates,
+            "totalTokenCount": prompt + candidates
+        }))
+    }
+
+    /// Sets the whole `usageMetadata` object (cached, thought and tool tokens too).
+    pub fn usage_metadata(mut self, usage: Value) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Sends no usage at all.
+    pub fn no_usage(mut self) -> Self {
+        self.usage = None;
+        self
+    }
+
+    /// Sets the finish reason (`STOP`, `MAX_TOKENS`, `SAFETY`, `MALFORMED_FUNCTION_CALL` …).
+    pub fn finish(mut self, reason: &str) -> Self {
+        self.finish = Some(reason.to_owned());
+        self
+    }
+
+    /// Sends no finish reason: the stream just ends.
+    pub fn no_finish(mut self) -> Self {
+        self.finish = None;
+        self
+    }
+
+    /// Adds whole response objects, each sent as one event exactly as given.
+    pub fn chunks(self, chunks: Vec<Value>) -> Self {
+        chunks.into_iter().fold(self, |reply, chunk| reply.step(Step::Chunk(chunk)))
+    }
+
+    /// Adds raw bytes, each element one chunk of the HTTP body. Nothing is framed or added, so
+    /// that an event, a line or a character can be split anywhere.
+    pub fn sse_bytes(self, pieces: Vec<Vec<u8>>) -> Self {
+        pieces.into_iter().fold(self, |reply, piece| reply.step(Step::Bytes(piece)))
+    }
+
+    /// Adds `count` text parts, the numbers from 0 with a space behind each.
+    pub fn many_text_chunks(self, count: usize) -> Self {
+        (0..count).fold(self, |reply, number| reply.text(format!("{number} ")))
+    }
+
+    /// Adds one text part of `length` bytes, hence one line that is longer still.
+    pub fn huge_line(self, length: usize) -> Self {
+        self.text("x".repeat(length))
+    }
+
+    fn step(mut self, step: Step) -> Self {
+        match &mut self.body {
+            Body::Turn(steps) => steps.push(step),
+            Body::Whole(_) => panic!("this reply already has a whole body; it takes no parts"),
+        }
+        self
+    }
+}
+
+/// Bodies that are no model's turn.
+impl Reply {
+    /// Answers with this status and body: a JSON value, a text, bytes, or [`Content::html`].
+    pub fn status(mut self, status: u16, body: impl Into<Content>) -> Self {
+        self.status = status;
+        self.body = Body::Whole(body.into());
+        self
+    }
+
+    /// Answers 200 with this JSON, whatever the endpoint.
+    pub fn json(self, body: Value) -> Self {
+        self.status(200, body)
+    }
+
+    /// Answers `countTokens` with this total.
+    pub fn tokens(self, total: u64) -> Self {
+        self.json(json!({"totalTokens": total}))
+    }
+
+    /// Answers `batchEmbedContents` with these vectors.
+    pub fn embeddings(self, vectors: &[Vec<f64>]) -> Self {
+        let embeddings: Vec<Value> =
+            vectors.iter().map(|values| json!({"values": values})).collect();
+        self.json(json!({"embeddings": embeddings}))
+    }
+
+    /// Adds a response header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+/// Timing and faults. Chunks are counted after the response's head: `drop_after(0)` sends the
+/// head and no event.
+impl Reply {
+    /// Waits before the first byte of the answer.
+    pub fn delay_before(mut self, delay: Duration) -> Self {
+        self.delay_before = delay;
+        self
+    }
+
+    /// Waits between two chunks; each chunk is then a write of its own.
+    pub fn delay_between(mut self, delay: Duration) -> Self {
+        self.delay_between = delay;
+        self
+    }
+
+    /// Cuts the wire bytes anew into chunks of `length` bytes, through events and characters.
+    pub fn split_every(mut self, length: usize) -> Self {
+        assert!(length > 0, "split_every() needs a length");
+        self.split = Some(length);
+        self
+    }
+
+    /// Resets the connection after `chunks` chunks.
+    pub fn drop_after(mut self, chunks: usize) -> Self {
+        self.ending = Ending::ResetAfter(chunks);
+        self
+    }
+
+    /// Sends `chunks` chunks and then nothing more, on an open connection.
+    pub fn stall_after(mut self, chunks: usize) -> Self {
+        self.ending = Ending::StallAfter(chunks);
+        self
+    }
+
+    /// Reads the request and never answers.
+    pub fn never_answer(mut self) -> Self {
+        self.ending = Ending::NeverAnswer;
+        self
+    }
+
+    /// Closes the connection before the first byte of an answer.
+    pub fn hang_up(mut self) -> Self {
+        self.ending = Ending::HangUp;
+        self
+    }
+
+    /// Adds bytes that are neither an event nor UTF-8.
+    pub fn garbage(self) -> Self {
+        self.step(Step::Bytes(b"\xff\xfe\x00{{]} not: an event \xc3\x28\n\n".to_vec()))
+    }
+
+    /// Cuts the last event (or the JSON body) in the middle; the HTTP body itself ends properly.
+    pub fn truncated_json(mut self) -> Self {
+        self.cut = true;
+        self
+    }
+
+    /// Redirects (307) to an address that redirects again, without end.
+    pub fn redirect_loop(self) -> Self {
+        self.redirect_to(1)
+    }
+
+    pub(crate) fn redirect_to(self, hop: u64) -> Self {
+        let target = format!("{REDIRECT_LOOP}{hop}");
+        self.status(307, "moved\n").header("location", &target)
+    }
+}
+
+/// Paths under this prefix are hops of [`Reply::redirect_loop`].
+pub(crate) const REDIRECT_LOOP: &str = "/redirect-loop/";
+
+#[cfg(test)]
+mod tests;

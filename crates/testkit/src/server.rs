@@ -1,0 +1,327 @@
+//! A scripted Gemini server on loopback.
+//!
+//! It has a thread and a runtime of its own, so that a blocking test and a test that runs its own
+//! runtime can both use it. HTTP/1.1 is spoken by hand: a reset in the middle of a chunk, half a
+//! character or an endless silence are what a ready-made server is built never to send.
+
+mod capture;
+mod connection;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+pub use capture::{CapturedRequest, Endpoint};
+
+use crate::errors;
+use crate::reply::{REDIRECT_LOOP, Reply, reply};
+use crate::validate::validate_request;
+
+/// A model server that answers by a script and remembers what it was asked.
+///
+/// Dropping it stops it, and fails the test when a request came that the script did not foresee.
+pub struct ModelServer {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Responder = Arc<dyn Fn(&CapturedRequest) -> Reply + Send + Sync>;
+
+/// What the server's thread and the test share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queues: BTreeMap<Endpoint, VecDeque<Reply>>,
+    responders: BTreeMap<Endpoint, Responder>,
+    routes: BTreeMap<String, Responder>,
+    requests: Vec<CapturedRequest>,
+    connections: usize,
+    /// Numbers of the requests whose clients left and that no test has waited for yet, in the
+    /// order in which they left.
+    aborts: VecDeque<usize>,
+    invalid: Vec<String>,
+    failures: Vec<String>,
+}
+
+impl ModelServer {
+    /// Starts a server on a free port of 127.0.0.1 with an empty script.
+    pub fn start() -> Self {
+        let shared =
+            Arc::new(Shared { state: Mutex::new(State::default()), changed: Condvar::new() });
+        let (stop, stopped) = oneshot::channel();
+        let (ready, address) = std::sync::mpsc::channel();
+        let serving = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("model-server".to_owned())
+            .spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .expect("a runtime for the model server");
+                runtime.block_on(async move {
+                    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+                    ready.send(listener.local_addr().unwrap()).unwrap();
+                    tokio::select! {
+                        () = accept(listener, serving) => {}
+                        _ = stopped => {}
+                    }
+                });
+            })
+            .expect("a thread for the model server");
+        let address = address.recv().expect("the model server listens");
+        Self { shared, address, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// The base URL, without a trailing slash: what `GOOGLE_GEMINI_BASE_URL` takes.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// The script.
+impl ModelServer {
+    /// Answers the next unanswered `streamGenerateContent` with this reply.
+    pub fn stream(&self, reply: Reply) -> &Self {
+        self.enqueue(Endpoint::StreamGenerateContent, reply)
+    }
+
+    /// Answers the next unanswered `generateContent` with this reply.
+    pub fn generate(&self, reply: Reply) -> &Self {
+        self.enqueue(Endpoint::GenerateContent, reply)
+    }
+
+    /// Adds a reply to an endpoint's queue.
+    pub fn enqueue(&self, endpoint: Endpoint, reply: Reply) -> &Self {
+        self.state().queues.entry(endpoint).or_default().push_back(reply);
+        self
+    }
+
+    /// Answers an endpoint by a function of the request whenever its queue is empty. It runs on
+    /// the server's only thread and must not block; a panic in it is reported as a failure of the
+    /// test.
+    pub fn answer_with(
+        &self,
+        endpoint: Endpoint,
+        responder: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static,
+    ) -> &Self {
+        self.state().responders.insert(endpoint, Arc::new(responder));
+        self
+    }
+
+    /// Answers every request for exactly this path (no query), which need not be the API's.
+    pub fn route(
+        &self,
+        path: &str,
+        responder: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static,
+    ) -> &Self {
+        self.state().routes.insert(path.to_owned(), Arc::new(responder));
+        self
+    }
+
+    /// How many queued replies nobody has asked for yet.
+    pub fn remaining(&self) -> usize {
+        self.state().queues.values().map(VecDeque::len).sum()
+    }
+}
+
+/// What was asked.
+impl ModelServer {
+    /// Every request so far, in the order in which their bodies were complete.
+    pub fn requests(&self) -> Vec<CapturedRequest> {
+        self.state().requests.clone()
+    }
+
+    /// The requests to one endpoint.
+    pub fn requests_to(&self, endpoint: Endpoint) -> Vec<CapturedRequest> {
+        let mut requests = self.requests();
+        requests.retain(|request| request.endpoint == Some(endpoint));
+        requests
+    }
+
+    /// The latest request; fails the test when there is none.
+    pub fn last_request(&self) -> CapturedRequest {
+        self.state().requests.last().expect("the server was asked at least once").clone()
+    }
+
+    /// How many TCP connections were opened: fewer than requests when the client keeps them.
+    pub fn connections(&self) -> usize {
+        self.state().connections
+    }
+
+    /// Waits until `count` requests have come; fails the test when they do not come in time.
+    pub fn wait_for_requests(&self, count: usize, timeout: Duration) -> Vec<CapturedRequest> {
+        let state = self.wait_until(timeout, |state| state.requests.len() >= count);
+        let seen = state.requests.len();
+        assert!(seen >= count, "waited {timeout:?} for {count} requests, saw {seen}");
+        state.requests.clone()
+    }
+
+    /// Waits for the next request whose client closed the connection before the answer was
+    /// complete: the proof that a cancel reached the socket. Each abort is handed out once;
+    /// `None` after the time-out. A client that shuts down only its sending half counts as gone.
+    pub fn wait_for_abort(&self, timeout: Duration) -> Option<CapturedRequest> {
+        let mut state = self.wait_until(timeout, |state| !state.aborts.is_empty());
+        let number = state.aborts.pop_front()?;
+        Some(state.requests[number].clone())
+    }
+
+    fn wait_until(
+        &self,
+        timeout: Duration,
+        mut done: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'_, State> {
+        let waited =
+            self.shared.changed.wait_timeout_while(self.state(), timeout, |state| !done(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Verdicts.
+impl ModelServer {
+    /// Fails the test when a `streamGenerateContent` request broke the service's rules (see
+    /// [`validate_contents`](crate::validate_contents)) or the script did not foresee a request.
+    pub fn assert_all_valid(&self) {
+        let state = self.state();
+        let problems: Vec<&str> =
+            state.invalid.iter().chain(&state.failures).map(String::as_str).collect();
+        assert!(problems.is_empty(), "the model server objects:\n{}", problems.join("\n"));
+    }
+
+    /// Fails the test when queued replies were never asked for.
+    pub fn assert_script_done(&self) {
+        let left = self.remaining();
+        assert!(left == 0, "{left} scripted replies were never asked for");
+    }
+
+    /// Takes the failures (requests that the script did not foresee), so that dropping the
+    /// server does not report them: for a test that provokes them.
+    pub fn take_failures(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().failures)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.lock()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop.send(()).ok();
+        }
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+        let failures = self.take_failures();
+        if failures.is_empty() {
+            return;
+        }
+        let report = format!("the model server's script failed:\n{}", failures.join("\n"));
+        // A second panic would abort the whole test binary.
+        if std::thread::panicking() {
+            eprintln!("{report}");
+        } else {
+            panic!("{report}");
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a complete request and finds its reply.
+    fn take_reply(&self, request: &CapturedRequest) -> (usize, Reply) {
+        let mut state = self.lock();
+        let number = state.requests.len();
+        if request.endpoint == Some(Endpoint::StreamGenerateContent)
+            && let Err(problem) = validate_request(&request.body)
+        {
+            state.invalid.push(format!("request {number}: {problem}"));
+        }
+        let planned = state.planned(request);
+        state.requests.push(request.clone());
+        drop(state);
+        self.changed.notify_all();
+        let reply = match planned {
+            Planned::Reply(reply) => *reply,
+            // Outside the lock: a responder may look at the server.
+            Planned::Responder(responder) => catch_unwind(AssertUnwindSafe(|| responder(request)))
+                .unwrap_or_else(|_| self.fail(number, request, "the test's responder panicked")),
+            Planned::Nothing(reason) => self.fail(number, request, reason),
+        };
+        (number, reply)
+    }
+
+    fn fail(&self, number: usize, request: &CapturedRequest, reason: &str) -> Reply {
+        let message = format!("request {number} ({} {}): {reason}", request.method, request.path);
+        self.lock().failures.push(message.clone());
+        errors::api_error(500, "INTERNAL", &format!("testkit: {message}"), &[])
+    }
+
+    fn mark_aborted(&self, number: usize) {
+        let mut state = self.lock();
+        state.requests[number].aborted = true;
+        state.aborts.push_back(number);
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+enum Planned {
+    Reply(Box<Reply>),
+    Responder(Responder),
+    Nothing(&'static str),
+}
+
+impl State {
+    fn planned(&mut self, request: &CapturedRequest) -> Planned {
+        if let Some(hop) = request.path.strip_prefix(REDIRECT_LOOP) {
+            let hop: u64 = hop.parse().unwrap_or(0);
+            return Planned::Reply(Box::new(reply().redirect_to(hop.saturating_add(1))));
+        }
+        if let Some(responder) = self.routes.get(&request.path) {
+            return Planned::Responder(Arc::clone(responder));
+        }
+        let Some(endpoint) = request.endpoint else {
+            return Planned::Nothing("no such endpoint");
+        };
+        if let Some(reply) = self.queues.get_mut(&endpoint).and_then(VecDeque::pop_front) {
+            return Planned::Reply(Box::new(reply));
+        }
+        match self.responders.get(&endpoint) {
+            Some(responder) => Planned::Responder(Arc::clone(responder)),
+            None => Planned::Nothing("the script has no reply left for it"),
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, most likely: let some connections end first.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        shared.lock().connections += 1;
+        tokio::spawn(connection::serve(stream, Arc::clone(&shared)));
+    }
+}

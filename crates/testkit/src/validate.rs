@@ -1,0 +1,148 @@
+//! The rules the Gemini API enforces on a conversation. A request that breaks one is answered
+//! 400 by the service, and so is every later request of that conversation.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// The kinds of payload a part can have; it has exactly one.
+const PAYLOADS: [&str; 7] = [
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+];
+
+/// Checks a request's `contents` against the service's rules:
+///
+/// - the first content is the user's, and user and model take turns;
+/// - no content and no part is empty; a text may be empty only where it carries a signature;
+/// - calls are the model's, responses the user's;
+/// - every call is answered exactly once in the very next content, paired by id and name (by
+///   name alone where the call has no id), and nothing else is answered.
+///
+/// # Errors
+///
+/// The first rule broken, with the place: `contents[2].parts[0]: …`.
+pub fn validate_contents(contents: &Value) -> Result<(), String> {
+    let contents = contents.as_array().ok_or("contents: not an array")?;
+    if contents.is_empty() {
+        return Err("contents: empty".to_owned());
+    }
+    let mut open = Calls::default();
+    for (index, content) in contents.iter().enumerate() {
+        let place = format!("contents[{index}]");
+        let expected = if index % 2 == 0 { "user" } else { "model" };
+        match content["role"].as_str() {
+            Some(role) if role == expected => {}
+            role => return Err(format!("{place}: role {role:?} where {expected} must speak")),
+        }
+        let parts = content["parts"].as_array().filter(|parts| !parts.is_empty());
+        let parts = parts.ok_or_else(|| format!("{place}: no parts"))?;
+        for (number, part) in parts.iter().enumerate() {
+            let fits = validate_part(part, expected).and_then(|()| open.follow(part));
+            fits.map_err(|problem| format!("{place}.parts[{number}]: {problem}"))?;
+        }
+        if expected == "user" {
+            open.assert_none().map_err(|problem| format!("{place}: {problem}"))?;
+        }
+    }
+    open.assert_none().map_err(|problem| format!("contents: {problem}"))
+}
+
+/// Checks the body of a generate request.
+pub(crate) fn validate_request(body: &Value) -> Result<(), String> {
+    if !body.is_object() {
+        return Err("the body is not a JSON object".to_owned());
+    }
+    validate_contents(&body["contents"])
+}
+
+fn validate_part(part: &Value, role: &str) -> Result<(), String> {
+    let part = part.as_object().ok_or("not an object")?;
+    let payloads: Vec<&str> =
+        PAYLOADS.into_iter().filter(|payload| part.contains_key(*payload)).collect();
+    let [payload] = payloads[..] else {
+        return Err(format!("{} payloads {payloads:?} where one must be", payloads.len()));
+    };
+    if let Some(signature) = part.get("thoughtSignature")
+        && signature.as_str().is_none_or(str::is_empty)
+    {
+        return Err("thoughtSignature: not a text, or empty".to_owned());
+    }
+    match payload {
+        "text" => validate_text(part),
+        "functionCall" if role != "model" => Err("a call by the user".to_owned()),
+        "functionCall" => validate_named(&part[payload], "args", false),
+        "functionResponse" if role != "user" => Err("a response by the model".to_owned()),
+        "functionResponse" => validate_named(&part[payload], "response", true),
+        _ if part[payload].is_object() => Ok(()),
+        _ => Err(format!("{payload}: not an object")),
+    }
+}
+
+fn validate_text(part: &Map<String, Value>) -> Result<(), String> {
+    match part["text"].as_str() {
+        None => Err("text: not a string".to_owned()),
+        Some("") if !part.contains_key("thoughtSignature") => Err("text: empty".to_owned()),
+        Some(_) => Ok(()),
+    }
+}
+
+fn validate_named(value: &Value, object: &str, required: bool) -> Result<(), String> {
+    if value["name"].as_str().is_none_or(str::is_empty) {
+        return Err("no name".to_owned());
+    }
+    match value.get(object) {
+        Some(value) if !value.is_object() => Err(format!("{object}: not an object")),
+        None if required => Err(format!("no {object}")),
+        _ => Ok(()),
+    }
+}
+
+/// The calls that still want a response: how many of each id and name.
+#[derive(Default)]
+struct Calls(BTreeMap<(Option<String>, String), usize>);
+
+impl Calls {
+    /// Opens the part's call or closes the call that its response answers.
+    fn follow(&mut self, part: &Value) -> Result<(), String> {
+        let key = |value: &Value| {
+            let text = |name: &str| value[name].as_str().map(str::to_owned);
+            (text("id").filter(|id| !id.is_empty()), text("name").unwrap_or_default())
+        };
+        if let Some(call) = part.get("functionCall") {
+            let key = key(call);
+            if key.0.is_some() && self.0.keys().any(|(id, _)| *id == key.0) {
+                return Err(format!("a second call with the id {:?}", key.0));
+            }
+            *self.0.entry(key).or_default() += 1;
+        }
+        if let Some(response) = part.get("functionResponse") {
+            let key = key(response);
+            match self.0.get_mut(&key) {
+                Some(open) if *open > 1 => *open -= 1,
+                Some(_) => drop(self.0.remove(&key)),
+                None => return Err(format!("a response to no open call: {}", name(&key))),
+            }
+        }
+        Ok(())
+    }
+
+    fn assert_none(&self) -> Result<(), String> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(format!("a call without its response: {}", name(key))),
+        }
+    }
+}
+
+fn name((id, name): &(Option<String>, String)) -> String {
+    format!("{name} ({})", id.as_deref().unwrap_or("no id"))
+}
+
+#[cfg(test)]
+mod tests;

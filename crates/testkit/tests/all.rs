@@ -1,0 +1,13 @@
+//! The testkit itself, tried on real sockets, processes and terminals.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[cfg(unix)]
+#[path = "suite/program.rs"]
+mod program;
+#[path = "suite/samples.rs"]
+mod samples;
+#[path = "suite/server.rs"]
+mod server;
+#[cfg(unix)]
+#[path = "suite/terminal.rs"]
+mod terminal;
