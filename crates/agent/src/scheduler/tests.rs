@@ -1,1 +1,345 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
+use async_trait::async_trait;
+use pollux_protocol::{
+    Answer, Args, Confirmation, ConsentItem, Declaration, Journal, RunContext, ToolKind,
+};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// What every fake tool writes down as it goes.
+type Diary = Arc<Mutex<Vec<String>>>;
+
+#[derive(Clone)]
+struct FakeTool {
+    name: &'static str,
+    kind: ToolKind,
+    alone: bool,
+    diary: Diary,
+    running: Arc<AtomicUsize>,
+}
+
+struct FakeRun {
+    tool: FakeTool,
+    args: Args,
+}
+
+impl Tool for FakeTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+    fn display_name(&self) -> &str {
+        self.name
+    }
+    fn kind(&self) -> ToolKind {
+        self.kind
+    }
+    fn declaration(&self) -> Declaration {
+        Declaration { name: self.name.into(), description: String::new(), parameters: json!({}) }
+    }
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        if args.contains_key("bad") {
+            return Err(ToolError::new(ToolErrorKind::InvalidToolParams, "params must NOT be bad"));
+        }
+        Ok(Box::new(FakeRun { tool: self.clone(), args: args.clone() }))
+    }
+}
+
+#[async_trait]
+impl Invocation for FakeRun {
+    fn effects(&self) -> Effects {
+        Effects { alone: self.tool.alone, ..Effects::default() }
+    }
+    fn describe(&self) -> String {
+        self.tool.name.into()
+    }
+    async fn run(&self, context: RunContext) -> ToolOutput {
+        let beside = self.tool.running.fetch_add(1, Ordering::SeqCst);
+        let label = self.args.get("n").map_or_else(String::new, ToString::to_string);
+        self.tool.diary.lock().unwrap().push(format!("start {label} beside {beside}"));
+        if self.args.contains_key("panic") {
+            panic!("boom");
+        }
+        let wait = self.args.get("ms").and_then(Value::as_u64).unwrap_or(0);
+        let sleep = tokio::time::sleep(Duration::from_millis(wait));
+        if self.args.contains_key("deaf") {
+            sleep.await;
+        } else {
+            tokio::select! { () = sleep => {}, () = context.cancel.cancelled() => {
+                return ToolOutput::quiet("half");
+            } }
+        }
+        self.tool.running.fetch_sub(1, Ordering::SeqCst);
+        self.tool.diary.lock().unwrap().push(format!("end {label}"));
+        match self.args.get("tail").and_then(Value::as_str) {
+            Some(name) => ToolOutput {
+                directives: vec![Directive::TailCall { name: name.into(), args: Args::new() }],
+                ..ToolOutput::default()
+            },
+            None => ToolOutput::quiet(format!("done {label}")),
+        }
+    }
+}
+
+/// Keeps what it is given; fails from a given record on.
+#[derive(Default)]
+struct MemoryJournal {
+    records: Mutex<Vec<Record>>,
+    fails_after: Option<usize>,
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn append(&self, record: &Record) -> Result<(), JournalError> {
+        let mut records = self.records.lock().unwrap();
+        if self.fails_after.is_some_and(|limit| records.len() >= limit) {
+            return Err(JournalError::NoSpace { path: "log".into() });
+        }
+        records.push(record.clone());
+        Ok(())
+    }
+    async fn sync(&self) -> Result<(), JournalError> {
+        Ok(())
+    }
+}
+
+struct Answering(Outcome);
+
+#[async_trait]
+impl Operator for Answering {
+    async fn confirm(&self, confirmation: Confirmation) -> Answer {
+        Answer { call_id: confirmation.call_id, outcome: self.0, modification: None }
+    }
+    async fn choose(&self, _: &str, _: &[String]) -> Option<usize> {
+        None
+    }
+    async fn ask(&self, _: &str) -> Option<String> {
+        None
+    }
+    async fn consent(&self, items: &[ConsentItem]) -> Vec<bool> {
+        vec![false; items.len()]
+    }
+}
+
+struct Bench {
+    diary: Diary,
+    journal: Arc<MemoryJournal>,
+    cancel: CancellationToken,
+    interactive: bool,
+    mode: ApprovalMode,
+    says: Outcome,
+}
+
+impl Default for Bench {
+    fn default() -> Self {
+        Self {
+            diary: Diary::default(),
+            journal: Arc::default(),
+            cancel: CancellationToken::new(),
+            interactive: false,
+            mode: ApprovalMode::Yolo,
+            says: Outcome::ProceedOnce,
+        }
+    }
+}
+
+impl Bench {
+    async fn run(&self, calls: &[(&str, Value)]) -> Result<Batch, JournalError> {
+        let running = Arc::new(AtomicUsize::new(0));
+        let tool = |name, kind, alone| -> Arc<dyn Tool> {
+            let (diary, running) = (self.diary.clone(), Arc::clone(&running));
+            Arc::new(FakeTool { name, kind, alone, diary, running })
+        };
+        let toolset = Toolset::new(vec![
+            tool("look", ToolKind::Read, false),
+            tool("write", ToolKind::Edit, true),
+            tool("shell", ToolKind::Execute, false),
+        ]);
+        let (emitter, _events) = Emitter::new(self.journal.clone(), Vec::new());
+        let policy = Policy { interactive: self.interactive, ..Policy::default() };
+        let scheduler = Scheduler {
+            emitter: &emitter,
+            toolset: &toolset,
+            policy: &policy,
+            operator: &Answering(self.says),
+            inputs: &CallInputs::default(),
+            cancel: &self.cancel,
+            mode: self.mode,
+            media_in_responses: false,
+        };
+        let calls = calls.iter().enumerate().map(|(index, (name, args))| Call {
+            id: CallId::new(format!("c{index}")),
+            name: (*name).into(),
+            args: args.clone(),
+            prompt_id: "p".into(),
+        });
+        scheduler.run(calls.collect()).await
+    }
+
+    fn diary(&self) -> Vec<String> {
+        self.diary.lock().unwrap().clone()
+    }
+}
+
+/// `id status answer` of each call, in completed order.
+fn summary(batch: &Batch) -> Vec<String> {
+    let line = |finished: &Arc<FinishedCall>| {
+        let response = finished.response[0].as_response().unwrap();
+        let text = response.response.get("output").or(response.response.get("error")).unwrap();
+        assert_eq!(response.id, finished.call.id.as_str());
+        format!("{} {} {}", finished.call.id, finished.status.as_str(), text.as_str().unwrap())
+    };
+    batch.finished.iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn neighbours_run_together_and_loners_alone() {
+    let bench = Bench::default();
+    let batch = bench
+        .run(&[
+            ("look", json!({"n": 0, "ms": 30})),
+            ("shell", json!({"n": 1, "ms": 5})),
+            ("write", json!({"n": 2})),
+            ("look", json!({"n": 3})),
+            ("look", json!({"n": 4, "wait_for_previous": true})),
+        ])
+        .await
+        .unwrap();
+    assert_eq!(
+        bench.diary(),
+        [
+            "start 0 beside 0",
+            "start 1 beside 1",
+            "end 1",
+            "end 0",
+            "start 2 beside 0",
+            "end 2",
+            "start 3 beside 0",
+            "end 3",
+            "start 4 beside 0",
+            "end 4",
+        ]
+    );
+    let order: Vec<_> =
+        batch.finished.iter().map(|finished| finished.call.id.to_string()).collect();
+    assert_eq!(order, ["c0", "c1", "c2", "c3", "c4"], "request order inside a group");
+}
+
+#[tokio::test]
+async fn what_cannot_run_goes_back_to_the_model() {
+    let bench = Bench::default();
+    let batch = bench
+        .run(&[
+            ("loook", json!({})),
+            ("look", json!({"bad": 1})),
+            ("look", json!("no object")),
+            ("look", json!({"n": 1, "panic": true})),
+            ("look", json!({"n": 2})),
+        ])
+        .await
+        .unwrap();
+    assert_eq!(
+        summary(&batch),
+        [
+            "c0 error Tool \"loook\" not found. Did you mean one of: \"look\", \"write\", \"shell\"?",
+            "c1 error params must NOT be bad",
+            "c2 error Value of params must be an object",
+            "c3 error boom",
+            "c4 success done 2",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_headless_run_has_no_tools_that_would_have_to_ask() {
+    let bench = Bench { mode: ApprovalMode::Default, ..Bench::default() };
+    let batch = bench.run(&[("shell", json!({})), ("look", json!({"n": 1}))]).await.unwrap();
+    assert_eq!(batch.finished[0].error.as_ref().unwrap().kind, ToolErrorKind::ToolNotRegistered);
+    assert_eq!(batch.finished[1].status, CallStatus::Success);
+    assert!(!batch.cancelled);
+}
+
+#[tokio::test]
+async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
+    let bench = Bench {
+        interactive: true,
+        mode: ApprovalMode::Default,
+        says: Outcome::Cancel,
+        ..Bench::default()
+    };
+    let calls = [
+        ("look", json!({"n": 0})),
+        ("shell", json!({"n": 1})),
+        ("look", json!({"n": 2})),
+        ("write", json!({})),
+    ];
+    let batch = bench.run(&calls).await.unwrap();
+    assert!(batch.cancelled);
+    let mut lines = summary(&batch);
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            "c0 success done 0",
+            "c1 cancelled [Operation Cancelled] Reason: User denied execution.",
+            "c2 cancelled [Operation Cancelled] Reason: User cancelled operation",
+            "c3 cancelled [Operation Cancelled] Reason: User cancelled operation",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn cancel_returns_within_100_ms_and_answers_every_call() {
+    let bench = Bench::default();
+    let cancel = bench.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+    });
+    let started = Instant::now();
+    let calls = [
+        ("look", json!({"n": 0})),
+        ("look", json!({"n": 1, "ms": 60_000})),
+        ("look", json!({"n": 2, "ms": 60_000, "deaf": true})),
+        ("write", json!({"n": 3})),
+    ];
+    let batch = bench.run(&calls).await.unwrap();
+    let after = started.elapsed() - Duration::from_millis(50);
+    assert!(after < Duration::from_millis(300), "{after:?}");
+    assert!(batch.cancelled);
+    assert_eq!(batch.finished.len(), 4);
+    let error = |index: usize| {
+        batch.finished[index].response[0].as_response().unwrap().response["error"].clone()
+    };
+    assert_eq!(error(1), "[Operation Cancelled] User cancelled tool execution.");
+    assert_eq!(error(3), "[Operation Cancelled] Reason: User cancelled operation");
+}
+
+#[tokio::test]
+async fn a_tail_call_answers_under_the_first_name() {
+    let bench = Bench::default();
+    let calls = [("look", json!({"n": 0, "tail": "shell"})), ("look", json!({"n": 1}))];
+    let batch = bench.run(&calls).await.unwrap();
+    assert_eq!(summary(&batch), ["c1 success done 1", "c0 success done "]);
+    assert_eq!(batch.finished[1].response[0].as_response().unwrap().name, "look");
+}
+
+#[tokio::test]
+async fn nothing_runs_that_the_log_does_not_hold() {
+    for limit in 0..6 {
+        let journal =
+            Arc::new(MemoryJournal { fails_after: Some(limit), ..MemoryJournal::default() });
+        let bench = Bench { journal: journal.clone(), ..Bench::default() };
+        let calls = [("write", json!({"n": 0})), ("write", json!({"n": 1}))];
+        let failed = bench.run(&calls).await.is_err();
+        let started = bench.diary().iter().filter(|line| line.starts_with("start")).count();
+        let records = journal.records.lock().unwrap();
+        let logged =
+            records.iter().filter(|record| matches!(record, Record::CallStarted { .. })).count();
+        assert!(started <= logged, "limit {limit}: {started} started, {logged} in the log");
+        assert!(failed, "limit {limit}");
+    }
+}

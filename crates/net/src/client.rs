@@ -1,0 +1,321 @@
+//! The HTTP client: one pool of connections for the whole program.
+//!
+//! Time limits, proxies and certificates are those of [`ClientOptions`]. Redirects are followed
+//! within one origin only. Every wait ends within 100 ms of the caller's token being cancelled,
+//! and the connection is closed.
+
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http::header::LOCATION;
+use http::{HeaderValue, StatusCode};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::error::{Error, Exchange, RedirectReason, TimeoutPhase};
+
+mod certificates;
+mod options;
+mod proxy;
+mod request;
+mod response;
+
+pub use certificates::install_crypto_provider;
+pub use options::{ClientOptions, ProxySetting};
+pub use proxy::NoProxy;
+pub use request::Request;
+pub use response::{Response, STATUS_BODY_LIMIT};
+
+use certificates::Roots;
+use proxy::ProxyRule;
+use request::SendProgress;
+
+/// How many redirects of one origin are followed.
+const MAX_REDIRECTS: usize = 3;
+
+/// The client. Clones share their connections.
+///
+/// Loading the system's certificates takes milliseconds, so it happens at the first secure request
+/// only, or ahead of it on a thread of its own: see [`prepare`](Self::prepare). Requests to plain
+/// `http` never load them.
+#[derive(Debug, Clone)]
+pub struct HttpClient {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: ClientOptions,
+    proxy: Option<ProxyRule>,
+    plain: OnceLock<Built>,
+    secure: OnceLock<Built>,
+}
+
+/// A client that was built, or why it could not be.
+#[derive(Debug)]
+struct Built {
+    client: Result<reqwest::Client, String>,
+    certificate_notes: Vec<String>,
+}
+
+impl HttpClient {
+    /// A client with these options. Cheap: nothing is loaded or opened yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOptions`] if the proxy's address is none, or the user agent no header.
+    pub fn new(options: ClientOptions) -> Result<Self, Error> {
+        if HeaderValue::from_str(&options.user_agent).is_err() {
+            let agent = options.user_agent.escape_debug();
+            return Err(Error::InvalidOptions(format!(
+                "\"{agent}\" cannot be a User-Agent header"
+            )));
+        }
+        let proxy = options.proxy.as_ref().map(ProxyRule::new).transpose()?;
+        let shared = Shared { options, proxy, plain: OnceLock::new(), secure: OnceLock::new() };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Builds what requests to `url` need, on a thread of its own, and returns at once. A request
+    /// that comes before the thread is done waits for it.
+    pub fn prepare(&self, url: &Url) {
+        if !self.shared.needs_certificates(url) {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name("certificates".to_owned());
+        // If no thread can be had, the first request builds the client itself.
+        drop(
+            thread
+                .spawn(move || shared.secure.get_or_init(|| shared.build_secure()).client.is_ok()),
+        );
+    }
+
+    /// Sends a request and gives the answer, whatever its status.
+    ///
+    /// The answer's body obeys `cancel` too.
+    ///
+    /// # Errors
+    /// All of [`Error`] but [`Error::Status`] and those of reading the body.
+    pub async fn execute(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        match cancel.run_until_cancelled(self.follow(request, cancel)).await {
+            Some(result) => result,
+            None => Err(Error::Cancelled),
+        }
+    }
+
+    /// Like [`execute`](Self::execute), but an answer outside 200..=299 is an
+    /// [`Error::Status`] with the beginning of its body.
+    pub async fn send(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        let response = self.execute(request, cancel).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(response.into_status_error().await)
+    }
+
+    async fn follow(
+        &self,
+        mut request: Request,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        let mut visited = vec![request.url.clone()];
+        loop {
+            let response = self.exchange(&request, cancel).await?;
+            let Some(next) = redirect_target(&request, &response)? else {
+                return Ok(response);
+            };
+            let reason = if visited.contains(&next) {
+                Some(RedirectReason::Loop)
+            } else if visited.len() > MAX_REDIRECTS {
+                Some(RedirectReason::TooMany)
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                return Err(redirect_error(&request.url, next.as_str(), reason));
+            }
+            visited.push(next.clone());
+            request.url = next;
+        }
+    }
+
+    /// One request, one answer.
+    async fn exchange(
+        &self,
+        request: &Request,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        let host = host_and_port(&request.url)?;
+        let built = self.shared.client_for(&request.url).await?;
+        let exchange = Exchange {
+            proxy: self.shared.proxy_for(&request.url).map(ProxyRule::name),
+            certificate_notes: built.certificate_notes.clone(),
+            connect_timeout: self.shared.options.connect_timeout,
+            host,
+        };
+        let client = built.client.as_ref().map_err(|cause| exchange.no_certificates(cause))?;
+        let progress = SendProgress::start();
+        let sending = client.execute(request.build(&progress));
+        let limit = self.shared.options.headers_timeout;
+        let Some(answer) = within(limit, &progress, sending).await else {
+            let phase = TimeoutPhase::Headers;
+            return Err(Error::Timeout { phase, host: exchange.host, limit });
+        };
+        let answer = answer.map_err(|error| exchange.request_failed(&error))?;
+        let idle = self.shared.options.idle_timeout;
+        Ok(Response::new(answer, exchange, idle, cancel.clone()))
+    }
+}
+
+impl Shared {
+    fn proxy_for(&self, url: &Url) -> Option<&ProxyRule> {
+        self.proxy.as_ref().filter(|rule| rule.applies_to(url))
+    }
+
+    /// Whether a request to `url` speaks TLS, with the server or with the proxy.
+    fn needs_certificates(&self, url: &Url) -> bool {
+        url.scheme() == "https" || self.proxy_for(url).is_some_and(ProxyRule::is_https)
+    }
+
+    async fn client_for(self: &Arc<Self>, url: &Url) -> Result<BuiltRef, Error> {
+        let secure = self.needs_certificates(url);
+        if secure && self.secure.get().is_none() {
+            let shared = Arc::clone(self);
+            let building = tokio::task::spawn_blocking(move || {
+                shared.secure.get_or_init(|| shared.build_secure()).client.is_ok()
+            });
+            // A failure to build is found below, in words; this is the runtime shutting down.
+            building.await.map_err(|_| Error::Cancelled)?;
+        }
+        Ok(BuiltRef { shared: Arc::clone(self), secure })
+    }
+
+    fn build_secure(&self) -> Built {
+        let roots = Roots::load(&self.options);
+        let builder = self.builder().tls_certs_merge(roots.certificates);
+        Built { client: finish(builder), certificate_notes: roots.notes }
+    }
+
+    fn build_plain(&self) -> Built {
+        // No roots at all, rather than the system's: this client never speaks TLS.
+        Built { client: finish(self.builder().tls_certs_only([])), certificate_notes: Vec::new() }
+    }
+
+    fn builder(&self) -> reqwest::ClientBuilder {
+        install_crypto_provider();
+        let builder = reqwest::Client::builder()
+            .user_agent(self.options.user_agent.clone())
+            .connect_timeout(self.options.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            // The environment's proxies are read by our own rules only.
+            .no_proxy();
+        match &self.proxy {
+            Some(rule) => builder.proxy(rule.to_reqwest()),
+            None => builder,
+        }
+    }
+}
+
+/// One of the two built clients, kept alive.
+struct BuiltRef {
+    shared: Arc<Shared>,
+    secure: bool,
+}
+
+impl std::ops::Deref for BuiltRef {
+    type Target = Built;
+
+    fn deref(&self) -> &Built {
+        if self.secure {
+            self.shared.secure.get_or_init(|| self.shared.build_secure())
+        } else {
+            self.shared.plain.get_or_init(|| self.shared.build_plain())
+        }
+    }
+}
+
+fn finish(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+    builder.build().map_err(|error| {
+        std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string)
+    })
+}
+
+/// Runs `future`, but no longer than `limit` after the last part of the request was sent.
+async fn within<T>(
+    limit: Duration,
+    progress: &SendProgress,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    let mut future = pin!(future);
+    loop {
+        let deadline = progress.last() + limit;
+        if let Ok(value) = tokio::time::timeout_at(deadline, &mut future).await {
+            return Some(value);
+        }
+        if progress.last() + limit <= Instant::now() {
+            return None;
+        }
+    }
+}
+
+/// Where the answer sends the request, if it does and we may go there.
+fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>, Error> {
+    let drops_body = match response.status() {
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => true,
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => false,
+        _ => return Ok(None),
+    };
+    let Some(location) = response.headers().get(LOCATION) else {
+        return Ok(None);
+    };
+    let refuse = |to: &str, reason| Err(redirect_error(&request.url, to, reason));
+    let text = String::from_utf8_lossy(location.as_bytes());
+    let Ok(next) = request.url.join(&text) else {
+        return refuse(&text, RedirectReason::Unreadable);
+    };
+    if next.origin() != request.url.origin() {
+        return refuse(&text, RedirectReason::OtherOrigin);
+    }
+    if drops_body && !request.body.is_empty() {
+        return refuse(&text, RedirectReason::WouldDropBody);
+    }
+    Ok(Some(next))
+}
+
+fn redirect_error(from: &Url, to: &str, reason: RedirectReason) -> Error {
+    let to = from.join(to).map_or_else(|_| "an unreadable address".to_owned(), |to| bare(&to));
+    Error::Redirect { from: bare(from), to, reason }
+}
+
+/// The address without user information, query and fragment: those may be secrets.
+fn bare(url: &Url) -> String {
+    match host_and_port(url) {
+        Ok(host) => format!("{}://{host}{}", url.scheme(), url.path()),
+        Err(_) => format!("{}:…", url.scheme()),
+    }
+}
+
+/// Host and port for messages.
+///
+/// # Errors
+/// [`Error::InvalidUrl`] if the scheme is not http or https.
+fn host_and_port(url: &Url) -> Result<String, Error> {
+    match (url.scheme(), url.host(), url.port_or_known_default()) {
+        ("http" | "https", Some(host), Some(port)) => Ok(format!("{host}:{port}")),
+        _ => Err(Error::InvalidUrl {
+            url: format!("{}:…", url.scheme()),
+            cause: "only http and https addresses can be requested".to_owned(),
+        }),
+    }
+}

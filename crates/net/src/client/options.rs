@@ -1,0 +1,111 @@
+//! What a client is built from.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of an [`HttpClient`](super::HttpClient). The default has no proxy, no extra
+/// certificates, and the time limits of Gemini CLI 0.61.
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    /// `User-Agent` of requests that set none themselves.
+    pub user_agent: String,
+    /// Limit on connecting, TLS handshake included. 10 s.
+    pub connect_timeout: Duration,
+    /// Limit on the wait for the answer's headers, counted from the last part of the request
+    /// that was sent. 60 s.
+    pub headers_timeout: Duration,
+    /// Limit on the wait for the next bytes of the answer. 300 s.
+    pub idle_timeout: Duration,
+    /// PEM files whose certificates are trusted besides the system's.
+    pub ca_files: Vec<PathBuf>,
+    /// The proxy for all requests.
+    pub proxy: Option<ProxySetting>,
+}
+
+/// A proxy as the user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProxySetting {
+    /// Its address: `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`, with user name
+    /// and password if it wants them; without a scheme (`host:3128`) it is `http`.
+    pub url: String,
+    /// Where it was named (a variable or setting), for the message if it is no address.
+    pub source: String,
+    /// The hosts it is not used for, as in `NO_PROXY`.
+    pub exceptions: String,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("Pollux/", env!("CARGO_PKG_VERSION")).to_owned(),
+            connect_timeout: Duration::from_secs(10),
+            headers_timeout: Duration::from_mins(1),
+            idle_timeout: Duration::from_mins(5),
+            ca_files: Vec::new(),
+            proxy: None,
+        }
+    }
+}
+
+impl ClientOptions {
+    /// The defaults with what the environment says, looked up by `lookup`:
+    ///
+    /// - `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS` name PEM files; both add to the system's
+    ///   certificates.
+    /// - `HTTPS_PROXY`, `https_proxy`, `HTTP_PROXY`, `http_proxy`: the first that is not empty is
+    ///   the proxy for every request, whatever its scheme, as in Gemini CLI 0.61.
+    /// - `NO_PROXY`, else `no_proxy`: see [`NoProxy`](super::NoProxy). Loopback addresses go
+    ///   through the proxy too unless they are listed there.
+    pub fn from_environment(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
+        let present = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        let ca_files = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"]
+            .into_iter()
+            .filter_map(present)
+            .map(PathBuf::from)
+            .collect();
+        let proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"]
+            .into_iter()
+            .find_map(|name| present(name).map(|url| (name, url)))
+            .map(|(name, url)| ProxySetting {
+                url,
+                source: name.to_owned(),
+                exceptions: present("NO_PROXY").or_else(|| present("no_proxy")).unwrap_or_default(),
+            });
+        Self { ca_files, proxy, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(variables: &[(&str, &str)]) -> ClientOptions {
+        ClientOptions::from_environment(&|name| {
+            variables
+                .iter()
+                .find(|(variable, _)| *variable == name)
+                .map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_first_proxy_variable_that_is_not_empty_wins() {
+        let proxy = options(&[("https_proxy", "b:2"), ("HTTPS_PROXY", ""), ("HTTP_PROXY", "c:3")])
+            .proxy
+            .unwrap();
+        assert_eq!((proxy.url.as_str(), proxy.source.as_str()), ("b:2", "https_proxy"));
+        assert_eq!(options(&[("NO_PROXY", "*")]).proxy, None);
+    }
+
+    #[test]
+    fn exceptions_and_certificates_come_along() {
+        let options = options(&[
+            ("HTTP_PROXY", "p:1"),
+            ("no_proxy", "a.b"),
+            ("NODE_EXTRA_CA_CERTS", "/n.pem"),
+            ("SSL_CERT_FILE", "/s.pem"),
+        ]);
+        assert_eq!(options.proxy.unwrap().exceptions, "a.b");
+        assert_eq!(options.ca_files, [PathBuf::from("/s.pem"), PathBuf::from("/n.pem")]);
+    }
+}

@@ -1,0 +1,175 @@
+//! Trying again: how long to wait (pure), and the loop that waits.
+
+use std::future::Future;
+use std::time::Duration;
+
+use http::HeaderMap;
+use tokio_util::sync::CancellationToken;
+
+/// Environment variable with the first delay in milliseconds, for tests of whole programs. It
+/// replaces the initial delay of every [`Backoff`]; delays that a server asks for stay.
+pub const RETRY_BASE_VARIABLE: &str = "POLLUX_RETRY_BASE_MS";
+
+/// How delays grow. The figures of the constructors are Gemini CLI 0.61's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Backoff {
+    /// Delay after the first failure.
+    pub initial: Duration,
+    /// What each further failure multiplies it by.
+    pub factor: f64,
+    /// Longest delay of our own choosing, before jitter.
+    pub cap: Duration,
+    /// Share of the delay by which it may be shorter or longer, 0 to 1.
+    pub jitter: f64,
+    /// Share by which a delay that a server asked for may be longer, 0 to 1.
+    pub server_jitter: f64,
+}
+
+impl Backoff {
+    /// For requests that fail before the answer begins: 5 s, doubled up to 30 s, ±30 %.
+    pub const CONNECTION: Self = Self {
+        initial: Duration::from_secs(5),
+        factor: 2.0,
+        cap: Duration::from_secs(30),
+        jitter: 0.3,
+        server_jitter: 0.2,
+    };
+
+    /// For answers that break off or make no sense: 1 s, 2 s, 4 s, exactly.
+    pub const MID_STREAM: Self = Self {
+        initial: Duration::from_secs(1),
+        factor: 2.0,
+        cap: Duration::from_secs(4),
+        jitter: 0.0,
+        server_jitter: 0.2,
+    };
+
+    /// These delays, with the initial one replaced by [`RETRY_BASE_VARIABLE`] if `lookup` finds a
+    /// whole number there.
+    #[must_use]
+    pub fn with_environment(self, lookup: &dyn Fn(&str) -> Option<String>) -> Self {
+        let base = lookup(RETRY_BASE_VARIABLE).and_then(|text| text.trim().parse().ok());
+        match base {
+            Some(milliseconds) => Self { initial: Duration::from_millis(milliseconds), ..self },
+            None => self,
+        }
+    }
+
+    /// The delay after the `failures`-th failure (from 1).
+    ///
+    /// Our own delay is `initial · factor^(failures-1)`, capped, give or take `jitter`. If the
+    /// server asked for a delay, it is the longer of that and ours, plus up to `server_jitter`.
+    /// `random` is evenly spread over 0..1; values outside are clamped.
+    pub fn delay(&self, failures: u32, server: Option<Duration>, random: f64) -> Duration {
+        let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
+        let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
+        let own = (self.initial.as_secs_f64() * self.factor.powi(exponent))
+            .min(self.cap.as_secs_f64())
+            .max(0.0);
+        let seconds = match server {
+            Some(asked) => own.max(asked.as_secs_f64()) * (1.0 + self.server_jitter * random),
+            None => own * (1.0 + self.jitter * (2.0 * random - 1.0)),
+        };
+        Duration::try_from_secs_f64(seconds).unwrap_or(self.cap)
+    }
+}
+
+/// What to do about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryAdvice {
+    /// Try again, at the earliest after the time the server asked for.
+    Retry {
+        /// The server's wish, if it had one.
+        after: Option<Duration>,
+    },
+    /// Trying again is of no use.
+    Fail,
+}
+
+/// Told before each wait.
+#[derive(Debug)]
+pub struct RetryNotice<'a, E> {
+    /// The attempt that failed, from 1.
+    pub attempt: u32,
+    /// How many attempts there are at most.
+    pub max_attempts: u32,
+    /// How long the loop waits now.
+    pub delay: Duration,
+    /// Why the attempt failed.
+    pub error: &'a E,
+}
+
+/// The loop was cancelled. Every error that goes through [`retry`] can be made from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// The rules of one retry loop.
+#[derive(Debug, Clone, Copy)]
+pub struct Retry<'a> {
+    /// Attempts in all; 0 counts as 1.
+    pub max_attempts: u32,
+    /// The delays between them.
+    pub backoff: Backoff,
+    /// Ends the loop at once, also while it waits or an attempt runs.
+    pub cancel: &'a CancellationToken,
+}
+
+/// Calls `operation` (with the attempt's number, from 1) until it succeeds, `advise` says to
+/// fail, the attempts are used up, or the token is cancelled.
+///
+/// `on_retry` is told of each wait before it begins. The future of an attempt is dropped on
+/// cancellation, which closes its connection.
+///
+/// # Errors
+/// The last attempt's error, or one made from [`Cancelled`].
+pub async fn retry<T, E, F>(
+    rules: Retry<'_>,
+    mut operation: impl FnMut(u32) -> F,
+    advise: impl Fn(&E) -> RetryAdvice,
+    mut on_retry: impl FnMut(RetryNotice<'_, E>),
+) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+    E: From<Cancelled>,
+{
+    let mut attempt = 1;
+    loop {
+        let outcome = rules.cancel.run_until_cancelled(operation(attempt)).await;
+        let error = match outcome {
+            None => return Err(Cancelled.into()),
+            Some(Ok(value)) => return Ok(value),
+            Some(Err(error)) => error,
+        };
+        let after = match advise(&error) {
+            RetryAdvice::Retry { after } if attempt < rules.max_attempts => after,
+            _ => return Err(error),
+        };
+        let delay = rules.backoff.delay(attempt, after, rand::random());
+        let max_attempts = rules.max_attempts;
+        on_retry(RetryNotice { attempt, max_attempts, delay, error: &error });
+        if rules.cancel.run_until_cancelled(tokio::time::sleep(delay)).await.is_none() {
+            return Err(Cancelled.into());
+        }
+        attempt += 1;
+    }
+}
+
+/// The delay a server asks for in `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3, seconds
+/// or a date).
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
+        return Some(Duration::from_millis(milliseconds));
+    }
+    let text = text("retry-after")?;
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::parse(text).ok()?;
+    let wait = date.timestamp().duration_since(jiff::Timestamp::now());
+    Some(Duration::try_from(wait).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
+
+use http::HeaderValue;
+use proptest::prelude::*;
+
+use super::*;
+
+const S: fn(u64) -> Duration = Duration::from_secs;
+
+#[test]
+fn delays_double_up_to_the_cap() {
+    let delay = |failures| Backoff::CONNECTION.delay(failures, None, 0.5);
+    assert_eq!(
+        [1, 2, 3, 4, 5, 10, u32::MAX].map(delay),
+        [S(5), S(10), S(20), S(30), S(30), S(30), S(30)]
+    );
+    let delay = |failures| Backoff::MID_STREAM.delay(failures, None, 0.9);
+    assert_eq!([1, 2, 3].map(delay), [S(1), S(2), S(4)]);
+}
+
+#[test]
+fn jitter_is_thirty_percent_each_way() {
+    assert_eq!(Backoff::CONNECTION.delay(1, None, 0.0), Duration::from_millis(3_500));
+    assert_eq!(Backoff::CONNECTION.delay(1, None, 1.0), Duration::from_millis(6_500));
+}
+
+#[test]
+fn a_server_delay_is_a_floor_plus_up_to_a_fifth() {
+    let delay =
+        |failures, server, random| Backoff::CONNECTION.delay(failures, Some(server), random);
+    assert_eq!(delay(1, S(17), 0.0), S(17));
+    assert_eq!(delay(1, S(17), 1.0), Duration::from_millis(20_400));
+    assert_eq!(delay(1, S(1), 0.0), S(5), "ours if it is longer");
+    assert_eq!(delay(9, S(100), 0.0), S(100), "not capped");
+}
+
+#[test]
+fn the_environment_sets_the_initial_delay() {
+    let base = |value: &'static str| {
+        Backoff::CONNECTION
+            .with_environment(&|name| (name == RETRY_BASE_VARIABLE).then(|| value.to_owned()))
+            .initial
+    };
+    assert_eq!(base("20"), Duration::from_millis(20));
+    assert_eq!(base("0"), Duration::ZERO);
+    assert_eq!(base("soon"), S(5));
+    assert_eq!(Backoff::CONNECTION.with_environment(&|_| None), Backoff::CONNECTION);
+}
+
+proptest! {
+    #[test]
+    fn delays_stay_in_bounds(
+        failures in any::<u32>(),
+        server in proptest::option::of(any::<u64>()),
+        random in any::<f64>(),
+    ) {
+        let delay = Backoff::CONNECTION.delay(failures, server.map(Duration::from_secs), random);
+        match server {
+            None => prop_assert!(delay >= Duration::from_millis(3_500) && delay <= S(39)),
+            Some(asked) if asked < 1 << 40 => prop_assert!(delay >= S(asked)),
+            Some(_) => {}
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Failure {
+    Cancelled,
+    Busy,
+    Broken,
+}
+
+impl From<Cancelled> for Failure {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+const FAST: Backoff = Backoff { initial: Duration::from_millis(1), ..Backoff::CONNECTION };
+
+fn advise(failure: &Failure) -> RetryAdvice {
+    match failure {
+        Failure::Busy => RetryAdvice::Retry { after: None },
+        _ => RetryAdvice::Fail,
+    }
+}
+
+#[tokio::test]
+async fn tries_until_it_succeeds_and_tells_of_each_wait() {
+    let cancel = CancellationToken::new();
+    let notices = RefCell::new(Vec::new());
+    let result = retry(
+        Retry { max_attempts: 5, backoff: FAST, cancel: &cancel },
+        |attempt| async move { if attempt < 3 { Err(Failure::Busy) } else { Ok(attempt) } },
+        advise,
+        |notice| notices.borrow_mut().push((notice.attempt, notice.max_attempts)),
+    )
+    .await;
+    assert_eq!(result, Ok(3));
+    assert_eq!(*notices.borrow(), [(1, 5), (2, 5)]);
+}
+
+#[tokio::test]
+async fn gives_the_last_error_when_attempts_are_used_up_or_useless() {
+    let cancel = CancellationToken::new();
+    for (failure, max_attempts, expected) in
+        [(Failure::Busy, 4, 4), (Failure::Broken, 4, 1), (Failure::Busy, 0, 1)]
+    {
+        let calls = Cell::new(0);
+        let result: Result<(), _> = retry(
+            Retry { max_attempts, backoff: FAST, cancel: &cancel },
+            |_| {
+                calls.set(calls.get() + 1);
+                let failure =
+                    if failure == Failure::Busy { Failure::Busy } else { Failure::Broken };
+                async move { Err(failure) }
+            },
+            advise,
+            |_| {},
+        )
+        .await;
+        assert_eq!(result, Err(failure));
+        assert_eq!(calls.get(), expected);
+    }
+}
+
+#[tokio::test]
+async fn cancel_ends_a_wait_and_an_attempt_at_once() {
+    for stuck_in_attempt in [false, true] {
+        let cancel = CancellationToken::new();
+        let canceller = cancel.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            canceller.cancel();
+        });
+        let started = Instant::now();
+        let result: Result<(), _> = retry(
+            Retry { max_attempts: 3, backoff: Backoff::CONNECTION, cancel: &cancel },
+            |_| async move {
+                if stuck_in_attempt {
+                    std::future::pending::<()>().await;
+                }
+                Err(Failure::Busy)
+            },
+            advise,
+            |_| {},
+        )
+        .await;
+        assert_eq!(result, Err(Failure::Cancelled));
+        assert!(started.elapsed() < Duration::from_millis(120), "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn retry_after_reads_seconds_milliseconds_and_dates() {
+    let read = |name: &'static str, value: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, HeaderValue::from_str(value).unwrap());
+        retry_after(&headers)
+    };
+    assert_eq!(read("retry-after", "12"), Some(S(12)));
+    assert_eq!(read("retry-after-ms", "1500"), Some(Duration::from_millis(1_500)));
+    assert_eq!(read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+    let future = read("retry-after", "Fri, 31 Dec 2100 23:59:59 GMT").unwrap();
+    assert!(future > S(1_000_000));
+    for value in ["soon", "-1", ""] {
+        assert_eq!(read("retry-after", value), None, "{value:?}");
+    }
+}

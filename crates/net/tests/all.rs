@@ -1,0 +1,11 @@
+//! The client against servers that behave, and servers that do not.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod suite {
+    mod answers;
+    mod faults;
+    mod proxies;
+    mod redirects;
+    mod server;
+    mod tls;
+}

@@ -1,0 +1,166 @@
+//! Servers that break, stall or talk nonsense.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use pollux_net::{Error, Request, TimeoutPhase};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::server::{canned, client, client_with, get, raw, read_head};
+
+#[tokio::test]
+async fn nobody_listens() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    drop(listener);
+    let error = client().send(get(&url, ""), &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.node_code(), Some("ECONNREFUSED"), "{error}");
+    assert!(error.is_retryable_transport());
+    assert!(error.to_string().contains(&format!("127.0.0.1:{}", url.port().unwrap())), "{error}");
+}
+
+#[tokio::test]
+async fn the_server_hangs_up_before_it_answers() {
+    let base = raw(|mut socket| async move {
+        read_head(&mut socket).await;
+    })
+    .await;
+    let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.node_code(), Some("ECONNRESET"), "{error:?}");
+    assert!(error.is_retryable_transport());
+}
+
+#[tokio::test]
+async fn the_server_never_answers() {
+    let base = raw(|mut socket| async move {
+        read_head(&mut socket).await;
+        tokio::time::sleep(Duration::from_secs(30)).await;
+    })
+    .await;
+    let client = client_with(|options| options.headers_timeout = Duration::from_millis(80));
+    let error = client.send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { phase: TimeoutPhase::Headers, .. }), "{error}");
+    assert_eq!(error.node_code(), Some("UND_ERR_HEADERS_TIMEOUT"));
+    assert!(error.to_string().ends_with("did not begin to answer within 0.08 s"), "{error}");
+}
+
+#[tokio::test]
+async fn a_slow_upload_is_not_a_slow_answer() {
+    const SIZE: usize = 32 * 1024 * 1024;
+    let base = raw(|mut socket| async move {
+        read_head(&mut socket).await;
+        let (mut piece, mut received) = (vec![0; 1024 * 1024], 0);
+        while received < SIZE {
+            received += socket.read(&mut piece).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    })
+    .await;
+    let limit = Duration::from_millis(150);
+    let client = client_with(|options| options.headers_timeout = limit);
+    let request = Request::post_json(base, vec![Bytes::from(vec![b' '; SIZE])]);
+    let started = Instant::now();
+    let sent = client.send(request, &CancellationToken::new()).await;
+    assert!(sent.is_ok(), "{sent:?}");
+    assert!(started.elapsed() > limit, "the test must outlast the limit to mean anything");
+}
+
+#[tokio::test]
+async fn the_answer_stalls() {
+    let base = raw(|mut socket| async move {
+        read_head(&mut socket).await;
+        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(30)).await;
+    })
+    .await;
+    let client = client_with(|options| options.idle_timeout = Duration::from_millis(80));
+    let response = client.send(get(&base, ""), &CancellationToken::new()).await.unwrap();
+    let error = response.bytes(100).await.unwrap_err();
+    assert_eq!(error.node_code(), Some("UND_ERR_BODY_TIMEOUT"), "{error}");
+}
+
+#[tokio::test]
+async fn the_answer_breaks_off() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n",
+    ] {
+        let base = canned(answer).await;
+        let response = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap();
+        let error = response.bytes(100).await.unwrap_err();
+        assert!(matches!(error, Error::BodyBroken { .. }), "{error:?}");
+        assert!(error.is_retryable_transport());
+    }
+}
+
+#[tokio::test]
+async fn the_answer_is_no_http() {
+    let base = canned("SSH-2.0-OpenSSH_9.2\r\n\r\n").await;
+    let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(error, Error::Connect { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn endless_headers_do_not_fill_memory() {
+    let base = raw(|mut socket| async move {
+        read_head(&mut socket).await;
+        let line = format!("x: {}\r\n", "y".repeat(8_000));
+        if socket.write_all(b"HTTP/1.1 200 OK\r\n").await.is_ok() {
+            while socket.write_all(line.as_bytes()).await.is_ok() {}
+        }
+    })
+    .await;
+    let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(error, Error::Connect { .. }), "{error:?}");
+}
+
+/// Cancels after 50 ms; the caller must get control back, and the server must see the connection
+/// close, within another 100 ms.
+async fn cancelled_while(answer_so_far: &'static str) {
+    let (closed, mut seen_closed) = tokio::sync::mpsc::channel(1);
+    let base = raw(move |mut socket| {
+        let closed = closed.clone();
+        async move {
+            read_head(&mut socket).await;
+            socket.write_all(answer_so_far.as_bytes()).await.unwrap();
+            while socket.read_u8().await.is_ok() {}
+            closed.send(Instant::now()).await.unwrap();
+        }
+    })
+    .await;
+    let cancel = CancellationToken::new();
+    let canceller = cancel.clone();
+    let cancelled_at = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        canceller.cancel();
+        Instant::now()
+    });
+    let error = match client().send(get(&base, ""), &cancel).await {
+        Ok(response) => response.bytes(100).await.unwrap_err(),
+        Err(error) => error,
+    };
+    let returned = Instant::now();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    let cancelled_at = cancelled_at.await.unwrap();
+    assert!(returned - cancelled_at < Duration::from_millis(100));
+    let closed_at = seen_closed.recv().await.unwrap();
+    assert!(closed_at.saturating_duration_since(cancelled_at) < Duration::from_millis(100));
+}
+
+#[tokio::test]
+async fn cancel_while_waiting_for_headers() {
+    cancelled_while("").await;
+}
+
+#[tokio::test]
+async fn cancel_while_waiting_for_the_body() {
+    cancelled_while("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc").await;
+}
+
+#[tokio::test]
+async fn cancel_while_waiting_for_the_body_of_a_refusal() {
+    cancelled_while("HTTP/1.1 500 Oops\r\ncontent-length: 9\r\n\r\nabc").await;
+}
