@@ -1,0 +1,174 @@
+//! Context files: what `GEMINI.md`, `AGENTS.md` and their like tell the model.
+//!
+//! Three tiers: the person's own (`~/.gemini`), the project's (upward from each workspace folder),
+//! and those of sub-folders, which are found when a tool touches a path below them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::files::FileIdentity;
+use crate::imports::ImportFormat;
+use crate::{ContextSettings, Places, files};
+
+mod read;
+mod render;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use read::Loader;
+use search::{Found, ceiling, upward};
+
+pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
+pub use render::{blocks, discovered_section, project_section, system_section};
+
+/// The names that are always looked for, in this order, after those of the settings. Gemini CLI
+/// knows only the first.
+pub const DEFAULT_NAMES: [&str; 2] = ["GEMINI.md", "AGENTS.md"];
+
+/// The index of the private notes about a project.
+const PRIVATE_INDEX: &str = "MEMORY.md";
+
+/// Where to look and how to read.
+#[derive(Debug, Clone, Copy)]
+pub struct ContextOptions<'a> {
+    /// Where the person's files are.
+    pub places: &'a Places,
+    /// The workspace folders, the current directory first; absolute.
+    pub workspace: &'a [PathBuf],
+    /// The folder of private notes about the project, if there is one.
+    pub private_memory_dir: Option<&'a Path>,
+    /// Whether the project's files may be read at all.
+    pub trusted: bool,
+    /// `context.*`.
+    pub settings: &'a ContextSettings,
+}
+
+/// One context file with its imports expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextFile {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// Its text, trimmed and not empty.
+    pub text: String,
+}
+
+/// The context files of a run. It remembers what was loaded, so that nothing is loaded twice.
+#[derive(Debug, Clone, Default)]
+pub struct ContextFiles {
+    /// The person's own files.
+    pub global: Vec<ContextFile>,
+    /// The private notes about the project.
+    pub private_memory: Option<ContextFile>,
+    /// The project's files, outer folders first.
+    pub project: Vec<ContextFile>,
+    /// Files that could not be used, and why.
+    pub warnings: Vec<String>,
+    seen: Seen,
+    bytes: usize,
+}
+
+/// Files that were loaded or tried, by path and by identity.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    paths: HashSet<PathBuf>,
+    identities: HashSet<FileIdentity>,
+}
+
+impl Seen {
+    /// Notes a file; `false` when it was there already, under whatever name.
+    fn insert(&mut self, found: &Found) -> bool {
+        let new_path = self.paths.insert(found.path.clone());
+        let new_identity = self.identities.insert(found.identity.clone());
+        new_path && new_identity
+    }
+}
+
+/// The names to look for: those given, trimmed, then [`DEFAULT_NAMES`]; none twice.
+pub fn names(given: &[String]) -> Vec<String> {
+    let given = given.iter().map(|name| name.trim().trim_start_matches(['/', '\\']));
+    let given = given.filter(|name| !name.is_empty());
+    let mut names: Vec<String> = Vec::new();
+    for name in given.chain(DEFAULT_NAMES) {
+        let normal: PathBuf = Path::new(name).components().collect();
+        let normal = normal.to_string_lossy().into_owned();
+        if !names.contains(&normal) {
+            names.push(normal);
+        }
+    }
+    names
+}
+
+/// Finds and reads the person's and, in a trusted folder, the project's context files.
+pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
+    let names = names(&options.settings.file_names);
+    let mut files = ContextFiles::default();
+    let home = options.places.gemini_dir();
+    let own = names.iter().filter_map(|name| Found::at(home.join(name)));
+    let own: Vec<_> = own.collect();
+    files.global = files.load(options, own, options.settings.import_format);
+    files.private_memory = files.load_private_memory(options, &names);
+    if options.trusted {
+        let found = options.workspace.iter().flat_map(|folder| {
+            let ceiling = ceiling(folder, &options.settings.memory_boundary_markers);
+            upward(folder, &ceiling, &home, &names)
+        });
+        let found = search::sorted(found.collect());
+        files.project = files.load(options, found, options.settings.import_format);
+    }
+    files
+}
+
+impl ContextFiles {
+    /// Loads what applies to `target` (absolute, a file or folder that a tool touched) and was not
+    /// loaded yet. Empty outside of the workspace and in folders that are not trusted.
+    pub fn jit(&mut self, options: &ContextOptions<'_>, target: &Path) -> Vec<ContextFile> {
+        if !options.trusted {
+            return Vec::new();
+        }
+        let target = files::without_dots(target);
+        let start = match target.parent() {
+            Some(parent) if !files::is_dir(&target) => parent,
+            _ => target.as_path(),
+        };
+        let real = files::real_path_or_given(start);
+        // By text for the search, and by real path so that no link leads out of the workspace.
+        let holds = |folder: &&PathBuf| {
+            start.starts_with(folder) && real.starts_with(files::real_path_or_given(folder))
+        };
+        let deepest = options.workspace.iter().filter(holds);
+        let Some(folder) = deepest.max_by_key(|folder| folder.components().count()) else {
+            return Vec::new();
+        };
+        let names = names(&options.settings.file_names);
+        let ceiling = ceiling(folder, &options.settings.memory_boundary_markers);
+        let found = upward(start, &ceiling, &options.places.gemini_dir(), &names);
+        self.load(options, search::sorted(found), ImportFormat::Tree)
+    }
+
+    fn load(
+        &mut self,
+        options: &ContextOptions<'_>,
+        found: Vec<Found>,
+        format: ImportFormat,
+    ) -> Vec<ContextFile> {
+        let markers = &options.settings.memory_boundary_markers;
+        let mut loader = Loader { markers, format, bytes: self.bytes, warnings: Vec::new() };
+        let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
+        let files = fresh.iter().filter_map(|found| loader.load(&found.path)).collect();
+        self.bytes = loader.bytes;
+        self.warnings.append(&mut loader.warnings);
+        files
+    }
+
+    fn load_private_memory(
+        &mut self,
+        options: &ContextOptions<'_>,
+        names: &[String],
+    ) -> Option<ContextFile> {
+        let folder = options.private_memory_dir?;
+        let candidates = std::iter::once(PRIVATE_INDEX).chain(names.iter().map(String::as_str));
+        let found = candidates.into_iter().find_map(|name| Found::at(folder.join(name)))?;
+        self.load(options, vec![found], options.settings.import_format).pop()
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading context files, with their imports and within bounds.
+
+use std::path::Path;
+
+use super::ContextFile;
+use super::search::boundary;
+use crate::files;
+use crate::imports::{self, ImportFailure, ImportFormat};
+
+/// How much of one file is read, in bytes.
+pub const MAX_FILE_BYTES: usize = 1024 * 1024;
+
+/// How much is loaded in all, in bytes.
+pub const MAX_TOTAL_BYTES: usize = 8 * 1024 * 1024;
+
+/// Reads context files and counts what was loaded.
+pub(super) struct Loader<'a> {
+    pub(super) markers: &'a [String],
+    pub(super) format: ImportFormat,
+    pub(super) bytes: usize,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Loader<'_> {
+    /// Reads one file; `None` when it is empty or cannot be used, which a warning tells.
+    pub(super) fn load(&mut self, path: &Path) -> Option<ContextFile> {
+        let read = match files::read_text_lossy(path, MAX_FILE_BYTES) {
+            Ok(read) => read,
+            Err(error) => return self.skip(path, &files::node_message(&error)),
+        };
+        if read.binary {
+            return self.skip(path, "it is not a text file");
+        }
+        let text = read.text.strip_prefix('\u{feff}').unwrap_or(&read.text);
+        let mut text = self.expand(path, text).trim().to_owned();
+        if text.is_empty() {
+            return None;
+        }
+        if read.truncated {
+            text.push_str(&truncation_notice());
+        }
+        if self.bytes + text.len() > MAX_TOTAL_BYTES {
+            return self.skip(path, "all context files together are too large");
+        }
+        self.bytes += text.len();
+        Some(ContextFile { path: path.to_owned(), text })
+    }
+
+    fn skip(&mut self, path: &Path, reason: &str) -> Option<ContextFile> {
+        let path = path.display();
+        self.warnings.push(format!("Context file {path} was not loaded: {reason}."));
+        None
+    }
+
+    /// Expands imports. They may reach everything in the file's project, by real path.
+    fn expand(&self, path: &Path, text: &str) -> String {
+        // Almost no context file imports anything; then nothing of the following is needed.
+        if !text.contains('@') && self.format == ImportFormat::Tree {
+            return text.to_owned();
+        }
+        let Some(folder) = path.parent() else { return text.to_owned() };
+        let root = boundary(folder, self.markers).unwrap_or_else(|| folder.to_owned());
+        let real_root = files::real_path_or_given(&root);
+        let mut read = |path: &Path| read_import(path, &root, &real_root);
+        imports::expand(text, folder, self.format, &mut read)
+    }
+}
+
+/// The last line of a file that was cut.
+fn truncation_notice() -> String {
+    format!("\n[Only the first {MAX_FILE_BYTES} bytes of this file are loaded.]")
+}
+
+fn read_import(path: &Path, root: &Path, real_root: &Path) -> Result<String, ImportFailure> {
+    // Asked by its text first: nothing is learnt about files outside, not even that they exist.
+    if !path.starts_with(root) && !path.starts_with(real_root) {
+        return Err(ImportFailure::Outside);
+    }
+    let failed = |error: &pollux_fs::Error| {
+        let reason = files::node_message(error);
+        ImportFailure::Unreadable(format!("{reason}, access '{}'", path.display()))
+    };
+    let real = files::real_path(path).map_err(|error| failed(&error))?;
+    if !real.starts_with(real_root) {
+        return Err(ImportFailure::Outside);
+    }
+    let read = files::read_text_lossy(&real, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
+    if read.binary {
+        return Err(ImportFailure::Unreadable("not a text file".to_owned()));
+    }
+    Ok(read.text)
+}

@@ -1,0 +1,72 @@
+//! How context files are put before the model.
+
+use super::ContextFile;
+
+/// Each file between a line that opens and one that closes it; files apart by a blank line.
+pub fn blocks(files: &[ContextFile]) -> String {
+    let block = |file: &ContextFile| {
+        let path = file.path.display();
+        format!("--- Context from: {path} ---\n{}\n--- End of Context from: {path} ---", file.text)
+    };
+    files.iter().map(block).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The person's own files and private notes, for the system instruction; `None` when there are
+/// none. `names` are the names of context files, for the heading.
+pub fn system_section(
+    names: &[String],
+    global: &[ContextFile],
+    private_memory: Option<&ContextFile>,
+) -> Option<String> {
+    let Some(notes) = private_memory else {
+        let content = blocks(global);
+        return (!content.is_empty()).then(|| {
+            format!(
+                "# Contextual Instructions ({})\n\
+                 What follows was written by the user for you and outranks your defaults. \
+                 Where two texts disagree, the one about the narrower folder wins.\n\n\
+                 <loaded_context>\n{content}\n</loaded_context>",
+                names.join(", ")
+            )
+        });
+    };
+    let mut parts = Vec::new();
+    if !global.is_empty() {
+        parts.push(format!("<global_context>\n{}\n</global_context>", blocks(global)));
+    }
+    parts.push(format!(
+        "<user_project_memory>\n--- Begin Private Project Memory Index ---\n{}\n\
+         --- End Private Project Memory Index ---\n</user_project_memory>",
+        notes.text
+    ));
+    Some(format!("---\n\n<loaded_context>\n{}\n</loaded_context>", parts.join("\n")))
+}
+
+/// The context of extensions and of the project, for the first message; `None` when there is
+/// none. `extensions` and `servers` (instructions of MCP servers) are texts that are ready.
+pub fn project_section(extensions: &str, project: &[ContextFile], servers: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    if !extensions.is_empty() {
+        parts.push(format!("<extension_context>\n{extensions}\n</extension_context>"));
+    }
+    let project = blocks(project);
+    let project: Vec<_> =
+        [project.as_str(), servers].into_iter().filter(|text| !text.is_empty()).collect();
+    if !project.is_empty() {
+        parts.push(format!("<project_context>\n{}\n</project_context>", project.join("\n\n")));
+    }
+    (!parts.is_empty())
+        .then(|| format!("<loaded_context>\n{}\n</loaded_context>", parts.join("\n")))
+}
+
+/// What [`super::ContextFiles::jit`] found, to be appended to the output of the tool; empty when
+/// it found nothing.
+pub fn discovered_section(files: &[ContextFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n\n--- Newly Discovered Project Context ---\n{}\n--- End Project Context ---",
+        blocks(files)
+    )
+}

@@ -1,0 +1,146 @@
+//! `.env` files: their syntax, which one is read, and what it may set.
+//!
+//! The syntax is that of the dotenv package, version 17, which Gemini CLI uses. What does not
+//! parse is skipped without a word, as there.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::environment::names;
+use crate::{Environment, Places, files};
+
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+pub use syntax::parse;
+
+/// The largest `.env` file that is read, in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// The only variables that a `.env` file of an untrusted folder can set.
+pub const UNTRUSTED_KEYS: [&str; 4] = [
+    names::GEMINI_API_KEY,
+    names::GOOGLE_API_KEY,
+    names::GOOGLE_CLOUD_PROJECT,
+    names::GOOGLE_CLOUD_LOCATION,
+];
+
+/// Variables that decide where configuration comes from and what is trusted. No file of a project
+/// can set them, because they would let it move the very rules that bind it.
+const PROTECTED: [&str; 7] = [
+    names::GEMINI_CLI_HOME,
+    names::GEMINI_CLI_SYSTEM_SETTINGS_PATH,
+    names::GEMINI_CLI_SYSTEM_DEFAULTS_PATH,
+    names::GEMINI_CLI_TRUSTED_FOLDERS_PATH,
+    names::GEMINI_CLI_TRUST_WORKSPACE,
+    names::HOME,
+    names::USERPROFILE,
+];
+
+/// What decides which file is read and what it may set.
+#[derive(Debug, Clone)]
+pub struct DotEnvOptions<'a> {
+    /// Where the home directory is.
+    pub places: &'a Places,
+    /// Where the search starts.
+    pub cwd: &'a Path,
+    /// Whether the current folder is trusted. Unknown counts as not.
+    pub trusted: bool,
+    /// Variables never taken from a plain `.env` (`advanced.excludedEnvVars`).
+    pub excluded: &'a [String],
+    /// Skip plain `.env` files outside of the home directory (`advanced.ignoreLocalEnv`).
+    pub ignore_local: bool,
+}
+
+/// A `.env` file that was read and the variables that it may set.
+///
+/// `Debug` prints no values, because they are mostly credentials.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DotEnv {
+    /// The file.
+    pub path: PathBuf,
+    /// Names and values in the order of the file; the last of a name is kept.
+    pub variables: Vec<(String, String)>,
+}
+
+impl fmt::Debug for DotEnv {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.variables.iter().map(|(name, _)| name).collect();
+        formatter.debug_struct("DotEnv").field("path", &self.path).field("names", &names).finish()
+    }
+}
+
+/// Finds and reads the one `.env` file of this run; `None` when there is none or it is unreadable.
+///
+/// Upward from the current directory each directory is asked for `.gemini/.env` (trusted folders
+/// only), then `.env`; after the root of the file system the home directory is asked the same.
+/// The first file found is the only one read.
+pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
+    let path = find(options)?;
+    let text = files::read_text_lossy(&path, MAX_BYTES).ok()?.text;
+    let plain = !path.components().any(|component| component.as_os_str() == ".gemini");
+    let from_project = is_project_file(&path, &options.places.home);
+    let variables = parse(&text)
+        .into_iter()
+        .filter(|(name, _)| !(plain && options.excluded.contains(name)))
+        .filter(|(name, _)| !(from_project && is_protected(name)))
+        .filter_map(|(name, value)| admit(name, value, options.trusted))
+        .collect();
+    Some(DotEnv { path, variables })
+}
+
+/// The base environment with a `.env` file laid under it.
+///
+/// Inside Cloud Shell the project of the shell is replaced by the one that Code Assist uses there,
+/// unless the file names one or Vertex AI is in use.
+pub fn apply(base: &Environment, file: Option<&DotEnv>, uses_vertex: bool) -> Environment {
+    let pairs = file.map(|file| file.variables.as_slice()).unwrap_or_default();
+    let merged = base.overlay(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    if !base.is_true(names::CLOUD_SHELL) || uses_vertex {
+        return merged;
+    }
+    let from_file = pairs.iter().find(|(name, _)| name == names::GOOGLE_CLOUD_PROJECT);
+    let project = from_file.map_or("cloudshell-gca", |(_, value)| value.as_str());
+    merged.with(names::GOOGLE_CLOUD_PROJECT, project)
+}
+
+fn find(options: &DotEnvOptions<'_>) -> Option<PathBuf> {
+    let home = &options.places.home;
+    let upward = options.cwd.ancestors();
+    upward.chain([home.as_path()]).find_map(|directory| {
+        let own = directory.join(".gemini").join(".env");
+        if options.trusted && files::is_file(&own) {
+            return Some(own);
+        }
+        let plain = directory.join(".env");
+        let skipped = options.ignore_local && directory != home;
+        (!skipped && files::is_file(&plain)).then_some(plain)
+    })
+}
+
+/// Whether the file belongs to a project rather than to the person: anything but the two files
+/// directly in the home directory.
+fn is_project_file(path: &Path, home: &Path) -> bool {
+    path != home.join(".env") && path != home.join(".gemini").join(".env")
+}
+
+fn is_protected(name: &str) -> bool {
+    PROTECTED.iter().any(|protected| {
+        if cfg!(windows) { name.eq_ignore_ascii_case(protected) } else { name == *protected }
+    })
+}
+
+/// What an untrusted folder may set: four names, and no character that could mean something to a
+/// shell or a header.
+fn admit(name: String, value: String, trusted: bool) -> Option<(String, String)> {
+    if trusted {
+        return Some((name, value));
+    }
+    let harmless = |character: &char| {
+        character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.' | '/')
+    };
+    UNTRUSTED_KEYS
+        .contains(&name.as_str())
+        .then(|| (name, value.chars().filter(harmless).collect()))
+}

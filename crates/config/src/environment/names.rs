@@ -1,0 +1,95 @@
+//! The names of the environment variables that Pollux reads, each with what it does.
+//!
+//! The table is the source of the generated reference: a variable that is read anywhere has a
+//! constant here.
+
+/// One environment variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    /// The name as the person writes it.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub effect: &'static str,
+}
+
+macro_rules! variables {
+    ($($name:ident: $effect:literal,)*) => {
+        $(
+            #[doc = $effect]
+            pub const $name: &str = stringify!($name);
+        )*
+
+        /// Every variable, in the order of the reference.
+        pub const ALL: &[Variable] = &[
+            $(Variable { name: $name, effect: $effect },)*
+        ];
+    };
+}
+
+variables! {
+    // Credentials and endpoints.
+    GEMINI_API_KEY: "Key for the Gemini API; without another choice it selects the API-key sign-in.",
+    GOOGLE_API_KEY: "Key for Vertex AI in express mode.",
+    GOOGLE_GENAI_USE_VERTEXAI: "`true` selects Vertex AI.",
+    GOOGLE_GENAI_USE_GCA: "`true` selects the Google sign-in.",
+    GOOGLE_CLOUD_PROJECT: "Google Cloud project for Vertex AI and the Google sign-in.",
+    GOOGLE_CLOUD_PROJECT_ID: "Used when GOOGLE_CLOUD_PROJECT is unset.",
+    GOOGLE_CLOUD_LOCATION: "Google Cloud region for Vertex AI.",
+    GOOGLE_GEMINI_BASE_URL: "Replaces the address of the Gemini API.",
+    GOOGLE_VERTEX_BASE_URL: "Replaces the address of Vertex AI.",
+    GOOGLE_GENAI_API_VERSION: "Version segment of the API's path, for example `v1beta`.",
+    GEMINI_API_KEY_AUTH_MECHANISM: "`bearer` also sends the key as a bearer token; the default is `x-goog-api-key`.",
+    GEMINI_CLI_CUSTOM_HEADERS: "Extra request headers, written `Name: value, Name: value`.",
+    GEMINI_CLI_USE_COMPUTE_ADC: "`true` takes credentials from the metadata server.",
+    CLOUD_SHELL: "`true` inside Google Cloud Shell.",
+    GEMINI_MODEL: "Model to use when `--model` is not given.",
+
+    // Places and trust.
+    GEMINI_CLI_HOME: "Replaces the home directory, so that state lives in `$GEMINI_CLI_HOME/.gemini`.",
+    GEMINI_CLI_SYSTEM_SETTINGS_PATH: "Path of the system settings file that overrides all others.",
+    GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "Path of the system settings file that all others override.",
+    GEMINI_CLI_TRUSTED_FOLDERS_PATH: "Path of the file of trusted folders.",
+    GEMINI_CLI_TRUST_WORKSPACE: "`true` trusts the current folder, `false` distrusts it, for this run.",
+    HOME: "Home directory (not on Windows).",
+    USERPROFILE: "Home directory on Windows.",
+    TMPDIR: "Directory for temporary files; then TMP, then TEMP.",
+    TMP: "Directory for temporary files when TMPDIR is unset.",
+    TEMP: "Directory for temporary files when TMPDIR and TMP are unset.",
+
+    // The system prompt.
+    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path.",
+    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file; same grammar as GEMINI_SYSTEM_MD.",
+    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt.",
+
+    // How the program runs.
+    CI: "`true` makes the run headless.",
+    GITHUB_ACTIONS: "`true` makes the run headless.",
+    GEMINI_CLI_INTEGRATION_TEST: "`true` switches the CI check of headless detection off.",
+    GEMINI_CLI_NO_RELAUNCH: "Accepted for compatibility; Pollux is one process.",
+    GEMINI_CLI_SURFACE: "Name of the surface in the User-Agent.",
+    SURFACE: "Used when GEMINI_CLI_SURFACE is unset.",
+    NO_COLOR: "Non-empty: messages carry no colour.",
+    DEBUG: "`true` or `1` switches debug mode on.",
+    DEBUG_MODE: "`true` or `1` switches debug mode on.",
+    SANDBOX: "Name of the sandbox that the program already runs in.",
+    TERM_PROGRAM: "Terminal program, part of the User-Agent.",
+
+    // Telemetry.
+    GEMINI_TELEMETRY_ENABLED: "Overrides `telemetry.enabled`; on for `true` and `1`.",
+    GEMINI_TELEMETRY_TARGET: "Overrides `telemetry.target`: `local` or `gcp`.",
+    GEMINI_TELEMETRY_OTLP_ENDPOINT: "Overrides `telemetry.otlpEndpoint`.",
+    GEMINI_TELEMETRY_OTLP_PROTOCOL: "Overrides `telemetry.otlpProtocol`: `grpc` or `http`.",
+    GEMINI_TELEMETRY_LOG_PROMPTS: "Overrides `telemetry.logPrompts`; on for `true` and `1`.",
+    GEMINI_TELEMETRY_OUTFILE: "Overrides `telemetry.outfile`.",
+    GEMINI_TELEMETRY_USE_COLLECTOR: "Overrides `telemetry.useCollector`; on for `true` and `1`.",
+    GEMINI_TELEMETRY_USE_CLI_AUTH: "Overrides `telemetry.useCliAuth`; on for `true` and `1`.",
+    GEMINI_TELEMETRY_TRACES_ENABLED: "Overrides `telemetry.traces`; on for `true` and `1`.",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "OTLP address when neither setting nor GEMINI_TELEMETRY_OTLP_ENDPOINT gives one.",
+
+    // Network.
+    HTTPS_PROXY: "Proxy for HTTPS; also `https_proxy`.",
+    HTTP_PROXY: "Proxy for HTTP; also `http_proxy`.",
+    NO_PROXY: "Hosts that are reached without a proxy; also `no_proxy`.",
+    SSL_CERT_FILE: "File of certificate authorities to trust beside the system's.",
+    NODE_EXTRA_CA_CERTS: "File of certificate authorities to trust beside the system's.",
+}

@@ -1,0 +1,83 @@
+//! `$NAME`, `${NAME}` and `${NAME:-default}` in the strings of a settings file.
+
+use serde_json::Value;
+
+use crate::Environment;
+
+#[cfg(test)]
+mod tests;
+
+/// Replaces variables in every string below `value`; keys are left alone.
+///
+/// A variable that is set to nothing counts as set. A name that is unset and has no default is
+/// left as written. There is no escape.
+pub fn interpolate(value: &mut Value, environment: &Environment) {
+    match value {
+        Value::String(text) => {
+            if text.contains('$') {
+                *text = interpolate_text(text, environment);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| interpolate(item, environment)),
+        Value::Object(map) => map.values_mut().for_each(|item| interpolate(item, environment)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// [`interpolate`] for one string. What a variable holds is not looked at again.
+pub fn interpolate_text(text: &str, environment: &Environment) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut rest = text;
+    // Without this bound, many `${` that nothing closes would each be searched to the end.
+    let last_close = text.rfind('}').map_or(usize::MAX, |close| text.len() - close);
+    while let Some(dollar) = rest.find('$') {
+        output.push_str(&rest[..dollar]);
+        rest = &rest[dollar..];
+        let may_close = rest.len() >= last_close;
+        let Some(reference) = Reference::at_start(rest, may_close) else {
+            output.push('$');
+            rest = &rest[1..];
+            continue;
+        };
+        match environment.get(reference.name).or(reference.default) {
+            Some(value) => output.push_str(value),
+            None => output.push_str(&rest[..reference.length]),
+        }
+        rest = &rest[reference.length..];
+    }
+    output.push_str(rest);
+    output
+}
+
+/// A reference to a variable at the start of a text.
+struct Reference<'a> {
+    name: &'a str,
+    default: Option<&'a str>,
+    /// Bytes from the dollar sign to the end.
+    length: usize,
+}
+
+impl<'a> Reference<'a> {
+    /// Reads a reference; `may_close` says whether a closing brace follows at all.
+    fn at_start(text: &'a str, may_close: bool) -> Option<Self> {
+        let after = text.strip_prefix('$')?;
+        if let Some(braced) = after.strip_prefix('{') {
+            return may_close.then(|| Self::braced(braced)).flatten();
+        }
+        let end = after
+            .find(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+            .unwrap_or(after.len());
+        (end > 0).then(|| Self { name: &after[..end], default: None, length: end + 1 })
+    }
+
+    fn braced(inner: &'a str) -> Option<Self> {
+        let end = inner.find('}')?;
+        let content = &inner[..end];
+        let (name, default) = match content.find(":-") {
+            // Without a name in front, the whole is an (unknown) name.
+            Some(0) | None => (content, None),
+            Some(at) => (&content[..at], Some(&content[at + 2..])),
+        };
+        (!name.is_empty()).then_some(Self { name, default, length: end + 3 })
+    }
+}

@@ -1,0 +1,53 @@
+//! Where settings come from.
+//!
+//! This crate finds, reads and merges everything that configures a run: settings files in four
+//! layers, environment variables, the `.env` file, trusted folders, the project's identity and its
+//! context files (`GEMINI.md`, `AGENTS.md`). Names, formats and messages are those of Gemini CLI
+//! 0.61, so that both programs can share one home.
+//!
+//! It does not read the command line, sign in, or talk to a model; it never changes the process
+//! environment; and it prints nothing: what a person should know comes back as text.
+//!
+//! A start asks in this order: [`Environment::from_process`], [`Places::new`], [`load()`] (settings,
+//! trust, `.env`), [`ProjectIdentity::resolve`], [`context::discover`].
+
+pub mod approval;
+pub mod auth;
+pub mod context;
+pub mod dotenv;
+pub mod environment;
+mod error;
+mod files;
+pub mod imports;
+mod installation;
+mod interpolate;
+pub mod jsonc;
+mod load;
+mod merge;
+mod migrate;
+mod places;
+mod project;
+pub mod schema;
+mod settings;
+mod trust;
+mod validate;
+
+pub use approval::{ApprovalDecision, ApprovalError, ApprovalRequest, resolve_approval};
+pub use auth::{AuthType, select_auth_type};
+pub use context::{ContextFile, ContextFiles, ContextOptions};
+pub use dotenv::DotEnv;
+pub use environment::{Environment, names};
+pub use error::{ConfigError, Position, SyntaxError};
+pub use imports::ImportFormat;
+pub use installation::installation_id;
+pub use interpolate::{interpolate, interpolate_text};
+pub use load::{Layer, LayerKind, LoadOptions, Loaded, load};
+pub use merge::{Strategy, merge_into, strategy};
+pub use places::{GEMINI_DIR, Places};
+pub use project::ProjectIdentity;
+pub use settings::{
+    AdvancedSettings, AuthSettings, ContextSettings, FileFilteringSettings, GeneralSettings,
+    ModelSettings, OtlpProtocol, SecuritySettings, SessionRetentionSettings, Settings,
+    ShellSettings, Snapshot, TelemetrySettings, TelemetryTarget, ToolSettings, UiSettings,
+};
+pub use trust::{Trust, TrustLevel, TrustQuestion, TrustSource, TrustState, TrustStore};

@@ -1,0 +1,124 @@
+//! Where everything lives: the paths of Gemini CLI, derived from the environment.
+//!
+//! Building a [`Places`] touches no disk.
+
+use std::path::{Path, PathBuf};
+
+use crate::Environment;
+use crate::environment::names;
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the state directory in the home directory and in projects.
+pub const GEMINI_DIR: &str = ".gemini";
+
+/// The paths that do not depend on the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The home directory: `GEMINI_CLI_HOME`, else the person's, else the temporary directory.
+    pub home: PathBuf,
+    /// The directory for temporary files.
+    pub temporary: PathBuf,
+    /// The system settings that override every other layer.
+    pub system_settings: PathBuf,
+    /// The system settings that every other layer overrides.
+    pub system_defaults: PathBuf,
+    /// The file of trusted folders.
+    pub trusted_folders: PathBuf,
+}
+
+impl Places {
+    /// Derives all places from `environment`.
+    pub fn new(environment: &Environment) -> Self {
+        let temporary = environment.temporary_dir();
+        let home = environment
+            .non_empty(names::GEMINI_CLI_HOME)
+            .map(PathBuf::from)
+            .or_else(|| environment.home())
+            .unwrap_or_else(|| temporary.clone());
+        let given = |name| environment.non_empty(name).map(PathBuf::from);
+        let system_settings = given(names::GEMINI_CLI_SYSTEM_SETTINGS_PATH)
+            .unwrap_or_else(|| system_dir().join("settings.json"));
+        let system_defaults = given(names::GEMINI_CLI_SYSTEM_DEFAULTS_PATH)
+            .unwrap_or_else(|| system_settings.with_file_name("system-defaults.json"));
+        let trusted_folders = given(names::GEMINI_CLI_TRUSTED_FOLDERS_PATH)
+            .unwrap_or_else(|| home.join(GEMINI_DIR).join("trustedFolders.json"));
+        Self { home, temporary, system_settings, system_defaults, trusted_folders }
+    }
+
+    /// `~/.gemini`, the person's state.
+    pub fn gemini_dir(&self) -> PathBuf {
+        self.home.join(GEMINI_DIR)
+    }
+
+    /// The person's settings.
+    pub fn user_settings(&self) -> PathBuf {
+        self.in_gemini("settings.json")
+    }
+
+    /// The settings of the project whose root is `cwd`.
+    pub fn workspace_settings(&self, cwd: &Path) -> PathBuf {
+        cwd.join(GEMINI_DIR).join("settings.json")
+    }
+
+    /// The registry of projects and their short names.
+    pub fn projects_file(&self) -> PathBuf {
+        self.in_gemini("projects.json")
+    }
+
+    /// A bare UUID that identifies this installation.
+    pub fn installation_id(&self) -> PathBuf {
+        self.in_gemini("installation_id")
+    }
+
+    /// The parent of every project's temporary directory.
+    pub fn projects_temporary(&self) -> PathBuf {
+        self.in_gemini("tmp")
+    }
+
+    /// The parent of every project's shadow repository.
+    pub fn projects_history(&self) -> PathBuf {
+        self.in_gemini("history")
+    }
+
+    /// The person's policy rules.
+    pub fn user_policies(&self) -> PathBuf {
+        self.in_gemini("policies")
+    }
+
+    /// The administrator's policy rules.
+    pub fn system_policies(&self) -> PathBuf {
+        system_dir().join("policies")
+    }
+
+    /// The person's own commands.
+    pub fn user_commands(&self) -> PathBuf {
+        self.in_gemini("commands")
+    }
+
+    /// Pollux's own state, which Gemini CLI does not know.
+    pub fn pollux_dir(&self) -> PathBuf {
+        self.in_gemini("pollux")
+    }
+
+    /// One-time warnings that other programs leave for the next start.
+    pub fn pending_warnings(&self) -> PathBuf {
+        self.temporary.join("gemini-cli-warnings.txt")
+    }
+
+    fn in_gemini(&self, name: &str) -> PathBuf {
+        self.home.join(GEMINI_DIR).join(name)
+    }
+}
+
+/// Where an administrator puts settings.
+fn system_dir() -> &'static Path {
+    Path::new(if cfg!(target_os = "macos") {
+        "/Library/Application Support/GeminiCli"
+    } else if cfg!(windows) {
+        r"C:\ProgramData\gemini-cli"
+    } else {
+        "/etc/gemini-cli"
+    })
+}

@@ -1,0 +1,124 @@
+//! Which project this is, and where its state lives.
+//!
+//! A project is its root directory: the current directory at start, not the Git root. Its state
+//! lives under a short name ("slug"), which `projects.json` maps from the root's path and which
+//! marker files in the state directories confirm. The format and the lock are those of Gemini
+//! CLI, so that both programs find the same state.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{Places, files};
+
+mod registry;
+#[cfg(test)]
+mod tests;
+
+/// A project and its directories. The directories of state exist; those in them may not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectIdentity {
+    /// The root directory.
+    pub root: PathBuf,
+    /// SHA-256 of the root's path in hexadecimal; session records carry it.
+    pub hash: String,
+    /// The short name: lower-case letters, digits and dashes.
+    pub slug: String,
+    /// The project's directory of state, `~/.gemini/tmp/<slug>`.
+    pub temporary_dir: PathBuf,
+    /// The project's shadow repository, `~/.gemini/history/<slug>`.
+    pub history_dir: PathBuf,
+    /// What the person should know: the home directory could not be used.
+    pub warning: Option<String>,
+}
+
+impl ProjectIdentity {
+    /// Identifies the project at `cwd` (absolute).
+    ///
+    /// A known project costs three small reads; a new one is registered under a lock. When the
+    /// home directory cannot be used, a fresh private directory among the temporary files takes
+    /// its place and `warning` says so: the run goes on, but its state is not found again.
+    pub fn resolve(places: &Places, cwd: &Path) -> Self {
+        let key = registry::key(cwd);
+        let found = match registry::find(places, &key) {
+            Some(slug) => Ok(slug),
+            None => registry::register(places, &key, &path_hash(&key)),
+        };
+        match found {
+            Ok(slug) => Self {
+                temporary_dir: places.projects_temporary().join(&slug),
+                history_dir: places.projects_history().join(&slug),
+                slug,
+                hash: path_hash(&key),
+                root: cwd.to_owned(),
+                warning: None,
+            },
+            Err(error) => Self::fallback(places, cwd, &error),
+        }
+    }
+
+    /// Recorded sessions.
+    pub fn chats_dir(&self) -> PathBuf {
+        self.temporary_dir.join("chats")
+    }
+
+    /// Logs, one file per session.
+    pub fn logs_dir(&self) -> PathBuf {
+        self.temporary_dir.join("logs")
+    }
+
+    /// Long tool outputs of one session.
+    pub fn tool_outputs_dir(&self, session_id: &str) -> PathBuf {
+        let safe = |character: char| match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => character,
+            _ => '_',
+        };
+        let session: String = session_id.chars().map(safe).collect();
+        self.temporary_dir.join("tool-outputs").join(format!("session-{session}"))
+    }
+
+    /// The person's private notes about the project.
+    pub fn memory_dir(&self) -> PathBuf {
+        self.temporary_dir.join("memory")
+    }
+
+    /// Points to restore.
+    pub fn checkpoints_dir(&self) -> PathBuf {
+        self.temporary_dir.join("checkpoints")
+    }
+
+    /// State in a directory with a name that nobody can guess or prepare.
+    fn fallback(places: &Places, cwd: &Path, error: &pollux_fs::Error) -> Self {
+        let key = registry::key(cwd);
+        let slug = registry::slug_of(cwd);
+        let state = places.temporary.join(format!("pollux-{}", uuid::Uuid::new_v4()));
+        let temporary_dir = state.join("tmp").join(&slug);
+        let mut warning = format!(
+            "Could not use {} ({error}). The state of this run is kept in {} instead.",
+            places.gemini_dir().display(),
+            temporary_dir.display()
+        );
+        if let Err(error) = files::create_private_dir(&temporary_dir) {
+            warning = format!(
+                "Could not use {} nor {} ({error}). The state of this run cannot be kept.",
+                places.gemini_dir().display(),
+                temporary_dir.display()
+            );
+        }
+        Self {
+            history_dir: state.join("history").join(&slug),
+            temporary_dir,
+            slug,
+            hash: path_hash(&key),
+            root: cwd.to_owned(),
+            warning: Some(warning),
+        }
+    }
+}
+
+/// SHA-256 of a path's text, in lower-case hexadecimal.
+fn path_hash(path: &str) -> String {
+    let digest = Sha256::digest(path.as_bytes());
+    let halves = digest.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+    halves.filter_map(|half| char::from_digit(half.into(), 16)).collect()
+}

@@ -1,0 +1,281 @@
+//! The groups of settings that the program reads, with their types.
+
+use pollux_protocol::ApprovalMode;
+use serde_json::Value;
+
+use super::Reader;
+use crate::imports::ImportFormat;
+
+/// `general`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneralSettings {
+    /// The approval mode to start in; yolo is not accepted here.
+    pub default_approval_mode: ApprovalMode,
+    /// Whether plan mode is available.
+    pub plan_enabled: bool,
+    /// The folder for plans, relative to the project.
+    pub plan_directory: Option<String>,
+    /// How often a request is tried, 1 to 10.
+    pub max_attempts: u32,
+    /// Whether network errors are tried again.
+    pub retry_fetch_errors: bool,
+    /// Whether snapshots are kept for `/restore`.
+    pub checkpointing_enabled: bool,
+    /// When old sessions are deleted.
+    pub session_retention: SessionRetentionSettings,
+}
+
+/// `general.sessionRetention`. Unlike in Gemini CLI it is off by default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRetentionSettings {
+    /// Whether anything is deleted.
+    pub enabled: bool,
+    /// Age limit: a number and `h`, `d`, `w` or `m`.
+    pub max_age: Option<String>,
+    /// Count limit.
+    pub max_count: Option<f64>,
+    /// The least that `max_age` may be.
+    pub min_retention: Option<String>,
+}
+
+impl GeneralSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        let mode = reader.text("general.defaultApprovalMode").and_then(|mode| mode.parse().ok());
+        Self {
+            default_approval_mode: mode.unwrap_or(ApprovalMode::Default),
+            plan_enabled: reader.boolean("general.plan.enabled"),
+            plan_directory: reader.owned_text("general.plan.directory"),
+            max_attempts: reader.integer("general.maxAttempts").clamp(1, 10) as u32,
+            retry_fetch_errors: reader.boolean("general.retryFetchErrors"),
+            checkpointing_enabled: reader.boolean("general.checkpointing.enabled"),
+            session_retention: SessionRetentionSettings {
+                enabled: reader.boolean("general.sessionRetention.enabled"),
+                max_age: reader.owned_text("general.sessionRetention.maxAge"),
+                max_count: reader.number("general.sessionRetention.maxCount"),
+                min_retention: reader.owned_text("general.sessionRetention.minRetention"),
+            },
+        }
+    }
+}
+
+/// `model` and `modelConfigs`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// The model or alias; flag and `GEMINI_MODEL` beat it.
+    pub name: Option<String>,
+    /// Turns after which a session ends; `None` for no limit.
+    pub max_session_turns: Option<u64>,
+    /// Share of the context at which the conversation is compressed.
+    pub compression_threshold: f64,
+    /// Whether the loop guard is off.
+    pub loop_detection_disabled: bool,
+    /// Whether no model is asked whose turn it is.
+    pub skip_next_speaker_check: bool,
+    /// `modelConfigs` as written, an object.
+    pub configs: Value,
+}
+
+impl ModelSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        Self {
+            name: reader.owned_text("model.name").filter(|name| !name.trim().is_empty()),
+            max_session_turns: u64::try_from(reader.integer("model.maxSessionTurns")).ok(),
+            compression_threshold: reader.number("model.compressionThreshold").unwrap_or(0.5),
+            loop_detection_disabled: reader.boolean("model.disableLoopDetection"),
+            skip_next_speaker_check: reader.boolean("model.skipNextSpeakerCheck"),
+            configs: reader.value("modelConfigs").cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// `context`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextSettings {
+    /// Names of context files given by the person, before the built-in ones.
+    pub file_names: Vec<String>,
+    /// How imports are written out.
+    pub import_format: ImportFormat,
+    /// Whether the model is shown the folders of the project.
+    pub include_directory_tree: bool,
+    /// Names that end the upward search.
+    pub memory_boundary_markers: Vec<String>,
+    /// More folders of the workspace.
+    pub include_directories: Vec<String>,
+    /// What is skipped when files are listed and searched.
+    pub file_filtering: FileFilteringSettings,
+}
+
+/// `context.fileFiltering`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFilteringSettings {
+    /// Whether what Git ignores is skipped.
+    pub respect_git_ignore: bool,
+    /// Whether what `.geminiignore` names is skipped.
+    pub respect_gemini_ignore: bool,
+    /// Whether `@` names are searched for below the folder.
+    pub enable_recursive_file_search: bool,
+    /// More ignore files, relative to the project.
+    pub custom_ignore_file_paths: Vec<String>,
+}
+
+impl ContextSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        let flat = reader.text("context.importFormat") == Some("flat");
+        Self {
+            file_names: reader.texts_of("context.fileName"),
+            import_format: if flat { ImportFormat::Flat } else { ImportFormat::Tree },
+            include_directory_tree: reader.boolean("context.includeDirectoryTree"),
+            memory_boundary_markers: reader.texts_of("context.memoryBoundaryMarkers"),
+            include_directories: reader.texts_of("context.includeDirectories"),
+            file_filtering: FileFilteringSettings {
+                respect_git_ignore: reader.boolean("context.fileFiltering.respectGitIgnore"),
+                respect_gemini_ignore: reader.boolean("context.fileFiltering.respectGeminiIgnore"),
+                enable_recursive_file_search: reader
+                    .boolean("context.fileFiltering.enableRecursiveFileSearch"),
+                custom_ignore_file_paths: reader
+                    .texts_of("context.fileFiltering.customIgnoreFilePaths"),
+            },
+        }
+    }
+}
+
+/// `tools`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSettings {
+    /// The only built-in tools offered; `None` for all.
+    pub core: Option<Vec<String>>,
+    /// Calls that need no confirmation.
+    pub allowed: Vec<String>,
+    /// Tools that are denied.
+    pub exclude: Vec<String>,
+    /// Tools that always need confirmation.
+    pub confirmation_required: Vec<String>,
+    /// Characters of output that the model sees; `None` for all.
+    pub truncate_output_threshold: Option<usize>,
+    /// Accepted for compatibility.
+    pub use_ripgrep: bool,
+    /// The sandbox as written: a truth value, a text or an object.
+    pub sandbox: Option<Value>,
+    /// `tools.shell`.
+    pub shell: ShellSettings,
+}
+
+/// `tools.shell`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellSettings {
+    /// Whether commands get a terminal.
+    pub enable_interactive_shell: bool,
+    /// The pager that commands see.
+    pub pager: String,
+    /// Whether colours are kept.
+    pub show_color: bool,
+    /// Seconds without output after which a command is ended; zero or less for never.
+    pub inactivity_timeout: f64,
+    /// Whether the model is told to keep output short.
+    pub enable_output_efficiency: bool,
+}
+
+impl ToolSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        let threshold = reader.integer("tools.truncateToolOutputThreshold");
+        Self {
+            core: reader.texts("tools.core"),
+            allowed: reader.texts_of("tools.allowed"),
+            exclude: reader.texts_of("tools.exclude"),
+            confirmation_required: reader.texts_of("tools.confirmationRequired"),
+            truncate_output_threshold: usize::try_from(threshold).ok().filter(|limit| *limit > 0),
+            use_ripgrep: reader.boolean("tools.useRipgrep"),
+            sandbox: reader.value("tools.sandbox").cloned(),
+            shell: ShellSettings {
+                enable_interactive_shell: reader.boolean("tools.shell.enableInteractiveShell"),
+                pager: reader.text_of("tools.shell.pager"),
+                show_color: reader.boolean("tools.shell.showColor"),
+                inactivity_timeout: reader.number("tools.shell.inactivityTimeout").unwrap_or(300.0),
+                enable_output_efficiency: reader.boolean("tools.shell.enableShellOutputEfficiency"),
+            },
+        }
+    }
+}
+
+/// `security`, with the administrator's ban on yolo.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SecuritySettings {
+    /// Whether folders are asked about at all. Trust itself is decided by [`crate::Trust`], which
+    /// does not listen to a project's own file.
+    pub folder_trust_enabled: bool,
+    /// Whether yolo is forbidden by setting.
+    pub disable_yolo_mode: bool,
+    /// Whether yolo is forbidden by the administrator (`admin.secureModeEnabled`).
+    pub secure_mode_enabled: bool,
+    /// How to sign in.
+    pub auth: AuthSettings,
+}
+
+/// `security.auth`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthSettings {
+    /// The way that was chosen.
+    pub selected_type: Option<String>,
+    /// The only way that is allowed.
+    pub enforced_type: Option<String>,
+    /// Whether the check is left to someone else.
+    pub use_external: bool,
+}
+
+impl SecuritySettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        let filled = |key| reader.owned_text(key).filter(|text| !text.is_empty());
+        Self {
+            folder_trust_enabled: reader.boolean("security.folderTrust.enabled"),
+            disable_yolo_mode: reader.boolean("security.disableYoloMode"),
+            secure_mode_enabled: reader.boolean("admin.secureModeEnabled"),
+            auth: AuthSettings {
+                selected_type: filled("security.auth.selectedType"),
+                enforced_type: filled("security.auth.enforcedType"),
+                use_external: reader.boolean("security.auth.useExternal"),
+            },
+        }
+    }
+}
+
+/// `advanced`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdvancedSettings {
+    /// Variables that are not taken from a project's `.env`.
+    pub excluded_env_vars: Vec<String>,
+    /// Whether `.env` files outside of the home directory are skipped.
+    pub ignore_local_env: bool,
+    /// `ipv4first` or `verbatim`, as written.
+    pub dns_resolution_order: Option<String>,
+}
+
+impl AdvancedSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        Self {
+            excluded_env_vars: reader.texts_of("advanced.excludedEnvVars"),
+            ignore_local_env: reader.boolean("advanced.ignoreLocalEnv"),
+            dns_resolution_order: reader.owned_text("advanced.dnsResolutionOrder"),
+        }
+    }
+}
+
+/// The part of `ui` that headless runs read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UiSettings {
+    /// Whether running in the home directory is warned about.
+    pub show_home_directory_warning: bool,
+    /// Whether limits of the terminal are warned about.
+    pub show_compatibility_warnings: bool,
+    /// Plain output for screen readers.
+    pub screen_reader: bool,
+}
+
+impl UiSettings {
+    pub(super) fn read(reader: Reader<'_>) -> Self {
+        Self {
+            show_home_directory_warning: reader.boolean("ui.showHomeDirectoryWarning"),
+            show_compatibility_warnings: reader.boolean("ui.showCompatibilityWarnings"),
+            screen_reader: reader.boolean("ui.accessibility.screenReader"),
+        }
+    }
+}

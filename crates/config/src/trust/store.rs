@@ -1,0 +1,161 @@
+//! The file of trusted folders.
+
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::cst::CstRootNode;
+use serde_json::Value;
+
+use super::{comparable, rule_path};
+use crate::error::SyntaxError;
+use crate::{ConfigError, Places, files, jsonc};
+
+/// The largest file of trusted folders that is read, in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a rule says, with the words of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustLevel {
+    /// `TRUST_FOLDER`: the path and everything below.
+    TrustFolder,
+    /// `TRUST_PARENT`: the parent of the path and everything below.
+    TrustParent,
+    /// `DO_NOT_TRUST`: the path and everything below is not trusted.
+    DoNotTrust,
+}
+
+impl TrustLevel {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TrustFolder => "TRUST_FOLDER",
+            Self::TrustParent => "TRUST_PARENT",
+            Self::DoNotTrust => "DO_NOT_TRUST",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        [Self::TrustFolder, Self::TrustParent, Self::DoNotTrust]
+            .into_iter()
+            .find(|level| level.as_str() == word)
+    }
+}
+
+/// The rules that were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrustStore {
+    /// Longest path first, so that the first match decides.
+    rules: Vec<(String, TrustLevel)>,
+}
+
+impl TrustStore {
+    /// Reads the file; none is no rules.
+    ///
+    /// Fails with [`ConfigError::BrokenTrust`], which lists everything that is wrong.
+    pub fn load(places: &Places) -> Result<Self, ConfigError> {
+        let path = &places.trusted_folders;
+        match files::read_whole(path, MAX_BYTES) {
+            Ok(text) => Self::parse(path, &text).map_err(ConfigError::BrokenTrust),
+            // Without rules nothing is trusted, so a home that cannot be used is safe.
+            Err(error) if files::is_absent(path, &error) => Ok(Self::default()),
+            Err(error) => Err(ConfigError::BrokenTrust(vec![SyntaxError::whole(
+                path,
+                files::node_message(&error),
+            )])),
+        }
+    }
+
+    /// Reads the text of the file. `path` only names it in errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, Vec<SyntaxError>> {
+        let value = jsonc::parse(path, text).map_err(|error| vec![error])?;
+        let mut store = Self::default();
+        let mut errors = Vec::new();
+        for (folder, level) in value.as_object().into_iter().flatten() {
+            match level.as_str().and_then(TrustLevel::from_word) {
+                Some(level) => store.rules.push((folder.clone(), level)),
+                None => errors.push(SyntaxError::whole(path, invalid_level(folder, level))),
+            }
+        }
+        store.rules.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+        if errors.is_empty() { Ok(store) } else { Err(errors) }
+    }
+
+    /// Whether `location` is trusted; `None` when no rule covers it. Real paths are compared; the
+    /// rule with the longest path decides.
+    pub fn decide(&self, location: &Path) -> Option<bool> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        let location = comparable(location);
+        // A relative path would mean something else in every folder, and an empty one everything.
+        let mut rules = self.rules.iter().filter(|(folder, _)| Path::new(folder).is_absolute());
+        rules.find_map(|(folder, level)| {
+            let covered = covered(folder, *level);
+            location.starts_with(&covered).then_some(*level != TrustLevel::DoNotTrust)
+        })
+    }
+
+    /// Saves a rule for `folder`: locked, read again, everything else in the file kept with its
+    /// comments.
+    ///
+    /// Fails when the file is broken, which leaves it as it is, or cannot be written.
+    pub fn set(places: &Places, folder: &Path, level: TrustLevel) -> Result<(), ConfigError> {
+        let path = &places.trusted_folders;
+        let failed = |error: pollux_fs::Error| ConfigError::Save {
+            path: path.clone(),
+            message: files::node_message(&error),
+        };
+        if let Some(parent) = path.parent() {
+            files::create_private_dir(parent).map_err(failed)?;
+        }
+        let _lock = files::lock(path).map_err(failed)?;
+        let text = match files::read_whole(path, MAX_BYTES) {
+            Ok(text) => text,
+            Err(error) if error.is_not_found() => "{}".to_owned(),
+            Err(error) => return Err(failed(error)),
+        };
+        Self::parse(path, &text).map_err(ConfigError::BrokenTrust)?;
+        let text = with_rule(path, &text, &rule_path(&absolute(folder)), level)?;
+        files::write_private(path, &text).map_err(failed)
+    }
+}
+
+/// What a rule covers, in the form that locations are compared in.
+fn covered(folder: &str, level: TrustLevel) -> PathBuf {
+    let path = Path::new(folder);
+    let path = match level {
+        TrustLevel::TrustParent => path.parent().unwrap_or(path),
+        TrustLevel::TrustFolder | TrustLevel::DoNotTrust => path,
+    };
+    comparable(path)
+}
+
+fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
+fn with_rule(
+    path: &Path,
+    text: &str,
+    folder: &str,
+    level: TrustLevel,
+) -> Result<String, ConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let root = CstRootNode::parse(text, &jsonc::strict())
+        .map_err(|error| ConfigError::BrokenTrust(vec![jsonc::syntax_error(path, &error)]))?;
+    let rules = root.object_value_or_set();
+    match rules.get(folder) {
+        Some(rule) => rule.set_value(level.as_str().into()),
+        None => {
+            rules.append(folder, level.as_str().into());
+        }
+    }
+    Ok(root.to_string())
+}
+
+fn invalid_level(folder: &str, level: &Value) -> String {
+    let shown = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
+    format!(
+        "Invalid trust level \"{shown}\" for path \"{folder}\". \
+         Possible values are: TRUST_FOLDER, TRUST_PARENT, DO_NOT_TRUST."
+    )
+}

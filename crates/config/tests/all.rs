@@ -1,0 +1,11 @@
+//! Configuration over real files in temporary homes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod suite {
+    mod context;
+    mod dotenv;
+    mod home;
+    mod load;
+    mod project;
+    mod trust;
+}

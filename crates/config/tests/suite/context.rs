@@ -1,0 +1,225 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pollux_config::{ContextFile, ContextFiles, ContextOptions, Settings, context};
+use pretty_assertions::assert_eq;
+
+use super::home::Home;
+
+struct Case {
+    home: Home,
+    workspace: Vec<PathBuf>,
+    settings: Settings,
+    trusted: bool,
+}
+
+impl Case {
+    fn new() -> Self {
+        let home = Home::new();
+        let workspace = vec![home.work()];
+        Self { home, workspace, settings: Settings::defaults(), trusted: true }
+    }
+
+    /// With a settings file of the person.
+    fn configured(settings: &str) -> Self {
+        let mut case = Self::new();
+        case.home.write("home/.gemini/settings.json", settings);
+        case.settings = case.home.load().settings;
+        case
+    }
+
+    fn options(&self) -> ContextOptions<'_> {
+        ContextOptions {
+            places: &self.home.places,
+            workspace: &self.workspace,
+            private_memory_dir: None,
+            trusted: self.trusted,
+            settings: &self.settings.context,
+        }
+    }
+
+    fn discover(&self) -> ContextFiles {
+        context::discover(&self.options())
+    }
+
+    /// Paths relative to the temporary folder.
+    fn names(&self, files: &[ContextFile]) -> Vec<String> {
+        let base = self.home.path("");
+        let relative =
+            |file: &ContextFile| file.path.strip_prefix(&base).unwrap().display().to_string();
+        files.iter().map(relative).collect()
+    }
+}
+
+#[test]
+fn upward_to_the_repository() {
+    let mut case = Case::new();
+    let home = &case.home;
+    home.write("GEMINI.md", "outside of the repository");
+    home.write("work/.git/HEAD", "");
+    home.write("work/GEMINI.md", "root");
+    home.write("work/AGENTS.md", "agents");
+    home.write("work/a/GEMINI.md", "  \n");
+    home.write("work/a/b/GEMINI.md", "deep");
+    home.write("home/.gemini/GEMINI.md", "mine");
+    case.workspace = vec![home.path("work/a/b")];
+    let files = case.discover();
+    assert_eq!(case.names(&files.global), ["home/.gemini/GEMINI.md"]);
+    assert_eq!(
+        case.names(&files.project),
+        ["work/GEMINI.md", "work/AGENTS.md", "work/a/b/GEMINI.md"]
+    );
+    assert!(files.warnings.is_empty());
+}
+
+#[test]
+fn without_a_repository_only_the_folder_itself() {
+    let mut case = Case::new();
+    case.home.write("work/GEMINI.md", "outer");
+    case.home.write("work/a/AGENTS.md", "inner");
+    case.workspace = vec![case.home.path("work/a")];
+    assert_eq!(case.names(&case.discover().project), ["work/a/AGENTS.md"]);
+}
+
+#[test]
+fn without_trust_only_the_persons_own() {
+    let mut case = Case::new();
+    case.trusted = false;
+    case.home.write("work/GEMINI.md", "project");
+    case.home.write("home/.gemini/AGENTS.md", "mine");
+    let mut files = case.discover();
+    assert_eq!(case.names(&files.global), ["home/.gemini/AGENTS.md"]);
+    assert!(files.project.is_empty());
+    assert!(files.jit(&case.options(), &case.home.path("work/x")).is_empty());
+}
+
+#[test]
+fn names_and_markers_of_the_settings() {
+    let mut case = Case::configured(
+        r#"{"context": {"fileName": ["CLAUDE.md"], "memoryBoundaryMarkers": ["/etc", "..", "top"]}}"#,
+    );
+    case.home.write("work/top", "");
+    case.home.write("work/CLAUDE.md", "c");
+    case.home.write("work/a/GEMINI.md", "g");
+    case.workspace = vec![case.home.path("work/a")];
+    assert_eq!(case.names(&case.discover().project), ["work/CLAUDE.md", "work/a/GEMINI.md"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_same_file_under_two_names_is_loaded_once() {
+    let case = Case::new();
+    case.home.write("work/GEMINI.md", "text");
+    std::os::unix::fs::symlink("GEMINI.md", case.home.path("work/AGENTS.md")).unwrap();
+    assert_eq!(case.names(&case.discover().project), ["work/GEMINI.md"]);
+}
+
+#[test]
+fn what_cannot_be_used_is_skipped() {
+    let case = Case::new();
+    fs::create_dir(case.home.path("work/GEMINI.md")).unwrap();
+    fs::write(case.home.path("work/AGENTS.md"), b"bin\0ary").unwrap();
+    let files = case.discover();
+    assert!(files.project.is_empty());
+    assert_eq!(files.warnings.len(), 1, "{:?}", files.warnings);
+    assert!(files.warnings[0].contains("not a text file"));
+}
+
+#[test]
+fn a_long_file_is_cut_and_says_so() {
+    let case = Case::new();
+    case.home.write("work/GEMINI.md", &"é".repeat(context::MAX_FILE_BYTES));
+    let files = case.discover();
+    let text = &files.project[0].text;
+    assert!(text.len() < context::MAX_FILE_BYTES + 100);
+    assert!(text.ends_with("\n[Only the first 1048576 bytes of this file are loaded.]"));
+    assert!(!text.contains('\u{fffd}'));
+}
+
+#[test]
+fn imports_stay_in_the_project() {
+    let case = Case::new();
+    let home = &case.home;
+    home.write("secret.md", "SECRET");
+    home.write("work/.git/HEAD", "");
+    home.write("work/docs/a.md", "imported");
+    home.write("work/GEMINI.md", "@docs/a.md @../secret.md @no.md");
+    #[cfg(unix)]
+    {
+        home.write("work/GEMINI.md", "@docs/a.md @../secret.md @no.md @docs/link.md");
+        std::os::unix::fs::symlink("../../secret.md", home.path("work/docs/link.md")).unwrap();
+    }
+    let files = case.discover();
+    let text = &files.project[0].text;
+    assert!(text.contains("<!-- Imported from: docs/a.md -->\nimported\n"), "{text}");
+    assert!(
+        text.contains("<!-- Import failed: ../secret.md - Path traversal attempt -->"),
+        "{text}"
+    );
+    let missing = home.path("work/no.md");
+    let expected = format!(
+        "<!-- Import failed: no.md - ENOENT: no such file or directory, access '{}' -->",
+        missing.display()
+    );
+    assert!(text.contains(&expected), "{text}");
+    assert!(!text.contains("SECRET"), "{text}");
+    if cfg!(unix) {
+        assert!(
+            text.contains("<!-- Import failed: docs/link.md - Path traversal attempt -->"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn flat_imports() {
+    let case = Case::configured(r#"{"context": {"importFormat": "flat"}}"#);
+    case.home.write("work/a.md", "A");
+    case.home.write("work/GEMINI.md", "root @a.md");
+    let text = case.discover().project[0].text.clone();
+    let (folder, file) = (case.home.work(), case.home.path("work/a.md"));
+    let (folder, file) = (folder.display(), file.display());
+    assert_eq!(
+        text,
+        format!(
+            "--- File: {folder} ---\nroot @a.md\n--- End of File: {folder} ---\n\n\
+             --- File: {file} ---\nA\n--- End of File: {file} ---"
+        )
+    );
+}
+
+#[test]
+fn files_of_subfolders_come_when_touched_and_once() {
+    let mut case = Case::new();
+    let home = &case.home;
+    home.write("work/.git/HEAD", "");
+    home.write("work/GEMINI.md", "root");
+    home.write("work/lib/AGENTS.md", "lib");
+    home.write("work/lib/deep/GEMINI.md", "deep");
+    home.write("elsewhere/GEMINI.md", "no");
+    case.workspace = vec![home.work()];
+    let mut files = case.discover();
+    let mut touch =
+        |path: &str| case.names(&files.jit(&case.options(), Path::new(&home.path(path))));
+    assert_eq!(touch("work/lib/new.rs"), ["work/lib/AGENTS.md"]);
+    assert_eq!(touch("work/lib/deep"), ["work/lib/deep/GEMINI.md"]);
+    assert!(touch("work/lib/deep/x.rs").is_empty());
+    assert!(touch("elsewhere/x.rs").is_empty());
+    assert!(touch("work/../elsewhere/x.rs").is_empty());
+    assert!(touch("work").is_empty());
+}
+
+#[test]
+fn private_notes() {
+    let case = Case::new();
+    let folder = case.home.path("notes");
+    let discover = || {
+        let options = ContextOptions { private_memory_dir: Some(&folder), ..case.options() };
+        context::discover(&options).private_memory.map(|file| file.text)
+    };
+    assert_eq!(discover(), None);
+    case.home.write("notes/GEMINI.md", "old");
+    assert_eq!(discover().as_deref(), Some("old"));
+    case.home.write("notes/MEMORY.md", "new");
+    assert_eq!(discover().as_deref(), Some("new"));
+}

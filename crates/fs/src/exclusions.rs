@@ -1,0 +1,93 @@
+//! Names that searches leave out by default, and matching of such lists.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::error::{Error, Result};
+
+#[cfg(test)]
+mod tests;
+
+/// Left out of every search.
+pub const COMMON_EXCLUDES: &[&str] =
+    &["**/node_modules/**", "**/.git/**", "**/bower_components/**", "**/.svn/**", "**/.hg/**"];
+
+/// Editors' and build folders, left out of content searches and multi-file reads too.
+pub const DIRECTORY_EXCLUDES: &[&str] = &[
+    "**/.vscode/**",
+    "**/.idea/**",
+    "**/dist/**",
+    "**/build/**",
+    "**/coverage/**",
+    "**/__pycache__/**",
+];
+
+/// Files that content searches leave out besides.
+pub const SEARCH_FILE_EXCLUDES: &[&str] = &["*.log", "*.tmp"];
+
+/// Files that multi-file reads leave out besides.
+pub const READ_MANY_FILE_EXCLUDES: &[&str] = &[
+    "**/*.{bin,exe,dll,so,dylib,class,jar,war,zip,tar,gz,bz2,rar,7z,pak,rpa}",
+    "**/*.{doc,docx,xls,xlsx,ppt,pptx,odt,ods,odp}",
+    "**/*.{pyc,pyo}",
+    "**/.DS_Store",
+    "**/.env",
+];
+
+/// A compiled list of globs. Folders that one of them names are not even opened.
+#[derive(Debug, Clone, Default)]
+pub struct Exclusions {
+    directories: GlobSet,
+    files: GlobSet,
+}
+
+impl Exclusions {
+    /// Compiles globs relative to the folder that is searched; one without a slash matches in every folder.
+    ///
+    /// # Errors
+    /// [`Error::Pattern`] naming the first bad one.
+    pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let (mut directories, mut files) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        for pattern in patterns {
+            let anywhere = format!("**/{pattern}");
+            let has_folder = pattern.trim_end_matches('/').contains('/');
+            let pattern = if has_folder { pattern } else { &anywhere };
+            let compile = |pattern: &str| {
+                GlobBuilder::new(pattern)
+                    .literal_separator(true)
+                    .build()
+                    .map_err(|error| Error::Pattern(error.to_string()))
+            };
+            // What names a folder (`x/**`, `x/`) is asked about folders only: files are asked for far more often.
+            let folder = pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix('/'));
+            directories.add(compile(folder.unwrap_or(pattern))?);
+            if folder.is_none() {
+                files.add(compile(pattern)?);
+            }
+        }
+        let build = |builder: GlobSetBuilder| {
+            builder.build().map_err(|error| Error::Pattern(error.to_string()))
+        };
+        Ok(Self { directories: build(directories)?, files: build(files)? })
+    }
+
+    /// What file-name searches leave out.
+    pub fn for_glob() -> Result<Self> {
+        Self::new(COMMON_EXCLUDES.iter().copied())
+    }
+
+    /// What content searches leave out.
+    pub fn for_search() -> Result<Self> {
+        let lists = [COMMON_EXCLUDES, DIRECTORY_EXCLUDES, SEARCH_FILE_EXCLUDES];
+        Self::new(lists.into_iter().flatten().copied())
+    }
+
+    /// Whether nothing below the folder at `relative` (separated by `/`) is wanted.
+    pub fn covers_directory(&self, relative: &str) -> bool {
+        self.directories.is_match(relative)
+    }
+
+    /// Whether the file at `relative` (separated by `/`) is not wanted. Its folders are asked separately.
+    pub fn covers_file(&self, relative: &str) -> bool {
+        self.files.is_match(relative)
+    }
+}

@@ -1,0 +1,272 @@
+//! Plain operations on files and folders: bounded, typed errors, never blocked by a pipe.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::{Error, Result};
+
+/// What sits at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link (only where links are not followed).
+    Symlink,
+    /// A pipe, socket or device.
+    Special,
+}
+
+impl EntryKind {
+    pub(crate) fn of(kind: fs::FileType) -> Self {
+        if kind.is_file() {
+            Self::File
+        } else if kind.is_dir() {
+            Self::Directory
+        } else if kind.is_symlink() {
+            Self::Symlink
+        } else {
+            Self::Special
+        }
+    }
+}
+
+/// Kind, size and age of what sits at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileInfo {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes; for folders whatever the system says.
+    pub size: u64,
+    /// Last change of the content, where the system knows it.
+    pub modified: Option<SystemTime>,
+}
+
+impl FileInfo {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self {
+            kind: EntryKind::of(metadata.file_type()),
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+        }
+    }
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryEntry {
+    /// The name, without its folder; bytes that are no Unicode are replaced.
+    pub name: String,
+    /// The folder's path with the name.
+    pub path: PathBuf,
+    /// What it is, links not followed.
+    pub kind: EntryKind,
+}
+
+/// Looks at `path`, following links.
+pub fn info(path: &Path) -> Result<FileInfo> {
+    let metadata = fs::metadata(path).map_err(|error| Error::from_io(path, error))?;
+    Ok(FileInfo::of(&metadata))
+}
+
+/// Looks at `path` itself, a link being a link.
+pub fn link_info(path: &Path) -> Result<FileInfo> {
+    let metadata = fs::symlink_metadata(path).map_err(|error| Error::from_io(path, error))?;
+    Ok(FileInfo::of(&metadata))
+}
+
+/// Opens a regular file for reading. Never blocks: pipes and devices are refused.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, fs::Metadata)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    do_not_block(&mut options);
+    let file = options.open(path).map_err(|error| Error::from_io(path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::from_io(path, error))?;
+    match EntryKind::of(metadata.file_type()) {
+        EntryKind::File => Ok((file, metadata)),
+        EntryKind::Directory => Err(Error::IsDirectory { path: path.into() }),
+        EntryKind::Symlink | EntryKind::Special => Err(Error::NotRegular { path: path.into() }),
+    }
+}
+
+/// Makes `open` return at once on a pipe without a peer.
+#[cfg(unix)]
+pub(crate) fn do_not_block(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+}
+
+/// Windows opens named pipes only by their own path prefix.
+#[cfg(not(unix))]
+pub(crate) fn do_not_block(_options: &mut OpenOptions) {}
+
+/// Reads a whole regular file of at most `limit` bytes.
+///
+/// # Errors
+/// [`Error::TooLarge`] beyond the limit, also when the file grows while it is read.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let (file, metadata) = open_regular(path)?;
+    read_open(path, &file, &metadata, limit)
+}
+
+pub(crate) fn read_open(
+    path: &Path,
+    file: &File,
+    metadata: &fs::Metadata,
+    limit: u64,
+) -> Result<Vec<u8>> {
+    let too_large = |size| Error::TooLarge { path: path.into(), size, limit };
+    if metadata.len() > limit {
+        return Err(too_large(metadata.len()));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::from_io(path, error))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
+
+/// Reads up to `count` bytes from the start of a regular file.
+pub fn read_head(path: &Path, count: usize) -> Result<Vec<u8>> {
+    let (file, _) = open_regular(path)?;
+    let mut bytes = Vec::new();
+    file.take(count as u64).read_to_end(&mut bytes).map_err(|error| Error::from_io(path, error))?;
+    Ok(bytes)
+}
+
+/// Lists a folder, sorted by name (plain string order). Entries that vanish meanwhile are left out.
+pub fn list_directory(path: &Path) -> Result<Vec<DirectoryEntry>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(|error| Error::from_io(path, error))? {
+        let entry = entry.map_err(|error| Error::from_io(path, error))?;
+        let Ok(kind) = entry.file_type() else { continue };
+        entries.push(DirectoryEntry {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            path: entry.path(),
+            kind: EntryKind::of(kind),
+        });
+    }
+    entries.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(entries)
+}
+
+/// Creates a folder with its parents; those already there are left as they are.
+pub fn create_directories(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| creation_error(path, error))
+}
+
+/// Creates a folder with its parents, each new one readable by the owner only (0700).
+pub fn create_private_directories(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| creation_error(path, error))
+}
+
+/// A file where a folder should be is reported as "exists"; say what it means.
+fn creation_error(path: &Path, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return Error::NotADirectory { path: path.into() };
+    }
+    Error::from_io(path, error)
+}
+
+/// Removes a file or a link (not what it points to).
+pub fn remove_file(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|error| Error::from_io(path, error))
+}
+
+/// Removes a folder with everything in it; links inside are removed, not followed.
+pub fn remove_tree(path: &Path) -> Result<()> {
+    fs::remove_dir_all(path).map_err(|error| Error::from_io(path, error))
+}
+
+/// Renames within one file system, replacing a file at `to`.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::from_io(from, error))
+}
+
+/// Copies a folder's files, folders and links to `to`, which is created. Special files are left out.
+///
+/// # Errors
+/// The first failure; what was copied until then stays.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    let mut pending = vec![(from.to_path_buf(), to.to_path_buf())];
+    while let Some((source, target)) = pending.pop() {
+        create_directories(&target)?;
+        for entry in list_directory(&source)? {
+            let Some(name) = entry.path.file_name() else { continue };
+            let copy = target.join(name);
+            let failed = |error| Error::from_io(&entry.path, error);
+            match entry.kind {
+                EntryKind::Directory => pending.push((entry.path, copy)),
+                EntryKind::File => {
+                    fs::copy(&entry.path, &copy).map_err(failed)?;
+                }
+                EntryKind::Symlink => copy_link(&entry.path, &copy).map_err(failed)?,
+                EntryKind::Special => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(fs::read_link(from)?, to)
+}
+
+/// Creating links needs a privilege on Windows; a copy of the target serves.
+#[cfg(not(unix))]
+fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to).map(|_| ())
+}
+
+/// A new file that is filled as data arrives, for output too large to keep in memory.
+///
+/// Dropping it keeps the file. It is not synced: what goes here can be produced again.
+#[derive(Debug)]
+pub struct Spool {
+    file: File,
+    path: PathBuf,
+    written: u64,
+}
+
+impl Spool {
+    /// Creates the file (0600) with its parents (0700); an old file of the same name is emptied.
+    pub fn create(path: &Path) -> Result<Self> {
+        if let Some(parent) = path.parent() {
+            create_private_directories(parent)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(|error| Error::from_io(path, error))?;
+        Ok(Self { file, path: path.into(), written: 0 })
+    }
+
+    /// Adds bytes at the end.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| Error::from_io(&self.path, error))?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes written so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}

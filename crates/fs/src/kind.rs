@@ -1,0 +1,109 @@
+//! What kind of content a file has, by name and by first bytes.
+
+use std::path::Path;
+
+#[cfg(test)]
+mod tests;
+
+/// How many bytes of a file [`detect`] wants to see.
+pub const HEAD_BYTES: usize = 8192;
+
+/// Kinds of content that tools treat differently. The strings are MIME types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Text in any encoding that [`crate::decode`] reads.
+    Text,
+    /// An SVG image: text.
+    Svg,
+    /// A raster image.
+    Image(&'static str),
+    /// Sound.
+    Audio(&'static str),
+    /// Moving pictures.
+    Video(&'static str),
+    /// A PDF document.
+    Pdf,
+    /// Anything else.
+    Binary,
+}
+
+/// Extensions that mean binary content without a look inside (beyond those with a media type of their own).
+const BINARY_EXTENSIONS: &[&str] = &[
+    "bin", "exe", "dll", "so", "dylib", "class", "jar", "war", "zip", "tar", "gz", "bz2", "rar",
+    "7z", "pak", "rpa", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "pyc",
+    "pyo", "dat", "obj", "o", "a", "lib", "wasm",
+];
+
+/// Sound formats a model takes, by extension, with the type it knows them by.
+const AUDIO_EXTENSIONS: &[(&str, &str)] = &[
+    ("mp3", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("aiff", "audio/aiff"),
+    ("aif", "audio/aiff"),
+    ("aac", "audio/aac"),
+    ("ogg", "audio/ogg"),
+    ("flac", "audio/flac"),
+];
+
+/// Text that stands for an image kept elsewhere (Git Large File Storage); sent as an image it would be refused.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// Decides by extension first, then by content, as Gemini CLI does. `head`: the first [`HEAD_BYTES`] of the file (all
+/// of it if shorter).
+pub fn detect(path: &Path, head: &[u8]) -> FileKind {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    // TypeScript, not MPEG transport streams.
+    if matches!(extension.as_str(), "ts" | "mts" | "cts") || head.starts_with(LFS_POINTER) {
+        return FileKind::Text;
+    }
+    if extension == "svg" {
+        return FileKind::Svg;
+    }
+    let audio = AUDIO_EXTENSIONS.iter().find(|(known, _)| *known == extension);
+    let mime = mime_guess::from_ext(&extension).first_raw().unwrap_or_default();
+    match mime.split('/').next() {
+        Some("image") => return FileKind::Image(mime),
+        Some("audio" | "video") if !is_binary(head) => return FileKind::Text,
+        Some("audio") => return FileKind::Audio(audio.map_or(mime, |(_, known)| known)),
+        Some("video") => return FileKind::Video(mime),
+        _ => {}
+    }
+    if mime == "application/pdf" {
+        return FileKind::Pdf;
+    }
+    if BINARY_EXTENSIONS.contains(&extension.as_str()) {
+        return FileKind::Binary;
+    }
+    match audio {
+        Some((_, mime)) => FileKind::Audio(mime),
+        None if is_binary(head) => by_magic(head),
+        None => FileKind::Text,
+    }
+}
+
+/// A picture or document whose name does not say so.
+fn by_magic(head: &[u8]) -> FileKind {
+    match infer::get(head).map(|kind| kind.mime_type()) {
+        Some("application/pdf") => FileKind::Pdf,
+        Some(mime @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp")) => {
+            FileKind::Image(mime)
+        }
+        _ => FileKind::Binary,
+    }
+}
+
+/// Whether the first bytes of a file are those of something else than text: a NUL, or more than a tenth control
+/// characters. Unicode with a byte order mark is text; so are legacy encodings.
+pub fn is_binary(head: &[u8]) -> bool {
+    const MARKS: [&[u8]; 5] =
+        [b"\xEF\xBB\xBF", b"\xFF\xFE\0\0", b"\0\0\xFE\xFF", b"\xFF\xFE", b"\xFE\xFF"];
+    if MARKS.iter().any(|mark| head.starts_with(mark)) {
+        return false;
+    }
+    if head.starts_with(b"%PDF-") || head.contains(&0) {
+        return true;
+    }
+    // Escape belongs to coloured logs.
+    let control = |byte: &&u8| matches!(byte, 1..=6 | 14..=26 | 28..=31 | 127);
+    head.iter().filter(control).count() * 10 > head.len()
+}

@@ -1,0 +1,63 @@
+//! Files: the ground on which everything stands that Pollux reads or writes. No other crate opens a file.
+//!
+//! | question | answer |
+//! |---|---|
+//! | read a user's text, write it back without loss | [`read_text`], [`TextFile`], [`decode`], [`encode`] |
+//! | replace a file, all or nothing | [`write_atomic`], [`WriteOptions`], [`Fingerprint`] |
+//! | keep a log that survives a kill | [`AppendLog`] |
+//! | share a file with another process | [`DirLock`] |
+//! | what a path means, and whether it may be touched | [`Workspace`], [`real_path`] |
+//! | what is ignored | [`IgnoreRules`], [`Exclusions`] |
+//! | find files or lines | [`walk`], [`glob`], [`search`], [`find_by_suffix`] |
+//! | what kind of file it is | [`detect`] |
+//! | draw a folder | [`folder_tree`] |
+//!
+//! What is not here: settings, words for the model beyond the messages that programs match, and async. Callers run
+//! these functions on a blocking thread; the long ones take a [`Cancel`]. Nothing runs, opens or allocates before it
+//! is called.
+
+mod encoding;
+mod error;
+mod exclusions;
+mod files;
+mod fingerprint;
+mod glob;
+mod kind;
+mod lock;
+mod log;
+mod paths;
+mod rules;
+mod search;
+mod text;
+mod tree;
+mod walk;
+mod workspace;
+mod write;
+
+pub use encoding::Encoding;
+pub use error::{Error, Result};
+pub use exclusions::{
+    COMMON_EXCLUDES, DIRECTORY_EXCLUDES, Exclusions, READ_MANY_FILE_EXCLUDES, SEARCH_FILE_EXCLUDES,
+};
+pub use files::{
+    DirectoryEntry, EntryKind, FileInfo, Spool, copy_tree, create_directories,
+    create_private_directories, info, link_info, list_directory, read_bytes, read_head,
+    remove_file, remove_tree, rename,
+};
+pub use fingerprint::Fingerprint;
+pub use glob::{GlobMatch, GlobOptions, GlobResult, RECENT, glob, sort_by_recency};
+pub use kind::{FileKind, HEAD_BYTES, detect, is_binary};
+pub use lock::{DirLock, STALE_AFTER};
+pub use log::AppendLog;
+pub use paths::{absolute, real_path, relative_path, shorten};
+pub use rules::{IgnoreOptions, IgnoreRules};
+pub use search::{
+    FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MatchLine, SearchRequest, SearchResult, search,
+};
+pub use text::{
+    LineEnding, TextFile, TextFormat, decode, encode, encode_raw, normalise, read_text,
+};
+pub use tree::{MAX_TREE_ITEMS, find_by_suffix, folder_tree};
+pub use walk::{Cancel, NEVER, Walk, WalkEntry, WalkOptions, walk};
+pub use workspace::{Access, Workspace, check_sanity};
+pub use write::{Expectation, WriteOptions, Written, follow_links, write_atomic};

@@ -1,0 +1,70 @@
+use super::*;
+
+fn target() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dunce::canonicalize(dir.path()).unwrap().join("projects.json");
+    (dir, file)
+}
+
+#[test]
+fn one_holder_at_a_time() {
+    let (_dir, file) = target();
+    let folder = file.with_file_name("projects.json.lock");
+    let lock = DirLock::acquire(&file, Duration::ZERO).unwrap();
+    assert!(folder.is_dir());
+    assert!(matches!(
+        DirLock::acquire(&file, Duration::from_millis(20)),
+        Err(Error::Locked { .. })
+    ));
+    lock.renew().unwrap();
+    drop(lock);
+    assert!(!folder.exists());
+    DirLock::acquire(&file, Duration::ZERO).unwrap();
+}
+
+#[test]
+fn waits_for_the_holder() {
+    let (_dir, file) = target();
+    let lock = DirLock::acquire(&file, Duration::ZERO).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| DirLock::acquire(&file, Duration::from_secs(20)).map(|_| ()));
+        std::thread::sleep(Duration::from_millis(20));
+        drop(lock);
+        waiting.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_dead_holder_is_replaced_and_cannot_release_the_new_one() {
+    let (_dir, file) = target();
+    let dead = DirLock::acquire(&file, Duration::ZERO).unwrap();
+    let age = |by: Duration| {
+        let times = fs::FileTimes::new().set_modified(SystemTime::now() - by);
+        fs::File::open(&dead.folder).unwrap().set_times(times).unwrap();
+    };
+    age(STALE_AFTER / 2);
+    assert!(matches!(DirLock::acquire(&file, Duration::ZERO), Err(Error::Locked { .. })));
+    age(STALE_AFTER + Duration::from_secs(1));
+    let living = DirLock::acquire(&file, Duration::ZERO).unwrap();
+    if living.identity != dead.identity {
+        assert!(matches!(dead.renew(), Err(Error::Locked { .. })));
+        drop(dead);
+        assert!(living.folder.is_dir());
+    }
+}
+
+#[test]
+fn many_threads_never_hold_it_together() {
+    let (_dir, file) = target();
+    let inside = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let _lock = DirLock::acquire(&file, Duration::from_secs(30)).unwrap();
+                assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                std::thread::sleep(Duration::from_millis(2));
+                inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+            });
+        }
+    });
+}

@@ -1,0 +1,146 @@
+//! What a path means: lexical and real form, relative and short form. No access decisions here.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+#[cfg(test)]
+mod tests;
+
+/// How many symbolic links one path may go through, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// Joins `path` to `base` and removes `.` and `..` by their letters alone, without looking at the disk.
+pub fn absolute(base: &Path, path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in base.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            // At the root there is nothing to pop, and `..` stays there.
+            Component::ParentDir => {
+                result.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                result.push(component);
+            }
+        }
+    }
+    result
+}
+
+/// Where `path` really is, all links followed, also when its last components do not exist (yet) or a link dangles.
+///
+/// # Errors
+/// [`Error::InvalidPath`] for a loop of links.
+pub fn real_path(path: &Path) -> Result<PathBuf> {
+    if let Ok(real) = dunce::canonicalize(path) {
+        return Ok(real);
+    }
+    let resolved = follow_every_link(path)?;
+    // The part that exists may be spelled differently on disk (case, short names).
+    for ancestor in resolved.ancestors() {
+        if let Ok(real) = dunce::canonicalize(ancestor) {
+            let missing = resolved.strip_prefix(ancestor).unwrap_or(Path::new(""));
+            return Ok(real.join(missing));
+        }
+    }
+    Ok(resolved)
+}
+
+fn follow_every_link(path: &Path) -> Result<PathBuf> {
+    let parts = |path: &Path| -> Vec<OsString> {
+        path.components().rev().map(|component| component.as_os_str().to_owned()).collect()
+    };
+    let mut pending = parts(path);
+    let mut real = PathBuf::new();
+    let mut links = 0;
+    while let Some(part) = pending.pop() {
+        if part == "." {
+            continue;
+        }
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        match fs::read_link(&next) {
+            Ok(link) => {
+                links += 1;
+                if links > MAX_LINKS {
+                    let path = path.display();
+                    return Err(Error::InvalidPath(format!("too many symbolic links: {path}")));
+                }
+                pending.extend(parts(&link));
+            }
+            Err(_) => real = next,
+        }
+    }
+    Ok(real)
+}
+
+/// The way from `base` to `path`, with `..` where needed; `.` when they are the same. Both absolute and without `..`.
+pub fn relative_path(base: &Path, path: &Path) -> PathBuf {
+    let mut from = base.components().peekable();
+    let mut to = path.components().peekable();
+    while from.peek().is_some() && from.peek() == to.peek() {
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| Component::ParentDir);
+    let result: PathBuf = up.chain(to).collect();
+    if result.as_os_str().is_empty() { PathBuf::from(".") } else { result }
+}
+
+/// Shortens a path to at most `limit` characters with `...` in the middle, keeping whole components where they fit:
+/// the first one, and as many of the last ones as there is room for.
+pub fn shorten(path: &str, limit: usize) -> String {
+    if path.chars().count() <= limit {
+        return path.to_owned();
+    }
+    let separator = std::path::MAIN_SEPARATOR;
+    let root = if path.starts_with(separator) { path.len().min(1) } else { 0 };
+    let mut parts = path[root..].split(separator);
+    let first = parts.next().unwrap_or_default();
+    let head = format!("{}{first}{separator}...", &path[..root]);
+    let mut tail = String::new();
+    for part in parts.rev() {
+        let longer = format!("{separator}{part}{tail}");
+        if head.chars().count() + longer.chars().count() > limit {
+            break;
+        }
+        tail = longer;
+    }
+    if tail.is_empty() { cut_middle(path, limit) } else { head + &tail }
+}
+
+fn cut_middle(text: &str, limit: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let keep = limit.saturating_sub(3);
+    let (head, tail) = (keep / 2, keep - keep / 2);
+    let start: String = characters[..head].iter().collect();
+    let end: String = characters[characters.len() - tail..].iter().collect();
+    format!("{start}...{end}")
+}
+
+/// Decodes `%XX` escapes; `None` when there are none, one is malformed, or the result is no UTF-8.
+pub(crate) fn decode_percent(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == b'%' {
+            let digits = after.get(..2)?;
+            let digit = |index: usize| char::from(digits[index]).to_digit(16);
+            bytes.push((digit(0)? * 16 + digit(1)?) as u8);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

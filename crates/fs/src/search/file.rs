@@ -1,0 +1,213 @@
+//! One file: its lines that match, and those around them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{FileMatches, MAX_CONTEXT, MAX_KEPT_BYTES, MAX_LINE_BYTES, MatchLine, SearchRequest};
+use crate::error::{Error, Result};
+use crate::files::open_regular;
+use crate::walk::Cancel;
+
+/// A line (with the context before it) longer than this makes the file count as unreadable.
+const MAX_BUFFER: usize = 64 * 1024 * 1024;
+
+/// The compiled request.
+pub(super) struct FileSearch {
+    matcher: RegexMatcher,
+    exclude: Option<Regex>,
+    limit: usize,
+    before: usize,
+    after: usize,
+}
+
+impl FileSearch {
+    pub(super) fn new(request: &SearchRequest<'_>) -> Result<Self> {
+        let matcher = RegexMatcherBuilder::new()
+            .case_insensitive(!request.case_sensitive)
+            .fixed_strings(request.fixed_strings)
+            .multi_line(true)
+            // Makes `$` match before the carriage return of a line; costs speed, so only where it matters.
+            .crlf(!request.fixed_strings && request.pattern.contains('$'))
+            .line_terminator(Some(b'\n'))
+            .build(request.pattern)
+            .map_err(|error| Error::Pattern(error.to_string()))?;
+        let exclude = |pattern: &str| {
+            RegexBuilder::new(pattern)
+                .case_insensitive(!request.case_sensitive)
+                .build()
+                .map_err(|error| Error::Pattern(error.to_string()))
+        };
+        let context = |own: Option<usize>| match own.unwrap_or(request.context) {
+            _ if request.names_only => 0,
+            lines => lines.min(MAX_CONTEXT),
+        };
+        let per_file = if request.names_only { Some(1) } else { request.max_per_file };
+        Ok(Self {
+            matcher,
+            exclude: request.exclude_pattern.map(exclude).transpose()?,
+            limit: per_file.unwrap_or(usize::MAX).min(request.max_total).max(1),
+            before: context(request.before),
+            after: context(request.after),
+        })
+    }
+
+    /// A searcher, to be reused for many files.
+    pub(super) fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .line_number(true)
+            .before_context(self.before)
+            .after_context(self.after)
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(MAX_BUFFER))
+            .build()
+    }
+
+    /// Searches one file; nothing is found in a binary or unreadable one. Also tells whether `is_over` broke it off.
+    pub(super) fn run(
+        &self,
+        searcher: &mut Searcher,
+        path: &Path,
+        is_over: Cancel<'_>,
+    ) -> (FileMatches, bool) {
+        let mut collector = Collector::new(self);
+        let outcome = open_regular(path).map(|(file, _)| {
+            searcher.search_reader(&self.matcher, Guarded { file, is_over }, &mut collector)
+        });
+        let (readable, broken_off) = match outcome {
+            Ok(Ok(())) => (true, false),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => (true, true),
+            Ok(Err(_)) | Err(_) => (false, false),
+        };
+        if collector.binary || !readable {
+            collector = Collector::new(self);
+        }
+        let Collector { lines, matches, .. } = collector;
+        (FileMatches { path: path.into(), lines, matches }, broken_off)
+    }
+
+    /// Cuts a file's lines after its `limit`th match and that one's context.
+    pub(super) fn cut(&self, mut file: FileMatches, limit: usize) -> FileMatches {
+        if file.matches <= limit {
+            return file;
+        }
+        let matches = file.lines.iter().enumerate().filter(|(_, line)| line.is_match);
+        let mut last = matches.skip(limit.saturating_sub(1));
+        let (Some((at, line)), next) = (last.next(), last.next()) else { return file };
+        let until = line.number + self.after as u64;
+        let end = next.map_or(file.lines.len(), |(index, _)| index);
+        let context =
+            file.lines[at + 1..end].iter().take_while(|line| line.number <= until).count();
+        file.lines.truncate(at + 1 + context);
+        file.matches = limit;
+        file
+    }
+}
+
+/// A file whose reading ends when time is up, however large it is.
+struct Guarded<'a> {
+    file: File,
+    is_over: Cancel<'a>,
+}
+
+impl Read for Guarded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.is_over)() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.file.read(buffer)
+    }
+}
+
+/// Takes lines from the searcher.
+struct Collector<'a> {
+    search: &'a FileSearch,
+    lines: Vec<MatchLine>,
+    matches: usize,
+    bytes: usize,
+    binary: bool,
+    /// Number of the last line that counted as a match.
+    last_match: u64,
+    /// Where the context before the coming match begins in `lines`.
+    lead_in: Option<usize>,
+}
+
+impl<'a> Collector<'a> {
+    fn new(search: &'a FileSearch) -> Self {
+        let (lines, lead_in) = (Vec::new(), None);
+        Self { search, lines, matches: 0, bytes: 0, binary: false, last_match: 0, lead_in }
+    }
+
+    fn is_full(&self) -> bool {
+        self.matches >= self.search.limit || self.bytes >= MAX_KEPT_BYTES
+    }
+
+    fn push(&mut self, number: u64, bytes: &[u8], is_match: bool) {
+        let text = line_text(bytes);
+        self.bytes += text.len();
+        self.lines.push(MatchLine { number, text, is_match });
+    }
+}
+
+/// Without line ending, cut at a character.
+fn line_text(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE_BYTES)]).into_owned();
+    if bytes.len() > MAX_LINE_BYTES {
+        // Half a character at the cut has become a replacement character.
+        text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+    }
+    text
+}
+
+impl Sink for Collector<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let lead_in = self.lead_in.take();
+        if self.search.exclude.as_ref().is_some_and(|exclude| exclude.is_match(found.bytes())) {
+            if let Some(start) = lead_in {
+                self.lines.truncate(start);
+            }
+            return Ok(true);
+        }
+        if self.is_full() {
+            return Ok(false);
+        }
+        let number = found.line_number().unwrap_or_default();
+        self.push(number, found.bytes(), true);
+        self.matches += 1;
+        self.last_match = number;
+        Ok(!self.is_full() || self.search.after > 0)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let number = context.line_number().unwrap_or_default();
+        if *context.kind() == SinkContextKind::Before {
+            if self.is_full() {
+                return Ok(false);
+            }
+            self.lead_in.get_or_insert(self.lines.len());
+            self.push(number, context.bytes(), false);
+            return Ok(true);
+        }
+        // Lines after an excluded match come here too.
+        let last_wanted = self.last_match + self.search.after as u64;
+        if self.matches > 0 && number <= last_wanted {
+            self.push(number, context.bytes(), false);
+        }
+        Ok(!self.is_full() || number < last_wanted)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
+        self.binary = true;
+        Ok(false)
+    }
+}

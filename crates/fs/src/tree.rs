@@ -1,0 +1,198 @@
+//! A folder drawn as text, for the first message of a session.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::files::EntryKind;
+use crate::rules::IgnoreRules;
+
+#[cfg(test)]
+mod tests;
+
+/// Most files and folders drawn, as in Gemini CLI.
+pub const MAX_TREE_ITEMS: usize = 200;
+/// Most names of one folder that are looked at; a folder with more is cut somewhere.
+const MAX_NAMES: usize = 20_000;
+/// Folders that are drawn but not opened.
+const CLOSED_FOLDERS: [&str; 4] = ["node_modules", ".git", "dist", "__pycache__"];
+/// Stands for what is not drawn.
+const MORE: &str = "...";
+
+/// A folder on its way to the drawing.
+#[derive(Default)]
+struct Node {
+    name: String,
+    files: Vec<String>,
+    /// Places in the list of all nodes.
+    folders: Vec<usize>,
+    /// Something in it is left out.
+    more: bool,
+    /// Nothing of it is drawn.
+    closed: bool,
+}
+
+/// Draws what is below `root` (absolute): breadth first until `max_items` files and folders are drawn, each folder's
+/// files before its folders, both by name. `...` marks what is left out; ignored files are left out silently, ignored
+/// folders are not opened. Control characters in names become `?`. A folder that cannot be read is drawn empty.
+pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -> String {
+    let mut nodes = vec![Node { name: root.display().to_string(), ..Node::default() }];
+    let mut waiting = VecDeque::from([(0, root.to_path_buf())]);
+    let mut left = max_items;
+    while let Some((at, path)) = waiting.pop_front() {
+        if left == 0 {
+            nodes[at].closed = true;
+            continue;
+        }
+        let content = Content::read(&path, rules, left);
+        let files = content.files.len().min(left);
+        left -= files;
+        let folders = content.folders.len().min(left);
+        left -= folders;
+        let node = &mut nodes[at];
+        node.more = content.more || files < content.files.len() || folders < content.folders.len();
+        node.files = content.files.into_iter().take(files).collect();
+        for (name, is_closed) in content.folders.into_iter().take(folders) {
+            let place = nodes.len();
+            if !is_closed {
+                waiting.push_back((place, path.join(&name)));
+            }
+            nodes[at].folders.push(place);
+            nodes.push(Node { name, closed: is_closed, ..Node::default() });
+        }
+    }
+    draw(&nodes, max_items)
+}
+
+/// The names in one folder, the first ones by name.
+#[derive(Default)]
+struct Content {
+    files: BTreeSet<String>,
+    /// With whether it is drawn closed.
+    folders: BTreeSet<(String, bool)>,
+    more: bool,
+}
+
+impl Content {
+    /// Keeps one name more of each kind than can be drawn, whatever the folder holds.
+    fn read(path: &Path, rules: Option<&IgnoreRules>, left: usize) -> Self {
+        let mut content = Self::default();
+        let Ok(entries) = fs::read_dir(path) else { return content };
+        for (index, entry) in entries.flatten().enumerate() {
+            if index >= MAX_NAMES {
+                content.more = true;
+                break;
+            }
+            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
+            let directory = kind == EntryKind::Directory;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let ignored = rules.is_some_and(|rules| rules.is_ignored(&entry.path(), directory));
+            if directory {
+                let closed = ignored || CLOSED_FOLDERS.contains(&name.as_str());
+                content.folders.insert((name, closed));
+                if content.folders.len() > left + 1 {
+                    content.folders.pop_last();
+                }
+            } else if !ignored {
+                content.files.insert(name);
+                if content.files.len() > left + 1 {
+                    content.files.pop_last();
+                }
+            }
+        }
+        content
+    }
+}
+
+fn draw(nodes: &[Node], max_items: usize) -> String {
+    let mut text = format!("Showing up to {max_items} items (files + folders).");
+    if nodes.iter().any(|node| node.more || node.closed) {
+        let why = "Where it says ... there is more: ignored, or beyond that number.";
+        text.push(' ');
+        text.push_str(why);
+    }
+    let slash = std::path::MAIN_SEPARATOR;
+    let root = printable(&nodes[0].name);
+    let end = if root.ends_with(slash) { "" } else { std::path::MAIN_SEPARATOR_STR };
+    text.push_str("\n\n");
+    text.push_str(&root);
+    text.push_str(end);
+    text.push('\n');
+    draw_node(nodes, 0, &mut text);
+    text
+}
+
+/// Without recursion: a repository may nest folders as deep as it likes.
+fn draw_node(nodes: &[Node], root: usize, text: &mut String) {
+    // What is still to be drawn, the next one last: a line with its indent, and the folder it opens.
+    let mut pending: Vec<(String, bool, String, Option<usize>)> = Vec::new();
+    let mut open = Some((root, String::new()));
+    loop {
+        if let Some((at, indent)) = open.take() {
+            let node = &nodes[at];
+            let files = node.files.iter().map(|name| (printable(name), None));
+            let folders = node.folders.iter().map(|place| {
+                let folder = &nodes[*place];
+                let mark = if folder.closed { MORE } else { "" };
+                let name = printable(&folder.name);
+                (format!("{name}{}{mark}", std::path::MAIN_SEPARATOR), Some(*place))
+            });
+            let more = node.more.then(|| (MORE.to_owned(), None));
+            let lines: Vec<_> = files.chain(folders).chain(more).collect();
+            let last = lines.len().saturating_sub(1);
+            let lines = lines.into_iter().enumerate();
+            pending.extend(
+                lines
+                    .rev()
+                    .map(|(index, (line, place))| (indent.clone(), index == last, line, place)),
+            );
+        }
+        let Some((indent, is_last, line, place)) = pending.pop() else { return };
+        let (branch, below) =
+            if is_last { ("└───", "    ") } else { ("├───", "│   ") };
+        // Writing to a string cannot fail.
+        writeln!(text, "{indent}{branch}{line}").ok();
+        open = place.map(|place| (place, indent + below));
+    }
+}
+
+/// A file's name must not be able to draw lines of its own.
+fn printable(name: &str) -> String {
+    name.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
+}
+
+/// Looks for the one file below `root` whose path ends in `suffix` (relative, at least one component), in at most
+/// `max_folders` folders, breadth first. `None` when there is none, or more than one.
+pub fn find_by_suffix(
+    root: &Path,
+    suffix: &Path,
+    rules: Option<&IgnoreRules>,
+    max_folders: usize,
+) -> Option<PathBuf> {
+    let mut waiting = VecDeque::from([root.to_path_buf()]);
+    let mut found = None;
+    for _ in 0..max_folders {
+        let Some(folder) = waiting.pop_front() else { break };
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten().take(MAX_NAMES) {
+            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
+            let path = entry.path();
+            let directory = kind == EntryKind::Directory;
+            let matches = kind == EntryKind::File && path.ends_with(suffix);
+            if !(directory || matches)
+                || rules.is_some_and(|rules| rules.is_ignored(&path, directory))
+            {
+                continue;
+            }
+            if directory {
+                if entry.file_name() != "node_modules" && waiting.len() < max_folders {
+                    waiting.push_back(path);
+                }
+            } else if found.replace(path).is_some() {
+                return None;
+            }
+        }
+    }
+    found
+}

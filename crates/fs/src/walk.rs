@@ -1,0 +1,263 @@
+//! Walking folders in parallel, with ignore rules, cancel and a time limit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::exclusions::Exclusions;
+use crate::files::EntryKind;
+use crate::rules::{Folder, IgnoreRules, RootRules};
+
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use queue::Queue;
+
+/// Asked now and then during long work; `true` ends it.
+pub type Cancel<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Never cancels.
+pub const NEVER: Cancel<'static> = &|| false;
+
+/// More threads than this wait for the disk or for each other.
+const MAX_THREADS: usize = 8;
+/// How many names of one folder are read between two looks at the clock.
+const CHECK_EVERY: usize = 512;
+
+/// Which parts of the folders to walk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WalkOptions<'a> {
+    /// Leaves out what is ignored.
+    pub rules: Option<&'a IgnoreRules>,
+    /// Leaves out these names.
+    pub exclude: Option<&'a Exclusions>,
+    /// Whether names beginning with a dot count.
+    pub hidden: bool,
+    /// After this time the walk ends with what it has.
+    pub time_limit: Option<Duration>,
+}
+
+/// Something in a walked folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WalkEntry {
+    /// The root's path with the way to the entry.
+    pub path: PathBuf,
+    /// What it is; links are not followed.
+    pub kind: EntryKind,
+}
+
+/// What a walk found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walk {
+    /// In plain string order of the paths, so that two walks over the same tree agree.
+    pub entries: Vec<WalkEntry>,
+    /// Whether everything was seen: `false` after cancel or time limit.
+    pub complete: bool,
+}
+
+/// Finds everything below `roots`, folders included, the roots themselves not. Links are not followed; folders that
+/// cannot be read count as empty.
+pub fn walk(roots: &[PathBuf], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Walk {
+    let entry = |found: &Found<'_>| Some(WalkEntry { path: found.path(), kind: found.kind });
+    let (mut entries, complete) = visit(roots, options, &Scope::default(), cancel, &entry);
+    entries.sort_unstable_by(|left, right| left.path.as_os_str().cmp(right.path.as_os_str()));
+    Walk { entries, complete }
+}
+
+/// An entry while it is visited.
+pub(crate) struct Found<'a> {
+    folder: &'a Path,
+    name: &'a std::ffi::OsStr,
+    /// The way from the walk's root, separated by `/`.
+    pub(crate) relative: &'a str,
+    pub(crate) kind: EntryKind,
+    /// Inside an ignored folder or ignored itself; only seen with [`Scope::ignored_budget`].
+    pub(crate) ignored: bool,
+}
+
+impl Found<'_> {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(self.name)
+    }
+}
+
+/// What callers inside the crate can ask for besides.
+pub(crate) struct Scope<'a> {
+    /// Whether to walk into the folder at this relative path.
+    pub(crate) descend: &'a (dyn Fn(&str) -> bool + Sync),
+    /// How many ignored entries are visited too, so that they can be counted.
+    pub(crate) ignored_budget: usize,
+}
+
+impl Default for Scope<'_> {
+    fn default() -> Self {
+        Self { descend: &|_| true, ignored_budget: 0 }
+    }
+}
+
+/// A folder that waits to be read.
+struct Job<'r> {
+    path: PathBuf,
+    relative: String,
+    rules: Option<(&'r RootRules, Arc<Folder>)>,
+    /// Inside an ignored folder.
+    ignored: bool,
+}
+
+/// Calls `each` for every entry, on several threads; gives what it returned, in no order, and whether everything was
+/// seen.
+pub(crate) fn visit<T: Send>(
+    roots: &[PathBuf],
+    options: &WalkOptions<'_>,
+    scope: &Scope<'_>,
+    cancel: Cancel<'_>,
+    each: &(dyn Fn(&Found<'_>) -> Option<T> + Sync),
+) -> (Vec<T>, bool) {
+    let start = |root: &PathBuf| {
+        let rules = options.rules.and_then(|rules| rules.enter(root));
+        let ignored = rules.as_ref().is_some_and(|(_, folder)| folder.ignored);
+        Job { path: root.clone(), relative: String::new(), rules, ignored }
+    };
+    let walker = Walker {
+        options,
+        scope,
+        cancel,
+        deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+        queue: Queue::new(roots.iter().map(start).collect()),
+        budget: AtomicUsize::new(scope.ignored_budget),
+        stopped: AtomicBool::new(false),
+    };
+    let work = || {
+        let mut results = Vec::new();
+        while let Some(mut claim) = walker.queue.next() {
+            claim.more = walker.read_folder(&claim.job, each, &mut results);
+        }
+        results
+    };
+    let results = std::thread::scope(|threads| {
+        let others: Vec<_> = (1..thread_count()).map(|_| threads.spawn(work)).collect();
+        let mut results = work();
+        for other in others {
+            match other.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    });
+    (results, !walker.stopped.load(Ordering::Relaxed))
+}
+
+/// How many threads walk or search.
+pub(crate) fn thread_count() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
+}
+
+struct Walker<'r, 'a> {
+    options: &'r WalkOptions<'a>,
+    scope: &'r Scope<'a>,
+    cancel: Cancel<'a>,
+    deadline: Option<Instant>,
+    queue: Queue<Job<'r>>,
+    budget: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl<'r> Walker<'r, '_> {
+    /// Whether the walk is over before its end.
+    fn is_over(&self) -> bool {
+        let over = self.stopped.load(Ordering::Relaxed)
+            || (self.cancel)()
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if over {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        over
+    }
+
+    /// Reads one folder and gives the folders in it.
+    fn read_folder<T>(
+        &self,
+        job: &Job<'r>,
+        each: &(dyn Fn(&Found<'_>) -> Option<T> + Sync),
+        results: &mut Vec<T>,
+    ) -> Vec<Job<'r>> {
+        let mut folders = Vec::new();
+        if self.is_over() {
+            return folders;
+        }
+        let Ok(entries) = fs::read_dir(&job.path) else { return folders };
+        let entry_relative = |from: &str, name: &str| {
+            if from.is_empty() { name.to_owned() } else { format!("{from}/{name}") }
+        };
+        for (index, entry) in entries.enumerate() {
+            if index % CHECK_EVERY == CHECK_EVERY - 1 && self.is_over() {
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
+            let file_name = entry.file_name();
+            let name = file_name.to_string_lossy();
+            if !self.options.hidden && name.starts_with('.') {
+                continue;
+            }
+            let relative = entry_relative(&job.relative, &name);
+            let from_rules = match &job.rules {
+                Some((_, folder)) if folder.relative != job.relative => {
+                    Some(entry_relative(&folder.relative, &name))
+                }
+                _ => None,
+            };
+            let from_rules = from_rules.as_deref().unwrap_or(&relative);
+            let Some(ignored) = self.admit(job, &entry, kind, &name, &relative, from_rules) else {
+                continue;
+            };
+            let found =
+                Found { folder: &job.path, name: &file_name, relative: &relative, kind, ignored };
+            results.extend(each(&found));
+            if kind == EntryKind::Directory && (self.scope.descend)(&relative) {
+                let rules = job
+                    .rules
+                    .as_ref()
+                    .filter(|_| !ignored)
+                    .map(|(root, folder)| (*root, folder.child(root, from_rules, &name, true)));
+                folders.push(Job { path: entry.path(), relative, rules, ignored });
+            }
+        }
+        folders
+    }
+
+    /// `None` for what is left out, else whether it is ignored (and visited all the same).
+    fn admit(
+        &self,
+        job: &Job<'r>,
+        entry: &fs::DirEntry,
+        kind: EntryKind,
+        name: &str,
+        relative: &str,
+        from_rules: &str,
+    ) -> Option<bool> {
+        let directory = kind == EntryKind::Directory;
+        if let Some(exclude) = self.options.exclude
+            && (directory && exclude.covers_directory(relative)
+                || !directory && exclude.covers_file(relative))
+        {
+            return None;
+        }
+        let ignored = job.ignored
+            || match (&job.rules, self.options.rules) {
+                (Some((root, folder)), Some(rules)) => {
+                    folder.ignores(root, from_rules, name, directory)
+                        || kind == EntryKind::Symlink && rules.is_ignored(&entry.path(), false)
+                }
+                _ => false,
+            };
+        let spend = |left: usize| left.checked_sub(1);
+        let visited = !ignored
+            || self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok();
+        visited.then_some(ignored)
+    }
+}

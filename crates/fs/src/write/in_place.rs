@@ -1,0 +1,55 @@
+//! Rewriting a file without a rename, so that a full disk cannot cost the old bytes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::attributes;
+use crate::files::do_not_block;
+
+/// Old files up to this size are kept in memory to be put back after a failure.
+const MAX_KEPT: u64 = 64 * 1024 * 1024;
+
+/// Replaces the content of an existing regular file, and its permission bits if `mode` is given.
+///
+/// # Errors
+/// Any failure, after the old content has been put back (which needs no space that the file did not have).
+pub(super) fn rewrite(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    do_not_block(options.read(true).write(true));
+    let opened = options.open(target)?;
+    let file = &opened;
+    let old_length = file.metadata()?.len();
+    let mut old = Vec::new();
+    if old_length <= MAX_KEPT {
+        file.take(MAX_KEPT).read_to_end(&mut old)?;
+    }
+    if let Err(error) = write_over(file, old_length as usize, bytes) {
+        if old_length <= MAX_KEPT {
+            restore(file, &old)?;
+        }
+        return Err(error);
+    }
+    mode.map_or(Ok(()), |mode| attributes::set_mode(file, mode))
+}
+
+fn write_over(mut file: &File, old_length: usize, bytes: &[u8]) -> io::Result<()> {
+    let shared = old_length.min(bytes.len());
+    // What makes the file longer goes first: this is where space can run out, and the old bytes are all still there.
+    file.seek(SeekFrom::Start(shared as u64))?;
+    if bytes.len() > old_length {
+        file.write_all(&bytes[shared..])?;
+        file.sync_all()?;
+    }
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&bytes[..shared])?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+fn restore(mut file: &File, old: &[u8]) -> io::Result<()> {
+    file.set_len(old.len() as u64)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(old)?;
+    file.sync_all()
+}

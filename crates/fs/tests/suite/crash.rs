@@ -1,0 +1,47 @@
+//! Killed in the middle of writing: every file is old or new, every log has whole lines.
+
+use std::fs;
+use std::time::Duration;
+
+use pollux_fs::{AppendLog, WriteOptions, write_atomic};
+
+use super::child;
+
+const SIZE: usize = 300_000;
+
+/// Writes for ever; each version of the file consists of one byte value.
+#[test]
+#[ignore = "run by the tests below in a child process"]
+fn writes_until_killed() {
+    let Some(folder) = child::folder() else { return };
+    let mut log = AppendLog::open(&folder.join("log")).unwrap();
+    for round in 0_u64.. {
+        let byte = b'a' + u8::try_from(round % 26).unwrap();
+        write_atomic(&folder.join("file"), &vec![byte; SIZE], &WriteOptions::default()).unwrap();
+        log.append(
+            format!("{{\"round\":{round},\"padding\":\"{}\"}}", "x".repeat(2000)).as_bytes(),
+        )
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_kill_leaves_the_old_file_or_the_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), vec![b'z'; SIZE]).unwrap();
+    for attempt in 0..8 {
+        let mut child =
+            child::command(&[], "suite::crash::writes_until_killed", dir.path()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(20 + attempt * 7));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let bytes = fs::read(dir.path().join("file")).unwrap();
+        assert_eq!(bytes.len(), SIZE);
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+    }
+    let log = fs::read_to_string(dir.path().join("log")).unwrap();
+    assert!(log.lines().count() > 0, "the child never got to write");
+    for line in log.lines() {
+        assert!(line.starts_with("{\"round\":") && line.ends_with("x\"}"), "torn: {line}");
+    }
+}

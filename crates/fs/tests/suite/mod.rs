@@ -1,0 +1,5 @@
+mod child;
+mod crash;
+mod denied;
+mod full_disk;
+mod gitignore;
