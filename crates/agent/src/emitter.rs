@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Event, Journal, JournalError, Measurement, Observer, Record, Severity};
+use pollux_protocol::{Event, Journal, JournalError, Measurement, Observer, Record};
 use tokio::sync::mpsc;
 
 /// Events that may wait in the channel to the frontend before the agent is held back.
@@ -52,12 +52,5 @@ impl Emitter {
     /// Tells a figure.
     pub async fn measure(&self, measurement: Measurement) {
         self.emit(Event::Measured(Box::new(measurement))).await;
-    }
-
-    /// Tells a person something that the log keeps too.
-    pub async fn notice(&self, severity: Severity, text: String) -> Result<(), JournalError> {
-        self.record(Record::Notice { severity, text: text.clone() }).await?;
-        self.emit(Event::Notice { severity, text }).await;
-        Ok(())
     }
 }

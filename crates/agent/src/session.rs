@@ -7,7 +7,7 @@ use pollux_protocol::{
     ApprovalMode, Call, CallRecord, CallStatus, CancellationToken, Choice, Content, Declaration,
     Directive, EntryId, Event, FinishedCall, History, JournalError, Measurement, MessageRecord,
     ModelError, ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome, Record, Request,
-    Role, SelectContext, Tool, ToolErrorKind,
+    Role, SelectContext, Severity, Tool, ToolErrorKind,
 };
 
 use crate::chat::{Answer, Chat};
@@ -121,7 +121,7 @@ impl Session {
         let emitter = self.parts.emitter.clone();
         emitter.emit(Event::PromptStarted { prompt_id: prompt_id.to_owned() }).await;
         let outcome = match self.work(prompt_id, parts, display, operator, cancel).await {
-            End::Outcome(outcome) => match self.close(prompt_id).await {
+            End::Outcome(outcome) => match self.close(prompt_id, &outcome).await {
                 Ok(()) => outcome,
                 Err(error) => PromptOutcome::LogFailed(error.to_string()),
             },
@@ -133,7 +133,18 @@ impl Session {
         outcome
     }
 
-    async fn close(&self, prompt_id: &str) -> Result<(), JournalError> {
+    /// The log tells why work ended early, and is brought to the device.
+    async fn close(&self, prompt_id: &str, outcome: &PromptOutcome) -> Result<(), JournalError> {
+        let text = match outcome {
+            PromptOutcome::Failed(error) => Some(error.message.clone()),
+            PromptOutcome::InvalidStream(reason) => Some(reason.message().to_owned()),
+            PromptOutcome::FatalTool { message, .. } => Some(message.clone()),
+            _ => None,
+        };
+        if let Some(text) = text {
+            let severity = Severity::Error;
+            self.parts.emitter.record(Record::Notice { severity, text }).await?;
+        }
         let ended = Record::PromptEnded { prompt_id: prompt_id.to_owned() };
         self.parts.emitter.record(ended).await?;
         self.parts.emitter.sync().await
@@ -176,7 +187,10 @@ impl Session {
             self.parts.emitter.emit(Event::TurnStarted { turn: self.turns }).await;
             let calls = self.ask(prompt_id, &choice, cancel).await?;
             if calls.is_empty() {
-                return Ok(PromptOutcome::Done);
+                // Words that came while the model finished are work of their own.
+                let Some(words) = self.steering.take() else { return Ok(PromptOutcome::Done) };
+                self.say(vec![words], None).await?;
+                continue;
             }
             let batch = self.run_calls(calls, &choice, operator, cancel).await?;
             if let Some(outcome) = outcome_of(&batch) {
@@ -201,6 +215,12 @@ impl Session {
             self.record(Record::Context { id: id.clone(), parts: context.clone() }).await?;
             self.parts.history.push_user(id, context);
         }
+        let parts = self.steering.take().into_iter().chain(parts).collect();
+        self.say(parts, display).await
+    }
+
+    /// The person says something: first in the log, then in the conversation.
+    async fn say(&mut self, parts: Vec<Part>, display: Option<String>) -> Result<(), End> {
         let id = self.new_id();
         self.record(Record::User { id: id.clone(), parts: parts.clone(), display }).await?;
         self.parts.history.push_user(id, parts);
