@@ -20,5 +20,5 @@ pub mod sse;
 pub use client::{ClientOptions, HttpClient, NoProxy, Request, Response, install_crypto_provider};
 pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_retryable_code};
 pub use google_error::{GoogleError, GoogleErrorKind, QuotaReason, classify};
-pub use retry::{Backoff, Cancelled, Retry, RetryAdvice, RetryNotice, retry};
+pub use retry::{Backoff, Cancelled, RETRY_BASE_VARIABLE, Retry, RetryAdvice, RetryNotice, retry};
 pub use sse::{EventStream, ServerEvent, SseDecoder, SseError};

@@ -51,6 +51,11 @@ impl Policy {
             return Verdict::Deny { message: None };
         }
         let verdict = match query.mode {
+            ApprovalMode::Default | ApprovalMode::AutoEdit | ApprovalMode::Yolo
+                if self.exclusions.must_confirm(query.tool) =>
+            {
+                Verdict::Ask
+            }
             ApprovalMode::Yolo => Verdict::Allow,
             ApprovalMode::Plan => self.decide_in_plan_mode(query),
             ApprovalMode::Default | ApprovalMode::AutoEdit => {
@@ -172,6 +177,18 @@ mod tests {
             assert!(matches!(verdict(path), Verdict::Deny { message: Some(_) }), "{path}");
         }
         assert!(policy(false).declares("write_file", ToolKind::Edit, ApprovalMode::Plan));
+    }
+
+    #[test]
+    fn a_required_confirmation_holds_in_yolo_too() {
+        let exclusions = Exclusions::default().confirming(&["ShellTool".to_owned()]);
+        let policy = Policy { interactive: true, exclusions, ..Policy::default() };
+        let effects = Effects::default();
+        let (tool, kind, mode) = ("run_shell_command", ToolKind::Execute, ApprovalMode::Yolo);
+        let query = Query { tool, kind, effects: &effects, mode };
+        assert_eq!(policy.decide(query), Verdict::Ask);
+        let headless = Policy { interactive: false, ..policy };
+        assert!(!headless.declares(tool, kind, mode));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What the settings take away from the model: `tools.exclude` and `tools.core`.
+//! What the settings take away from the model (`tools.exclude`, `tools.core`) or let it have only with a
+//! person's yes (`tools.confirmationRequired`).
 
 use std::collections::HashSet;
 
@@ -20,6 +21,7 @@ const ALIASES: &[(&str, &str)] = &[
 pub struct Exclusions {
     excluded: HashSet<String>,
     core: Option<HashSet<String>>,
+    confirmed: HashSet<String>,
 }
 
 impl Exclusions {
@@ -30,7 +32,20 @@ impl Exclusions {
         Self {
             excluded: exclude.iter().map(|entry| tool_name(entry)).collect(),
             core: core.map(|entries| entries.iter().map(|entry| tool_name(entry)).collect()),
+            confirmed: HashSet::new(),
         }
+    }
+
+    /// With tools that always need a person's yes (`tools.confirmationRequired`).
+    #[must_use]
+    pub fn confirming(mut self, tools: &[String]) -> Self {
+        self.confirmed = tools.iter().map(|entry| tool_name(entry)).collect();
+        self
+    }
+
+    /// True when the settings demand a person's yes, whatever the mode.
+    pub fn must_confirm(&self, tool: &str) -> bool {
+        self.confirmed.contains(tool)
     }
 
     /// True when the settings take this tool away.

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use crate::{Event, Op};
 
 /// The agent has ended and takes no more wishes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the agent has ended")]
 pub struct AgentGone;
 

@@ -60,9 +60,7 @@ impl Invocation for FakeRun {
         let beside = self.tool.running.fetch_add(1, Ordering::SeqCst);
         let label = self.args.get("n").map_or_else(String::new, ToString::to_string);
         self.tool.diary.lock().unwrap().push(format!("start {label} beside {beside}"));
-        if self.args.contains_key("panic") {
-            panic!("boom");
-        }
+        assert!(!self.args.contains_key("panic"), "boom");
         let wait = self.args.get("ms").and_then(Value::as_u64).unwrap_or(0);
         let sleep = tokio::time::sleep(Duration::from_millis(wait));
         if self.args.contains_key("deaf") {
@@ -307,8 +305,8 @@ async fn cancel_returns_within_100_ms_and_answers_every_call() {
         ("write", json!({"n": 3})),
     ];
     let batch = bench.run(&calls).await.unwrap();
-    let after = started.elapsed() - Duration::from_millis(50);
-    assert!(after < Duration::from_millis(300), "{after:?}");
+    let elapsed = started.elapsed();
+    assert!(elapsed < Duration::from_millis(350), "{elapsed:?}");
     assert!(batch.cancelled);
     assert_eq!(batch.finished.len(), 4);
     let error = |index: usize| {

@@ -41,6 +41,7 @@ variables! {
     GEMINI_API_KEY_AUTH_MECHANISM: "`bearer` also sends the key as a bearer token; the default is `x-goog-api-key`.",
     GEMINI_CLI_CUSTOM_HEADERS: "Extra request headers, written `Name: value, Name: value`.",
     GEMINI_CLI_USE_COMPUTE_ADC: "`true` takes credentials from the metadata server.",
+    GOOGLE_CLOUD_ACCESS_TOKEN: "Access token used directly with the Google sign-in.",
     CLOUD_SHELL: "`true` inside Google Cloud Shell.",
     GEMINI_MODEL: "Model to use when `--model` is not given.",
 
@@ -71,6 +72,7 @@ variables! {
     NO_COLOR: "Non-empty: messages carry no colour.",
     DEBUG: "`true` or `1` switches debug mode on.",
     DEBUG_MODE: "`true` or `1` switches debug mode on.",
+    GEMINI_SANDBOX: "`true` or the name of a sandbox to run in; `false` for none.",
     SANDBOX: "Name of the sandbox that the program already runs in.",
     TERM_PROGRAM: "Terminal program, part of the User-Agent.",
 

@@ -1,0 +1,77 @@
+use super::*;
+
+fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
+    AuthSettings {
+        selected_type: selected.map(str::to_owned),
+        enforced_type: enforced.map(str::to_owned),
+        use_external: false,
+    }
+}
+
+fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<Credentials, String> {
+    let environment = Environment::from_pairs(variables.iter().copied());
+    let chosen = select(settings, &environment, Path::new("/home/u/.gemini/settings.json"));
+    chosen.and_then(|chosen| credentials(&chosen, &environment)).map_err(|error| error.to_string())
+}
+
+const KEY: (&str, &str) = ("GEMINI_API_KEY", "k");
+const URL: (&str, &str) = ("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1");
+
+#[test]
+fn a_key_works_with_and_without_a_base_url() {
+    let none = settings(None, None);
+    for variables in [&[KEY][..], &[KEY, URL]] {
+        assert_eq!(check(&none, variables).unwrap().key, "k");
+    }
+    assert_eq!(check(&none, &[URL]).unwrap().key, "");
+    assert_eq!(check(&settings(Some("gemini-api-key"), None), &[KEY, URL]).unwrap().key, "k");
+    assert_eq!(check(&settings(Some("gateway"), None), &[URL]).unwrap().key, "");
+    let with_line_end = [("GEMINI_API_KEY", "k\n")];
+    assert_eq!(check(&none, &with_line_end).unwrap().key, "k");
+}
+
+#[test]
+fn messages_that_programs_match_are_kept() {
+    let none = settings(None, None);
+    assert_eq!(
+        check(&none, &[]).unwrap_err(),
+        "Please set an Auth method in your /home/u/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA"
+    );
+    assert_eq!(
+        check(&settings(Some("what"), None), &[KEY]).unwrap_err(),
+        "Invalid auth method selected."
+    );
+    assert_eq!(
+        check(&settings(None, Some("vertex-ai")), &[]).unwrap_err(),
+        "The auth type 'vertex-ai' is enforced, but no authentication is configured."
+    );
+    assert_eq!(
+        check(&settings(None, Some("vertex-ai")), &[KEY]).unwrap_err(),
+        "The enforced authentication type is 'vertex-ai', but the current type is 'gemini-api-key'. Please re-authenticate with the correct type."
+    );
+}
+
+#[test]
+fn what_is_not_spoken_yet_names_the_key_route() {
+    for selected in ["oauth-personal", "vertex-ai", "compute-default-credentials", "cloud-shell"] {
+        let message = check(&settings(Some(selected), None), &[KEY]).unwrap_err();
+        assert!(message.contains("GEMINI_API_KEY") && message.contains(KEY_PAGE), "{message}");
+    }
+    for (selected, variable) in
+        [("gemini-api-key", "GEMINI_API_KEY"), ("gateway", "GOOGLE_GEMINI_BASE_URL")]
+    {
+        let message = check(&settings(Some(selected), None), &[]).unwrap_err();
+        assert!(message.contains(variable), "{message}");
+    }
+}
+
+#[test]
+fn an_external_check_is_not_repeated() {
+    let external = AuthSettings { use_external: true, ..settings(None, Some("vertex-ai")) };
+    assert_eq!(check(&external, &[KEY]).unwrap().key, "k");
+}
+
+#[test]
+fn a_key_is_never_shown() {
+    assert!(!format!("{:?}", Credentials { key: "secret".to_owned() }).contains("secret"));
+}

@@ -1,0 +1,177 @@
+//! How a model is asked: named configurations that extend each other, and overrides.
+//!
+//! The formats are those of the `modelConfigs` setting of Gemini CLI 0.61; the built-in table is in
+//! `configs/defaults.json`. Everything here is pure. A setting of the wrong shape is an error only
+//! when it is used.
+
+use indexmap::IndexMap;
+use pollux_protocol::{ModelError, ModelErrorKind};
+use serde_json::{Map, Value};
+
+mod overrides;
+
+use overrides::Override;
+
+/// An alias may extend so many others, one after the other.
+pub const MAX_DEPTH: usize = 100;
+
+/// What an unknown model is asked with.
+const CHAT_BASE: &str = "chat-base";
+
+const DEFAULTS: &str = include_str!("configs/defaults.json");
+
+/// A model's configuration cannot be found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigsError {
+    /// Aliases extend each other in a circle.
+    #[error("Circular alias dependency: {}", .0.join(" -> "))]
+    Circular(Vec<String>),
+    /// Another alias extends one that does not exist.
+    #[error("Alias \"{0}\" not found.")]
+    NotFound(String),
+    /// Aliases extend each other too often.
+    #[error("Alias \"{0}\" extends more than {MAX_DEPTH} others.")]
+    TooDeep(String),
+    /// An alias is not written as an object.
+    #[error("Alias \"{0}\" in modelConfigs must be an object.")]
+    NotAnObject(String),
+    /// Neither the aliases nor the overrides name a model.
+    #[error(
+        "Could not resolve a model name for alias \"{0}\". Give it, or an alias it extends, a \"model\"."
+    )]
+    NoModel(String),
+}
+
+impl From<ConfigsError> for ModelError {
+    fn from(error: ConfigsError) -> Self {
+        Self::new(ModelErrorKind::Config, error.to_string())
+    }
+}
+
+/// For what a configuration is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purpose<'a> {
+    /// Who asks; none for the conversation itself, which `core` in an override matches.
+    pub scope: Option<&'a str>,
+    /// The answer before was unusable.
+    pub is_retry: bool,
+}
+
+/// A configuration, found and merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The model, as the configuration names it (it may be an abbreviation such as `flash-lite`).
+    pub model: String,
+    /// The `generateContentConfig`.
+    pub config: Map<String, Value>,
+}
+
+/// The aliases and overrides in force.
+#[derive(Debug, Clone, Default)]
+pub struct ModelConfigs {
+    aliases: IndexMap<String, Value>,
+    overrides: Vec<Override>,
+}
+
+impl ModelConfigs {
+    /// The built-in table with the `modelConfigs` setting over it: `aliases` and `overrides` replace
+    /// the built-in ones, `customAliases` and `customOverrides` come on top.
+    pub fn new(setting: Option<&Value>) -> Self {
+        let defaults: Value = serde_json::from_str(DEFAULTS).unwrap_or_default();
+        let lookup = |key: &str| setting.and_then(|setting| setting.get(key));
+        let object = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
+
+        let own = object(lookup("aliases")).or_else(|| object(defaults.get("aliases")));
+        let custom = object(lookup("customAliases"));
+        let aliases = own.into_iter().chain(custom).flatten().collect();
+
+        let own = list(lookup("overrides")).or_else(|| list(defaults.get("overrides")));
+        let custom = list(lookup("customOverrides"));
+        let overrides =
+            own.into_iter().chain(custom).flatten().filter_map(|value| Override::read(&value));
+        Self { aliases, overrides: overrides.collect() }
+    }
+
+    /// Whether there is a configuration of exactly this name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.aliases.contains_key(name)
+    }
+
+    /// The configuration for a model or alias. A name that is no alias is a model, asked like any
+    /// other in a conversation (`chat-base`).
+    ///
+    /// # Errors
+    /// The aliases are broken, or no model is named.
+    pub fn resolve(&self, name: &str, purpose: Purpose<'_>) -> Result<Resolved, ConfigsError> {
+        let known = self.knows(name);
+        let chain = match (known, self.knows(CHAT_BASE)) {
+            (true, _) => self.chain(name)?,
+            (false, true) => self.chain(CHAT_BASE)?,
+            (false, false) => Vec::new(),
+        };
+        let mut merged = Map::new();
+        for (alias, value) in &chain {
+            let body =
+                value.as_object().ok_or_else(|| ConfigsError::NotAnObject((*alias).into()))?;
+            if let Some(config) = body.get("modelConfig").and_then(Value::as_object) {
+                merge(&mut merged, config);
+            }
+        }
+        if !known {
+            merged.insert("model".to_owned(), Value::from(name));
+        }
+        let model = model_of(&merged).map(str::to_owned);
+        let aliases: Vec<&str> = chain.iter().map(|(alias, _)| *alias).collect();
+        for config in overrides::applicable(&self.overrides, model.as_deref(), &aliases, purpose) {
+            merge(&mut merged, config);
+        }
+        let model = model_of(&merged).ok_or_else(|| ConfigsError::NoModel(name.to_owned()))?;
+        let model = model.to_owned();
+        let config = match merged.remove("generateContentConfig") {
+            Some(Value::Object(config)) => config,
+            _ => Map::new(),
+        };
+        Ok(Resolved { model, config })
+    }
+
+    /// The alias and those it extends, root first.
+    fn chain<'a>(&'a self, name: &'a str) -> Result<Vec<(&'a str, &'a Value)>, ConfigsError> {
+        let mut chain: Vec<(&str, &Value)> = Vec::new();
+        let mut next = Some(name);
+        while let Some(name) = next {
+            if let Some(start) = chain.iter().position(|(seen, _)| *seen == name) {
+                let circle = chain[start..].iter().map(|(seen, _)| *seen).chain([name]);
+                return Err(ConfigsError::Circular(circle.map(str::to_owned).collect()));
+            }
+            if chain.len() == MAX_DEPTH {
+                return Err(ConfigsError::TooDeep(chain[0].0.to_owned()));
+            }
+            let value =
+                self.aliases.get(name).ok_or_else(|| ConfigsError::NotFound(name.to_owned()))?;
+            chain.push((name, value));
+            next = value.get("extends").and_then(Value::as_str);
+        }
+        chain.reverse();
+        Ok(chain)
+    }
+}
+
+fn model_of(config: &Map<String, Value>) -> Option<&str> {
+    config.get("model").and_then(Value::as_str).filter(|model| !model.is_empty())
+}
+
+/// Puts `over` onto `under`: objects are merged, anything else is replaced.
+fn merge(under: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (key, value) in over {
+        match (under.get_mut(key), value) {
+            (Some(Value::Object(under)), Value::Object(over)) => merge(under, over),
+            _ => {
+                under.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! From what went wrong on the wire to what it means for the caller, in words and with a remedy.
+
+use pollux_net::{
+    Error, GoogleError, GoogleErrorKind, QuotaReason, RetryAdvice, StatusError, TimeoutPhase,
+    classify, is_retryable_code, retry::retry_after,
+};
+use pollux_protocol::{ModelError, ModelErrorKind};
+
+use crate::auth::KEY_PAGE;
+
+/// Whether to try again after a failure before the answer began.
+///
+/// Connections that fail with a code of Node's list are always tried again; other broken connections
+/// only when `general.retryFetchErrors` says so.
+pub(crate) fn advice(error: &Error, retry_fetch_errors: bool) -> RetryAdvice {
+    match error {
+        Error::Status(refusal) => match understood(refusal).advice() {
+            RetryAdvice::Retry { after: None } => {
+                RetryAdvice::Retry { after: retry_after(&refusal.headers) }
+            }
+            advice => advice,
+        },
+        other => {
+            let listed = other.node_code().is_some_and(is_retryable_code);
+            if listed || (retry_fetch_errors && other.is_retryable_transport()) {
+                RetryAdvice::Retry { after: None }
+            } else {
+                RetryAdvice::Fail
+            }
+        }
+    }
+}
+
+/// The class of an error, for telemetry and retry notices.
+pub(crate) fn class(error: &Error) -> String {
+    match error {
+        Error::Status(refusal) => type_name(&understood(refusal).kind).to_owned(),
+        other => other.node_code().unwrap_or("Error").to_owned(),
+    }
+}
+
+/// A short reason for a person who waits for the next attempt.
+pub(crate) fn reason(error: &Error) -> String {
+    match error {
+        Error::Status(refusal) => {
+            let understood = understood(refusal);
+            let message =
+                Some(first_line(&understood.message)).filter(|line| !line.starts_with('<'));
+            format!("{} {}", understood.code, message.unwrap_or_default()).trim_end().to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A failure before the answer began, after the last attempt.
+pub(crate) fn before_answer(error: &Error, model: &str) -> ModelError {
+    match error {
+        Error::Cancelled => ModelError::cancelled(),
+        Error::Status(refusal) => refused(&understood(refusal), model),
+        other => unreachable(other),
+    }
+}
+
+/// A failure while the answer arrived.
+pub(crate) fn in_stream(error: &Error) -> ModelError {
+    match error {
+        Error::Cancelled => ModelError::cancelled(),
+        other => ModelError {
+            retryable: true,
+            ..ModelError::new(ModelErrorKind::Broken, display(&other.to_string(), None))
+        },
+    }
+}
+
+/// An error object that came where a piece of the answer was due.
+pub(crate) fn in_payload(error: &GoogleError) -> ModelError {
+    let retryable = matches!(error.advice(), RetryAdvice::Retry { .. });
+    ModelError { retryable, ..refused(error, "") }
+}
+
+fn understood(refusal: &StatusError) -> GoogleError {
+    classify(refusal.status.as_u16(), &refusal.body)
+}
+
+/// The service was not reached, or did not behave like one.
+fn unreachable(error: &Error) -> ModelError {
+    let hint = match error {
+        Error::Connect { .. } | Error::Dns { .. } => {
+            "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need none)."
+        }
+        Error::Timeout { phase: TimeoutPhase::Connect, .. } => {
+            "Check the network; behind a proxy, set HTTPS_PROXY."
+        }
+        Error::Redirect { .. } | Error::InvalidUrl { .. } => "Check GOOGLE_GEMINI_BASE_URL.",
+        Error::Proxy { .. } => "Check HTTPS_PROXY and NO_PROXY.",
+        _ => "",
+    };
+    let kind = match error {
+        Error::InvalidOptions(_) | Error::InvalidUrl { .. } => ModelErrorKind::Config,
+        Error::BodyBroken { .. } | Error::BodyTooLarge { .. } | Error::Stream(_) => {
+            ModelErrorKind::Broken
+        }
+        _ => ModelErrorKind::Network,
+    };
+    ModelError::new(kind, with_hint(display(&error.to_string(), None), hint))
+}
+
+/// The service answered, with a refusal. `model` may be empty when it is not known.
+fn refused(error: &GoogleError, model: &str) -> ModelError {
+    let kind = kind(error);
+    let message = if error.message.starts_with('<') {
+        let code = error.code;
+        display(&format!("status {code} with a web page in place of an answer of the API"), None)
+    } else {
+        display(&error.message, error.status.as_deref())
+    };
+    ModelError {
+        status: Some(error.code),
+        vendor_status: error.status.clone(),
+        type_name: type_name(&error.kind),
+        ..ModelError::new(kind, with_hint(message, &hint(error, kind, model)))
+    }
+}
+
+fn kind(error: &GoogleError) -> ModelErrorKind {
+    match &error.kind {
+        GoogleErrorKind::ModelNotFound => ModelErrorKind::NotFound,
+        GoogleErrorKind::Auth
+        | GoogleErrorKind::Forbidden
+        | GoogleErrorKind::ValidationRequired { .. }
+        | GoogleErrorKind::AccountSuspended { .. } => ModelErrorKind::Auth,
+        GoogleErrorKind::TerminalQuota { reason: QuotaReason::Capacity }
+        | GoogleErrorKind::RetryableQuota { .. }
+        | GoogleErrorKind::Server => ModelErrorKind::Busy,
+        GoogleErrorKind::TerminalQuota { .. } => ModelErrorKind::Quota,
+        GoogleErrorKind::BadRequest if is_bad_key(error) => ModelErrorKind::Auth,
+        GoogleErrorKind::BadRequest => ModelErrorKind::Invalid,
+        GoogleErrorKind::Other => ModelErrorKind::Other,
+    }
+}
+
+/// The service calls a wrong key a bad request (400).
+fn is_bad_key(error: &GoogleError) -> bool {
+    matches!(error.reason(), Some("API_KEY_INVALID" | "API_KEY_EXPIRED"))
+        || ["API key not valid", "API key expired", "API_KEY_INVALID"]
+            .iter()
+            .any(|words| error.message.contains(words))
+}
+
+/// The class that Gemini CLI's JSON output names.
+fn type_name(kind: &GoogleErrorKind) -> &'static str {
+    match kind {
+        GoogleErrorKind::ModelNotFound => "ModelNotFoundError",
+        GoogleErrorKind::ValidationRequired { .. } => "ValidationRequiredError",
+        GoogleErrorKind::AccountSuspended { .. } => "AccountSuspendedError",
+        GoogleErrorKind::TerminalQuota { .. } => "TerminalQuotaError",
+        GoogleErrorKind::RetryableQuota { .. } => "RetryableQuotaError",
+        GoogleErrorKind::Auth
+        | GoogleErrorKind::Forbidden
+        | GoogleErrorKind::BadRequest
+        | GoogleErrorKind::Server
+        | GoogleErrorKind::Other => "ApiError",
+    }
+}
+
+fn hint(error: &GoogleError, kind: ModelErrorKind, model: &str) -> String {
+    match (&error.kind, kind) {
+        (GoogleErrorKind::ModelNotFound, _) => {
+            let which =
+                if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
+            format!(
+                "{which} does not exist for this key. Choose another with --model (GET /v1beta/models lists those there are); if GOOGLE_GEMINI_BASE_URL is set, check that address too."
+            )
+        }
+        (GoogleErrorKind::ValidationRequired { link: Some(link), .. }, _) => {
+            format!("Verify your account at {link} and try again.")
+        }
+        (GoogleErrorKind::AccountSuspended { appeal_url: Some(url) }, _) => {
+            format!("The account is suspended. Appeal at {url}.")
+        }
+        (GoogleErrorKind::Forbidden, _) => {
+            "The key is known but may not do this: check its restrictions and that the Gemini API is enabled for its project.".to_owned()
+        }
+        (_, ModelErrorKind::Auth) => {
+            format!("Check GEMINI_API_KEY. A key can be had at {KEY_PAGE}.")
+        }
+        (GoogleErrorKind::TerminalQuota { reason: QuotaReason::Daily }, _) => {
+            "The daily quota is used up. Wait until it is renewed, choose another model with --model, or use a key with a higher quota.".to_owned()
+        }
+        (GoogleErrorKind::TerminalQuota { reason: QuotaReason::ZeroLimit }, _) => {
+            "This key has no quota for the model. Choose another with --model, or use another key.".to_owned()
+        }
+        (_, ModelErrorKind::Quota) => {
+            "The quota is used up. Choose another model with --model, or use a key with a higher quota.".to_owned()
+        }
+        (GoogleErrorKind::RetryableQuota { .. }, _) if error.code == 429 => {
+            "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher quota.".to_owned()
+        }
+        (_, ModelErrorKind::Busy) => {
+            "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The form that callers of Gemini CLI match on.
+fn display(message: &str, status: Option<&str>) -> String {
+    // The other side must not be able to write to the terminal.
+    let message =
+        message.replace(|character: char| character.is_control() && character != '\n', " ");
+    let message = message.trim();
+    let status = status.filter(|word| word.chars().all(|character| character.is_ascii_graphic()));
+    match status {
+        _ if message.is_empty() => "[API Error: An unknown error occurred.]".to_owned(),
+        Some(status) => format!("[API Error: {message} (Status: {status})]"),
+        None => format!("[API Error: {message}]"),
+    }
+}
+
+fn with_hint(mut message: String, hint: &str) -> String {
+    if !hint.is_empty() {
+        message.push('\n');
+        message.push_str(hint);
+    }
+    message
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! The conversation in the form that the service reads.
+//!
+//! The bytes of an entry are encoded once and kept for as long as requests use the entry, so that a
+//! turn late in a long conversation costs no more to encode than an early one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use pollux_protocol::{Content, Entry, Role};
+
+mod part;
+mod signature;
+
+use part::{WirePart, is_sent};
+
+/// An entry that this many requests did not use is forgotten. More than one, because side calls and
+/// subagents with conversations of their own come in between.
+const KEPT_FOR_REQUESTS: u64 = 16;
+
+/// The encoded parts of entries, shared by all models that speak this dialect.
+#[derive(Debug, Default)]
+pub(crate) struct PartsCache {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests: u64,
+    /// By the entry's serial and whether a signature was made up for its first call.
+    encoded: HashMap<(u64, bool), Encoded>,
+}
+
+#[derive(Debug)]
+struct Encoded {
+    /// The parts as JSON, joined by commas.
+    parts: Bytes,
+    /// The last request that used it.
+    request: u64,
+}
+
+impl PartsCache {
+    /// Writes the `contents` array of a request. Entries of one role that follow each other become one
+    /// content; entries without anything to send are left out. With `signatures` the first call of
+    /// each model turn since the person last spoke carries a signature, if need be a made-up one.
+    pub(crate) fn write_contents(
+        &self,
+        body: &mut Body,
+        entries: &[Arc<Entry>],
+        signatures: bool,
+    ) -> Result<(), serde_json::Error> {
+        let sent: Vec<&Entry> = entries
+            .iter()
+            .map(Arc::as_ref)
+            .filter(|entry| entry.content().parts.iter().any(is_sent))
+            .collect();
+        let made_up = if signatures { signature::missing(&sent) } else { vec![false; sent.len()] };
+
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.requests += 1;
+        let request = state.requests;
+        let mut role = None;
+        body.text("[");
+        for (entry, made_up) in sent.iter().zip(made_up) {
+            body.text(separator(role, entry.content().role));
+            role = Some(entry.content().role);
+            body.bytes(&state.parts_of(entry, made_up)?);
+        }
+        body.text(if role.is_some() { "]}]" } else { "]" });
+        state.encoded.retain(|_, encoded| request - encoded.request < KEPT_FOR_REQUESTS);
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.state.lock().unwrap().encoded.len()
+    }
+}
+
+impl State {
+    fn parts_of(&mut self, entry: &Entry, made_up: bool) -> Result<Bytes, serde_json::Error> {
+        let key = (entry.serial(), made_up);
+        if let Some(encoded) = self.encoded.get_mut(&key) {
+            encoded.request = self.requests;
+            return Ok(encoded.parts.clone());
+        }
+        let parts = encode_parts(entry.content(), made_up)?;
+        let encoded = Encoded { parts: parts.clone(), request: self.requests };
+        self.encoded.insert(key, encoded);
+        Ok(parts)
+    }
+}
+
+/// What stands between the parts of two entries.
+fn separator(before: Option<Role>, role: Role) -> &'static str {
+    match (before, role) {
+        (Some(before), role) if before == role => ",",
+        (None, Role::User) => r#"{"role":"user","parts":["#,
+        (None, Role::Model) => r#"{"role":"model","parts":["#,
+        (Some(_), Role::User) => r#"]},{"role":"user","parts":["#,
+        (Some(_), Role::Model) => r#"]},{"role":"model","parts":["#,
+    }
+}
+
+fn encode_parts(content: &Content, made_up: bool) -> Result<Bytes, serde_json::Error> {
+    let first_call = content.parts.iter().position(|part| part.as_call().is_some());
+    let mut bytes = Vec::new();
+    for (index, part) in content.parts.iter().enumerate().filter(|(_, part)| is_sent(part)) {
+        if !bytes.is_empty() {
+            bytes.push(b',');
+        }
+        let made_up = made_up && first_call == Some(index);
+        serde_json::to_writer(&mut bytes, &WirePart { part, made_up })?;
+    }
+    Ok(bytes.into())
+}
+
+/// The body of a request, in pieces that are sent one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    pieces: Vec<Bytes>,
+    open: Vec<u8>,
+}
+
+impl Body {
+    /// Pieces smaller than this are copied together: each piece costs the connection a write.
+    const COPIED: usize = 8 * 1024;
+
+    /// Adds text of our own.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.open.extend_from_slice(text.as_bytes());
+    }
+
+    /// Adds bytes, without copying them when they are many.
+    pub(crate) fn bytes(&mut self, bytes: &Bytes) {
+        if bytes.len() < Self::COPIED {
+            self.open.extend_from_slice(bytes);
+            return;
+        }
+        self.close_piece();
+        self.pieces.push(bytes.clone());
+    }
+
+    /// The pieces.
+    pub(crate) fn finish(mut self) -> Vec<Bytes> {
+        self.close_piece();
+        self.pieces
+    }
+
+    fn close_piece(&mut self) {
+        if !self.open.is_empty() {
+            self.pieces.push(std::mem::take(&mut self.open).into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

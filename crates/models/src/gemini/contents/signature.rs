@@ -1,0 +1,44 @@
+//! Which calls need a made-up thought signature.
+//!
+//! Gemini 2 and 3 refuse a running turn in which a model content's first call is not signed. Calls
+//! come without signatures from other models, from restored sessions and from the service itself.
+
+use pollux_protocol::{Entry, Role};
+
+use super::part::signature;
+
+/// For each entry, whether its first call needs one. The running turn begins at the last user content
+/// that has text and no function response; without one nothing is running.
+pub(super) fn missing(entries: &[&Entry]) -> Vec<bool> {
+    let mut missing = vec![false; entries.len()];
+    // Entries of one role that follow each other are one content on the wire.
+    let contents: Vec<(usize, &[&Entry])> = entries
+        .chunk_by(|left, right| left.content().role == right.content().role)
+        .scan(0, |start, entries| {
+            let first = *start;
+            *start += entries.len();
+            Some((first, entries))
+        })
+        .collect();
+    let Some(start) = contents.iter().rposition(|(_, entries)| is_prompt(entries)) else {
+        return missing;
+    };
+    for (first, entries) in &contents[start + 1..] {
+        let model = entries[0].content().role == Role::Model;
+        let calls = entries.iter().position(|entry| entry.content().calls().next().is_some());
+        if let (true, Some(offset)) = (model, calls) {
+            let parts = &entries[offset].content().parts;
+            let call = parts.iter().find(|part| part.as_call().is_some());
+            missing[first + offset] = call.is_some_and(|part| signature(part).is_none());
+        }
+    }
+    missing
+}
+
+/// Whether the person speaks here, rather than the tools.
+fn is_prompt(entries: &[&Entry]) -> bool {
+    let parts = || entries.iter().flat_map(|entry| &entry.content().parts);
+    entries[0].content().role == Role::User
+        && parts().any(|part| part.as_text().is_some())
+        && parts().all(|part| part.as_response().is_none())
+}

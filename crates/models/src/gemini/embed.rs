@@ -1,0 +1,98 @@
+//! Texts as vectors.
+
+use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
+use serde::{Deserialize, Serialize};
+
+use super::Service;
+use super::endpoint::Method;
+use super::exchange::{self, Call};
+use crate::names::EMBEDDING_MODEL;
+
+/// The most texts that the service takes at once.
+const BATCH: usize = 100;
+
+#[derive(Serialize)]
+struct WireBatch<'a> {
+    requests: Vec<WireRequest<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireRequest<'a> {
+    model: String,
+    content: WireContent<'a>,
+}
+
+#[derive(Serialize)]
+struct WireContent<'a> {
+    parts: [WireText<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct WireText<'a> {
+    text: &'a str,
+}
+
+#[derive(Deserialize)]
+struct WireAnswer {
+    #[serde(default)]
+    embeddings: Vec<WireVector>,
+}
+
+#[derive(Deserialize)]
+struct WireVector {
+    #[serde(default)]
+    values: Vec<f32>,
+}
+
+/// One vector for each text, in their order.
+///
+/// # Errors
+/// Those of the exchange; [`ModelErrorKind::Broken`] when vectors are missing or empty.
+pub(super) async fn embed(
+    service: &Service,
+    texts: &[String],
+    cancel: &CancellationToken,
+) -> Result<Vec<Vec<f32>>, ModelError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in texts.chunks(BATCH) {
+        let body = encode(batch).map_err(|error| super::not_encoded(&error))?;
+        let call = Call {
+            method: Method::BatchEmbedContents,
+            model: EMBEDDING_MODEL,
+            body: vec![body.into()],
+            max_attempts: service.max_attempts,
+            on_retry: None,
+            cancel,
+        };
+        let json = service.ask(call).await?;
+        let answer: WireAnswer = exchange::decode(&json)?;
+        vectors.extend(checked(answer, batch.len())?);
+    }
+    Ok(vectors)
+}
+
+fn encode(texts: &[String]) -> Result<Vec<u8>, serde_json::Error> {
+    let requests = texts
+        .iter()
+        .map(|text| WireRequest {
+            model: format!("models/{EMBEDDING_MODEL}"),
+            content: WireContent { parts: [WireText { text }] },
+        })
+        .collect();
+    serde_json::to_vec(&WireBatch { requests })
+}
+
+fn checked(
+    answer: WireAnswer,
+    expected: usize,
+) -> Result<impl Iterator<Item = Vec<f32>>, ModelError> {
+    let broken = |message: String| Err(ModelError::new(ModelErrorKind::Broken, message));
+    let count = answer.embeddings.len();
+    if count != expected {
+        return broken(format!("The service gave {count} embeddings for {expected} texts."));
+    }
+    if answer.embeddings.iter().any(|vector| vector.values.is_empty()) {
+        return broken("The service gave an empty embedding.".to_owned());
+    }
+    Ok(answer.embeddings.into_iter().map(|vector| vector.values))
+}

@@ -1,0 +1,199 @@
+//! What the service answers, decoded.
+//!
+//! Typed and tolerant: unknown keys are skipped, missing and null ones read as absent, and only
+//! candidate 0 counts. JSON of another shape is an error in words, never a panic.
+
+use futures::{StreamExt, stream};
+use pollux_net::{EventStream, classify};
+use pollux_protocol::{
+    Chunk, ChunkStream, Citation, FinishReason, ModelError, ModelErrorKind, Usage,
+};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::failure;
+
+mod part;
+mod surrogates;
+
+use part::PartSlot;
+
+/// Decodes one answer: the payload of an event of a stream, or the whole of a `generateContent`.
+/// An empty candidate list gives an empty chunk. Arguments of a call that are no object are kept as
+/// they are; half a character becomes U+FFFD.
+///
+/// # Errors
+/// [`ModelErrorKind::Broken`] (retryable) when it is no JSON of this shape; when it is an
+/// `{"error": …}` object, what that means.
+pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
+    let decoded = serde_json::from_slice::<WireResponse>(json).or_else(|error| {
+        surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
+    });
+    match decoded {
+        Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json)),
+        Ok(response) => Ok(response.into_chunk()),
+        // An error may also come in an array.
+        Err(_) if is_error_list(json) => Err(refusal(json)),
+        Err(error) => Err(ModelError {
+            retryable: true,
+            ..ModelError::new(
+                ModelErrorKind::Broken,
+                format!("The model's answer is not of the expected shape: {error}"),
+            )
+        }),
+    }
+}
+
+/// The events of an answer as chunks. Ends after the first error.
+pub(crate) fn chunks(events: EventStream) -> ChunkStream {
+    stream::unfold(Some(events), |state| async {
+        let mut events = state?;
+        loop {
+            let item = match events.next().await? {
+                Ok(event) if is_filler(&event.data) => continue,
+                Ok(event) => decode_chunk(event.data.as_bytes()),
+                Err(error) => Err(failure::in_stream(&error)),
+            };
+            let next = item.is_ok().then_some(events);
+            return Some((item, next));
+        }
+    })
+    .boxed()
+}
+
+/// Gateways that imitate other services end a stream with `[DONE]`.
+fn is_filler(data: &str) -> bool {
+    matches!(data.trim(), "" | "[DONE]")
+}
+
+fn refusal(json: &[u8]) -> ModelError {
+    // The body names the status; 500 stands in when it does not.
+    failure::in_payload(&classify(500, json))
+}
+
+fn is_error_list(json: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Refusal {
+        #[expect(dead_code, reason = "only its presence matters")]
+        error: IgnoredAny,
+    }
+    serde_json::from_slice::<Vec<Refusal>>(json).is_ok_and(|list| !list.is_empty())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireResponse {
+    candidates: Option<Vec<Option<WireCandidate>>>,
+    prompt_feedback: Option<WirePromptFeedback>,
+    usage_metadata: Option<WireUsage>,
+    model_version: Option<String>,
+    response_id: Option<String>,
+    error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct WireCandidate {
+    content: Option<WireContent>,
+    finish_reason: Option<String>,
+    citation_metadata: Option<WireCitations>,
+}
+
+#[derive(Deserialize)]
+struct WireContent {
+    parts: Option<Vec<PartSlot>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WirePromptFeedback {
+    block_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireCitations {
+    /// The service calls them `citationSources`, recorded answers `citations`.
+    #[serde(alias = "citationSources")]
+    citations: Option<Vec<WireCitation>>,
+}
+
+#[derive(Deserialize)]
+struct WireCitation {
+    uri: Option<String>,
+    title: Option<String>,
+}
+
+/// Counts are read as floating-point numbers since some gateways write them so.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
+struct WireUsage {
+    prompt_token_count: Option<f64>,
+    candidates_token_count: Option<f64>,
+    total_token_count: Option<f64>,
+    cached_content_token_count: Option<f64>,
+    thoughts_token_count: Option<f64>,
+    tool_use_prompt_token_count: Option<f64>,
+}
+
+impl WireResponse {
+    fn into_chunk(self) -> Chunk {
+        let candidate = self.candidates.into_iter().flatten().next().flatten().unwrap_or_default();
+        let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
+        let blocked = self.prompt_feedback.and_then(|feedback| feedback.block_reason);
+        let finish = candidate.finish_reason.filter(|reason| !reason.is_empty());
+        Chunk {
+            parts: parts.into_iter().filter_map(|slot| slot.0).collect(),
+            finish: finish.map(finish_reason).or_else(|| blocked.map(|word| block_reason(&word))),
+            usage: self.usage_metadata.map(Into::into),
+            citations: candidate.citation_metadata.map(WireCitations::named).unwrap_or_default(),
+            response_id: self.response_id,
+            model_version: self.model_version,
+        }
+    }
+}
+
+fn finish_reason(word: String) -> FinishReason {
+    match word.as_str() {
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::MaxTokens,
+        "SAFETY" => FinishReason::Safety,
+        "RECITATION" => FinishReason::Recitation,
+        "MALFORMED_FUNCTION_CALL" => FinishReason::MalformedFunctionCall,
+        "UNEXPECTED_TOOL_CALL" => FinishReason::UnexpectedToolCall,
+        _ => FinishReason::Other(word),
+    }
+}
+
+/// The prompt itself was blocked: no candidate comes, and this stands for its finish reason.
+fn block_reason(word: &str) -> FinishReason {
+    match word {
+        "SAFETY" => FinishReason::Safety,
+        _ => FinishReason::Other("OTHER".to_owned()),
+    }
+}
+
+impl WireCitations {
+    fn named(self) -> Vec<Citation> {
+        let citations = self.citations.into_iter().flatten();
+        citations.filter_map(|one| Some(Citation { title: one.title, uri: one.uri? })).collect()
+    }
+}
+
+impl From<WireUsage> for Usage {
+    fn from(wire: WireUsage) -> Self {
+        // The cast takes negative numbers and no numbers to zero.
+        let tokens = |count: Option<f64>| count.unwrap_or_default() as u64;
+        Self {
+            prompt: tokens(wire.prompt_token_count),
+            candidates: tokens(wire.candidates_token_count),
+            total: tokens(wire.total_token_count),
+            cached: tokens(wire.cached_content_token_count),
+            thoughts: tokens(wire.thoughts_token_count),
+            tool: tokens(wire.tool_use_prompt_token_count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

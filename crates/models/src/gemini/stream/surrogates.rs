@@ -1,0 +1,71 @@
+//! Halves of characters in JSON.
+//!
+//! A gateway that cuts text by UTF-16 units writes half a character as `\ud83d`, which JSON's grammar
+//! allows and Rust's strings cannot hold. Such halves become U+FFFD rather than an error.
+
+/// The JSON with every lone surrogate escape replaced; none when it holds no such escape.
+pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
+    let mut mended = None;
+    let mut at = 0;
+    while at < json.len() {
+        if json[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match (escape(json, at), escape(json, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                let mended = mended.get_or_insert_with(|| json.to_vec());
+                mended[at..at + 6].copy_from_slice(br"\ufffd");
+                at += 6;
+            }
+            (Some(_), _) => at += 6,
+            // The byte after a backslash is never the start of an escape.
+            (None, _) => at += 2,
+        }
+    }
+    mended
+}
+
+/// The value of the `\uXXXX` that begins here, if one does.
+fn escape(json: &[u8], at: usize) -> Option<u16> {
+    let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
+    let all_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| all_hex)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_halves_are_replaced() {
+        for (json, expected) in [
+            (r#""\ud83e\udd80""#, None),
+            (r#""\\ud83e""#, None),
+            (r#""\u00e9\n\"""#, None),
+            (r#""\ud83e""#, Some(r#""\ufffd""#)),
+            (r#""\uDD80x\ud83e\ud83e\udd80""#, Some(r#""\ufffdx\ufffd\ud83e\udd80""#)),
+            (r"\ud83", None),
+            (r"\", None),
+        ] {
+            assert_eq!(mended(json.as_bytes()), expected.map(|text| text.as_bytes().to_vec()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_escapes_can_be_read_afterwards(
+            units in prop::collection::vec(prop_oneof![0xD7FE_u16..0xE002, any::<u16>()], 0..12),
+        ) {
+            let escapes: Vec<String> = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let json = format!("\"{}\"", escapes.concat());
+            let bytes = mended(json.as_bytes()).unwrap_or(json.into_bytes());
+            let text: String = serde_json::from_slice(&bytes).unwrap();
+            prop_assert_eq!(text, String::from_utf16_lossy(&units));
+        }
+    }
+}

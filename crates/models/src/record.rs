@@ -1,0 +1,194 @@
+//! Recording answers into the file that [`Replay`](crate::Replay) reads: `--record-responses`.
+//!
+//! Of each answer only what a replay needs is kept, as in Gemini CLI: candidates and usage, the total of
+//! a count, the vectors of an embedding. An answer that was cancelled or broke off is not recorded.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use pollux_fs::AppendLog;
+use pollux_protocol::{
+    CancellationToken, Chunk, ChunkStream, FinishReason, JsonRequest, Model, ModelError,
+    ModelErrorKind, Part, Request, Usage,
+};
+use serde_json::{Map, Value, json};
+
+use crate::replay::RecordedMethod;
+
+/// The file that answers are recorded in.
+#[derive(Debug)]
+pub struct Recorder {
+    log: Mutex<AppendLog>,
+}
+
+impl Recorder {
+    /// Opens the file, or creates it. What it holds already stays.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Replay`] when the file cannot be written.
+    pub fn open(path: &Path) -> Result<Self, ModelError> {
+        let log = AppendLog::open(path).map_err(|error| not_recorded(&error))?;
+        Ok(Self { log: Mutex::new(log) })
+    }
+
+    fn record(&self, method: RecordedMethod, response: &Value) -> Result<(), ModelError> {
+        let line = json!({ "method": method.as_str(), "response": response }).to_string();
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.append(line.as_bytes()).map_err(|error| not_recorded(&error))
+    }
+}
+
+/// A model whose answers are recorded on their way.
+pub(crate) struct RecordingModel {
+    inner: Arc<dyn Model>,
+    recorder: Arc<Recorder>,
+}
+
+impl RecordingModel {
+    pub(crate) fn new(inner: Arc<dyn Model>, recorder: Arc<Recorder>) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+/// A stream that is being recorded.
+struct Recording {
+    inner: ChunkStream,
+    chunks: Vec<Value>,
+    recorder: Arc<Recorder>,
+}
+
+#[async_trait]
+impl Model for RecordingModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let inner = self.inner.stream(request, cancel).await?;
+        let recorder = Arc::clone(&self.recorder);
+        let recording = Some(Recording { inner, chunks: Vec::new(), recorder });
+        let chunks = stream::unfold(recording, |recording| async {
+            let mut recording = recording?;
+            match recording.inner.next().await {
+                Some(Ok(chunk)) => {
+                    recording.chunks.push(chunk_response(&chunk));
+                    Some((Ok(chunk), Some(recording)))
+                }
+                Some(Err(error)) => Some((Err(error), None)),
+                None => {
+                    let response = Value::from(recording.chunks);
+                    let method = RecordedMethod::GenerateContentStream;
+                    let failed = recording.recorder.record(method, &response).err()?;
+                    Some((Err(failed), None))
+                }
+            }
+        });
+        Ok(chunks.boxed())
+    }
+
+    async fn generate_json(
+        &self,
+        request: JsonRequest,
+        cancel: CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let (value, usage) = self.inner.generate_json(request, cancel).await?;
+        let chunk = Chunk {
+            parts: vec![Part::text(value.to_string())],
+            finish: Some(FinishReason::Stop),
+            usage: Some(usage),
+            ..Chunk::default()
+        };
+        self.recorder.record(RecordedMethod::GenerateContent, &chunk_response(&chunk))?;
+        Ok((value, usage))
+    }
+
+    async fn count_tokens(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<u64, ModelError> {
+        let total = self.inner.count_tokens(request, cancel).await?;
+        self.recorder.record(RecordedMethod::CountTokens, &json!({ "totalTokens": total }))?;
+        Ok(total)
+    }
+
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        cancel: CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        let vectors = self.inner.embed(texts, cancel).await?;
+        let embeddings: Vec<Value> =
+            vectors.iter().map(|values| json!({ "values": values })).collect();
+        let response = json!({ "embeddings": embeddings });
+        self.recorder.record(RecordedMethod::EmbedContent, &response)?;
+        Ok(vectors)
+    }
+}
+
+/// A piece of an answer in the file's form.
+fn chunk_response(chunk: &Chunk) -> Value {
+    let mut response = Map::new();
+    if !chunk.parts.is_empty() || chunk.finish.is_some() || !chunk.citations.is_empty() {
+        let mut candidate = Map::new();
+        candidate.insert("content".to_owned(), json!({ "role": "model", "parts": chunk.parts }));
+        if let Some(finish) = &chunk.finish {
+            candidate.insert("finishReason".to_owned(), finish_word(finish).into());
+        }
+        candidate.insert("index".to_owned(), 0.into());
+        if !chunk.citations.is_empty() {
+            let citations: Vec<Value> = chunk
+                .citations
+                .iter()
+                .map(|citation| json!({ "uri": citation.uri, "title": citation.title }))
+                .collect();
+            candidate.insert("citationMetadata".to_owned(), json!({ "citations": citations }));
+        }
+        response.insert("candidates".to_owned(), json!([candidate]));
+    }
+    if let Some(usage) = &chunk.usage {
+        response.insert("usageMetadata".to_owned(), usage_response(usage));
+    }
+    Value::Object(response)
+}
+
+fn finish_word(finish: &FinishReason) -> &str {
+    match finish {
+        FinishReason::Stop => "STOP",
+        FinishReason::MaxTokens => "MAX_TOKENS",
+        FinishReason::Safety => "SAFETY",
+        FinishReason::Recitation => "RECITATION",
+        FinishReason::MalformedFunctionCall => "MALFORMED_FUNCTION_CALL",
+        FinishReason::UnexpectedToolCall => "UNEXPECTED_TOOL_CALL",
+        FinishReason::Other(word) => word,
+    }
+}
+
+fn usage_response(usage: &Usage) -> Value {
+    let mut response = Map::new();
+    let counts = [
+        ("promptTokenCount", usage.prompt),
+        ("candidatesTokenCount", usage.candidates),
+        ("totalTokenCount", usage.total),
+        ("cachedContentTokenCount", usage.cached),
+        ("thoughtsTokenCount", usage.thoughts),
+        ("toolUsePromptTokenCount", usage.tool),
+    ];
+    for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        response.insert(name.to_owned(), count.into());
+    }
+    Value::Object(response)
+}
+
+fn not_recorded(error: &pollux_fs::Error) -> ModelError {
+    ModelError::new(ModelErrorKind::Replay, format!("Cannot record the responses: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+use pollux_protocol::{Citation, Content, Entry};
+
+use super::*;
+use crate::replay::{Replay, ReplayModel};
+
+const SCRIPT: &str = r#"{"method":"generateContentStream","response":[{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"glob","args":{"pattern":"*"}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"totalTokenCount":2}}]}
+{"method":"countTokens","response":{"totalTokens":12}}
+{"method":"embedContent","response":{"embeddings":[{"values":[0.5]}]}}
+{"method":"generateContent","response":{"candidates":[{"content":{"role":"model","parts":[{"text":"{\"a\":1}"}]},"finishReason":"STOP","index":0}],"usageMetadata":{}}}
+"#;
+
+fn recording(directory: &Path, script: &str) -> (RecordingModel, std::path::PathBuf) {
+    let replay = Arc::new(Replay::from_text(script, true).unwrap());
+    let path = directory.join("recorded.jsonl");
+    let recorder = Arc::new(Recorder::open(&path).unwrap());
+    (RecordingModel::new(Arc::new(ReplayModel::new(replay, "m")), recorder), path)
+}
+
+fn request() -> Request {
+    let entries = vec![Entry::detached(Content::user(vec![Part::text("hello")]))];
+    Request { entries, ..Request::default() }
+}
+
+fn recorded(path: &Path) -> String {
+    String::from_utf8(pollux_fs::read_bytes(path, 1 << 20).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_recorded_replay_is_the_same_script() {
+    let directory = tempfile::tempdir().unwrap();
+    let (model, path) = recording(directory.path(), SCRIPT);
+    let cancel = CancellationToken::new;
+    let mut chunks = model.stream(request(), cancel()).await.unwrap();
+    assert!(chunks.next().await.unwrap().is_ok());
+    assert_eq!(recorded(&path), "", "nothing before the answer is complete");
+    assert!(chunks.next().await.is_none());
+    model.count_tokens(request(), cancel()).await.unwrap();
+    model.embed(vec!["x".to_owned()], cancel()).await.unwrap();
+    let json = JsonRequest { request: request(), schema: Value::Null, max_attempts: 1 };
+    model.generate_json(json, cancel()).await.unwrap();
+    assert_eq!(recorded(&path), SCRIPT);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_short_is_not_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let (model, path) = recording(directory.path(), SCRIPT);
+    let cancel = CancellationToken::new();
+    let mut dropped = model.stream(request(), cancel.clone()).await.unwrap();
+    dropped.next().await;
+    drop(dropped);
+
+    let (model, _) = recording(directory.path(), SCRIPT);
+    let mut cancelled = model.stream(request(), cancel.clone()).await.unwrap();
+    cancel.cancel();
+    assert!(cancelled.next().await.unwrap().is_err());
+    assert!(cancelled.next().await.is_none());
+    assert_eq!(recorded(&path), "");
+}
+
+#[test]
+fn citations_and_empty_pieces_are_kept() {
+    let citation = Citation { title: None, uri: "https://a".to_owned() };
+    let chunk = Chunk { citations: vec![citation], ..Chunk::default() };
+    let text = chunk_response(&chunk).to_string();
+    assert_eq!(crate::decode_chunk(text.as_bytes()).unwrap(), chunk);
+    assert_eq!(chunk_response(&Chunk::default()), json!({}));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = Recorder::open(directory.path()).unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Replay);
+}

@@ -1,0 +1,10 @@
+//! The crate from outside: models put together from settings and environment, against a scripted server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod suite {
+    mod assembling;
+    mod failures;
+    mod harness;
+    mod requests;
+    mod streaming;
+}

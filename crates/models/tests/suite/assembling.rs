@@ -1,0 +1,90 @@
+use pollux_models::{ModelsOptions, ReplaySource, assemble};
+use pollux_protocol::{ModelError, ModelErrorKind};
+use pollux_testkit::{ModelServer, reply};
+
+use super::harness::{answer, options, select, text};
+
+const SCRIPT: &str = r#"{"method":"generateContentStream","response":[{"candidates":[{"content":{"role":"model","parts":[{"text":"recorded"}]},"finishReason":"STOP","index":0}]}]}"#;
+
+fn refused(options: &ModelsOptions) -> ModelError {
+    assemble(options).err().expect("no models can be put together")
+}
+
+#[test]
+fn what_is_wrong_is_said_before_any_request() {
+    let error = refused(&options(&[]));
+    assert_eq!((error.kind, error.type_name), (ModelErrorKind::Auth, "FatalAuthenticationError"));
+    assert!(
+        error
+            .message
+            .starts_with("Please set an Auth method in your /home/u/.gemini/settings.json or")
+    );
+
+    let error = refused(&options(&[("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "nope")]));
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ModelErrorKind::Config, "Invalid custom base URL: nope")
+    );
+
+    let error = refused(&options(&[("GEMINI_API_KEY", "k"), ("HTTPS_PROXY", "gopher://x")]));
+    assert_eq!(error.kind, ModelErrorKind::Config);
+    assert!(error.message.contains("HTTPS_PROXY"), "{error}");
+
+    let error = refused(&options(&[("GOOGLE_GENAI_USE_VERTEXAI", "true")]));
+    assert!(error.message.contains("Vertex AI"), "{error}");
+}
+
+#[tokio::test]
+async fn a_recorded_file_answers_once_a_sign_in_is_chosen() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("script.jsonl");
+    pollux_fs::AppendLog::open(&path).unwrap().append(SCRIPT.as_bytes()).unwrap();
+    let replay = Some(ReplaySource::File { path: "script.jsonl".into(), strict: true });
+    let with = |variables: &[(&str, &str)]| ModelsOptions {
+        replay: replay.clone(),
+        cwd: directory.path().to_owned(),
+        ..options(variables)
+    };
+    assert_eq!(refused(&with(&[])).kind, ModelErrorKind::Auth);
+    // Also ways that Pollux does not speak yet: nothing is spoken here.
+    for variable in [("GEMINI_API_KEY", "x"), ("GOOGLE_GENAI_USE_GCA", "true")] {
+        let models = assemble(&with(&[variable])).unwrap();
+        let chunks = answer(&select(&models, "any-model").await).await.unwrap();
+        assert_eq!(text(&chunks), "recorded");
+    }
+    let missing = ReplaySource::File { path: "missing.jsonl".into(), strict: true };
+    let error =
+        refused(&ModelsOptions { replay: Some(missing), ..with(&[("GEMINI_API_KEY", "x")]) });
+    assert!(error.message.contains("missing.jsonl"), "{error}");
+}
+
+#[tokio::test]
+async fn a_bundled_recording_needs_no_credentials() {
+    let replay = Some(ReplaySource::Text(SCRIPT.to_owned()));
+    let models = assemble(&ModelsOptions { replay, ..options(&[]) }).unwrap();
+    let chunks = answer(&select(&models, "auto").await).await.unwrap();
+    assert_eq!(text(&chunks), "recorded");
+}
+
+#[tokio::test]
+async fn what_the_service_said_can_be_recorded_and_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = ModelServer::start();
+    server.stream(reply().thought("hm").text("grüße").call("glob", serde_json::json!({"p": 1})));
+    let url = server.url();
+    let recording = ModelsOptions {
+        record: Some("recorded.jsonl".into()),
+        cwd: directory.path().to_owned(),
+        ..options(&[("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", &url)])
+    };
+    let models = assemble(&recording).unwrap();
+    let live = answer(&select(&models, "m").await).await.unwrap();
+
+    let replay = ReplaySource::File { path: directory.path().join("recorded.jsonl"), strict: true };
+    let replaying = ModelsOptions { replay: Some(replay), ..options(&[("GEMINI_API_KEY", "k")]) };
+    let again = answer(&select(&assemble(&replaying).unwrap(), "m").await).await.unwrap();
+    let parts = |chunks: &[pollux_protocol::Chunk]| {
+        chunks.iter().map(|chunk| (chunk.parts.clone(), chunk.usage)).collect::<Vec<_>>()
+    };
+    assert_eq!(parts(&live), parts(&again));
+}

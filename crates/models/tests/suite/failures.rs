@@ -1,0 +1,124 @@
+use std::sync::{Arc, Mutex};
+
+use pollux_models::{ModelsOptions, assemble};
+use pollux_protocol::{
+    CancellationToken, JsonRequest, ModelError, ModelErrorKind, Request, RetryNotice,
+};
+use pollux_testkit::{Endpoint, ModelServer, Reply, errors, reply};
+use pretty_assertions::assert_eq;
+
+use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
+
+/// The failure of a request that is always answered so, and how often it was made.
+async fn failure(make: impl Fn() -> Reply + Send + Sync + 'static) -> (ModelError, usize) {
+    let server = ModelServer::start();
+    server.answer_with(Endpoint::StreamGenerateContent, move |_| make());
+    let (_, error) = answer(&model(&server, "gemini-2.5-pro").await).await.unwrap_err();
+    (error, server.requests().len())
+}
+
+#[tokio::test]
+async fn every_refusal_is_understood() {
+    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota};
+    type Row = (fn() -> Reply, ModelErrorKind, &'static str, usize);
+    let rows: [Row; 10] = [
+        (errors::per_day_quota, Quota, "TerminalQuotaError", 1),
+        (|| errors::retry_info("900s"), Quota, "TerminalQuotaError", 1),
+        (errors::rate_limit_exceeded, Quota, "TerminalQuotaError", 1),
+        (errors::invalid_key, Auth, "ApiError", 1),
+        (errors::unauthenticated, Auth, "ApiError", 1),
+        (|| errors::validation_required("https://verify"), Auth, "ValidationRequiredError", 1),
+        (|| errors::not_found("gemini-2.5-pro"), NotFound, "ModelNotFoundError", 1),
+        (|| errors::bad_request("no"), Invalid, "ApiError", 1),
+        (errors::internal, Busy, "ApiError", 10),
+        (errors::html, Busy, "ApiError", 10),
+    ];
+    for (make, kind, class, requests) in rows {
+        let (error, count) = failure(make).await;
+        assert_eq!((error.kind, error.type_name, count), (kind, class, requests), "{error}");
+        assert!(error.message.starts_with("[API Error: "), "{error}");
+        assert!(!error.message.contains('<'), "a page is no message: {error}");
+    }
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again_and_told() {
+    let server = ModelServer::start();
+    server.stream(errors::plain(503)).stream(reply().hang_up()).stream(reply().text("at last"));
+    let notices: Arc<Mutex<Vec<RetryNotice>>> = Arc::default();
+    let on_retry = Arc::clone(&notices);
+    let request = Request {
+        on_retry: Some(Arc::new(move |notice| on_retry.lock().unwrap().push(notice))),
+        ..say("hi")
+    };
+    let model = model(&server, "m").await;
+    let stream = model.stream(request, CancellationToken::new()).await.unwrap();
+    let chunks: Vec<_> = futures::StreamExt::collect(stream).await;
+    let chunks: Vec<_> = chunks.into_iter().map(Result::unwrap).collect();
+    assert_eq!(text(&chunks), "at last");
+    let notices = notices.lock().unwrap();
+    assert_eq!(notices.len(), 2);
+    assert_eq!((notices[0].attempt, notices[0].max_attempts), (1, 10));
+    assert_eq!(notices[0].reason, "503 upstream said 503");
+    assert_eq!(notices[0].error_type, "RetryableQuotaError");
+    assert_eq!(notices[1].error_type, "ECONNRESET");
+}
+
+#[tokio::test]
+async fn settings_bound_the_attempts() {
+    let server = ModelServer::start();
+    server.answer_with(Endpoint::StreamGenerateContent, |_| errors::internal());
+    server.answer_with(Endpoint::GenerateContent, |_| errors::internal());
+    let file = serde_json::json!({"general": {"maxAttempts": 3}});
+    let options = ModelsOptions { settings: settings(&file), ..options_for(&server, &[]) };
+    let bounded = select(&assemble(&options).unwrap(), "m").await;
+    answer(&bounded).await.unwrap_err();
+    assert_eq!(server.requests_to(Endpoint::StreamGenerateContent).len(), 3);
+
+    // A side call gives up earlier than the conversation.
+    let request =
+        JsonRequest { request: say("hi"), schema: serde_json::json!({}), max_attempts: 9 };
+    let model = model(&server, "m").await;
+    let error = model.generate_json(request, CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Busy);
+    assert_eq!(server.requests_to(Endpoint::GenerateContent).len(), 5);
+}
+
+#[tokio::test]
+async fn an_error_inside_the_stream_is_understood() {
+    let (error, count) = failure(|| errors::in_stream(503, "UNAVAILABLE", "Overloaded.")).await;
+    assert_eq!((error.kind, error.retryable, count), (ModelErrorKind::Busy, true, 1));
+    assert_eq!((error.status, error.vendor_status.as_deref()), (Some(503), Some("UNAVAILABLE")));
+    assert!(error.message.starts_with("[API Error: Overloaded. (Status: UNAVAILABLE)]"), "{error}");
+}
+
+#[tokio::test]
+async fn a_redirect_loop_is_named() {
+    let (error, _) = failure(|| reply().redirect_loop()).await;
+    assert!(error.message.contains("redirect"), "{error}");
+    assert!(error.message.contains("GOOGLE_GEMINI_BASE_URL"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let server = ModelServer::start();
+    let address = server.address().to_string();
+    let models = models_with(&server, &[]);
+    drop(server);
+    let (_, error) = answer(&select(&models, "m").await).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains(&address) && error.message.contains("HTTPS_PROXY"), "{error}");
+}
+
+#[tokio::test]
+async fn waiting_for_the_next_attempt_can_be_cancelled() {
+    let server = ModelServer::start();
+    server.stream(errors::retry_info("200s"));
+    let model = model(&server, "m").await;
+    let cancel = CancellationToken::new();
+    let told = cancel.clone();
+    let on_retry: pollux_protocol::RetryListener = Arc::new(move |_| told.cancel());
+    let request = Request { on_retry: Some(on_retry), ..say("hi") };
+    let error = model.stream(request, cancel).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Cancelled);
+}

@@ -1,0 +1,100 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use pollux_config::{Environment, LoadOptions, Places, Settings, load};
+use pollux_models::{ModelsOptions, assemble};
+use pollux_protocol::{
+    CancellationToken, Chunk, Content, Entry, Model, ModelError, Models, Part, Request,
+    SelectContext,
+};
+use pollux_testkit::ModelServer;
+
+/// Options with this environment and nothing else.
+pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
+    ModelsOptions {
+        settings: Settings::defaults(),
+        environment: Environment::from_pairs(variables.iter().copied()),
+        user_settings: PathBuf::from("/home/u/.gemini/settings.json"),
+        cwd: std::env::temp_dir(),
+        http: None,
+        replay: None,
+        record: None,
+        startup_model: "gemini-2.5-pro".to_owned(),
+        client: "cli".to_owned(),
+    }
+}
+
+/// The models that a person with a key and this server has; attempts follow each other at once.
+pub(crate) fn models_with(server: &ModelServer, more: &[(&str, &str)]) -> Arc<dyn Models> {
+    assemble(&options_for(server, more)).unwrap()
+}
+
+/// The same, still to be put together.
+pub(crate) fn options_for(server: &ModelServer, more: &[(&str, &str)]) -> ModelsOptions {
+    let url = server.url();
+    let mut variables = vec![
+        ("GEMINI_API_KEY", "the-key"),
+        ("GOOGLE_GEMINI_BASE_URL", url.as_str()),
+        ("POLLUX_RETRY_BASE_MS", "0"),
+    ];
+    variables.extend(more);
+    options(&variables)
+}
+
+pub(crate) async fn model(server: &ModelServer, requested: &str) -> Arc<dyn Model> {
+    select(&models_with(server, &[]), requested).await
+}
+
+pub(crate) async fn select(models: &Arc<dyn Models>, requested: &str) -> Arc<dyn Model> {
+    let context = SelectContext { requested: requested.to_owned(), ..SelectContext::default() };
+    models.select(&context).await.unwrap().model
+}
+
+/// A request in which the person says one thing.
+pub(crate) fn say(text: &str) -> Request {
+    let entries = vec![Entry::detached(Content::user(vec![Part::text(text)]))];
+    Request { entries, ..Request::default() }
+}
+
+/// The whole answer, or the first failure and what came before it.
+pub(crate) async fn answer(model: &Arc<dyn Model>) -> Result<Vec<Chunk>, (Vec<Chunk>, ModelError)> {
+    let stream = model.stream(say("hi"), CancellationToken::new()).await;
+    let mut stream = stream.map_err(|error| (Vec::new(), error))?;
+    let mut chunks = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        match chunk {
+            Ok(chunk) => chunks.push(chunk),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "a stream ends with its first error");
+                return Err((chunks, error));
+            }
+        }
+    }
+    Ok(chunks)
+}
+
+pub(crate) fn text(chunks: &[Chunk]) -> String {
+    chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(Part::as_text).collect()
+}
+
+/// Settings as a person's file gives them.
+pub(crate) fn settings(file: &serde_json::Value) -> Settings {
+    let home = tempfile::tempdir().unwrap();
+    let environment = Environment::from_pairs([
+        ("GEMINI_CLI_HOME", home.path().to_str().unwrap()),
+        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/nonexistent/settings.json"),
+    ]);
+    let places = Places::new(&environment);
+    let path = places.user_settings();
+    pollux_fs::AppendLog::open(&path).unwrap().append(file.to_string().as_bytes()).unwrap();
+    let options = LoadOptions {
+        places: &places,
+        cwd: home.path(),
+        environment: &environment,
+        skip_trust: false,
+        ide_trust: None,
+        ignore_env: true,
+    };
+    load(&options).unwrap().settings
+}

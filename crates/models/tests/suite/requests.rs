@@ -1,0 +1,185 @@
+use std::sync::Arc;
+
+use pollux_models::{ModelsOptions, assemble};
+use pollux_protocol::{
+    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, ModelErrorKind,
+    ModelRole, Part, Request,
+};
+use pollux_testkit::{Endpoint, ModelServer, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
+
+#[tokio::test]
+async fn a_request_looks_as_gemini_clis_does() {
+    let server = ModelServer::start();
+    server.stream(reply().text("ok"));
+    let declaration = Declaration {
+        name: "read_file".to_owned(),
+        description: "Reads.".to_owned(),
+        parameters: json!({"type": "object"}),
+    };
+    let request = Request {
+        system: Some(Arc::from("Be good.")),
+        tools: Arc::from([declaration]),
+        ..say("hi")
+    };
+    let custom = [("GEMINI_CLI_CUSTOM_HEADERS", "X-Team: a, b, X-Other: c")];
+    let model = select(&models_with(&server, &custom), "gemini-2.5-pro").await;
+    drop(model.stream(request, CancellationToken::new()).await.unwrap());
+
+    let sent = server.last_request();
+    assert_eq!(sent.method, "POST");
+    assert_eq!(sent.path, "/v1beta/models/gemini-2.5-pro:streamGenerateContent");
+    assert_eq!(sent.query, "alt=sse");
+    assert_eq!(sent.header("x-goog-api-key"), Some("the-key"));
+    assert_eq!(sent.header("content-type"), Some("application/json"));
+    assert_eq!(sent.header("content-length"), Some(sent.raw.len().to_string().as_str()));
+    assert_eq!((sent.header("x-team"), sent.header("x-other")), (Some("a, b"), Some("c")));
+    assert_eq!(sent.header("authorization"), None);
+    let agent = sent.header("user-agent").unwrap();
+    assert!(agent.starts_with("Pollux-cli/") && agent.contains("/gemini-2.5-pro ("), "{agent}");
+    let expected = concat!(
+        r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"#,
+        r#""systemInstruction":{"parts":[{"text":"Be good."}],"role":"user"},"#,
+        r#""tools":[{"functionDeclarations":[{"name":"read_file","description":"Reads.","parametersJsonSchema":{"type":"object"}}]}],"#,
+        r#""generationConfig":{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}}}"#,
+    );
+    assert_eq!(String::from_utf8_lossy(&sent.raw), expected);
+    server.assert_all_valid();
+}
+
+#[tokio::test]
+async fn a_conversation_with_tools_stays_valid_and_uses_one_connection() {
+    let server = ModelServer::start();
+    let model = model(&server, "gemini-2.5-pro").await;
+    let mut history = History::new();
+    for turn in 0..5 {
+        let id = |word: &str| EntryId::new(format!("{word}{turn}"));
+        history.push_user(id("u"), vec![Part::text("go on")]);
+        history.push_model(id("m"), vec![Part::call("glob__1", "glob", json!({}))]);
+        history.push_responses(id("r"), vec![Part::output("glob__1", "glob", "x".repeat(9000))]);
+        server.stream(reply().text("ok"));
+        let request = Request { entries: history.request().unwrap(), ..Request::default() };
+        let stream = model.stream(request, CancellationToken::new()).await.unwrap();
+        futures::StreamExt::count(stream).await;
+        history.push_model(id("a"), vec![Part::text("ok")]);
+    }
+    server.assert_all_valid();
+    assert_eq!(server.connections(), 1);
+    let sent = server.last_request();
+    let signature =
+        |content: usize| sent.contents()[content]["parts"][0]["thoughtSignature"].clone();
+    assert_eq!(sent.contents().len(), 4 * 4 + 3);
+    assert_eq!(signature(1), Value::Null, "an earlier turn is left alone");
+    assert_eq!(signature(17), "skip_thought_signature_validator");
+}
+
+#[tokio::test]
+async fn settings_change_how_and_whom_a_retry_asks() {
+    let server = ModelServer::start();
+    let file = json!({"modelConfigs": {
+        "customAliases": {"careful": {"extends": "gemini-2.5-pro", "modelConfig":
+            {"generateContentConfig": {"temperature": 0.2}}}},
+        "customOverrides": [
+            {"match": {"model": "careful", "isRetry": true}, "modelConfig": {"model": "flash"}},
+            {"match": {"model": "careful", "overrideScope": "subagent"}, "modelConfig":
+                {"generateContentConfig": {"seed": 7}}}
+        ]
+    }});
+    let options = ModelsOptions { settings: settings(&file), ..options_for(&server, &[]) };
+    let model = select(&assemble(&options).unwrap(), "careful").await;
+    assert_eq!(model.name(), "gemini-2.5-pro");
+    // The built-in override asks again with temperature 1, whatever the alias says.
+    for (is_retry, role, name, temperature, seed) in [
+        (false, ModelRole::Main, "gemini-2.5-pro", json!(0.2), Value::Null),
+        (true, ModelRole::Main, "gemini-3.8-flash", json!(1), Value::Null),
+        (false, ModelRole::Subagent, "gemini-2.5-pro", json!(0.2), json!(7)),
+        (false, ModelRole::UtilityTool, "gemini-2.5-pro", json!(0.2), Value::Null),
+    ] {
+        server.stream(reply().text("ok"));
+        let request = Request { is_retry, role, ..say("hi") };
+        drop(model.stream(request, CancellationToken::new()).await.unwrap());
+        let sent = server.last_request();
+        let config = &sent.body["generationConfig"];
+        assert_eq!((sent.model(), &config["seed"]), (Some(name), &seed));
+        assert_eq!(config["temperature"], temperature);
+    }
+}
+
+fn json_request(max_attempts: u32) -> JsonRequest {
+    let schema = json!({"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}});
+    JsonRequest { request: say("json, please"), schema, max_attempts }
+}
+
+#[tokio::test]
+async fn json_is_asked_again_until_it_is_json() {
+    let server = ModelServer::start();
+    server.generate(reply().text("no json").usage(1, 1));
+    server.generate(reply().text("```json\n{\"a\": 7}\n```").usage(2, 3));
+    let model = model(&server, "classifier").await;
+    let cancel = CancellationToken::new();
+    let (value, usage) = model.generate_json(json_request(5), cancel.clone()).await.unwrap();
+    assert_eq!((value, usage.prompt, usage.candidates), (json!({"a": 7}), 3, 4));
+    let sent = server.last_request();
+    assert_eq!(sent.endpoint, Some(Endpoint::GenerateContent));
+    let config = &sent.body["generationConfig"];
+    assert_eq!(config["responseMimeType"], "application/json");
+    assert_eq!(config["responseJsonSchema"], json_request(1).schema);
+
+    server.generate(reply().text("[1]"));
+    let error = model.generate_json(json_request(1), cancel).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Broken);
+}
+
+#[tokio::test]
+async fn tokens_are_counted_by_the_service() {
+    let server = ModelServer::start();
+    server.enqueue(Endpoint::CountTokens, reply().tokens(42));
+    let model = model(&server, "gemini-2.5-pro").await;
+    let total = model.count_tokens(say("hi"), CancellationToken::new()).await.unwrap();
+    assert_eq!(total, 42);
+    let sent = server.last_request();
+    assert_eq!(sent.path, "/v1beta/models/gemini-2.5-pro:countTokens");
+    assert_eq!(sent.body, json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}));
+
+    server.enqueue(Endpoint::CountTokens, reply().json(json!({"totalTokens": "many"})));
+    let error = model.count_tokens(say("hi"), CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Broken);
+}
+
+async fn embed(model: &Arc<dyn Model>, count: usize) -> Result<Vec<Vec<f32>>, String> {
+    let texts = (0..count).map(|number| number.to_string()).collect();
+    model.embed(texts, CancellationToken::new()).await.map_err(|error| error.message)
+}
+
+#[tokio::test]
+async fn texts_are_embedded_in_batches() {
+    let server = ModelServer::start();
+    let vectors = |count: usize| reply().embeddings(&vec![vec![0.5, 1.0]; count]);
+    server.enqueue(Endpoint::BatchEmbedContents, vectors(100));
+    server.enqueue(Endpoint::BatchEmbedContents, vectors(1));
+    let model = model(&server, "gemini-2.5-pro").await;
+    assert_eq!(embed(&model, 101).await.unwrap(), vec![vec![0.5, 1.0]; 101]);
+    let sent = server.last_request();
+    assert_eq!(sent.path, "/v1beta/models/gemini-embedding-001:batchEmbedContents");
+    assert_eq!(
+        sent.body,
+        json!({"requests": [{"model": "models/gemini-embedding-001", "content": {"parts": [{"text": "100"}]}}]})
+    );
+    for wrong in [vectors(2), reply().json(json!({"embeddings": [{}]})), reply().json(json!({}))] {
+        server.enqueue(Endpoint::BatchEmbedContents, wrong);
+        assert!(embed(&model, 1).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_without_a_key_gets_an_empty_one() {
+    let server = ModelServer::start();
+    server.stream(reply().text("ok"));
+    let no_key = [("GEMINI_API_KEY", "")];
+    let chunks = answer(&select(&models_with(&server, &no_key), "m").await).await.unwrap();
+    assert_eq!(text(&chunks), "ok");
+    assert_eq!(server.last_request().header("x-goog-api-key"), Some(""));
+}

@@ -1,0 +1,161 @@
+//! The command line: what was asked of the program.
+//!
+//! Gemini CLI reads its command line with yargs, whose habits scripts rely on: camelCase twins, `--flag=false`, lists
+//! split at commas, the last of repeated values. [`line`] reads that dialect; [`flags`] declares the flags once, for
+//! parsing, help, completions and the man page; [`later`] holds what Gemini CLI has and this version has not.
+//! Everything here is pure: arguments in; an [`Invocation`], or an [`Exit`] with its text, out.
+
+use std::ffi::OsString;
+
+use clap::FromArgMatches;
+use pollux_config::Environment;
+
+mod checks;
+mod flags;
+mod generate;
+mod later;
+mod line;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use clap_complete::Shell;
+pub(crate) use flags::{Arguments, DemoArguments, OutputFormat};
+pub(crate) use generate::{completions, man};
+pub(crate) use later::not_yet;
+
+use line::{Asked, Line, Table};
+
+/// The program has said what there is to say and ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// The exit code: 0 for help and version, 1 for a command line that cannot be used.
+    pub(crate) code: u8,
+    /// For standard output, line ends included.
+    pub(crate) stdout: String,
+    /// For standard error, line ends included.
+    pub(crate) stderr: String,
+}
+
+impl Exit {
+    fn answer(stdout: String) -> Self {
+        Self { code: 0, stdout, stderr: String::new() }
+    }
+
+    fn refusal(stderr: String) -> Self {
+        Self { code: 1, stdout: String::new(), stderr }
+    }
+}
+
+/// What was asked for.
+#[derive(Debug)]
+pub(crate) enum Invocation {
+    /// A prompt, or a flag of the main command that ends without one (`--list-sessions`).
+    Run(Box<Arguments>),
+    /// `demo`.
+    Demo(DemoArguments),
+    /// `completions SHELL`.
+    Completions(Shell),
+    /// `man`.
+    Man,
+}
+
+/// Reads the command line. `argv` begins with the program's path; the usage calls the program `called_as`. Words that are
+/// not Unicode are read with replacement characters, as Node does.
+///
+/// # Errors
+/// [`Exit`] with code 0 for `--help` and `--version`; with code 1, Gemini CLI's message and the usage for what is wrong;
+/// with code 1 and a message for what Gemini CLI has, or Pollux will have, and this version has not.
+pub(crate) fn parse(
+    argv: impl IntoIterator<Item = OsString>,
+    called_as: &str,
+) -> Result<Invocation, Exit> {
+    let words = argv.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let table = Table::of([flags::main(called_as), flags::demo(), later::reserved_flags()]);
+    let line = Line::read(&table, words, later::GROUPS);
+    let refuse = |message: String| {
+        let help = flags::whole(called_as).render_help();
+        Exit::refusal(format!("{message}\n{help}"))
+    };
+    match line.asked {
+        Some(Asked::Version) => return Err(Exit::answer(format!("{}\n", version()))),
+        Some(Asked::Help) => return Err(Exit::answer(help(&line, called_as))),
+        None => {}
+    }
+    if let Some(flag) = &line.missing_value {
+        return Err(refuse(format!("Not enough arguments following: {flag}")));
+    }
+    if let Some((group, rest)) = &line.group {
+        checks::only_global(&line).map_err(refuse)?;
+        return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));
+    }
+    if let Some(message) = later::reserved(&line) {
+        return Err(Exit::refusal(message));
+    }
+    if let Some(invocation) = subcommand(&line).map_err(refuse)? {
+        return Ok(invocation);
+    }
+    checks::main_command(&line, &flags::main(called_as)).map_err(refuse)?;
+    if let Some(message) = later::flag_in(&line) {
+        return Err(Exit::refusal(message));
+    }
+    let arguments = line
+        .matches(flags::main(called_as))
+        .and_then(|matches| Arguments::from_arg_matches(&matches))
+        .map_err(|error| refuse(error.to_string()))?;
+    Ok(Invocation::Run(Box::new(arguments.tidy())))
+}
+
+/// The version, bare.
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Whether this run is without a person, by the rules of Gemini CLI: a CI machine, a pipe on either side, or `--prompt`.
+/// A positional prompt at a terminal is interactive.
+pub(crate) fn is_headless(
+    arguments: &Arguments,
+    stdin_is_terminal: bool,
+    stdout_is_terminal: bool,
+    environment: &Environment,
+) -> bool {
+    let automated = environment.is_true("CI") || environment.is_true("GITHUB_ACTIONS");
+    automated && !environment.is_true("GEMINI_CLI_INTEGRATION_TEST")
+        || !stdin_is_terminal
+        || !stdout_is_terminal
+        || arguments.prompt.is_some()
+        || arguments.is_command
+}
+
+/// The help of the subcommand that the line names, else of the program.
+fn help(line: &Line<'_>, called_as: &str) -> String {
+    let mut whole = flags::whole(called_as);
+    // Building gives subcommands their full name in the usage.
+    whole.build();
+    let named = line.command_words().and_then(|words| words.first());
+    let subcommand = named.and_then(|word| whole.find_subcommand_mut(word));
+    match subcommand {
+        Some(subcommand) => subcommand.render_help().to_string(),
+        None => whole.render_help().to_string(),
+    }
+}
+
+/// The subcommand that the whole line is, if it is one; otherwise its words are a prompt.
+fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
+    let Some(words) = line.command_words() else { return Ok(None) };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [flags::DEMO] if line.only_has(&["debug", "keep", "output-format"]) => {
+            checks::choices(line)?;
+            let arguments = line
+                .matches(flags::demo())
+                .and_then(|matches| DemoArguments::from_arg_matches(&matches))
+                .map_err(|error| error.to_string())?;
+            Ok(Some(Invocation::Demo(arguments)))
+        }
+        [flags::COMPLETIONS, shell] if line.only_has(&["debug"]) => {
+            Ok(shell.parse().ok().map(Invocation::Completions))
+        }
+        [flags::MAN] if line.only_has(&["debug"]) => Ok(Some(Invocation::Man)),
+        _ => Ok(None),
+    }
+}

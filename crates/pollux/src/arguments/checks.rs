@@ -1,0 +1,114 @@
+//! What makes a command line unusable, with Gemini CLI's messages.
+//!
+//! The order is that of Gemini CLI: unknown names, values that are no choice, then flags that exclude each other.
+
+use clap::Command;
+
+use super::line::Line;
+
+/// Checks a line of the main command.
+pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String> {
+    let is_main = |name: &str| main.get_arguments().any(|argument| argument.get_long() == Some(name));
+    unknown(line, &is_main)?;
+    choices(line)?;
+    session_id(line)?;
+    exclusions(line)
+}
+
+/// Only `--debug` may stand before a group of subcommands.
+pub(super) fn only_global(line: &Line<'_>) -> Result<(), String> {
+    unknown(line, &|name| name == "debug")
+}
+
+/// Refuses flags that nobody knows, naming each as yargs does: with its camelCase twin.
+fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
+    let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
+    let mut names: Vec<String> = Vec::new();
+    for name in line.unknown.iter().cloned().chain(misplaced) {
+        let twin = camel_case(&name);
+        for name in [name, twin] {
+            let shown = if name.trim().is_empty() { format!("\"{name}\"") } else { name };
+            if !names.contains(&shown) {
+                names.push(shown);
+            }
+        }
+    }
+    match names.len() {
+        0 => Ok(()),
+        1 => Err(format!("Unknown argument: {}", names[0])),
+        _ => Err(format!("Unknown arguments: {}", names.join(", "))),
+    }
+}
+
+fn camel_case(kebab: &str) -> String {
+    let mut words = kebab.split('-').filter(|word| !word.is_empty());
+    let mut camel = words.next().unwrap_or(kebab).to_owned();
+    for word in words {
+        let mut characters = word.chars();
+        camel.extend(characters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(characters.as_str());
+    }
+    camel
+}
+
+/// Refuses values that are none of a flag's choices.
+pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
+    let mut message = String::from("Invalid values:");
+    let plain = message.len();
+    for (flag, values) in line.texts() {
+        if flag.choices.is_empty() || values.iter().all(|value| flag.choices.contains(value)) {
+            continue;
+        }
+        let quoted = |words: &mut dyn Iterator<Item = &String>| {
+            words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+        };
+        let wrong = quoted(&mut values.iter().filter(|value| !flag.choices.contains(value)));
+        let choices = quoted(&mut flag.choices.iter());
+        message.push_str(&format!(
+            "\n  Argument: {}, Given: {wrong}, Choices: {choices}",
+            flag.name
+        ));
+    }
+    if message.len() == plain { Ok(()) } else { Err(message) }
+}
+
+fn session_id(line: &Line<'_>) -> Result<(), String> {
+    let Some(id) = line.text("session-id").map(str::trim) else { return Ok(()) };
+    if id.is_empty() {
+        return Err("The --session-id option cannot be empty.".to_owned());
+    }
+    let allowed = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+    if id.chars().all(allowed) {
+        return Ok(());
+    }
+    Err(format!(
+        "Invalid session ID \"{id}\": Only alphanumeric characters, dashes, and underscores are allowed."
+    ))
+}
+
+fn exclusions(line: &Line<'_>) -> Result<(), String> {
+    let says = |flag: &str| line.text(flag).is_some_and(|text| !text.is_empty());
+    let sessions = ["resume", "session-id", "session-file"];
+    let rules = [
+        (
+            sessions.iter().filter(|flag| line.is_given(flag)).count() > 1,
+            "The flags --resume, --session-id, and --session-file are mutually exclusive. Please provide only one.",
+        ),
+        (
+            says("prompt") && !line.words.is_empty(),
+            "Cannot use both a positional prompt and the --prompt (-p) flag together",
+        ),
+        (
+            says("prompt") && says("prompt-interactive"),
+            "Cannot use both --prompt (-p) and --prompt-interactive (-i) together",
+        ),
+        (
+            line.switch("yolo") == Some(true) && line.is_given("approval-mode"),
+            "Cannot use both --yolo (-y) and --approval-mode together. Use --approval-mode=yolo instead.",
+        ),
+    ];
+    match rules.into_iter().find(|(broken, _)| *broken) {
+        Some((_, message)) => Err(message.to_owned()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,208 @@
+//! The flags, declared once: for parsing, help, completions and the man page.
+//!
+//! Names, types and defaults are those of Gemini CLI 0.61.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
+use pollux_protocol::{ApprovalMode, UnknownMode};
+
+use super::later;
+
+/// The subcommand that shows the program at work without a key.
+pub(super) const DEMO: &str = "demo";
+/// The subcommand that prints a shell's completions.
+pub(super) const COMPLETIONS: &str = "completions";
+/// The subcommand that prints the man page.
+pub(super) const MAN: &str = "man";
+
+/// The form of standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer as it comes.
+    #[default]
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// One JSON object per event and line.
+    StreamJson,
+}
+
+/// An open, native agent for the terminal.
+///
+/// Reads, changes and runs what the prompt asks for in the current folder, with any of the models that speak the Gemini
+/// API. A prompt comes from the words of the command line, from --prompt, or from standard input. @path in a prompt brings
+/// the file or folder along.
+#[derive(Debug, Clone, Default, Parser)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub(crate) struct Arguments {
+    /// The prompt. At a terminal it opens an interactive session
+    #[arg(value_name = "PROMPT")]
+    pub(crate) query: Vec<String>,
+
+    /// The prompt; no questions are asked. Appended to what standard input brings
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+
+    /// The model, by name or alias
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// The form of standard output
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub(crate) output_format: Option<OutputFormat>,
+
+    /// What is allowed without being asked: nothing but reading (default), edits too, everything, or planning only
+    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
+    pub(crate) approval_mode: Option<ApprovalMode>,
+
+    /// Allow everything, as --approval-mode=yolo does
+    #[arg(short, long)]
+    pub(crate) yolo: bool,
+
+    /// More folders to work in, separated by commas
+    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
+    pub(crate) include_directories: Vec<String>,
+
+    /// Trust the current folder for this run
+    #[arg(long)]
+    pub(crate) skip_trust: bool,
+
+    /// Continue a session: the latest, or that of this number or id
+    #[arg(short, long, value_name = "SESSION", num_args = 0..=1, default_missing_value = LATEST)]
+    pub(crate) resume: Option<String>,
+
+    /// Continue from a session file, in a new session
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session_file: Option<PathBuf>,
+
+    /// The id of the new session: letters, digits, dashes, underscores
+    #[arg(long, value_name = "ID")]
+    pub(crate) session_id: Option<String>,
+
+    /// List the sessions of this project and exit
+    #[arg(long)]
+    pub(crate) list_sessions: bool,
+
+    /// Delete the session of this number or id and exit
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) delete_session: Option<String>,
+
+    /// Keep the terminal control sequences in the model's text
+    #[arg(long)]
+    pub(crate) raw_output: bool,
+
+    /// Do so without a warning
+    #[arg(long)]
+    pub(crate) accept_raw_output_risk: bool,
+
+    /// Say more on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+
+    /// Answer from a file of recorded responses, strictly in its order.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) fake_responses: Option<PathBuf>,
+
+    /// Answer from a file of recorded responses, each with the next of its kind.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) fake_responses_non_strict: Option<PathBuf>,
+
+    /// Append the model's responses to a file.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) record_responses: Option<PathBuf>,
+
+    /// Internal to Gemini CLI: this is no interactive run.
+    #[arg(long = "isCommand", hide = true)]
+    pub(crate) is_command: bool,
+}
+
+/// What a `--resume` without a session continues.
+pub(super) const LATEST: &str = "latest";
+
+impl Arguments {
+    /// The words of the command line as one prompt, unless there are none.
+    pub(crate) fn positional_prompt(&self) -> Option<String> {
+        (!self.query.is_empty()).then(|| self.query.join(" "))
+    }
+
+    /// The prompt of this run, from wherever on the command line it comes.
+    pub(crate) fn prompt_text(&self) -> Option<String> {
+        self.prompt.clone().or_else(|| self.positional_prompt())
+    }
+
+    /// What Gemini CLI does to values once they are read.
+    pub(super) fn tidy(mut self) -> Self {
+        let trim = |text: &mut Option<String>| {
+            if let Some(text) = text {
+                *text = text.trim().to_owned();
+            }
+        };
+        trim(&mut self.model);
+        trim(&mut self.session_id);
+        self
+    }
+}
+
+/// The flags of `demo`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct DemoArguments {
+    /// Keep the sample project, and say where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// The form of standard output
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub(crate) output_format: Option<OutputFormat>,
+
+    /// Say more on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+}
+
+/// The main command, with the flags whose subject comes later.
+pub(super) fn main(called_as: &str) -> Command {
+    let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
+    Arguments::command()
+        .name(called_as.to_owned())
+        .bin_name(called_as.to_owned())
+        .args([help_flag(), version.help("Print the version")])
+        .args(later::flags())
+}
+
+/// The subcommand `demo`.
+pub(super) fn demo() -> Command {
+    let demo = Command::new(DEMO)
+        .about("Show the agent at work on a sample project, with a recorded model: no key, no network")
+        .disable_help_flag(true)
+        .arg(help_flag());
+    DemoArguments::augment_args(demo)
+}
+
+/// Everything there is to know about the command line, for help, completions and the man page.
+pub(super) fn whole(called_as: &str) -> Command {
+    let shell = Arg::new("shell").value_name("SHELL").required(true);
+    let completions = Command::new(COMPLETIONS)
+        .about("Print the completions for a shell")
+        .disable_help_flag(true)
+        .arg(shell.value_parser(clap::value_parser!(clap_complete::Shell)))
+        .arg(help_flag());
+    let man = Command::new(MAN)
+        .about("Print the man page")
+        .disable_help_flag(true)
+        .arg(help_flag());
+    main(called_as)
+        .args_conflicts_with_subcommands(true)
+        .disable_help_subcommand(true)
+        .subcommands([demo(), completions, man])
+}
+
+fn help_flag() -> Arg {
+    Arg::new("help").long("help").short('h').action(ArgAction::SetTrue).help("Print this help")
+}
+
+fn approval_mode() -> impl TypedValueParser<Value = ApprovalMode> {
+    PossibleValuesParser::new(["default", "auto_edit", "yolo", "plan"])
+        .try_map(|word| -> Result<ApprovalMode, UnknownMode> { word.parse() })
+}

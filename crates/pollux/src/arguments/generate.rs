@@ -1,0 +1,23 @@
+//! Completions and the man page, from the same declaration as the parser.
+
+use clap_complete::Shell;
+
+use super::flags;
+
+/// The name that both are for.
+const PROGRAM: &str = "pollux";
+
+/// The completion script of `shell`.
+pub(crate) fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut flags::whole(PROGRAM), PROGRAM, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The man page (section 1) in roff.
+pub(crate) fn man() -> Vec<u8> {
+    let mut page = Vec::new();
+    let command = flags::whole(PROGRAM).version(super::version());
+    // Writing to memory does not fail.
+    clap_mangen::Man::new(command).render(&mut page).map(|()| page).unwrap_or_default()
+}

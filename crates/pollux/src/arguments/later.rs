@@ -1,0 +1,168 @@
+//! What Gemini CLI has, or Pollux has promised, and this version has not.
+//!
+//! Each is recognised and refused by name. None is ignored, because a run without the sandbox or the policy that was
+//! asked for is worse than no run.
+
+use clap::{Arg, ArgAction, Command};
+
+use super::line::{Kind, Line};
+
+/// A flag whose subject comes later.
+struct LaterFlag {
+    name: &'static str,
+    short: Option<char>,
+    kind: Kind,
+    /// What to do instead, a sentence.
+    remedy: Option<&'static str>,
+}
+
+const fn flag(name: &'static str, short: Option<char>, kind: Kind) -> LaterFlag {
+    LaterFlag { name, short, kind, remedy: None }
+}
+
+impl LaterFlag {
+    const fn instead(self, remedy: &'static str) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+}
+
+/// The flags, with their types in Gemini CLI.
+const FLAGS: &[LaterFlag] = &[
+    flag("prompt-interactive", Some('i'), Kind::Text)
+        .instead("Use --prompt to run the prompt without an interactive session."),
+    flag("worktree", Some('w'), Kind::OptionalText)
+        .instead("Create the worktree with git worktree add and start Pollux there."),
+    flag("sandbox", Some('s'), Kind::Switch)
+        .instead("Start Pollux inside a container, or without --sandbox where that is safe."),
+    flag("policy", None, Kind::List),
+    flag("admin-policy", None, Kind::List),
+    flag("acp", None, Kind::Switch),
+    flag("experimental-acp", None, Kind::Switch),
+    flag("allowed-mcp-server-names", None, Kind::List),
+    flag("allowed-tools", None, Kind::List)
+        .instead("Use --approval-mode to say what is allowed without being asked."),
+    flag("extensions", Some('e'), Kind::List)
+        .instead("Use --extensions none to run without extensions."),
+    flag("list-extensions", Some('l'), Kind::Switch),
+    // Only the interactive screen differs for screen readers: nothing is refused.
+    flag(SCREEN_READER, None, Kind::Switch),
+];
+
+/// A flag without effect until there is a screen.
+const SCREEN_READER: &str = "screen-reader";
+
+/// A group of subcommands of Gemini CLI, by all its names.
+pub(super) struct Group {
+    names: &'static [&'static str],
+    verbs: &'static [&'static str],
+    /// Whether Pollux has a subcommand of that name besides, which needs no verb.
+    alone: bool,
+}
+
+impl Group {
+    /// Whether `word` is one of its names.
+    pub(super) fn is_called(&self, word: &str) -> bool {
+        self.names.contains(&word)
+    }
+}
+
+/// The groups. The first word of a line names one even when the rest makes no sense, as in Gemini CLI.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        names: &["mcp"],
+        verbs: &["add", "remove", "list", "enable", "disable"],
+        alone: false,
+    },
+    Group {
+        names: &["extensions", "extension"],
+        verbs: &[
+            "install", "uninstall", "list", "update", "enable", "disable", "link", "new", "validate",
+            "config",
+        ],
+        alone: false,
+    },
+    Group {
+        names: &["skills", "skill"],
+        verbs: &["list", "enable", "disable", "install", "link", "uninstall"],
+        alone: false,
+    },
+    Group { names: &["hooks", "hook"], verbs: &["migrate"], alone: true },
+    Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"], alone: false },
+];
+
+/// Pollux's own subcommands to come.
+const RESERVED: &[&str] =
+    &["undo", "sessions", "rewind", "config", "policy", "sandbox", "prompt", "auth", "doctor"];
+
+/// The message for something that is not there yet, with its last line end: `what` begins with a capital letter.
+pub(crate) fn not_yet(what: &str, remedy: Option<&str>) -> String {
+    let mut message = format!("{what} is not available in this version of Pollux yet.\n");
+    if let Some(remedy) = remedy {
+        message.push_str(remedy);
+        message.push('\n');
+    }
+    message
+}
+
+/// The flags for the main command, hidden.
+pub(super) fn flags() -> impl Iterator<Item = Arg> {
+    FLAGS.iter().map(|flag| {
+        let arg = Arg::new(flag.name).long(flag.name).short(flag.short).hide(true);
+        match flag.kind {
+            Kind::Switch => arg.action(ArgAction::SetTrue),
+            Kind::Text => arg,
+            Kind::OptionalText => arg.num_args(0..=1),
+            Kind::List => arg.action(ArgAction::Append),
+        }
+    })
+}
+
+/// The flags of the reserved subcommands.
+pub(super) fn reserved_flags() -> Command {
+    Command::new("reserved").arg(Arg::new("json").long("json").action(ArgAction::SetTrue))
+}
+
+/// The message for the first flag of the line that asks for something to come.
+pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
+    let asks = |flag: &&LaterFlag| match flag.kind {
+        Kind::Switch => line.switch(flag.name) == Some(true) && flag.name != SCREEN_READER,
+        Kind::Text | Kind::OptionalText => line.is_given(flag.name),
+        Kind::List => line.is_given(flag.name) && !asks_for_none(flag.name, &line.list(flag.name)),
+    };
+    let flag = FLAGS.iter().find(asks)?;
+    Some(not_yet(&format!("The flag --{}", flag.name), flag.remedy))
+}
+
+/// Whether the list says "none at all", which is how it is.
+fn asks_for_none(flag: &str, values: &[String]) -> bool {
+    match (flag, values) {
+        ("extensions", [value]) => value.eq_ignore_ascii_case("none"),
+        ("allowed-mcp-server-names", [value]) => value.is_empty(),
+        _ => false,
+    }
+}
+
+/// The message for a subcommand of a group.
+///
+/// # Errors
+/// Gemini CLI's message when the verb is missing or unknown.
+pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
+    let known = GROUPS.iter().find(|group| group.is_called(name)).is_some_and(|group| {
+        match rest.iter().find(|word| !word.starts_with('-')) {
+            Some(verb) => group.verbs.contains(&verb.as_str()),
+            None => group.alone || rest.iter().any(|word| word == "--help" || word == "-h"),
+        }
+    });
+    if known {
+        Ok(not_yet(&format!("The subcommand {name}"), None))
+    } else {
+        Err("You need at least one command before continuing.".to_owned())
+    }
+}
+
+/// The message for a line that is a reserved subcommand: its word alone, perhaps with `--json`.
+pub(super) fn reserved(line: &Line<'_>) -> Option<String> {
+    let [word] = line.command_words()? else { return None };
+    let meant = RESERVED.contains(&word.as_str()) && line.only_has(&["debug", "json"]);
+    meant.then(|| not_yet(&format!("The subcommand {word}"), None))
+}

@@ -1,0 +1,373 @@
+//! One command line in the dialect of yargs, as Gemini CLI sets it up.
+//!
+//! | habit | example |
+//! |---|---|
+//! | camelCase twins, and long names with one letter | `--approvalMode plan`, `--p hi` |
+//! | switches take a value, attached or beside | `--yolo=false`, `--sandbox false`, `--no-yolo` |
+//! | a value never looks like a flag | `-p -x` misses its value; `-p=-x` has one, and so has `-p "-x is odd"` |
+//! | lists: one value per flag, split at commas | `--include-directories a,b` |
+//! | repeated values: the last one | `-m a -m b` |
+//! | the first word that names a group of subcommands takes the rest of the line | `mcp add -s user x y` |
+//!
+//! [`Line::matches`] hands the result to clap in a form that clap cannot misread.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use clap::{ArgAction, ArgMatches, Command};
+
+use super::flags::LATEST;
+use super::later::Group;
+
+/// What a flag takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing, `true` or `false`.
+    Switch,
+    /// One value.
+    Text,
+    /// One value or none.
+    OptionalText,
+    /// One value each time, of items separated by commas.
+    List,
+}
+
+/// A flag as the reader sees it.
+#[derive(Debug)]
+pub(super) struct Flag {
+    pub(super) name: String,
+    pub(super) short: Option<char>,
+    pub(super) kind: Kind,
+    /// The values it accepts; any when empty.
+    pub(super) choices: Vec<String>,
+}
+
+/// All flags of some commands.
+#[derive(Debug)]
+pub(super) struct Table {
+    flags: Vec<Flag>,
+}
+
+impl Table {
+    /// The flags of `commands`; of two with the same name the first.
+    pub(super) fn of(commands: impl IntoIterator<Item = Command>) -> Self {
+        let mut flags: Vec<Flag> = Vec::new();
+        for command in commands {
+            for argument in command.get_arguments() {
+                let Some(name) = argument.get_long() else { continue };
+                if flags.iter().any(|flag| flag.name == name) {
+                    continue;
+                }
+                let optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
+                let kind = match argument.get_action() {
+                    ArgAction::SetTrue => Kind::Switch,
+                    ArgAction::Append => Kind::List,
+                    _ if optional => Kind::OptionalText,
+                    _ => Kind::Text,
+                };
+                let choices = if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
+                flags.push(Flag {
+                    name: name.to_owned(),
+                    short: argument.get_short(),
+                    kind,
+                    choices: choices.iter().map(|choice| choice.get_name().to_owned()).collect(),
+                });
+            }
+        }
+        Self { flags }
+    }
+
+    fn short(&self, letter: char) -> Option<&Flag> {
+        self.flags.iter().find(|flag| flag.short == Some(letter))
+    }
+
+    fn long(&self, name: &str) -> Option<&Flag> {
+        let mut letters = name.chars();
+        if let (Some(letter), None) = (letters.next(), letters.next()) {
+            return self.short(letter);
+        }
+        let kebab = kebab_case(name);
+        let by = |name: &str| self.flags.iter().find(|flag| flag.name == name);
+        by(name).or_else(|| by(&kebab))
+    }
+}
+
+fn kebab_case(camel: &str) -> String {
+    let mut kebab = String::with_capacity(camel.len() + 4);
+    for character in camel.chars() {
+        if character.is_ascii_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(character.to_ascii_lowercase());
+    }
+    kebab
+}
+
+/// A flag that wants an answer instead of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// `--help`.
+    Help,
+    /// `--version`.
+    Version,
+}
+
+/// What one mention of a flag says.
+#[derive(Debug)]
+enum Value {
+    Switch(bool),
+    Text(String),
+}
+
+/// A command line, read but not judged.
+#[derive(Debug, Default)]
+pub(super) struct Line<'t> {
+    /// Everything that is no flag and no value of one.
+    pub(super) words: Vec<String>,
+    /// The names of flags that are in no table, as typed.
+    pub(super) unknown: Vec<String>,
+    /// The first flag that misses its value, as typed.
+    pub(super) missing_value: Option<String>,
+    /// The first of `--help` and `--version`.
+    pub(super) asked: Option<Asked>,
+    /// A group of subcommands, with the rest of the line as it was.
+    pub(super) group: Option<(String, Vec<String>)>,
+    /// Whether `--` stood before words.
+    literal_words: bool,
+    given: Vec<(&'t Flag, Value)>,
+}
+
+impl<'t> Line<'t> {
+    /// Reads a line.
+    pub(super) fn read(table: &'t Table, words: Vec<String>, groups: &[Group]) -> Self {
+        let mut reader =
+            Reader { table, rest: words.into_iter().peekable(), line: Self::default() };
+        while let Some(word) = reader.rest.next() {
+            if word == "--" {
+                reader.line.literal_words = reader.rest.peek().is_some();
+                reader.line.words.extend(reader.rest);
+                return reader.line;
+            }
+            if let Some(body) = word.strip_prefix("--").filter(|body| !body.starts_with("-=")) {
+                reader.long(body);
+            } else if is_flag(&word) {
+                reader.short(&word[1..]);
+            } else if reader.line.words.is_empty() && groups.iter().any(|group| group.is_called(&word)) {
+                reader.line.group = Some((word, reader.rest.collect()));
+                return reader.line;
+            } else {
+                reader.line.words.push(word);
+            }
+        }
+        reader.line
+    }
+
+    /// The words as far as they can be a subcommand: none after `--`.
+    pub(super) fn command_words(&self) -> Option<&[String]> {
+        (!self.literal_words && !self.words.is_empty()).then_some(self.words.as_slice())
+    }
+
+    /// The names of all known flags on the line.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.given.iter().map(|(flag, _)| flag.name.as_str())
+    }
+
+    /// Whether a flag is on the line, whatever it says.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.names().any(|given| given == name)
+    }
+
+    /// Whether no flags but these are on the line.
+    pub(super) fn only_has(&self, names: &[&str]) -> bool {
+        self.unknown.is_empty() && self.names().all(|given| names.contains(&given))
+    }
+
+    fn values(&self, name: &str) -> impl DoubleEndedIterator<Item = &Value> {
+        self.given.iter().filter(move |(flag, _)| flag.name == name).map(|(_, value)| value)
+    }
+
+    /// What a switch says in the end.
+    pub(super) fn switch(&self, name: &str) -> Option<bool> {
+        self.values(name).rev().find_map(|value| match value {
+            Value::Switch(on) => Some(*on),
+            Value::Text(_) => None,
+        })
+    }
+
+    /// The last value of a flag.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.values(name).rev().find_map(|value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Switch(_) => None,
+        })
+    }
+
+    /// The items of a list, trimmed, without empty ones; a single empty value stays, because it means "none".
+    pub(super) fn list(&self, name: &str) -> Vec<String> {
+        let values = self.values(name).filter_map(|value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Switch(_) => None,
+        });
+        let values: Vec<&str> = values.collect();
+        if values == [""] {
+            return vec![String::new()];
+        }
+        let items = values.iter().flat_map(|value| value.split(',')).map(str::trim);
+        items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// The flags that take a value, each with the values it has.
+    pub(super) fn texts(&self) -> Vec<(&'t Flag, Vec<String>)> {
+        let mut texts: Vec<(&'t Flag, Vec<String>)> = Vec::new();
+        for (flag, value) in &self.given {
+            let Value::Text(text) = value else { continue };
+            match texts.iter_mut().find(|(known, _)| known.name == flag.name) {
+                Some((_, values)) => values.push(text.clone()),
+                None => texts.push((flag, vec![text.clone()])),
+            }
+        }
+        texts
+    }
+
+    /// Hands the line to clap: one `--name=value` for every value that counts, then the words that `command` takes.
+    pub(super) fn matches(&self, command: Command) -> clap::error::Result<ArgMatches> {
+        let mut words = vec![command.get_name().to_owned()];
+        let mut done: Vec<&str> = Vec::new();
+        for (flag, _) in &self.given {
+            let name = flag.name.as_str();
+            if done.contains(&name) {
+                continue;
+            }
+            done.push(name);
+            match flag.kind {
+                Kind::Switch => {
+                    words.extend(self.switch(name).filter(|on| *on).map(|_| format!("--{name}")));
+                }
+                Kind::List => {
+                    words.extend(self.list(name).iter().map(|item| format!("--{name}={item}")));
+                }
+                Kind::Text => words.extend(self.text(name).map(|text| format!("--{name}={text}"))),
+                Kind::OptionalText => {
+                    let text = self.text(name).filter(|text| !text.trim().is_empty());
+                    words.push(format!("--{name}={}", text.unwrap_or(LATEST)));
+                }
+            }
+        }
+        if command.get_positionals().next().is_some() {
+            words.push("--".to_owned());
+            words.extend(self.words.iter().cloned());
+        }
+        command.try_get_matches_from(words)
+    }
+}
+
+/// Whether a word is a flag: a dash and something that is no number.
+fn is_flag(word: &str) -> bool {
+    let Some(body) = word.strip_prefix('-') else { return false };
+    !body.is_empty() && body.parse::<f64>().map_or(true, |_| !body.starts_with(|first: char| first.is_ascii_digit() || first == '.'))
+}
+
+/// Whether a word can be the value of the flag before it.
+fn is_value(word: &str) -> bool {
+    let looks_like_a_flag = word.strip_prefix('-').is_some_and(|body| {
+        body.starts_with(|first: char| !first.is_ascii_digit()) && is_flag(word)
+    });
+    // Prose that begins with a dash; yargs would refuse it.
+    let is_prose = || {
+        let end = word.find(|character: char| character.is_whitespace() || character == '=');
+        end.is_some_and(|end| !word[end..].starts_with('='))
+    };
+    !looks_like_a_flag || is_prose()
+}
+
+struct Reader<'t> {
+    table: &'t Table,
+    rest: Peekable<IntoIter<String>>,
+    line: Line<'t>,
+}
+
+impl<'t> Reader<'t> {
+    /// `--body`.
+    fn long(&mut self, body: &str) {
+        let (name, value) = match body.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (body, None),
+        };
+        if let Some(flag) = self.table.long(name) {
+            self.give(flag, name, value);
+            return;
+        }
+        match name.strip_prefix("no-").filter(|_| value.is_none()) {
+            Some(name) => match self.table.long(name) {
+                Some(flag) if flag.kind == Kind::Switch => {
+                    self.line.given.push((flag, Value::Switch(false)));
+                }
+                _ => self.line.unknown.push(name.to_owned()),
+            },
+            None => self.line.unknown.push(name.to_owned()),
+        }
+    }
+
+    /// `-cluster`: switches, the last of which may be a flag with a value.
+    fn short(&mut self, cluster: &str) {
+        for (index, letter) in cluster.char_indices() {
+            let rest = &cluster[index + letter.len_utf8()..];
+            let attached = rest.strip_prefix('=');
+            let Some(flag) = self.table.short(letter) else {
+                self.line.unknown.push(letter.to_string());
+                if rest.starts_with(|next: char| !next.is_alphanumeric()) {
+                    return;
+                }
+                continue;
+            };
+            let name = letter.to_string();
+            match (flag.kind, attached) {
+                (Kind::Switch, None) if !rest.is_empty() => {
+                    self.give(flag, &name, Some("true".to_owned()));
+                }
+                (_, Some(value)) => return self.give(flag, &name, Some(value.to_owned())),
+                (_, None) if rest.is_empty() => return self.give(flag, &name, None),
+                (_, None) => return self.give(flag, &name, Some(rest.to_owned())),
+            }
+        }
+    }
+
+    /// One mention of a flag under the name it was typed by, with the value attached to it.
+    fn give(&mut self, flag: &'t Flag, typed: &str, attached: Option<String>) {
+        let value = match flag.kind {
+            Kind::Switch => {
+                let beside = |word: &String| word == "true" || word == "false";
+                let word = attached.or_else(|| self.rest.next_if(beside));
+                Value::Switch(word.is_none_or(|word| is_on(flag, &word)))
+            }
+            Kind::OptionalText => {
+                let word = attached.or_else(|| self.rest.next_if(|word| is_value(word)));
+                Value::Text(word.unwrap_or_default())
+            }
+            Kind::Text | Kind::List => {
+                let Some(word) = attached.or_else(|| self.rest.next_if(|word| is_value(word))) else {
+                    self.line.missing_value.get_or_insert_with(|| typed.to_owned());
+                    return;
+                };
+                Value::Text(word)
+            }
+        };
+        let asked = match flag.name.as_str() {
+            "help" => Some(Asked::Help),
+            "version" => Some(Asked::Version),
+            _ => None,
+        };
+        match asked {
+            Some(asked) if matches!(value, Value::Switch(true)) => {
+                self.line.asked.get_or_insert(asked);
+            }
+            Some(_) => {}
+            None => self.line.given.push((flag, value)),
+        }
+    }
+}
+
+/// yargs takes every word but `true` for false. A sandbox that is asked for in any other word is asked for all the same.
+fn is_on(flag: &Flag, word: &str) -> bool {
+    word == "true" || flag.name == "sandbox" && word != "false"
+}

@@ -1,0 +1,368 @@
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use pollux_protocol::ApprovalMode;
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(words: &[&str]) -> Result<Invocation, Exit> {
+    let argv = ["/usr/bin/gemini"].iter().chain(words).map(OsString::from);
+    parse(argv, "gemini")
+}
+
+fn run(words: &[&str]) -> Arguments {
+    match read(words) {
+        Ok(Invocation::Run(arguments)) => *arguments,
+        other => panic!("{words:?} is no run: {other:?}"),
+    }
+}
+
+/// The message of a refused line, without the usage after it.
+fn refused(words: &[&str]) -> String {
+    let exit = read(words).expect_err(&format!("{words:?} is refused"));
+    assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
+    let (message, usage) = exit.stderr.split_once("\nAn open, native agent").expect("the usage");
+    assert!(usage.contains("Usage: gemini [OPTIONS] [PROMPT]..."), "{usage}");
+    message.to_owned()
+}
+
+/// The message of a line that asks for something to come.
+fn postponed(words: &[&str]) -> String {
+    let exit = read(words).expect_err(&format!("{words:?} is refused"));
+    assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
+    exit.stderr
+}
+
+#[test]
+fn nothing_is_a_run_with_defaults() {
+    let arguments = run(&[]);
+    assert_eq!(arguments.prompt_text(), None);
+    assert_eq!(arguments.model, None);
+    assert_eq!(arguments.output_format, None);
+    assert!(!arguments.yolo && !arguments.debug && !arguments.skip_trust);
+}
+
+#[test]
+fn prompts() {
+    let table: &[(&[&str], Option<&str>)] = &[
+        (&["fix", "the", "test"], Some("fix the test")),
+        (&["fix  it"], Some("fix  it")),
+        (&["-p", "hi"], Some("hi")),
+        (&["-phi"], Some("hi")),
+        (&["-p=hi"], Some("hi")),
+        (&["--prompt", "hi"], Some("hi")),
+        (&["--prompt=hi"], Some("hi")),
+        (&["--prompt=--yolo"], Some("--yolo")),
+        (&["--p", "hi"], Some("hi")),
+        (&["-p", ""], Some("")),
+        (&["-p", "-"], Some("-")),
+        (&["-p", "-5"], Some("-5")),
+        (&["-p", "- a list"], Some("- a list")),
+        (&["-p", "--debug does what?"], Some("--debug does what?")),
+        (&["-p", "a", "-p", "b"], Some("b")),
+        (&["-dp", "hi"], Some("hi")),
+        (&["--", "--yolo", "mcp"], Some("--yolo mcp")),
+        (&["what", "is", "-5", "-"], Some("what is -5 -")),
+        (&["@src/a.rs", "--debug", "explain"], Some("@src/a.rs explain")),
+        (&["explain", "mcp"], Some("explain mcp")),
+        (&["-p", "", "word"], Some("")),
+        (&["--yolo", "true", "word"], Some("word")),
+    ];
+    for (words, expected) in table {
+        assert_eq!(run(words).prompt_text().as_deref(), *expected, "{words:?}");
+    }
+}
+
+#[test]
+fn every_flag_that_works() {
+    let arguments = run(&[
+        "-m", " pro ", "-o", "stream-json", "--approval-mode", "auto_edit", "--include-directories",
+        "a, b,,c", "--includeDirectories=d", "--skip-trust", "--sessionId", "x-1_Y", "--raw-output",
+        "--accept-raw-output-risk", "-d", "--fake-responses", "r.jsonl",
+        "--fake-responses-non-strict=n.jsonl", "--recordResponses", "w.jsonl", "--isCommand",
+        "--screen-reader", "--list-sessions", "--delete-session", "2",
+    ]);
+    assert_eq!(arguments.model.as_deref(), Some("pro"));
+    assert_eq!(arguments.output_format, Some(OutputFormat::StreamJson));
+    assert_eq!(arguments.approval_mode, Some(ApprovalMode::AutoEdit));
+    assert_eq!(arguments.include_directories, ["a", "b", "c", "d"]);
+    assert_eq!(arguments.session_id.as_deref(), Some("x-1_Y"));
+    assert_eq!(arguments.fake_responses, Some(PathBuf::from("r.jsonl")));
+    assert_eq!(arguments.fake_responses_non_strict, Some(PathBuf::from("n.jsonl")));
+    assert_eq!(arguments.record_responses, Some(PathBuf::from("w.jsonl")));
+    assert_eq!(arguments.delete_session.as_deref(), Some("2"));
+    assert!(arguments.skip_trust && arguments.raw_output && arguments.accept_raw_output_risk);
+    assert!(arguments.debug && arguments.is_command && arguments.list_sessions);
+    let file = run(&["--session-file", "s.jsonl"]).session_file;
+    assert_eq!(file, Some(PathBuf::from("s.jsonl")));
+}
+
+#[test]
+fn switches() {
+    let table: &[(&[&str], bool)] = &[
+        (&["-y"], true),
+        (&["--yolo"], true),
+        (&["--yolo=true"], true),
+        (&["--yolo", "false"], false),
+        (&["--yolo=false"], false),
+        (&["--no-yolo"], false),
+        (&["--yolo=1"], false),
+        (&["--yolo", "--no-yolo"], false),
+        (&["--no-yolo", "-y"], true),
+        (&["-yd"], true),
+        (&["-y=false"], false),
+        (&["-dy", "false"], false),
+    ];
+    for (words, expected) in table {
+        assert_eq!(run(words).yolo, *expected, "{words:?}");
+    }
+}
+
+#[test]
+fn resume_may_stand_alone() {
+    let table: &[(&[&str], Option<&str>, Option<&str>)] = &[
+        (&["-r"], Some("latest"), None),
+        (&["--resume"], Some("latest"), None),
+        (&["--resume="], Some("latest"), None),
+        (&["--resume", ""], Some("latest"), None),
+        (&["-r", "5"], Some("5"), None),
+        (&["-r5"], Some("5"), None),
+        (&["-r", "-p", "go on"], Some("latest"), Some("go on")),
+        (&["--resume", "abc-1", "go", "on"], Some("abc-1"), Some("go on")),
+        (&["-r", "1", "-r", "2"], Some("2"), None),
+    ];
+    for (words, resume, prompt) in table {
+        let arguments = run(words);
+        assert_eq!(arguments.resume.as_deref(), *resume, "{words:?}");
+        assert_eq!(arguments.prompt_text().as_deref(), *prompt, "{words:?}");
+    }
+}
+
+#[test]
+fn unusable_lines() {
+    let exclusive = "The flags --resume, --session-id, and --session-file are mutually exclusive. Please provide only one.";
+    let table: &[(&[&str], &str)] = &[
+        (&["--nosuch"], "Unknown argument: nosuch"),
+        (&["-z"], "Unknown argument: z"),
+        (&["--nosuch", "--nosuch=2", "-z"], "Unknown arguments: nosuch, z"),
+        (&["--all-files"], "Unknown arguments: all-files, allFiles"),
+        (&["--ignore-env"], "Unknown arguments: ignore-env, ignoreEnv"),
+        (&["--no-model"], "Unknown argument: model"),
+        (&["--no-nosuch"], "Unknown argument: nosuch"),
+        (&["--telemetry=true"], "Unknown argument: telemetry"),
+        (&["--=x"], "Unknown argument: \"\""),
+        (&["--keep", "x"], "Unknown argument: keep"),
+        (&["--json"], "Unknown argument: json"),
+        (&["-p"], "Not enough arguments following: p"),
+        (&["--prompt"], "Not enough arguments following: prompt"),
+        (&["-p", "--yolo"], "Not enough arguments following: p"),
+        (&["-m", "-p", "x"], "Not enough arguments following: m"),
+        (&["-m", "--prompt=x y"], "Not enough arguments following: m"),
+        (&["--nosuch", "-p"], "Not enough arguments following: p"),
+        (&["--approvalMode"], "Not enough arguments following: approvalMode"),
+        (
+            &["-o", "xml"],
+            "Invalid values:\n  Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\"",
+        ),
+        (
+            &["--approval-mode", "autoEdit"],
+            "Invalid values:\n  Argument: approval-mode, Given: \"autoEdit\", Choices: \"default\", \"auto_edit\", \"yolo\", \"plan\"",
+        ),
+        (&["demo", "-o", "xml"], "Invalid values:\n  Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\""),
+        (&["-r", "--session-id", "x"], exclusive),
+        (&["--session-file", "f", "--session-id", "x"], exclusive),
+        (
+            &["words", "-p", "x"],
+            "Cannot use both a positional prompt and the --prompt (-p) flag together",
+        ),
+        (
+            &["-p", "x", "-i", "y"],
+            "Cannot use both --prompt (-p) and --prompt-interactive (-i) together",
+        ),
+        (
+            &["-y", "--approval-mode", "plan"],
+            "Cannot use both --yolo (-y) and --approval-mode together. Use --approval-mode=yolo instead.",
+        ),
+        (&["--session-id", " "], "The --session-id option cannot be empty."),
+        (
+            &["--session-id", "a/b"],
+            "Invalid session ID \"a/b\": Only alphanumeric characters, dashes, and underscores are allowed.",
+        ),
+        (&["mcp"], "You need at least one command before continuing."),
+        (&["extensions", "nosuch"], "You need at least one command before continuing."),
+        (&["--skip-trust", "extensions", "list"], "Unknown arguments: skip-trust, skipTrust"),
+    ];
+    for (words, expected) in table {
+        assert_eq!(refused(words), *expected, "{words:?}");
+    }
+}
+
+#[test]
+fn what_comes_later_is_never_ignored() {
+    let yet = "is not available in this version of Pollux yet.\n";
+    let table: &[(&[&str], &str)] = &[
+        (&["--policy", "p.toml", "x"], "The flag --policy"),
+        (&["--admin-policy=p"], "The flag --admin-policy"),
+        (&["-s"], "The flag --sandbox"),
+        (&["--sandbox", "-p", "x"], "The flag --sandbox"),
+        (&["--sandbox=docker"], "The flag --sandbox"),
+        (&["--acp"], "The flag --acp"),
+        (&["--experimentalAcp"], "The flag --experimental-acp"),
+        (&["-e", "a,b"], "The flag --extensions"),
+        (&["-l"], "The flag --list-extensions"),
+        (&["--allowed-tools", "x"], "The flag --allowed-tools"),
+        (&["--allowed-mcp-server-names", "x"], "The flag --allowed-mcp-server-names"),
+        (&["-w"], "The flag --worktree"),
+        (&["--worktree", "name"], "The flag --worktree"),
+        (&["-i", "x"], "The flag --prompt-interactive"),
+        (&["mcp", "add", "-s", "user", "n", "--", "cmd"], "The subcommand mcp"),
+        (&["--debug", "extension", "list"], "The subcommand extension"),
+        (&["skills", "--help"], "The subcommand skills"),
+        (&["hooks"], "The subcommand hooks"),
+        (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),
+        (&["undo"], "The subcommand undo"),
+        (&["sessions", "--json"], "The subcommand sessions"),
+    ];
+    for (words, subject) in table {
+        let message = postponed(words);
+        assert!(message.starts_with(&format!("{subject} {yet}")), "{words:?}: {message}");
+        assert!(message.ends_with('\n') && message.lines().count() <= 2, "{words:?}: {message}");
+    }
+    assert!(postponed(&["-s"]).lines().count() == 2);
+}
+
+#[test]
+fn saying_no_to_what_comes_later_is_fine() {
+    for words in [
+        &["--sandbox=false"][..],
+        &["--sandbox", "false"],
+        &["--no-sandbox"],
+        &["--acp=false"],
+        &["-e", "none"],
+        &["--allowed-mcp-server-names", ""],
+        &["--screen-reader"],
+    ] {
+        assert_eq!(run(words).prompt_text(), None, "{words:?}");
+    }
+}
+
+#[test]
+fn a_word_is_a_subcommand_only_if_the_whole_line_is() {
+    for (words, prompt) in [
+        (&["demo", "mode", "does", "not", "start"][..], "demo mode does not start"),
+        (&["demo", "--yolo"], "demo"),
+        (&["undo", "my", "change"], "undo my change"),
+        (&["completions"], "completions"),
+        (&["completions", "of", "bash"], "completions of bash"),
+        (&["completions", "tcsh"], "completions tcsh"),
+        (&["man", "overboard"], "man overboard"),
+        (&["--", "demo"], "demo"),
+        (&["-m", "pro", "undo"], "undo"),
+    ] {
+        assert_eq!(run(words).prompt_text().as_deref(), Some(prompt), "{words:?}");
+    }
+}
+
+#[test]
+fn subcommands() {
+    let demo = |words: &[&str]| match read(words) {
+        Ok(Invocation::Demo(arguments)) => arguments,
+        other => panic!("{words:?} is no demo: {other:?}"),
+    };
+    assert_eq!(demo(&["demo"]), DemoArguments::default());
+    let expected =
+        DemoArguments { keep: true, output_format: Some(OutputFormat::Json), debug: false };
+    assert_eq!(demo(&["demo", "--keep", "-o", "json"]), expected);
+    assert_eq!(demo(&["--output-format=json", "demo", "--keep=true"]), expected);
+    assert!(matches!(read(&["man"]), Ok(Invocation::Man)));
+    for shell in Shell::value_variants() {
+        let name = shell.to_string();
+        let read = read(&["completions", &name]);
+        assert!(matches!(&read, Ok(Invocation::Completions(got)) if got == shell), "{read:?}");
+    }
+}
+
+#[test]
+fn help_and_version_answer_whatever_else_is_there() {
+    for words in [&["--version"][..], &["-v"], &["--nosuch", "-v"], &["-v", "--help"]] {
+        let exit = read(words).unwrap_err();
+        assert_eq!(exit, Exit::answer(format!("{}\n", env!("CARGO_PKG_VERSION"))), "{words:?}");
+    }
+    for words in [&["--help"][..], &["-h"], &["words", "--help"], &["--help", "-v"]] {
+        let exit = read(words).unwrap_err();
+        assert_eq!((exit.code, exit.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(exit.stdout.contains("Usage: gemini [OPTIONS] [PROMPT]..."), "{}", exit.stdout);
+        assert!(exit.stdout.contains("gemini <COMMAND>"), "{}", exit.stdout);
+        assert!(exit.stdout.contains("--approval-mode <MODE>"), "{}", exit.stdout);
+        for hidden in ["--sandbox", "--fake-responses", "--isCommand"] {
+            assert!(!exit.stdout.contains(hidden), "{hidden}");
+        }
+    }
+    let exit = read(&["demo", "--help"]).unwrap_err();
+    assert!(exit.stdout.contains("Usage: gemini demo [OPTIONS]"), "{}", exit.stdout);
+    assert_eq!(run(&["--help=false"]).prompt_text(), None);
+}
+
+#[test]
+fn completions_and_man_page_know_the_flags() {
+    for shell in Shell::value_variants() {
+        let script = completions(*shell);
+        assert!(script.contains("approval-mode") && script.contains("demo"), "{shell}");
+    }
+    let page = String::from_utf8(man()).unwrap();
+    assert!(page.contains(".TH pollux 1") && page.contains("approval\\-mode"), "{page}");
+}
+
+#[test]
+fn the_declaration_is_sound() {
+    flags::whole("pollux").debug_assert();
+}
+
+#[test]
+fn without_a_person() {
+    let table: &[(&[&str], (bool, bool), &[(&str, &str)], bool)] = &[
+        (&[], (true, true), &[], false),
+        (&["words"], (true, true), &[], false),
+        (&["words"], (false, true), &[], true),
+        (&["words"], (true, false), &[], true),
+        (&["-p", "x"], (true, true), &[], true),
+        (&["-p", ""], (true, true), &[], true),
+        (&["--isCommand"], (true, true), &[], true),
+        (&[], (true, true), &[("CI", "true")], true),
+        (&[], (true, true), &[("CI", "1")], false),
+        (&[], (true, true), &[("GITHUB_ACTIONS", "true")], true),
+        (&[], (true, true), &[("CI", "true"), ("GEMINI_CLI_INTEGRATION_TEST", "true")], false),
+        (&[], (false, true), &[("GEMINI_CLI_INTEGRATION_TEST", "true")], true),
+    ];
+    for (words, (stdin, stdout), variables, expected) in table {
+        let environment = Environment::from_pairs(variables.iter().copied());
+        let headless = is_headless(&run(words), *stdin, *stdout, &environment);
+        assert_eq!(headless, *expected, "{words:?} {stdin} {stdout} {variables:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_line_is_read_or_refused(words in prop::collection::vec("(--?)?(no-)?[a-zA-Z=, é-]{0,8}", 0..6)) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match read(&words) {
+            Ok(_) => {}
+            Err(exit) => prop_assert!(exit.code <= 1 && !(exit.stdout.is_empty() && exit.stderr.is_empty())),
+        }
+    }
+
+    #[test]
+    fn a_value_beside_its_flag_is_the_value_attached_to_it(value in "[^-].{0,12}") {
+        let attached = run(&[&format!("--prompt={value}")]).prompt;
+        prop_assert_eq!(run(&["--prompt", &value]).prompt, attached.clone());
+        prop_assert_eq!(attached, Some(value));
+    }
+
+    #[test]
+    fn words_after_two_dashes_are_the_prompt(words in prop::collection::vec(".{1,8}", 1..5)) {
+        let line: Vec<&str> = std::iter::once("--").chain(words.iter().map(String::as_str)).collect();
+        prop_assert_eq!(run(&line).prompt_text(), Some(words.join(" ")));
+    }
+}

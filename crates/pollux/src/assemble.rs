@@ -1,0 +1,229 @@
+//! Where everyone meets: from arguments and environment to an agent that is ready to work.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pollux_agent::{Chat, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts, StreamRetries};
+use pollux_config::context::{self, ContextFiles, ContextOptions};
+use pollux_config::{Environment, names as variables};
+use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
+use pollux_models::{ModelsOptions, ReplaySource};
+use pollux_policy::{Exclusions, Policy};
+use pollux_protocol::{History, Models, Observer};
+use pollux_session::{SessionLog, Statistics};
+use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions};
+
+use crate::exit::Failure;
+use crate::headless::stderr_line;
+use crate::setup::{Setup, is_git, node_platform};
+
+/// Variables that hold credentials of models: commands do not see them.
+const CREDENTIALS: [&str; 4] = [
+    variables::GEMINI_API_KEY,
+    variables::GOOGLE_API_KEY,
+    variables::GOOGLE_CLOUD_ACCESS_TOKEN,
+    variables::GEMINI_CLI_CUSTOM_HEADERS,
+];
+
+/// An agent at work, and what hangs on it.
+pub(crate) struct Assembled {
+    pub(crate) handle: Handle,
+    pub(crate) task: tokio::task::JoinHandle<()>,
+    pub(crate) statistics: Arc<Statistics>,
+}
+
+impl Setup {
+    /// The models of the run. Fails without credentials; touches no network.
+    pub(crate) fn models(&self) -> Result<Arc<dyn Models>, Failure> {
+        let arguments = &self.arguments;
+        let file = |path: &PathBuf, strict| ReplaySource::File { path: path.clone(), strict };
+        let replay = match (&self.replay, &arguments.fake_responses_non_strict, &arguments.fake_responses) {
+            (Some(text), _, _) => Some(ReplaySource::Text(text.clone())),
+            (None, Some(path), _) => Some(file(path, false)),
+            (None, None, Some(path)) => Some(file(path, true)),
+            (None, None, None) => None,
+        };
+        pollux_models::assemble(&ModelsOptions {
+            settings: self.loaded.settings.clone(),
+            environment: self.loaded.environment.clone(),
+            user_settings: self.places.user_settings(),
+            cwd: self.cwd.clone(),
+            http: None,
+            replay,
+            record: arguments.record_responses.clone(),
+            startup_model: self.model.clone(),
+            client: "cli".to_owned(),
+        })
+        .map_err(|error| Failure::model(&error))
+    }
+
+    /// Starts the agent on the current runtime.
+    pub(crate) fn start(
+        self,
+        models: Arc<dyn Models>,
+        log: Arc<SessionLog>,
+        session_id: &str,
+        history: History,
+        statistics: Arc<Statistics>,
+    ) -> Result<Assembled, Failure> {
+        let log_prompts = false;
+        let observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
+        let (emitter, events) = Emitter::new(log, observers);
+        let settings = &self.loaded.settings;
+        let retries = StreamRetries {
+            attempts: settings.general.max_attempts.min(StreamRetries::default().attempts),
+            base: retry_base(&self.loaded.environment),
+        };
+        let context_files = Arc::new(Mutex::new(context::discover(&self.context_options())));
+        let session = Session::new(SessionParts {
+            models,
+            requested_model: self.model.clone(),
+            tools: pollux_tools::builtin(&Arc::new(self.tool_context(session_id, &context_files))),
+            policy: self.policy(session_id),
+            mode: self.mode,
+            chat: Chat::new(emitter.clone(), retries, log_prompts),
+            emitter,
+            history,
+            prompt: self.prompt_inputs(session_id, &context_files),
+            max_turns: settings.model.max_session_turns,
+            new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
+            context: self.into_context(context_files),
+        });
+        let (handle, task) = pollux_agent::spawn(session, crate::commands::all(), events);
+        Ok(Assembled { handle, task, statistics })
+    }
+
+    fn context_options(&self) -> ContextOptions<'_> {
+        ContextOptions {
+            places: &self.places,
+            workspace: &self.folders,
+            private_memory_dir: None,
+            trusted: self.loaded.trust.is_trusted(),
+            settings: &self.loaded.settings.context,
+        }
+    }
+
+    fn plans_directory(&self, session_id: &str) -> PathBuf {
+        let configured = self.loaded.settings.general.plan_directory.as_ref();
+        match configured {
+            Some(directory) => self.cwd.join(directory),
+            None => self.project.temporary_dir.join(session_id).join("plans"),
+        }
+    }
+
+    fn policy(&self, session_id: &str) -> Policy {
+        let tools = &self.loaded.settings.tools;
+        Policy {
+            interactive: false,
+            exclusions: Exclusions::new(&tools.exclude, tools.core.as_deref())
+                .confirming(&tools.confirmation_required),
+            plans_directory: self.plans_directory(session_id),
+        }
+    }
+
+    fn tool_context(&self, session_id: &str, files: &Arc<Mutex<ContextFiles>>) -> ToolContext {
+        let settings = &self.loaded.settings;
+        let filtering = &settings.context.file_filtering;
+        let seconds = |value: f64| (value > 0.0).then(|| Duration::from_secs_f64(value));
+        ToolContext {
+            workspace: Arc::clone(&self.workspace),
+            options: ToolOptions {
+                respect_git_ignore: filtering.respect_git_ignore,
+                respect_gemini_ignore: filtering.respect_gemini_ignore,
+                custom_ignore_files: filtering.custom_ignore_file_paths.iter().map(PathBuf::from).collect(),
+                truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
+                shell_timeout: seconds(settings.number("pollux.shell.timeout").unwrap_or(600.0)),
+                shell_inactivity: seconds(settings.tools.shell.inactivity_timeout),
+            },
+            environment: for_children(&self.loaded.environment),
+            credentials: CREDENTIALS.map(str::to_owned).to_vec(),
+            ledger: Arc::new(Ledger::new()),
+            spill_directory: self.project.tool_outputs_dir(session_id),
+            context_for: self.loaded.trust.is_trusted().then(|| self.context_lookup(files)),
+        }
+    }
+
+    /// Finds the context files of folders that a tool touches.
+    fn context_lookup(&self, files: &Arc<Mutex<ContextFiles>>) -> ContextLookup {
+        let files = Arc::clone(files);
+        let places = self.places.clone();
+        let workspace = self.folders.clone();
+        let settings = self.loaded.settings.clone();
+        Arc::new(move |path: &Path| {
+            let options = ContextOptions {
+                places: &places,
+                workspace: &workspace,
+                private_memory_dir: None,
+                trusted: true,
+                settings: &settings.context,
+            };
+            let found = files.lock().ok()?.jit(&options, path);
+            (!found.is_empty()).then(|| context::blocks(&found))
+        })
+    }
+
+    fn prompt_inputs(&self, session_id: &str, files: &Mutex<ContextFiles>) -> PromptInputs {
+        let names = context::names(&self.loaded.settings.context.file_names);
+        let memory = files.lock().ok().and_then(|files| {
+            files.warnings.iter().for_each(|warning| stderr_line(warning));
+            context::system_section(&names, &files.global, files.private_memory.as_ref())
+        });
+        PromptInputs {
+            interactive: false,
+            git: is_git(&self.cwd),
+            sandboxed: self.loaded.environment.is_set(variables::SANDBOX),
+            plans_directory: self.plans_directory(session_id),
+            global_memory: self.places.gemini_dir().join(&names[0]),
+            memory: memory.unwrap_or_default(),
+        }
+    }
+
+    /// Gathers the block that opens a conversation, when one begins.
+    fn into_context(
+        self,
+        files: Arc<Mutex<ContextFiles>>,
+    ) -> Box<dyn Fn() -> SessionContext + Send + Sync> {
+        Box::new(move || {
+            let settings = &self.loaded.settings.context;
+            let tree = settings.include_directory_tree.then(|| self.tree());
+            let memory = files.lock().ok();
+            let memory = memory.and_then(|files| context::project_section("", &files.project, ""));
+            SessionContext {
+                date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
+                platform: node_platform().to_owned(),
+                temporary_directory: self.project.temporary_dir.clone(),
+                workspace: self.folders.clone(),
+                tree,
+                memory: memory.unwrap_or_default(),
+            }
+        })
+    }
+}
+
+impl Setup {
+    /// The folders of the workspace as trees.
+    fn tree(&self) -> String {
+        let options = self.ignore_options();
+        let trees = self.folders.iter().map(|folder| {
+            folder_tree(folder, Some(&IgnoreRules::new(folder, &options)), MAX_TREE_ITEMS)
+        });
+        trees.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The environment for commands. Values that are not Unicode go through as they are.
+fn for_children(environment: &Environment) -> Vec<(OsString, OsString)> {
+    let exact = |(name, value): (&str, &str)| {
+        let own = std::env::var_os(name).filter(|own| own.to_string_lossy() == value);
+        (OsString::from(name), own.unwrap_or_else(|| value.into()))
+    };
+    environment.iter().map(exact).collect()
+}
+
+/// The wait before an unusable answer is asked for again: a second, or what `POLLUX_RETRY_BASE_MS` says.
+fn retry_base(environment: &Environment) -> Duration {
+    let given = environment.get(pollux_net::RETRY_BASE_VARIABLE).and_then(|text| text.parse().ok());
+    given.map_or(StreamRetries::default().base, Duration::from_millis)
+}

@@ -1,0 +1,131 @@
+//! `pollux demo`: the real loop and the real tools at work on a small project, with a recorded model.
+//!
+//! The project is written to a temporary folder with a home of its own, so that nothing of the person's
+//! is read or left behind.
+
+use std::path::{Path, PathBuf};
+
+use pollux_config::{Environment, names as variables};
+use pollux_fs::WriteOptions;
+use pollux_protocol::ApprovalMode;
+use similar::TextDiff;
+use tempfile::TempDir;
+
+use crate::arguments::{Arguments, DemoArguments, OutputFormat};
+use crate::exit::Failure;
+use crate::headless::stderr_line;
+use crate::setup::Start;
+
+/// The recorded answers of the model, in the format of `--fake-responses`.
+const MODEL: &str = include_str!("demo/model.jsonl");
+
+/// What the model is asked.
+const PROMPT: &str = "A check of this project fails. Find out why and fix it.";
+
+/// The sample project.
+const FILES: [(&str, &str); 3] = [
+    ("README.md", include_str!("demo/project/README.md")),
+    ("check.sh", include_str!("demo/project/check.sh")),
+    ("till.sh", include_str!("demo/project/till.sh")),
+];
+
+/// A demonstration on disk. The folder goes when it is dropped, unless it is kept.
+pub(crate) struct Demo {
+    folder: TempDir,
+    keep: bool,
+    format: OutputFormat,
+}
+
+impl Demo {
+    /// Writes the sample project to a fresh temporary folder.
+    pub(crate) fn prepare(arguments: &DemoArguments, environment: &Environment) -> Result<Self, Failure> {
+        let place = environment.temporary_dir();
+        let folder = tempfile::Builder::new().prefix("pollux-demo-").tempdir_in(&place);
+        let folder = folder.map_err(|error| broken(&place, &error))?;
+        let demo = Self {
+            folder,
+            keep: arguments.keep,
+            format: arguments.output_format.unwrap_or_default(),
+        };
+        let options = WriteOptions { create_parents: true, ..WriteOptions::default() };
+        for (name, text) in FILES {
+            let file = demo.project().join(name);
+            pollux_fs::write_atomic(&file, text.as_bytes(), &options)
+                .map_err(|error| broken(&file, &error))?;
+        }
+        Ok(demo)
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("till")
+    }
+
+    /// The run: an ordinary headless one, with a home of its own and a model that is recorded.
+    pub(crate) fn start(&self, environment: &Environment) -> Start {
+        let home = self.folder.path().join("home");
+        let quiet = [variables::GEMINI_SANDBOX, variables::GEMINI_MODEL, variables::GEMINI_TELEMETRY_ENABLED];
+        let mut environment = environment
+            .with(variables::GEMINI_CLI_HOME, &home.to_string_lossy())
+            .with(variables::GEMINI_CLI_TRUST_WORKSPACE, "true");
+        for name in quiet {
+            environment = environment.with(name, "");
+        }
+        Start {
+            arguments: Arguments {
+                prompt: Some(PROMPT.to_owned()),
+                model: Some("gemini-2.5-pro".to_owned()),
+                approval_mode: Some(ApprovalMode::Yolo),
+                output_format: Some(self.format),
+                ..Arguments::default()
+            },
+            environment,
+            cwd: self.project(),
+            replay: Some(MODEL.to_owned()),
+        }
+    }
+
+    /// What is said before the run.
+    pub(crate) fn introduce(&self) {
+        stderr_line(&format!(
+            "This is Pollux at work on a sample project in {}.\nThe model's side is recorded; the loop, the tools and their output are real.\n\nPrompt: {PROMPT}\n",
+            self.project().display()
+        ));
+    }
+
+    /// What is said after it: what changed, and how to go on. Gives the text that belongs on standard
+    /// output, which in the JSON formats is none.
+    pub(crate) fn conclude(self) -> Option<String> {
+        let diff = self.diff();
+        let called = crate::called_as();
+        stderr_line(&format!(
+            "\nTo connect a real model, get a key at https://aistudio.google.com/apikey and then:\n  export GEMINI_API_KEY=...\n  cd your-project && {called} --skip-trust -p \"explain this project\""
+        ));
+        if self.keep {
+            stderr_line(&format!("Kept: {}", self.folder.keep().display()));
+        }
+        if self.format == OutputFormat::Text {
+            return Some(format!("\nWhat changed:\n\n{diff}"));
+        }
+        stderr_line(&format!("\nWhat changed:\n\n{diff}"));
+        None
+    }
+
+    fn diff(&self) -> String {
+        FILES.iter().map(|(name, before)| file_diff(&self.project(), name, before)).collect()
+    }
+}
+
+fn broken(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    let (path, hint) = (path.display(), "Set TMPDIR to a folder that can be written.");
+    Failure::general(format!("The demo cannot write to {path}: {error}. {hint}"))
+}
+
+fn file_diff(project: &Path, name: &str, before: &str) -> String {
+    let after = pollux_fs::read_text(&project.join(name), 1 << 20).map(|file| file.text);
+    let after = after.unwrap_or_default();
+    if after == before {
+        return String::new();
+    }
+    let (old, new) = (format!("a/{name}"), format!("b/{name}"));
+    TextDiff::from_lines(before, &after).unified_diff().header(&old, &new).to_string()
+}

@@ -1,0 +1,133 @@
+//! One map from what went wrong to the exit code, the name in JSON output, and the remedy.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done (also: the model's answer could not be used, after all attempts) |
+//! | 1 | wrong arguments, and everything without a code of its own |
+//! | 41 | no credentials, or wrong ones |
+//! | 42 | no input, a session that cannot be found, an `@path` that cannot be read |
+//! | 44 | a sandbox was asked for and cannot be had |
+//! | 52 | broken settings |
+//! | 53 | the limit of turns was reached |
+//! | 54 | a tool or the session log failed fatally (the disk is full) |
+//! | 130, 143 | ended by SIGINT, SIGTERM |
+//! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1) |
+
+use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome};
+use serde_json::{Value, json};
+
+/// Why the program ends other than well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The error's name in JSON output.
+    pub(crate) name: &'static str,
+    /// For a person: what happened and what helps.
+    pub(crate) message: String,
+    /// The `code` of JSON output, when there is one: an exit code or an HTTP status.
+    pub(crate) code: i64,
+    /// The exit code in text mode. JSON modes exit with `code` mod 256.
+    pub(crate) text_exit: i32,
+}
+
+impl Failure {
+    fn new(name: &'static str, code: i32, message: impl Into<String>) -> Self {
+        Self { name, message: message.into(), code: code.into(), text_exit: code }
+    }
+
+    pub(crate) fn general(message: impl Into<String>) -> Self {
+        Self::new("Error", 1, message)
+    }
+
+    pub(crate) fn authentication(message: impl Into<String>) -> Self {
+        Self::new("Error", 41, message)
+    }
+
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Self::new("FatalInputError", 42, message)
+    }
+
+    pub(crate) fn sandbox(message: impl Into<String>) -> Self {
+        Self::new("FatalSandboxError", 44, message)
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new("FatalConfigError", 52, message)
+    }
+
+    pub(crate) fn turn_limit() -> Self {
+        let message = "Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.";
+        Self::new("FatalTurnLimitedError", 53, message)
+    }
+
+    pub(crate) fn tool(message: impl Into<String>) -> Self {
+        Self::new("FatalToolExecutionError", 54, message)
+    }
+
+    pub(crate) fn cancelled(code: i32) -> Self {
+        Self::new("FatalCancellationError", code, "Operation cancelled.")
+    }
+
+    /// From a failed model call.
+    pub(crate) fn model(error: &ModelError) -> Self {
+        match error.kind {
+            ModelErrorKind::Auth if error.status.is_none() => Self::authentication(&error.message),
+            ModelErrorKind::Config => Self::config(&error.message),
+            ModelErrorKind::Cancelled => Self::cancelled(130),
+            _ => {
+                let code = error.status.map_or(1, i64::from);
+                Self { name: error.type_name, message: error.message.clone(), code, text_exit: 1 }
+            }
+        }
+    }
+
+    /// From the end of a prompt; none when it ended well enough to exit 0.
+    pub(crate) fn outcome(outcome: &PromptOutcome) -> Option<Self> {
+        match outcome {
+            PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => None,
+            PromptOutcome::Cancelled => Some(Self::cancelled(130)),
+            PromptOutcome::TurnLimit => Some(Self::turn_limit()),
+            PromptOutcome::FatalTool { tool, message } => {
+                Some(Self::tool(format!("Error executing tool {tool}: {message}")))
+            }
+            PromptOutcome::Failed(error) => Some(Self::model(error)),
+            PromptOutcome::LogFailed(message) => Some(Self::tool(message)),
+        }
+    }
+
+    /// The exit code for an output format: `json` tells the formats that exit with the vendor's status.
+    pub(crate) fn exit_code(&self, json: bool) -> u8 {
+        let code = if json { self.code } else { i64::from(self.text_exit) };
+        u8::try_from(code.rem_euclid(256)).unwrap_or(1)
+    }
+
+    /// The `error` object of JSON output.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({ "type": self.name, "message": self.message, "code": self.code })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes() {
+        let mut api = ModelError::new(ModelErrorKind::Invalid, "bad");
+        api.status = Some(400);
+        api.type_name = "ApiError";
+        let outcomes = [
+            (PromptOutcome::Done, None),
+            (PromptOutcome::Cancelled, Some((130, 130))),
+            (PromptOutcome::TurnLimit, Some((53, 53))),
+            (PromptOutcome::Failed(api), Some((144, 1))),
+            (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Auth, "no key")), Some((41, 41))),
+            (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Network, "down")), Some((1, 1))),
+            (PromptOutcome::LogFailed("full".into()), Some((54, 54))),
+        ];
+        for (outcome, expected) in outcomes {
+            let failure = Failure::outcome(&outcome);
+            let codes = failure.map(|failure| (failure.exit_code(true), failure.exit_code(false)));
+            assert_eq!(codes, expected, "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One JSON object at the end.
+
+use pollux_protocol::{Event, PromptOutcome};
+use serde_json::{Map, Value, json};
+
+use super::{Ending, Opening, Output, stderr_line};
+use crate::stdout::Stdout;
+
+/// Collects the text of the last turn; the whole comes out at the end, two spaces deep, without a final
+/// newline.
+#[derive(Default)]
+pub(crate) struct JsonOutput {
+    response: String,
+}
+
+impl Output for JsonOutput {
+    fn begin(&mut self, _out: &mut Stdout, _opening: &Opening<'_>) {}
+
+    fn event(&mut self, _out: &mut Stdout, event: &Event) {
+        match event {
+            Event::TurnStarted { .. } | Event::StreamRestarted => self.response.clear(),
+            Event::Text(text) => self.response.push_str(text),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
+        let mut object = Map::new();
+        if let Some(id) = ending.session_id {
+            object.insert("session_id".into(), id.into());
+        }
+        if let Some(failure) = ending.failure {
+            object.insert("error".into(), failure.to_json());
+            // Callers of Gemini CLI look for it on standard error.
+            stderr_line(&pretty(&object));
+        } else {
+            let response = pollux_shell::strip_ansi(&self.response).into_owned();
+            object.insert("response".into(), response.into());
+            if let Some(statistics) = ending.statistics {
+                object.insert("stats".into(), statistics.stats());
+            }
+            match ending.outcome {
+                Some(PromptOutcome::InvalidStream(reason)) => {
+                    let error = json!({ "type": "INVALID_STREAM", "message": reason.message() });
+                    object.insert("error".into(), error);
+                }
+                Some(PromptOutcome::Stopped(reason)) => {
+                    let warning = format!("Agent execution stopped: {reason}");
+                    object.insert("warnings".into(), json!([warning]));
+                }
+                _ => {}
+            }
+        }
+        out.push(pretty(&object).as_bytes());
+    }
+}
+
+fn pretty(object: &Map<String, Value>) -> String {
+    serde_json::to_string_pretty(object).unwrap_or_default()
+}

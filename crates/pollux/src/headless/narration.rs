@@ -1,0 +1,55 @@
+//! What the tools do, for a person who watches: on standard error, beside the model's words.
+
+use pollux_protocol::{Display, FinishedCall};
+
+use super::stderr_line;
+
+/// Lines of a result that are shown.
+const SHOWN_LINES: usize = 12;
+/// Characters of a line that are shown.
+const SHOWN_CHARACTERS: usize = 160;
+/// Arguments that say what a call is about, the most telling first.
+const TELLING: [&str; 5] = ["command", "file_path", "pattern", "dir_path", "path"];
+
+/// Tells of calls that have ended.
+pub(super) fn narrate(calls: &[std::sync::Arc<FinishedCall>]) {
+    for finished in calls {
+        stderr_line(&format!("  > {}", headline(finished)));
+        for line in result(finished) {
+            stderr_line(&format!("    {line}"));
+        }
+    }
+}
+
+fn headline(finished: &FinishedCall) -> String {
+    let call = &finished.call;
+    let about = TELLING.iter().find_map(|name| call.args.get(name)?.as_str());
+    cut(&format!("{} {}", call.name, about.unwrap_or_default()))
+}
+
+fn result(finished: &FinishedCall) -> Vec<String> {
+    let text = match (&finished.error, &finished.display) {
+        // Standard error is told of failures anyway.
+        (Some(_), _) | (None, None) => return Vec::new(),
+        (None, Some(Display::Text(text))) => text.as_str(),
+        (None, Some(Display::Diff(diff))) => diff.file_diff.as_str(),
+        (None, Some(Display::Structured(value))) => {
+            value.get("summary").and_then(|summary| summary.as_str()).unwrap_or_default()
+        }
+    };
+    let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(cut).collect();
+    let more = text.lines().count().saturating_sub(SHOWN_LINES);
+    if more > 0 {
+        lines.push(format!("... {more} more lines"));
+    }
+    lines
+}
+
+fn cut(line: &str) -> String {
+    let first = line.lines().next().unwrap_or_default();
+    let mut shown: String = first.chars().take(SHOWN_CHARACTERS).collect();
+    if shown.len() < line.len() {
+        shown.push_str("...");
+    }
+    shown
+}

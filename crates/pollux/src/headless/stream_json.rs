@@ -1,0 +1,154 @@
+//! One JSON object a line, as things happen.
+
+use jiff::Timestamp;
+use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Ending, Opening, Output, stderr_line};
+use crate::ansi::AnsiFilter;
+use crate::stdout::Stdout;
+
+/// Writes events as lines; the last is always a `result`.
+pub(crate) struct StreamJsonOutput {
+    filter: Option<AnsiFilter>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Init {
+        timestamp: String,
+        session_id: &'a str,
+        model: &'a str,
+    },
+    Message {
+        timestamp: String,
+        role: &'static str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        delta: Option<bool>,
+    },
+    ToolUse {
+        timestamp: String,
+        tool_name: &'a str,
+        tool_id: &'a str,
+        parameters: &'a Value,
+    },
+    ToolResult {
+        timestamp: String,
+        tool_id: &'a str,
+        status: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Value>,
+    },
+    Error {
+        timestamp: String,
+        severity: &'static str,
+        message: &'a str,
+    },
+    Result {
+        timestamp: String,
+        status: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stats: Option<Value>,
+    },
+}
+
+impl StreamJsonOutput {
+    /// `raw`: leave escape sequences in the model's words.
+    pub(crate) fn new(raw: bool) -> Self {
+        Self { filter: (!raw).then(AnsiFilter::default) }
+    }
+
+    fn text(&mut self, out: &mut Stdout, text: &str) {
+        let content = match &mut self.filter {
+            Some(filter) => filter.push(text),
+            None => text.into(),
+        };
+        if !content.is_empty() {
+            let (timestamp, role) = (now(), "assistant");
+            write(out, &Line::Message { timestamp, role, content: &content, delta: Some(true) });
+        }
+    }
+}
+
+impl Output for StreamJsonOutput {
+    fn begin(&mut self, out: &mut Stdout, opening: &Opening<'_>) {
+        let Opening { session_id, model, prompt } = *opening;
+        write(out, &Line::Init { timestamp: now(), session_id, model });
+        write(out, &Line::Message { timestamp: now(), role: "user", content: prompt, delta: None });
+    }
+
+    fn event(&mut self, out: &mut Stdout, event: &Event) {
+        match event {
+            Event::Text(text) => self.text(out, text),
+            Event::CallRequested(call) => write(out, &tool_use(call)),
+            Event::CallsFinished(calls) => {
+                for call in calls {
+                    write(out, &tool_result(call));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
+        if let Some(PromptOutcome::InvalidStream(reason)) = ending.outcome {
+            let (severity, message) = ("error", reason.message());
+            write(out, &Line::Error { timestamp: now(), severity, message });
+        }
+        let failed = ending.failure.is_some()
+            || matches!(ending.outcome, Some(PromptOutcome::InvalidStream(_)));
+        let error = ending.failure.map(|failure| {
+            stderr_line(&failure.message);
+            json!({ "type": failure.name, "message": failure.message })
+        });
+        // A failed run tells no duration, as callers of Gemini CLI know it.
+        let duration = if error.is_some() { std::time::Duration::ZERO } else { ending.duration };
+        let stats = ending.statistics.map(|statistics| statistics.stream_stats(duration));
+        let status = if failed { "error" } else { "success" };
+        write(out, &Line::Result { timestamp: now(), status, error, stats });
+    }
+}
+
+fn tool_use(call: &Call) -> Line<'_> {
+    Line::ToolUse {
+        timestamp: now(),
+        tool_name: &call.name,
+        tool_id: call.id.as_str(),
+        parameters: &call.args,
+    }
+}
+
+fn tool_result(finished: &FinishedCall) -> Line<'_> {
+    // A cancelled call counts as a success here: nothing went wrong.
+    let failed = finished.status == CallStatus::Error;
+    let error = finished.error.as_ref().filter(|_| failed);
+    Line::ToolResult {
+        timestamp: now(),
+        tool_id: finished.call.id.as_str(),
+        status: if failed { "error" } else { "success" },
+        output: match &finished.display {
+            Some(Display::Text(text)) => Some(text),
+            _ => None,
+        },
+        error: error.map(|error| json!({ "type": error.kind.as_str(), "message": error.message })),
+    }
+}
+
+fn write(out: &mut Stdout, line: &Line<'_>) {
+    if let Ok(mut bytes) = serde_json::to_vec(line) {
+        bytes.push(b'\n');
+        out.push(&bytes);
+    }
+}
+
+/// ISO 8601 in UTC with milliseconds.
+fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}

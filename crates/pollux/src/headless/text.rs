@@ -1,0 +1,63 @@
+//! Plain text: the model's words as they come.
+
+use pollux_protocol::{Event, InvalidStream, PromptOutcome};
+
+use super::{Ending, Opening, Output, stderr_line};
+use crate::ansi::AnsiFilter;
+use crate::stdout::Stdout;
+
+/// Streams text. The last character before a tool runs, and at the end, is a newline.
+pub(crate) struct TextOutput {
+    filter: Option<AnsiFilter>,
+    line_open: bool,
+}
+
+impl TextOutput {
+    /// `raw`: leave escape sequences in the model's words.
+    pub(crate) fn new(raw: bool) -> Self {
+        Self { filter: (!raw).then(AnsiFilter::default), line_open: false }
+    }
+
+    fn close_line(&mut self, out: &mut Stdout) {
+        if std::mem::take(&mut self.line_open) {
+            out.push(b"\n");
+        }
+    }
+}
+
+impl Output for TextOutput {
+    fn begin(&mut self, _out: &mut Stdout, _opening: &Opening<'_>) {}
+
+    fn event(&mut self, out: &mut Stdout, event: &Event) {
+        match event {
+            Event::Text(text) => {
+                let text = match &mut self.filter {
+                    Some(filter) => filter.push(text),
+                    None => text.into(),
+                };
+                if let Some(last) = text.as_bytes().last() {
+                    self.line_open = *last != b'\n';
+                }
+                out.push(text.as_bytes());
+            }
+            Event::CallRequested(_) | Event::StreamRestarted => self.close_line(out),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
+        self.close_line(out);
+        if let Some(failure) = ending.failure {
+            stderr_line(&failure.message);
+        }
+        match ending.outcome {
+            Some(PromptOutcome::Stopped(reason)) => {
+                stderr_line(&format!("Agent execution stopped: {reason}"));
+            }
+            Some(PromptOutcome::InvalidStream(reason)) => {
+                stderr_line(&format!("[ERROR] {}", InvalidStream::message(*reason)));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Where a prompt names files: `@path`.
+//!
+//! Pure, and free of everything else in the program, so that a fuzz target can include this file as it is.
+//!
+//! A token is an `@` without a backslash before it, and then as many as there are of: a quoted segment `"…"`; a backslash
+//! with the character after it; any character but blanks, line ends and `, ; ! ? ( ) [ ] { } .`; a full stop that does not end
+//! the text or stand before a blank. A lone `@` is no token.
+
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+/// One `@path` of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// Where it stands, in bytes, from the `@` on.
+    pub(crate) range: Range<usize>,
+    /// The path, without quotes and escapes.
+    pub(crate) path: String,
+}
+
+/// The tokens of `text` in order. Takes time proportional to the length, whatever the text.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let last_quote = text.rfind('"').unwrap_or(0);
+    let mut tokens = Vec::new();
+    let mut position = 0;
+    while let Some(offset) = text[position..].find('@') {
+        let start = position + offset;
+        position = start + 1;
+        if text[..start].ends_with('\\') {
+            continue;
+        }
+        let (path, end) = scan(text, start + 1, last_quote);
+        if end > start + 1 {
+            tokens.push(Token { range: start..end, path });
+            position = end;
+        }
+    }
+    tokens
+}
+
+/// The path that begins at `start`, and where it ends.
+fn scan(text: &str, start: usize, last_quote: usize) -> (String, usize) {
+    let mut path = String::new();
+    let mut position = start;
+    while let Some(character) = text[position..].chars().next() {
+        let after = position + character.len_utf8();
+        let next = text[after..].chars().next();
+        position = match character {
+            // A quote that is never closed is a character like others.
+            '"' if position < last_quote => {
+                let Some(length) = text[after..].find('"') else { break };
+                path.push_str(&text[after..after + length]);
+                after + length + 1
+            }
+            '\\' => match next {
+                Some(escaped) if !is_line_end(escaped) => {
+                    if is_separator(escaped) {
+                        path.push('\\');
+                    }
+                    path.push(escaped);
+                    after + escaped.len_utf8()
+                }
+                _ => {
+                    path.push('\\');
+                    after
+                }
+            },
+            '.' if next.is_none_or(is_blank) => break,
+            '.' => {
+                path.push('.');
+                after
+            }
+            _ if is_blank(character) || ",;!?()[]{}".contains(character) => break,
+            _ => {
+                path.push(character);
+                after
+            }
+        };
+    }
+    (path, position)
+}
+
+/// Whether the backslash before this character separates folders instead of escaping it.
+fn is_separator(escaped: char) -> bool {
+    cfg!(windows) && (escaped.is_alphanumeric() || "._-@".contains(escaped))
+}
+
+/// Only ASCII blanks end a path: names may hold others, such as the narrow space in names of screenshots.
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n')
+}
+
+fn is_line_end(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}

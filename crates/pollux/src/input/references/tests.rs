@@ -1,0 +1,236 @@
+use std::fs;
+
+use pollux_fs::IgnoreOptions;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A workspace on disk.
+struct Sample {
+    folder: TempDir,
+    recursive_search: bool,
+}
+
+impl Sample {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let sample = Self { folder: TempDir::new().unwrap(), recursive_search: true };
+        files.iter().for_each(|(name, text)| sample.write(name, text.as_bytes()));
+        sample
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn expand(&self, prompt: &str) -> Result<Expansion, ReferenceError> {
+        let mut workspace = Workspace::new(self.root(), self.folder.path().join("temp"));
+        workspace.add_root(self.folder.path().join("second"));
+        let rules = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions::default());
+        let recursive_search = self.recursive_search;
+        References { workspace: &workspace, rules: &rules, recursive_search }.expand(prompt)
+    }
+
+    /// The parts as they travel.
+    fn parts(&self, prompt: &str) -> Value {
+        serde_json::to_value(self.expand(prompt).unwrap().parts).unwrap()
+    }
+
+    /// The labels of the files whose content came along.
+    fn labels(&self, prompt: &str) -> Vec<String> {
+        let parts = self.expand(prompt).unwrap().parts;
+        let label = |part: &Part| {
+            let label = part.as_text()?.strip_prefix("\nContent from @")?.strip_suffix(":\n")?;
+            Some(label.to_owned())
+        };
+        parts.iter().filter_map(label).collect()
+    }
+}
+
+#[test]
+fn the_layout() {
+    let sample = Sample::new(&[("src/b.txt", "two\r\nlines\r\n"), ("a.txt", "one\n")]);
+    assert_eq!(
+        sample.parts("compare @src/b.txt with @./a.txt. \n"),
+        json!([
+            {"text": "compare @src/b.txt with @./a.txt."},
+            {"text": "\n--- Content from referenced files ---"},
+            {"text": "\nContent from @./a.txt:\n"},
+            {"text": "one"},
+            {"text": "\nContent from @src/b.txt:\n"},
+            {"text": "two\nlines"},
+            {"text": "\n--- End of content ---"},
+        ])
+    );
+}
+
+#[test]
+fn a_prompt_that_refers_to_nothing_is_left_alone() {
+    let mut sample = Sample::new(&[("a.txt", "one")]);
+    fs::write(sample.folder.path().join("secret"), "x").unwrap();
+    sample.recursive_search = false;
+    let absolute = sample.folder.path().join("secret");
+    let outside = format!("@{} ", absolute.display());
+    for prompt in ["@nosuch \n", "@@ -1 +1 @@", "me@example.com", "@../secret", &outside, "@a\0b", "@\"\""] {
+        assert_eq!(sample.parts(prompt), json!([{"text": prompt}]), "{prompt:?}");
+    }
+}
+
+#[test]
+fn what_is_not_found_stays_as_typed_beside_what_is() {
+    let sample = Sample::new(&[("my file.txt", "one")]);
+    let parts = sample.parts("me@example.com: @my\\ file.txt,\n@no\\ such");
+    assert_eq!(parts[0], json!({"text": "me@example.com: @my file.txt,\n@no\\ such"}));
+    assert_eq!(parts[2], json!({"text": "\nContent from @my file.txt:\n"}));
+}
+
+#[test]
+fn an_absolute_path_is_shown_from_the_workspace() {
+    let sample = Sample::new(&[("src/a.rs", "fn")]);
+    let prompt = format!("@{}", sample.root().join("src/a.rs").display());
+    assert_eq!(sample.parts(&prompt)[0], json!({"text": "@src/a.rs"}));
+    assert_eq!(sample.labels(&prompt), ["src/a.rs"]);
+}
+
+#[test]
+fn a_folder_brings_its_text_files() {
+    let sample = Sample::new(&[
+        ("src/z.rs", "z"),
+        ("src/.hidden/a.rs", "a"),
+        ("src/node_modules/x.js", "x"),
+        ("src/lib.so", "x"),
+        ("src/a.log", "x"),
+        (".gitignore", "*.log\n"),
+        ("other.rs", "o"),
+    ]);
+    fs::create_dir(sample.root().join(".git")).unwrap();
+    sample.write("src/picture.png", b"\x89PNG\r\n\x1a\n\0\0");
+    sample.write("src/binary", b"\0\x01\x02");
+    for prompt in ["look at @src/ now", "look at @src now", "look at @./other/../src now"] {
+        assert_eq!(sample.labels(prompt), ["src/.hidden/a.rs", "src/z.rs"], "{prompt}");
+        assert_eq!(sample.parts(prompt)[0], json!({"text": "look at @src/** now"}));
+    }
+    assert_eq!(sample.parts("@./")[0], json!({"text": "@**"}));
+    assert_eq!(sample.labels("@src @src/z.rs @src/z.rs").len(), 2);
+    fs::create_dir(sample.root().join("empty")).unwrap();
+    assert_eq!(sample.parts("in @empty"), json!([{"text": "in @empty/**"}]));
+}
+
+#[test]
+fn ignored_files_are_skipped_and_told_in_debug_runs() {
+    let sample = Sample::new(&[(".geminiignore", "secret*\nhidden/\n"), ("secret.txt", "x"), ("hidden/a", "x")]);
+    let expansion = sample.expand("@secret.txt @hidden @hidden/a").unwrap();
+    assert_eq!(expansion.parts, [Part::text("@secret.txt @hidden @hidden/a")]);
+    assert_eq!(expansion.notes[0], "Path secret.txt is ignored and will be skipped.");
+    assert_eq!(expansion.notes.len(), 3);
+}
+
+#[test]
+fn media_travel_as_bytes_when_they_are_named() {
+    let sample = Sample::new(&[]);
+    sample.write("p.png", b"\x89PNG");
+    sample.write("d.pdf", b"%PDF-1.7");
+    sample.write("x.zip", b"PK\x03\x04");
+    assert_eq!(
+        sample.parts("@p.png @d.pdf @x.zip"),
+        json!([
+            {"text": "@p.png @d.pdf @x.zip"},
+            {"text": "\n--- Content from referenced files ---"},
+            {"text": "\nContent from @d.pdf:\n"},
+            {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0xLjc="}},
+            {"text": "\nContent from @p.png:\n"},
+            {"inlineData": {"mimeType": "image/png", "data": "iVBORw=="}},
+            {"text": "\nContent from @x.zip:\n"},
+            {"text": "Cannot display content of binary file: x.zip"},
+            {"text": "\n--- End of content ---"},
+        ])
+    );
+}
+
+#[test]
+fn a_name_is_searched_for_below_the_folders() {
+    let mut sample = Sample::new(&[
+        ("deep/down/UserService.java", "class"),
+        ("deep/node_modules/userservice.js", "no"),
+        ("deep/ignored/userservice.txt", "no"),
+        (".geminiignore", "ignored/\n"),
+    ]);
+    let parts = sample.parts("explain @userservice");
+    assert_eq!(parts[0], json!({"text": "explain @deep/down/UserService.java"}));
+    assert_eq!(parts[3], json!({"text": "class"}));
+    assert_eq!(sample.labels("explain @down/user"), ["deep/down/UserService.java"]);
+    sample.recursive_search = false;
+    assert_eq!(sample.parts("explain @userservice"), json!([{"text": "explain @userservice"}]));
+}
+
+#[test]
+fn the_second_folder_counts_too() {
+    let sample = Sample::new(&[("a.txt", "first")]);
+    sample.write("../second/b/c.txt", b"second");
+    assert_eq!(sample.labels("@a.txt @b/c.txt"), ["a.txt", "b/c.txt"]);
+    assert_eq!(sample.labels("@b"), ["b/c.txt"]);
+}
+
+#[test]
+fn a_named_file_that_cannot_be_read_ends_the_run() {
+    // A socket, because permissions do not stop a test that runs as root.
+    let sample = Sample::new(&[("a", "x")]);
+    #[cfg(unix)]
+    {
+        let _socket = std::os::unix::net::UnixListener::bind(sample.root().join("s")).unwrap();
+        let error = sample.expand("@a @s").unwrap_err().to_string();
+        let expected = "Exiting due to an error processing the @ command: Error reading files (s): ";
+        assert!(error.starts_with(expected), "{error}");
+        assert_eq!(sample.labels("@./"), ["a"]);
+    }
+}
+
+#[test]
+fn too_much_is_left_out_and_said() {
+    let sample = Sample::new(&[]);
+    let big = format!("{}\n", "x".repeat(999)).repeat(700);
+    for name in ["a", "b", "c", "d"] {
+        sample.write(name, big.as_bytes());
+    }
+    assert_eq!(sample.labels("@./"), ["a", "b"]);
+    let expansion = sample.expand("@./").unwrap();
+    let total: usize = expansion.parts.iter().filter_map(Part::as_text).map(str::len).sum();
+    assert!(total < (1 << 20) + 1000);
+    let [.., said, closing] = &expansion.parts[..] else { panic!("too few parts") };
+    assert!(said.as_text().unwrap().contains("2 of them, beginning with c"));
+    assert_eq!(closing.as_text(), Some(CLOSING));
+
+    let huge = fs::File::create(sample.root().join("huge")).unwrap();
+    huge.set_len(21 * 1024 * 1024).unwrap();
+    let parts = sample.parts("@huge");
+    let said = parts[3]["text"].as_str().unwrap();
+    assert!(said.starts_with("File size exceeds the 20MB limit: ") && said.ends_with("huge (21.00MB)"));
+}
+
+#[test]
+fn any_number_of_names_takes_bounded_work() {
+    let sample = Sample::new(&[("a.txt", "one")]);
+    let names: String = (0..5000).map(|number| format!("@name{number} ")).collect();
+    let begun = Instant::now();
+    let expansion = sample.expand(&format!("@a.txt {names}")).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(expansion.parts.len(), 5);
+    assert!(expansion.notes.iter().any(|note| note.starts_with("Only the first 1000 names")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_workspace_is_not_followed() {
+    let sample = Sample::new(&[("in/a.txt", "one")]);
+    fs::write(sample.folder.path().join("secret"), "x").unwrap();
+    std::os::unix::fs::symlink(sample.folder.path().join("secret"), sample.root().join("in/link")).unwrap();
+    assert_eq!(sample.parts("@in/link"), json!([{"text": "@in/link"}]));
+    assert_eq!(sample.labels("@in"), ["in/a.txt"]);
+}

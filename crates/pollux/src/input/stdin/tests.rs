@@ -1,0 +1,117 @@
+use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Gives its pieces one by one, each after its delay.
+struct Slow(std::vec::IntoIter<(Duration, io::Result<&'static str>)>);
+
+impl Slow {
+    fn new(pieces: Vec<(u64, io::Result<&'static str>)>) -> Self {
+        let pieces = pieces.into_iter().map(|(wait, piece)| (Duration::from_millis(wait), piece));
+        Self(pieces.collect::<Vec<_>>().into_iter())
+    }
+}
+
+impl Read for Slow {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some((wait, piece)) = self.0.next() else { return Ok(0) };
+        std::thread::sleep(wait);
+        let piece = piece?.as_bytes();
+        buffer[..piece.len()].copy_from_slice(piece);
+        Ok(piece.len())
+    }
+}
+
+fn text(text: &str) -> StdinText {
+    StdinText { text: text.to_owned(), ..StdinText::default() }
+}
+
+#[tokio::test]
+async fn everything_is_read_and_nothing_trimmed() {
+    let got = read_from(Cursor::new("data\n"), LIMIT, WAIT).await.unwrap();
+    assert_eq!(got, text("data\n"));
+    assert_eq!(read_from(io::empty(), LIMIT, WAIT).await.unwrap(), StdinText::default());
+    let got = read_from(Cursor::new(b"a\xFFb\0"), LIMIT, WAIT).await.unwrap();
+    assert_eq!(got, text("a\u{FFFD}b\0"));
+}
+
+#[tokio::test]
+async fn only_the_first_byte_has_to_be_quick() {
+    let wait = Duration::from_millis(200);
+    let late = Slow::new(vec![(2000, Ok("late"))]);
+    let begun = Instant::now();
+    let got = read_from(late, LIMIT, wait).await.unwrap();
+    assert!(got.timed_out && got.text.is_empty());
+    assert!(begun.elapsed() < Duration::from_millis(1500));
+
+    let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
+    let slow = Slow::new(vec![(0, Ok("a")), (400, interrupted()), (0, Ok("b"))]);
+    assert_eq!(read_from(slow, LIMIT, wait).await.unwrap(), text("ab"));
+}
+
+#[tokio::test]
+async fn a_failure_is_told() {
+    let folder = Slow::new(vec![(0, Err(io::Error::from(io::ErrorKind::IsADirectory)))]);
+    let error = read_from(folder, LIMIT, WAIT).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+}
+
+/// Without end, and counts what was taken.
+struct Endless(Arc<AtomicUsize>);
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        buffer.fill(b'x');
+        self.0.fetch_add(buffer.len(), Ordering::Relaxed);
+        Ok(buffer.len())
+    }
+}
+
+#[tokio::test]
+async fn the_rest_is_not_read() {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let got = read_from(Endless(Arc::clone(&taken)), 100_000, WAIT).await.unwrap();
+    assert!(got.truncated);
+    assert_eq!(got.text.len(), 100_000);
+    assert!(taken.load(Ordering::Relaxed) <= 100_000 + CHUNK);
+}
+
+#[tokio::test]
+async fn exactly_the_limit_is_whole() {
+    let got = read_from(Cursor::new("12345"), 5, WAIT).await.unwrap();
+    assert_eq!(got, text("12345"));
+    let got = read_from(Cursor::new("äää"), 3, WAIT).await.unwrap();
+    assert_eq!(got, StdinText { text: "ä".into(), truncated: true, timed_out: false });
+}
+
+#[test]
+fn words() {
+    assert_eq!(truncation_warning(LIMIT), "Warning: stdin input truncated to 8388608 bytes.");
+    assert_eq!(combine("data\n", "what?"), "data\n\n\nwhat?");
+    assert_eq!(combine("data\n", ""), "data\n");
+    assert_eq!(combine("", "what?"), "what?");
+    assert_eq!(combine("", ""), "");
+}
+
+proptest! {
+    #[test]
+    fn no_character_is_cut(whole in "\\PC{0,30}", limit in 0_usize..40) {
+        let got = to_text(whole.clone().into_bytes(), limit);
+        prop_assert!(whole.starts_with(&got.text));
+        prop_assert!(got.text.len() <= limit);
+        prop_assert_eq!(got.truncated, whole.len() > limit);
+        prop_assert!(!got.truncated || got.text.len() + 4 > limit);
+    }
+
+    #[test]
+    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..40), limit in 0_usize..40) {
+        let truncated = bytes.len() > limit;
+        prop_assert_eq!(to_text(bytes, limit).truncated, truncated);
+    }
+}

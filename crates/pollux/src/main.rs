@@ -1,0 +1,51 @@
+//! The program: arguments in, exit code out. Everything between is in the modules; `assemble.rs` is
+//! where the crates meet.
+
+mod ansi;
+mod arguments;
+mod assemble;
+mod commands;
+mod demo;
+mod exit;
+mod headless;
+mod input;
+mod program;
+mod sessions;
+mod setup;
+mod signals;
+mod stdout;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use arguments::{Exit, Invocation};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match arguments::parse(std::env::args_os(), &called_as()) {
+        Ok(Invocation::Run(arguments)) => program::run(*arguments),
+        Ok(Invocation::Demo(arguments)) => program::demo(&arguments),
+        Ok(Invocation::Completions(shell)) => print(arguments::completions(shell).as_bytes()),
+        Ok(Invocation::Man) => print(&arguments::man()),
+        Err(Exit { code, stdout, stderr }) => {
+            drop(std::io::stderr().write_all(stderr.as_bytes()));
+            print(stdout.as_bytes());
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// Prints to standard output. A closed pipe ends quietly.
+fn print(bytes: &[u8]) -> ExitCode {
+    drop(std::io::stdout().write_all(bytes));
+    ExitCode::SUCCESS
+}
+
+/// The name that the program was called by, for hints.
+fn called_as() -> String {
+    let path = std::env::args_os().next().map(std::path::PathBuf::from);
+    let name = path.as_ref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy());
+    name.map_or_else(|| "pollux".to_owned(), std::borrow::Cow::into_owned)
+}

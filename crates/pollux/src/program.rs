@@ -1,0 +1,202 @@
+//! One run from start to exit code: settings, session, prompt, agent, result.
+
+use std::any::Any;
+use std::io::IsTerminal;
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use futures::FutureExt;
+use pollux_config::Environment;
+use pollux_protocol::{AgentHandle, Op};
+use pollux_session::Statistics;
+
+use crate::arguments::{Arguments, DemoArguments, OutputFormat, is_headless, not_yet};
+use crate::demo::Demo;
+use crate::exit::Failure;
+use crate::headless::{Ending, Run, output_of, stderr_line};
+use crate::input::Input;
+use crate::sessions::{self, Opened};
+use crate::setup::{Setup, Start};
+use crate::signals::Signals;
+use crate::stdout::{Closed, Stdout};
+
+/// What the end of a run may take after its result is out: telemetry, the agent's last words.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Runs with the arguments of the command line.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    in_runtime(async move {
+        let environment = Environment::from_process();
+        let format = arguments.output_format;
+        match std::env::current_dir() {
+            Ok(cwd) => headless(Start { arguments, environment, cwd, replay: None }).await,
+            Err(error) => {
+                let message = format!("The current directory cannot be found: {error}.");
+                fail(format, &Failure::general(message), None).await
+            }
+        }
+    })
+}
+
+/// Runs the demonstration.
+pub(crate) fn demo(arguments: &DemoArguments) -> ExitCode {
+    let environment = Environment::from_process();
+    let format = arguments.output_format;
+    in_runtime(async move {
+        let demo = match Demo::prepare(arguments, &environment) {
+            Ok(demo) => demo,
+            Err(failure) => return fail(format, &failure, None).await,
+        };
+        demo.introduce();
+        let code = headless(demo.start(&environment)).await;
+        if let Some(text) = demo.conclude() {
+            let mut out = Stdout::default();
+            out.push(text.as_bytes());
+            // A reader that has left has seen what it wanted.
+            drop(out.finish().await);
+        }
+        code
+    })
+}
+
+/// A runtime of one thread; what is left behind at the end is ended.
+fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            stderr_line(&format!("The system gives no resources to start: {error}."));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(work);
+    runtime.shutdown_background();
+    pollux_shell::reap_all();
+    ExitCode::from(code)
+}
+
+/// A run whose result reaches standard output whatever happens, a panic included.
+async fn headless(start: Start) -> u8 {
+    let format = start.arguments.output_format;
+    match AssertUnwindSafe(guarded(start)).catch_unwind().await {
+        Ok(code) => code,
+        Err(panic) => fail(format, &bug(panic.as_ref()), None).await,
+    }
+}
+
+fn bug(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Failure::general(format!("This is a bug in Pollux, please report it: {text}"))
+}
+
+async fn guarded(start: Start) -> u8 {
+    let mut format = start.arguments.output_format;
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            let message = format!("Signals cannot be heard: {error}.");
+            return fail(format, &Failure::general(message), None).await;
+        }
+    };
+    let setup = match Setup::read(start) {
+        Ok(setup) => setup,
+        Err(failure) => return fail(format, &failure, None).await,
+    };
+    format = Some(setup.output_format());
+    if let Some(result) = sessions::serve(&setup) {
+        return match result {
+            Ok(text) => {
+                let mut out = Stdout::default();
+                out.push(text.as_bytes());
+                out.finish().await.map_or(0, |()| 0)
+            }
+            Err(failure) => fail(format, &failure, None).await,
+        };
+    }
+    if let Some(failure) = needs_a_screen(&setup) {
+        return fail(format, &failure, None).await;
+    }
+    let opened = match sessions::open(&setup) {
+        Ok(opened) => opened,
+        Err(failure) => return fail(format, &failure, None).await,
+    };
+    let id = opened.id.clone();
+    match work(setup, opened, &mut signals).await {
+        Ok(Ok(code)) => code,
+        // The reader has left: that is its right.
+        Ok(Err(Closed)) => 0,
+        Err(failure) => fail(format, &failure, Some(&id)).await,
+    }
+}
+
+/// A run at a terminal without a prompt is for the interactive terminal.
+fn needs_a_screen(setup: &Setup) -> Option<Failure> {
+    let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
+    let arguments = &setup.arguments;
+    let headless = is_headless(arguments, stdin, stdout, &setup.loaded.environment);
+    if headless || arguments.prompt_text().is_some() || setup.replay.is_some() {
+        return None;
+    }
+    let remedy = format!("Give a prompt: {} -p \"...\"", crate::called_as());
+    Some(Failure::general(not_yet("The interactive terminal", Some(&remedy))))
+}
+
+/// From an open session to the end of the prompt.
+async fn work(
+    setup: Setup,
+    mut opened: Opened,
+    signals: &mut Signals,
+) -> Result<Result<u8, Closed>, Failure> {
+    let models = setup.models()?;
+    let input = tokio::select! {
+        biased;
+        code = signals.next() => return Err(Failure::cancelled(code)),
+        input = Input::gather(&setup) => input?,
+    };
+    let format = setup.output_format();
+    let mut output = output_of(format, setup.raw_output());
+    let model = setup.model.clone();
+    let log = opened.take_log(&setup)?;
+    let Opened { id, history, statistics, .. } = opened;
+    let assembled = setup.start(models, log, &id, history, statistics)?;
+    let mut out = Stdout::default();
+    let run = Run {
+        handle: &assembled.handle,
+        statistics: &assembled.statistics,
+        session_id: &id,
+        model: &model,
+        prompt: &input.prompt,
+        op: Op::Prompt {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            parts: input.parts,
+            display: input.display,
+        },
+        json: format != OutputFormat::Text,
+    };
+    let ended = run.drive(output.as_mut(), &mut out, signals).await;
+    // An agent that has ended needs no telling.
+    drop(assembled.handle.send(Op::Close));
+    // What does not end in time dies with the process.
+    drop(tokio::time::timeout(FAREWELL, assembled.task).await);
+    Ok(ended)
+}
+
+/// Ends a run that came to no prompt: the message on standard error, and in the JSON formats the one
+/// terminal result on standard output.
+async fn fail(format: Option<OutputFormat>, failure: &Failure, session_id: Option<&str>) -> u8 {
+    let format = format.unwrap_or_default();
+    let statistics = Statistics::default();
+    let mut out = Stdout::default();
+    output_of(format, false).end(&mut out, &Ending {
+        session_id,
+        outcome: None,
+        failure: Some(failure),
+        statistics: Some(&statistics),
+        duration: Duration::ZERO,
+    });
+    // A reader that has left gets no result.
+    drop(out.finish().await);
+    failure.exit_code(format != OutputFormat::Text)
+}
+

@@ -1,0 +1,186 @@
+//! Where the program performs: a home and a project, a model server, and the words to run it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pollux_testkit::{CapturedRequest, Endpoint, Finished, ModelServer, Pollux, Reply, TestHome};
+use serde_json::Value;
+
+/// The model of most runs. Its name is in the settings' default aliases, so nothing is routed.
+pub(crate) const MODEL: &str = "gemini-2.5-pro";
+
+/// The three output formats.
+pub(crate) const FORMATS: [&str; 3] = ["text", "json", "stream-json"];
+
+/// A home with a trusted project, and a model. Dropping it fails the test when a request broke the
+/// service's rules.
+pub(crate) struct Stage {
+    pub(crate) home: TestHome,
+    pub(crate) server: ModelServer,
+}
+
+impl Stage {
+    /// A model that has nothing to say yet.
+    pub(crate) fn new() -> Self {
+        Self { home: TestHome::new(), server: ModelServer::start() }
+    }
+
+    /// A model that answers with these, in order.
+    pub(crate) fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let stage = Self::new();
+        for reply in replies {
+            stage.server.stream(reply);
+        }
+        stage
+    }
+
+    /// The program with the server as its model and no arguments.
+    pub(crate) fn program(&self) -> Pollux {
+        self.alone().server(&self.server)
+    }
+
+    /// The program that knows of no server.
+    pub(crate) fn alone(&self) -> Pollux {
+        Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&self.home)
+    }
+
+    /// The program with a model of its own choice and these arguments.
+    pub(crate) fn pollux(&self, arguments: &[&str]) -> Pollux {
+        self.program().args(["-m", MODEL]).args(arguments)
+    }
+
+    /// Runs one prompt to its end in a format: `text`, `json` or `stream-json`.
+    pub(crate) fn prompt(&self, format: &str, prompt: &str) -> Finished {
+        self.pollux(&["-o", format, "-p", prompt]).run()
+    }
+
+    /// Runs one prompt as text with every tool allowed, and expects exit code 0.
+    pub(crate) fn yolo(&self, prompt: &str) -> Finished {
+        let run = self.pollux(&["--yolo", "-p", prompt]).run();
+        run.assert_code(0);
+        run
+    }
+
+    /// The requests for a streamed answer.
+    pub(crate) fn requests(&self) -> Vec<CapturedRequest> {
+        self.server.requests_to(Endpoint::StreamGenerateContent)
+    }
+
+    /// The `functionResponse.response` objects of the latest request, in order.
+    pub(crate) fn responses(&self) -> Vec<Value> {
+        let request = self.server.last_request();
+        let parts = request.last_parts().iter();
+        let responses = parts.filter_map(|part| part.get("functionResponse"));
+        responses.map(|response| response["response"].clone()).collect()
+    }
+
+    /// The only response of the latest request as text: its output, or its error.
+    pub(crate) fn response(&self) -> String {
+        let responses = self.responses();
+        let [response] = &responses[..] else { panic!("not one response: {responses:?}") };
+        let text = response["output"].as_str().or(response["error"].as_str());
+        text.unwrap_or_else(|| panic!("neither output nor error: {response}")).to_owned()
+    }
+
+    /// The project's folder for temporary files.
+    pub(crate) fn project_temporary(&self) -> PathBuf {
+        self.home.gemini().join("tmp/project")
+    }
+
+    /// The session files, oldest name first.
+    pub(crate) fn session_files(&self) -> Vec<PathBuf> {
+        let folder = self.project_temporary().join("chats");
+        let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+        files.sort();
+        files
+    }
+
+    /// The only session file.
+    pub(crate) fn session_file(&self) -> PathBuf {
+        let files = self.session_files();
+        let [file] = &files[..] else { panic!("not one session file: {files:?}") };
+        file.clone()
+    }
+
+    /// The lines of the only session file.
+    pub(crate) fn session_lines(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.session_file()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.server.assert_all_valid();
+        }
+    }
+}
+
+/// The `result` line of a stream-json run; fails the test unless there is exactly one, the last.
+pub(crate) fn terminal_result(run: &Finished) -> Value {
+    let lines = run.json_lines();
+    let results = lines.iter().filter(|line| line["type"] == "result").count();
+    assert_eq!(results, 1, "not one result\n{}", run.report());
+    let last = lines.last().unwrap();
+    assert_eq!(last["type"], "result", "the result is not last\n{}", run.report());
+    last.clone()
+}
+
+/// The lines of this type of a stream-json run.
+pub(crate) fn lines_of(run: &Finished, kind: &str) -> Vec<Value> {
+    run.json_lines().into_iter().filter(|line| line["type"] == kind).collect()
+}
+
+/// The assistant's words of a stream-json run.
+pub(crate) fn spoken(run: &Finished) -> String {
+    let lines = lines_of(run, "message");
+    let said = lines.iter().filter(|line| line["role"] == "assistant");
+    said.map(|line| line["content"].as_str().unwrap()).collect()
+}
+
+/// The texts of a content's parts.
+pub(crate) fn texts(content: &Value) -> Vec<&str> {
+    let parts = content["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
+    parts.iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// Puts 0 for every duration, so that figures can be compared.
+pub(crate) fn without_times(mut value: Value) -> Value {
+    fn clear(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    if name.ends_with("Ms") || name == "duration_ms" {
+                        *value = 0.into();
+                    } else {
+                        clear(value);
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(clear),
+            _ => {}
+        }
+    }
+    clear(&mut value);
+    value
+}
+
+/// Waits until something is true; fails the test when it is not in five seconds.
+pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < Duration::from_secs(5), "waited 5 s until {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process with this number exists and is no zombie.
+pub(crate) fn is_alive(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = status.rsplit_once(')').map(|(_, rest)| rest.trim_start().chars().next());
+    state.flatten().is_some_and(|state| state != 'Z')
+}

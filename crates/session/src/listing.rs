@@ -1,0 +1,223 @@
+//! The list of sessions: who is in it, in which order, under which title.
+//!
+//! Of each file only the beginning is read, as far as the first words that somebody said.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+
+use crate::error::SessionError;
+use crate::log::timestamp;
+use crate::reader::Scan;
+use crate::source;
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a file is read at first. Most sessions say their title within it.
+const HEAD_BYTES: usize = 16 * 1024;
+
+/// Longer titles are cut.
+const TITLE_LENGTH: usize = 100;
+
+/// A session as the list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The id; for a damaged file its name without the extension.
+    pub id: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Counts from 1, the oldest session first, damaged files last.
+    pub index: usize,
+    /// When it began, RFC 3339.
+    pub start_time: String,
+    /// When it was last written to, RFC 3339.
+    pub last_updated: String,
+    /// The first words that somebody said, on one line, without characters outside ASCII.
+    pub first_message: String,
+    /// A title that Gemini CLI had made.
+    pub summary: Option<String>,
+    /// The file names no session. It is shown, and left as it is.
+    pub is_damaged: bool,
+}
+
+impl SessionSummary {
+    /// The title in the list.
+    pub fn title(&self) -> &str {
+        self.summary.as_deref().unwrap_or(&self.first_message)
+    }
+}
+
+/// Lists the sessions of a `chats` folder. A folder that does not exist holds none.
+pub(crate) fn list(chats: &Path) -> Result<Vec<SessionSummary>, SessionError> {
+    let entries = match pollux_fs::list_directory(chats) {
+        Ok(entries) => entries,
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut newest: HashMap<String, SessionSummary> = HashMap::new();
+    let mut damaged = Vec::new();
+    for entry in entries.iter().filter(|entry| is_session_file(&entry.name)) {
+        match summarise(&entry.path) {
+            Some(summary) if summary.is_damaged => damaged.push(summary),
+            Some(summary) => {
+                let is_older = newest
+                    .get(&summary.id)
+                    .is_some_and(|other| instant(&other.last_updated) > instant(&summary.last_updated));
+                if !is_older {
+                    newest.insert(summary.id.clone(), summary);
+                }
+            }
+            None => {}
+        }
+    }
+    let mut sessions: Vec<_> = newest.into_values().collect();
+    sessions.sort_by_cached_key(|summary| (instant(&summary.start_time), summary.path.clone()));
+    sessions.append(&mut damaged);
+    for (index, summary) in sessions.iter_mut().enumerate() {
+        summary.index = index + 1;
+    }
+    Ok(sessions)
+}
+
+pub(crate) fn is_session_file(name: &str) -> bool {
+    let extension = Path::new(name).extension();
+    name.starts_with("session-")
+        && extension.is_some_and(|extension| extension == "jsonl" || extension == "json")
+}
+
+/// Looks at one file; nothing for a session in which nobody said anything, and for those of subagents.
+pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
+    let (scan, is_whole) = match survey(path) {
+        Ok(Some(survey)) => survey,
+        // Nothing was ever written, or the file is gone.
+        Ok(None) => return None,
+        Err(error) if error.is_not_found() => return None,
+        Err(_) => return Some(damaged(path)),
+    };
+    let Some(id) = scan.metadata.session_id.clone() else { return Some(damaged(path)) };
+    if scan.metadata.kind.as_deref() == Some("subagent") || !scan.is_resumable() {
+        return None;
+    }
+    let Scan { metadata, first_words, .. } = scan;
+    // What stands at the end of a long file is not read; the file's own time says the same.
+    let recorded = metadata.last_updated.filter(|_| is_whole);
+    let last_updated = recorded.unwrap_or_else(|| modified(path));
+    Some(SessionSummary {
+        id,
+        path: path.into(),
+        index: 0,
+        start_time: metadata.start_time.unwrap_or_else(|| last_updated.clone()),
+        last_updated,
+        first_message: first_words.map_or_else(|| "Empty conversation".to_owned(), |words| clean(&words)),
+        summary: metadata.summary.map(|summary| printable(&summary)),
+        is_damaged: false,
+    })
+}
+
+/// Reads as much of the file as it takes, and says whether that was all of it.
+fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
+    let head = pollux_fs::read_head(path, HEAD_BYTES)?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    if head.len() == HEAD_BYTES && path.extension().is_some_and(|extension| extension == "jsonl") {
+        let mut scan = Scan::survey();
+        let mut offset = 0;
+        for line in head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+            scan.line(line, offset);
+            offset += line.len() as u64;
+        }
+        if scan.metadata.is_known() && scan.first_words.is_some() {
+            return Ok(Some((scan, false)));
+        }
+    }
+    let mut scan = Scan::survey();
+    let failed = |error| pollux_fs::Error::from_io(path, error);
+    if head.len() < HEAD_BYTES {
+        scan.read(&mut std::io::Cursor::new(head)).map_err(failed)?;
+    } else {
+        scan.read(&mut source::open(path)?).map_err(failed)?;
+    }
+    Ok(Some((scan, true)))
+}
+
+fn damaged(path: &Path) -> SessionSummary {
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let time = modified(path);
+    SessionSummary {
+        first_message: "(damaged file)".to_owned(),
+        id: name,
+        path: path.into(),
+        index: 0,
+        start_time: time.clone(),
+        last_updated: time,
+        summary: None,
+        is_damaged: true,
+    }
+}
+
+fn modified(path: &Path) -> String {
+    let time = pollux_fs::info(path).ok().and_then(|info| info.modified);
+    let time = time.unwrap_or(SystemTime::UNIX_EPOCH);
+    timestamp(Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH))
+}
+
+fn instant(time: &str) -> Timestamp {
+    time.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// One line of printable ASCII.
+fn clean(words: &str) -> String {
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ascii: String = words.chars().filter(|character| matches!(character, ' '..='~')).collect();
+    ascii.trim().to_owned()
+}
+
+/// A title may be in any language, and must not move the cursor.
+fn printable(title: &str) -> String {
+    title.chars().filter(|character| !character.is_control()).collect()
+}
+
+/// How long ago `time` (RFC 3339) was, in words: `Just now`, `1 minute ago`, `3 days ago`.
+pub fn age(time: &str, now: Timestamp) -> String {
+    let seconds = now.duration_since(instant(time)).as_secs();
+    let (count, unit) = match seconds {
+        86_400.. => (seconds / 86_400, "day"),
+        3_600.. => (seconds / 3_600, "hour"),
+        60.. => (seconds / 60, "minute"),
+        _ => return "Just now".to_owned(),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+/// What `--list-sessions` prints on stdout. `current` is the id of the running session, if it has one.
+pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Timestamp) -> String {
+    if sessions.is_empty() {
+        return "No previous sessions found for this project.".to_owned();
+    }
+    let mut text = format!("\nAvailable sessions for this project ({}):\n", sessions.len());
+    for session in sessions {
+        let title = session.title();
+        let title: String = if title.chars().count() > TITLE_LENGTH {
+            title.chars().take(TITLE_LENGTH - 3).chain("...".chars()).collect()
+        } else {
+            title.to_owned()
+        };
+        let mark = if current == Some(&*session.id) { ", current" } else { "" };
+        let age = age(&session.last_updated, now);
+        // Writing to a string cannot fail.
+        let _written =
+            writeln!(text, "  {}. {title} ({age}{mark}) [{}]", session.index, session.id);
+    }
+    text
+}
+
+/// What `--delete-session` prints on stdout afterwards, without a final line feed.
+pub fn format_deleted(session: &SessionSummary, now: Timestamp) -> String {
+    let age = age(&session.last_updated, now);
+    format!("Deleted session {}: {} ({age})", session.index, session.first_message)
+}

@@ -1,0 +1,130 @@
+//! The log of one session: a journal over an append-only file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use pollux_fs::AppendLog;
+use pollux_protocol::{Journal, JournalError, Record};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use crate::encoder::{Encoder, Lines};
+
+#[cfg(test)]
+mod tests;
+
+/// Writes the durable events of one session. When [`Journal::append`] returns, the event outlives the process; it
+/// reaches the device when a prompt ends. After the first failure every further append fails the same way and writes
+/// nothing, so that the file never has a hole.
+///
+/// Cheap to clone; clones write the same file, in the order in which they ask. The file is claimed by this process
+/// until the last clone is gone.
+#[derive(Clone)]
+pub struct SessionLog {
+    session_id: Arc<str>,
+    path: Arc<Path>,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    file: AppendLog,
+    encoder: Encoder,
+    failure: Option<JournalError>,
+}
+
+impl SessionLog {
+    pub(crate) fn new(session_id: &str, file: AppendLog, is_fresh: bool) -> Self {
+        Self {
+            session_id: session_id.into(),
+            path: file.path().into(),
+            state: Arc::new(Mutex::new(State {
+                file,
+                encoder: Encoder::new(is_fresh),
+                failure: None,
+            })),
+        }
+    }
+
+    /// The id of the session.
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `work` on a blocking thread, with the log claimed: a caller that is cancelled meanwhile leaves neither a
+    /// half-written line nor a changed order.
+    async fn claimed(
+        &self,
+        work: impl FnOnce(&mut State) -> Result<(), JournalError> + Send + 'static,
+    ) -> Result<(), JournalError> {
+        let mut state: OwnedMutexGuard<State> = Arc::clone(&self.state).lock_owned().await;
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        let task = tokio::task::spawn_blocking(move || {
+            let outcome = work(&mut state);
+            state.failure = outcome.as_ref().err().cloned();
+            outcome
+        });
+        task.await.unwrap_or_else(|error| Err(self.failed(&error)))
+    }
+
+    fn failed(&self, error: &dyn std::fmt::Display) -> JournalError {
+        JournalError::Failed { path: display(&self.path), message: error.to_string() }
+    }
+}
+
+impl State {
+    fn write(&mut self, lines: &Lines) -> Result<(), JournalError> {
+        lines.iter().try_for_each(|line| self.file.append(line)).map_err(journal_error(&self.file))
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        self.file.sync().map_err(journal_error(&self.file))
+    }
+}
+
+#[async_trait]
+impl Journal for SessionLog {
+    async fn append(&self, record: &Record) -> Result<(), JournalError> {
+        let record = record.clone();
+        let path = Arc::clone(&self.path);
+        self.claimed(move |state| {
+            let fresh_id = || uuid::Uuid::new_v4().to_string();
+            let lines = state.encoder.encode(&record, &timestamp(Timestamp::now()), fresh_id);
+            let lines = lines.map_err(|error| JournalError::Failed {
+                path: display(&path),
+                message: error.to_string(),
+            })?;
+            state.write(&lines)?;
+            if matches!(record, Record::PromptEnded { .. }) { state.sync() } else { Ok(()) }
+        })
+        .await
+    }
+
+    async fn sync(&self) -> Result<(), JournalError> {
+        self.claimed(State::sync).await
+    }
+}
+
+/// A time as session files have it: `2026-01-31T12:00:00.000Z`.
+pub(crate) fn timestamp(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+fn journal_error(file: &AppendLog) -> impl FnOnce(pollux_fs::Error) -> JournalError + use<> {
+    let path: PathBuf = file.path().into();
+    move |error| match error {
+        pollux_fs::Error::NoSpace { .. } => JournalError::NoSpace { path: display(&path) },
+        error => JournalError::Failed { path: display(&path), message: error.to_string() },
+    }
+}
+
+fn display(path: &Path) -> String {
+    path.display().to_string()
+}

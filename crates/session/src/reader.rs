@@ -1,0 +1,368 @@
+//! Reads a session file from its first line to its last and finds out what is alive at its end.
+//!
+//! Nothing but the places of the living messages is kept; their words are read again when they are needed. A file
+//! with a gigabyte of history behind its last checkpoint costs no more memory than the checkpoint.
+//!
+//! Lines are told apart in this order: `$rewindTo`, a string `id` (a message), `$set`, `$pollux`, the header. What
+//! is none of these, or no JSON, is skipped; the latter is reported.
+
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::source::{Span, read_span};
+use crate::stored::StoredMessage;
+
+#[cfg(test)]
+mod tests;
+
+/// Longer lines are skipped as damaged.
+const LONGEST_LINE: u64 = 256 << 20;
+
+/// How many damaged lines are named one by one.
+const NAMED_DAMAGE: usize = 20;
+
+/// How much of the first words is kept for the title.
+const TITLE_BYTES: usize = 2048;
+
+/// A message that is alive, and what Pollux noted about its calls since.
+#[derive(Debug, Clone)]
+pub(crate) struct Living {
+    /// The message itself.
+    pub(crate) span: Span,
+    /// Calls that ended before their siblings.
+    pub(crate) finished: Vec<Span>,
+    /// Ids of calls that began to run.
+    pub(crate) started: Vec<String>,
+    /// The turn in which the model was told the results.
+    pub(crate) responses: Option<Span>,
+    /// Somebody really said this; known only when surveyed.
+    is_resumable: bool,
+}
+
+/// What is known of the session as a whole.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Metadata {
+    pub(crate) session_id: Option<String>,
+    pub(crate) project_hash: Option<String>,
+    pub(crate) start_time: Option<String>,
+    pub(crate) last_updated: Option<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) kind: Option<String>,
+}
+
+impl Metadata {
+    pub(crate) fn is_known(&self) -> bool {
+        self.session_id.is_some() && self.project_hash.is_some()
+    }
+}
+
+/// What is alive at the end of a file, or of the part of it that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub(crate) metadata: Metadata,
+    pub(crate) messages: IndexMap<String, Living>,
+    /// What was skipped, for people.
+    pub(crate) damage: Vec<String>,
+    damaged_lines: usize,
+    line: usize,
+    last_answer: Option<String>,
+    /// The process that opened the file last.
+    pub(crate) process: Option<u32>,
+    /// Looks into the messages as they pass.
+    surveys: bool,
+    /// The first words that a person said to the model; only when surveyed.
+    pub(crate) first_words: Option<String>,
+}
+
+/// Any line: which of these keys it has.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(rename = "$rewindTo", borrow, default)]
+    rewind_to: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(rename = "$set", borrow, default)]
+    set: Option<&'a RawValue>,
+    #[serde(rename = "$pollux", borrow, default)]
+    own: Option<&'a RawValue>,
+    #[serde(rename = "sessionId", borrow, default)]
+    session_id: Option<&'a RawValue>,
+    #[serde(rename = "projectHash", borrow, default)]
+    project_hash: Option<&'a RawValue>,
+}
+
+/// The header and what `$set` changes of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a> {
+    #[serde(borrow, default)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    project_hash: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    start_time: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    last_updated: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    summary: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    messages: Option<&'a RawValue>,
+}
+
+/// A line of our own.
+#[derive(Deserialize)]
+struct Own<'a> {
+    #[serde(borrow, default)]
+    call: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    started: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    responses: Option<&'a RawValue>,
+    #[serde(default)]
+    opened: Option<Opened>,
+}
+
+#[derive(Deserialize)]
+struct Opened {
+    process: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Started {
+    call_id: String,
+}
+
+/// A message of a checkpoint: what tells whether and what it is.
+#[derive(Deserialize)]
+struct Labels<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<&'a RawValue>,
+}
+
+impl Scan {
+    /// A scan that also finds the title and who really said something. Costs more.
+    pub(crate) fn survey() -> Self {
+        Self { surveys: true, ..Self::default() }
+    }
+
+    /// Reads a whole file, from its beginning.
+    pub(crate) fn read(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
+        source.seek(SeekFrom::Start(0))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, &mut *source);
+        let mut line = Vec::new();
+        let mut offset = 0;
+        loop {
+            line.clear();
+            let length = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+            if length == 0 {
+                break;
+            }
+            self.line(&line, offset);
+            offset += length;
+            // One huge line must not hold its memory for the rest of the file.
+            line.shrink_to(1 << 20);
+        }
+        drop(reader);
+        if !self.metadata.is_known() {
+            self.read_legacy(source)?;
+        }
+        Ok(())
+    }
+
+    /// Whether anybody said anything that is still alive. Only when surveyed.
+    pub(crate) fn is_resumable(&self) -> bool {
+        self.messages.values().any(|message| message.is_resumable)
+    }
+
+    /// Takes one line, with or without its end, that begins at `offset`.
+    pub(crate) fn line(&mut self, bytes: &[u8], offset: u64) {
+        self.line += 1;
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            self.damaged("is no UTF-8");
+            return;
+        };
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        // A list would fit the struct as well.
+        let parsed = if trimmed.starts_with('{') { serde_json::from_str(trimmed).ok() } else { None };
+        match parsed {
+            Some(line) => {
+                let start = trimmed.as_ptr() as usize - bytes.as_ptr() as usize;
+                self.record(&line, trimmed, offset + start as u64);
+            }
+            None => self.damaged("is no complete record"),
+        }
+    }
+
+    fn record(&mut self, line: &Line<'_>, text: &str, offset: u64) {
+        if let Some(id) = line.rewind_to.and_then(string) {
+            self.rewind(&id);
+        } else if let Some(id) = line.id.and_then(string) {
+            let span = Span { offset, length: text.len() };
+            self.message(id, line.kind.and_then(string).as_deref(), span, text);
+        } else if let Some(set) = line.set {
+            self.update(set.get(), offset + place(set, text));
+        } else if let Some(own) = line.own {
+            self.own(own.get(), offset + place(own, text));
+        } else if line.session_id.and_then(string).is_some()
+            && line.project_hash.and_then(string).is_some()
+        {
+            self.update(text, offset);
+        }
+    }
+
+    fn rewind(&mut self, id: &str) {
+        // Like Gemini CLI: to a message that is not there means to the start.
+        let index = self.messages.get_index_of(id).unwrap_or(0);
+        self.messages.truncate(index);
+    }
+
+    fn message(&mut self, id: String, kind: Option<&str>, span: Span, text: &str) {
+        let mut is_resumable = false;
+        if self.surveys {
+            let stored = StoredMessage::parse(text);
+            is_resumable = stored.as_ref().is_some_and(StoredMessage::is_resumable);
+            if let Some(stored) = stored
+                && self.first_words.is_none()
+                && is_resumable
+                && kind == Some("user")
+            {
+                let mut words = stored.text();
+                words.truncate(words.floor_char_boundary(TITLE_BYTES));
+                self.first_words = Some(words);
+            }
+        }
+        if kind == Some("gemini") {
+            self.last_answer = Some(id.clone());
+        }
+        if let Some(old) = self.messages.get_mut(&id) {
+            (old.span, old.is_resumable) = (span, is_resumable);
+        } else {
+            let (finished, started) = (Vec::new(), Vec::new());
+            let living = Living { span, finished, started, responses: None, is_resumable };
+            self.messages.insert(id, living);
+        }
+    }
+
+    fn update(&mut self, text: &str, offset: u64) {
+        if !text.starts_with('{') {
+            return;
+        }
+        let Ok(update) = serde_json::from_str::<Update<'_>>(text) else {
+            self.damaged("has metadata of the wrong shape");
+            return;
+        };
+        if let Some(messages) = update.messages
+            && let Ok(messages) = serde_json::from_str::<Vec<&RawValue>>(messages.get())
+        {
+            self.messages.clear();
+            for message in messages {
+                let Ok(labels) = serde_json::from_str::<Labels<'_>>(message.get()) else { continue };
+                let Some(id) = labels.id.and_then(string) else { continue };
+                let place = offset + place(message, text);
+                let span = Span { offset: place, length: message.get().len() };
+                self.message(id, labels.kind.and_then(string).as_deref(), span, message.get());
+            }
+        }
+        let metadata = &mut self.metadata;
+        for (field, value) in [
+            (&mut metadata.session_id, update.session_id),
+            (&mut metadata.project_hash, update.project_hash),
+            (&mut metadata.start_time, update.start_time),
+            (&mut metadata.last_updated, update.last_updated),
+            (&mut metadata.summary, update.summary),
+            (&mut metadata.kind, update.kind),
+        ] {
+            if let Some(value) = value.and_then(string) {
+                *field = Some(value);
+            }
+        }
+    }
+
+    fn own(&mut self, text: &str, offset: u64) {
+        let Ok(own) = serde_json::from_str::<Own<'_>>(text) else { return };
+        if let Some(opened) = own.opened {
+            self.process = Some(opened.process);
+        }
+        let answer = self.last_answer.as_ref().and_then(|id| self.messages.get_mut(id));
+        let Some(answer) = answer else { return };
+        let span = |raw: &RawValue| Span {
+            offset: offset + place(raw, text),
+            length: raw.get().len(),
+        };
+        if let Some(call) = own.call {
+            answer.finished.push(span(call));
+        }
+        if let Some(started) = own.started
+            && let Ok(started) = serde_json::from_str::<Started>(started.get())
+        {
+            answer.started.push(started.call_id);
+        }
+        if let Some(responses) = own.responses {
+            answer.responses = Some(span(responses));
+        }
+    }
+
+    /// Old versions wrote one JSON object, over many lines or on one without a project.
+    fn read_legacy(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
+        source.seek(SeekFrom::Start(0))?;
+        let mut bytes = Vec::new();
+        source.take(LONGEST_LINE).read_to_end(&mut bytes)?;
+        let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
+        let trimmed = text.trim();
+        let known = trimmed.starts_with('{')
+            && serde_json::from_str::<Line<'_>>(trimmed)
+                .is_ok_and(|line| line.session_id.and_then(string).is_some());
+        if known {
+            *self = Self { surveys: self.surveys, ..Self::default() };
+            self.update(trimmed, (trimmed.as_ptr() as usize - bytes.as_ptr() as usize) as u64);
+        }
+        Ok(())
+    }
+
+    fn damaged(&mut self, what: &str) {
+        self.damaged_lines += 1;
+        if self.damage.len() < NAMED_DAMAGE {
+            self.damage.push(format!("line {} {what} and was skipped", self.line));
+        } else {
+            let more = self.damaged_lines - NAMED_DAMAGE + 1;
+            self.damage[NAMED_DAMAGE - 1] = format!("{more} more lines were skipped");
+        }
+    }
+
+    /// Reports what only shows when a message is looked into.
+    pub(crate) fn damaged_message(&mut self, id: &str) {
+        if self.damage.len() < 2 * NAMED_DAMAGE {
+            let id: String = id.chars().take(64).collect();
+            self.damage.push(format!("message {id} could not be read and was skipped"));
+        }
+    }
+}
+
+/// The value, when it is a string.
+fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Where `raw` lies in the text that it was parsed from.
+fn place(raw: &RawValue, text: &str) -> u64 {
+    (raw.get().as_ptr() as usize - text.as_ptr() as usize) as u64
+}
+
+/// Reads one living message.
+pub(crate) fn load(source: &mut (impl Read + Seek), span: Span) -> io::Result<Option<String>> {
+    Ok(String::from_utf8(read_span(source, span)?).ok())
+}
+

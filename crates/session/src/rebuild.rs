@@ -1,0 +1,229 @@
+//! From the living messages of a file to the contents of a conversation.
+//!
+//! Gemini CLI's records decide what there is; Pollux's own lines add what those cannot say: results that came before
+//! a crash, the order in which results were told, and words that came with them.
+
+use std::collections::HashSet;
+
+use pollux_protocol::{Body, Content, EntryId, Part};
+use sha2::{Digest, Sha256};
+
+use crate::figures::RecordedFigures;
+use crate::layout::{INTERRUPTED, Responses, ResultPart, SESSION_CONTEXT, interrupted, is_ignorable, words};
+use crate::stored::{StoredCall, StoredMessage};
+
+#[cfg(test)]
+mod tests;
+
+/// What Pollux noted about the calls of one message.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// Calls that ended before their siblings.
+    pub(crate) finished: Vec<StoredCall>,
+    /// Ids of calls that began to run.
+    pub(crate) started: Vec<String>,
+    /// The turn in which the model was told the results.
+    pub(crate) responses: Option<Responses>,
+}
+
+/// Takes messages in order and yields contents.
+#[derive(Default)]
+pub(crate) struct Rebuild {
+    contents: Vec<(EntryId, Content)>,
+    figures: RecordedFigures,
+    open: Option<OpenTurn>,
+    has_begun: bool,
+}
+
+/// A turn of the model whose calls still lack their turn of results.
+struct OpenTurn {
+    id: String,
+    calls: Vec<OpenCall>,
+    responses: Option<Responses>,
+    /// Ids of the living messages that hold words told with results.
+    words_live: bool,
+}
+
+struct OpenCall {
+    id: String,
+    name: String,
+    result: Vec<Part>,
+}
+
+impl Rebuild {
+    /// The next living message.
+    pub(crate) fn push(&mut self, message: StoredMessage, notes: Notes) {
+        match message.kind.as_str() {
+            "user" => self.user(message),
+            "gemini" => self.answer(message, notes),
+            // Notices are for people.
+            _ => {}
+        }
+    }
+
+    /// The contents, for `History::restore`, and the figures.
+    pub(crate) fn finish(mut self) -> (Vec<(EntryId, Content)>, RecordedFigures) {
+        self.close();
+        (self.contents, self.figures)
+    }
+
+    fn user(&mut self, mut message: StoredMessage) {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        if message.extra.with_results
+            && let Some(open) = &mut self.open
+            && open.responses.as_ref().is_some_and(|responses| responses.id == message.id)
+        {
+            open.words_live = true;
+            self.close();
+            return;
+        }
+        if message.parts.iter().any(|part| part.as_response().is_some()) {
+            self.results(message);
+            return;
+        }
+        let said = words(&message.parts);
+        let is_context = is_first && said.trim_start().starts_with(SESSION_CONTEXT);
+        if is_ignorable(&said) && !message.extra.said && !is_context {
+            return;
+        }
+        self.close();
+        let parts = std::mem::take(&mut message.parts);
+        self.add(message.id, Content::user(parts));
+    }
+
+    /// A user message with results. Those of calls that were answered before are left out: Gemini CLI records them
+    /// twice after a resume.
+    fn results(&mut self, message: StoredMessage) {
+        let mut open = self.open.take();
+        let mut parts = Vec::new();
+        let mut answered = HashSet::new();
+        for mut part in message.parts {
+            if let Body::Response(response) = &mut part.body {
+                let calls = open.iter().flat_map(|open| &open.calls);
+                let call = calls.filter(|call| !answered.contains(&call.id)).find(|call| {
+                    response.id == call.id || (response.id.is_empty() && response.name == call.name)
+                });
+                let Some(call) = call else { continue };
+                call.id.clone_into(&mut response.id);
+                call.name.clone_into(&mut response.name);
+                answered.insert(call.id.clone());
+            }
+            parts.push(part);
+        }
+        if answered.is_empty() {
+            // No answer to anything: what is left is what somebody said.
+            self.open = open;
+            if parts.iter().any(|part| !part.is_empty()) {
+                self.close();
+                self.add(message.id, Content::user(parts));
+            }
+            return;
+        }
+        if let Some(open) = &mut open {
+            open.calls.retain(|call| !answered.contains(&call.id));
+            parts.extend(open.calls.drain(..).flat_map(|call| call.result));
+        }
+        self.add(message.id, Content::user(parts));
+    }
+
+    fn answer(&mut self, message: StoredMessage, notes: Notes) {
+        self.has_begun = true;
+        self.close();
+        let StoredMessage { id, mut parts, mut calls, model, usage, .. } = message;
+        for finished in notes.finished {
+            if let Some(call) = calls.iter_mut().find(|call| call.id == finished.id)
+                && !call.is_final()
+            {
+                *call = finished;
+            }
+        }
+        self.figures.add_answer(model.as_deref().unwrap_or("unknown"), usage);
+        for call in &calls {
+            self.figures.add_call(&call.name, call.status);
+        }
+        if !parts.iter().any(|part| part.as_call().is_some()) {
+            let call = |call: &StoredCall| Part::call(&*call.id, &*call.name, call.args.clone());
+            parts.extend(calls.iter().map(call));
+        }
+        parts.retain(|part| !part.thought && !part.is_empty());
+        name_calls(&id, self.contents.len(), &mut parts);
+        let content = Content::model(parts);
+        let open_calls: Vec<OpenCall> =
+            content.calls().map(|call| open_call(&call.id, &call.name, &calls, &notes.started)).collect();
+        self.add(id.clone(), content);
+        if !open_calls.is_empty() {
+            let responses = notes.responses;
+            self.open = Some(OpenTurn { id, calls: open_calls, responses, words_live: false });
+        }
+    }
+
+    /// Answers the calls of the open turn from what is known.
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let OpenTurn { id, mut calls, responses, words_live } = open;
+        let Some(responses) = responses else {
+            let parts = calls.into_iter().flat_map(|call| call.result).collect();
+            self.add(format!("{id}_response"), Content::user(parts));
+            return;
+        };
+        let mut parts = Vec::new();
+        let mut told = HashSet::new();
+        for part in responses.parts {
+            let part = match part {
+                ResultPart::Literal(part) if part.as_response().is_some() || words_live => Some(part),
+                ResultPart::Literal(_) => None,
+                ResultPart::Of { call, part } => calls
+                    .iter()
+                    .find(|known| known.id == call)
+                    .and_then(|known| known.result.get(part).cloned()),
+            };
+            let Some(part) = part else { continue };
+            if let Some(response) = part.as_response() {
+                told.insert(response.id.clone());
+            }
+            parts.push(part);
+        }
+        calls.retain(|call| !told.contains(&call.id));
+        parts.extend(calls.into_iter().flat_map(|call| call.result));
+        self.add(responses.id, Content::user(parts));
+    }
+
+    fn add(&mut self, id: String, content: Content) {
+        if !content.parts.is_empty() {
+            self.contents.push((EntryId::new(id), content));
+        }
+    }
+}
+
+/// The result of a call, or an answer that says why there is none.
+fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[String]) -> OpenCall {
+    let stored = calls.iter().find(|call| call.id == id);
+    let result = match stored {
+        Some(call) if call.is_final() && !call.result.is_empty() => call.result.clone(),
+        _ => {
+            let reason = match stored {
+                Some(_) if started.iter().any(|started| started == id) => {
+                    "The call was interrupted while it ran; it may have taken effect in part."
+                }
+                _ => INTERRUPTED,
+            };
+            vec![interrupted(id, name, reason)]
+        }
+    };
+    OpenCall { id: id.to_owned(), name: name.to_owned(), result }
+}
+
+/// Gives calls without an id the one that Gemini CLI would.
+fn name_calls(message: &str, turn: usize, parts: &mut [Part]) {
+    for (index, part) in parts.iter_mut().enumerate() {
+        if let Body::Call(call) = &mut part.body
+            && call.id.is_empty()
+        {
+            let mut sources = [message.to_owned(), turn.to_string(), index.to_string()];
+            sources.sort_unstable();
+            let hash = Sha256::digest(sources.join("|").as_bytes());
+            let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            call.id = format!("synth_{}_{hex}", call.name);
+        }
+    }
+}

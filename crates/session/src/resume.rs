@@ -1,0 +1,92 @@
+//! What resume gives back.
+
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use pollux_protocol::{Content, EntryId};
+
+use crate::error::SessionError;
+use crate::figures::RecordedFigures;
+use crate::reader::{Scan, load};
+use crate::rebuild::{Notes, Rebuild};
+use crate::source::Span;
+use crate::stored::{StoredCall, StoredMessage};
+
+/// A session as its file holds it.
+#[derive(Debug, Clone, Default)]
+pub struct SessionData {
+    /// The id.
+    pub id: String,
+    /// SHA-256 of the project's root, in hexadecimal.
+    pub project_hash: String,
+    /// When it began, RFC 3339.
+    pub start_time: String,
+    /// When it was last written to, RFC 3339.
+    pub last_updated: String,
+    /// `main` or `subagent`.
+    pub kind: String,
+    /// A title that Gemini CLI had made.
+    pub summary: Option<String>,
+    /// The conversation, for `History::restore`: the context of the session first, when the file has it; every call
+    /// with exactly one answer, also those that were interrupted.
+    pub contents: Vec<(EntryId, Content)>,
+    /// For `Statistics::hydrate`.
+    pub figures: RecordedFigures,
+    /// What could not be read, one line each, for people.
+    pub damage: Vec<String>,
+    /// The process that opened the file last.
+    pub(crate) process: Option<u32>,
+    /// There is at least one message, if only a notice.
+    pub(crate) has_messages: bool,
+}
+
+impl SessionData {
+    /// Reads a whole file.
+    pub(crate) fn read(
+        path: &Path,
+        source: &mut (impl Read + Seek),
+    ) -> Result<Self, SessionError> {
+        let failed = |error: std::io::Error| SessionError::Files(pollux_fs::Error::from_io(path, error));
+        let mut scan = Scan::default();
+        scan.read(source).map_err(failed)?;
+        let Some(id) = scan.metadata.session_id.clone() else {
+            let message = "it names no session".to_owned();
+            return Err(SessionError::Unreadable { path: path.into(), message });
+        };
+        let mut rebuild = Rebuild::default();
+        let living: Vec<_> = scan.messages.drain(..).collect();
+        let has_messages = !living.is_empty();
+        for (message_id, living) in living {
+            let text = load(source, living.span).map_err(failed)?;
+            let Some(message) = text.as_deref().and_then(StoredMessage::parse) else {
+                scan.damaged_message(&message_id);
+                continue;
+            };
+            let mut text = |span: Span| load(source, span).map_err(failed);
+            let mut notes = Notes { started: living.started, ..Notes::default() };
+            for span in living.finished {
+                notes.finished.extend(text(span)?.as_deref().and_then(StoredCall::parse));
+            }
+            if let Some(span) = living.responses {
+                notes.responses =
+                    text(span)?.and_then(|responses| serde_json::from_str(&responses).ok());
+            }
+            rebuild.push(message, notes);
+        }
+        let (contents, figures) = rebuild.finish();
+        let metadata = scan.metadata;
+        Ok(Self {
+            id,
+            project_hash: metadata.project_hash.unwrap_or_default(),
+            start_time: metadata.start_time.unwrap_or_default(),
+            last_updated: metadata.last_updated.unwrap_or_default(),
+            kind: metadata.kind.unwrap_or_else(|| "main".to_owned()),
+            summary: metadata.summary,
+            contents,
+            figures,
+            damage: scan.damage,
+            process: scan.process,
+            has_messages,
+        })
+    }
+}

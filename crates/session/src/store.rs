@@ -1,0 +1,346 @@
+//! The sessions of a project: create, list, find, resume, import, delete.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use pollux_config::ProjectIdentity;
+use pollux_fs::AppendLog;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::encoder::{Lines, line, own};
+use crate::error::SessionError;
+use crate::layout::{Header, Message, Words};
+use crate::listing::{self, SessionSummary, is_session_file};
+use crate::log::{SessionLog, timestamp};
+use crate::reader::{Scan, load};
+use crate::resume::SessionData;
+use crate::source;
+
+
+/// Folders of a project's state that no session may be named after.
+const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
+
+/// The sessions of one project. Opening it reads nothing. All functions block the thread.
+#[derive(Debug, Clone)]
+pub struct SessionStore {
+    chats: PathBuf,
+    state: PathBuf,
+    project_hash: String,
+}
+
+impl SessionStore {
+    /// The sessions of `project`.
+    pub fn new(project: &ProjectIdentity) -> Self {
+        Self {
+            chats: project.chats_dir(),
+            state: project.temporary_dir.clone(),
+            project_hash: project.hash.clone(),
+        }
+    }
+
+    /// The folder of the session files.
+    pub fn folder(&self) -> &Path {
+        &self.chats
+    }
+
+    /// Begins a session, with the given id or a new UUID.
+    ///
+    /// # Errors
+    /// [`SessionError::AlreadyExists`] and [`SessionError::InvalidId`] for a given id; [`SessionError::Files`] when
+    /// the file cannot be made.
+    pub fn create(&self, id: Option<&str>) -> Result<SessionLog, SessionError> {
+        let id = match id {
+            Some(id) if !is_valid(id) => return Err(SessionError::InvalidId(id.to_owned())),
+            Some(id) if self.exists(id) => return Err(SessionError::AlreadyExists(id.to_owned())),
+            Some(id) => id.to_owned(),
+            None => Uuid::new_v4().to_string(),
+        };
+        let now = Timestamp::now();
+        let minute = now.strftime("%Y-%m-%dT%H-%M");
+        let (file, _) = self.begin(&id, &minute.to_string(), now, Lines::new())?;
+        Ok(SessionLog::new(&id, file, true))
+    }
+
+    /// All sessions that can be resumed, the oldest first, then damaged files. Sessions of subagents, and those in
+    /// which nobody said anything, are not shown.
+    pub fn list(&self) -> Result<Vec<SessionSummary>, SessionError> {
+        listing::list(&self.chats)
+    }
+
+    /// The session meant by `identifier`: `latest`, an id, or a number of the list.
+    ///
+    /// # Errors
+    /// [`SessionError::NoneFound`] (for `latest` callers warn and begin anew), [`SessionError::InvalidIdentifier`].
+    pub fn find(&self, identifier: &str) -> Result<SessionSummary, SessionError> {
+        let identifier = identifier.trim();
+        let mut sessions = self.list()?;
+        if identifier == "latest" {
+            sessions.retain(|session| !session.is_damaged);
+            return sessions.pop().ok_or(SessionError::NoneFound);
+        }
+        if sessions.is_empty() {
+            return Err(SessionError::NoneFound);
+        }
+        choose(sessions, identifier).ok_or_else(|| SessionError::InvalidIdentifier {
+            identifier: identifier.to_owned(),
+            folder: self.chats.clone(),
+        })
+    }
+
+    /// Goes on with a session: its log, claimed for this process, and what it holds. New events are appended to the
+    /// same file; nothing in it changes. A session in the old format of one JSON object is copied to a new file
+    /// beside it.
+    ///
+    /// # Errors
+    /// [`SessionError::InUse`] when another process has it; [`SessionError::Unreadable`].
+    pub fn resume(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
+        if session.path.extension().is_some_and(|extension| extension == "json") {
+            return self.migrate(session);
+        }
+        let mut file = AppendLog::open(&session.path)?;
+        let claim = claim(&mut file, &session.id);
+        let data = SessionData::read(&session.path, &mut source::open(&session.path)?);
+        let data = match (claim, data) {
+            (Ok(()), data) => data?,
+            (Err(SessionError::InUse { id, .. }), Ok(data)) => {
+                return Err(SessionError::InUse { id, process: data.process });
+            }
+            (Err(error), _) => return Err(error),
+        };
+        append(&mut file, &opened()?)?;
+        Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
+    }
+
+    /// Copies the conversation of a session file from anywhere into a new session.
+    ///
+    /// # Errors
+    /// [`SessionError::Import`] when the file is missing or no session.
+    pub fn import(&self, path: &Path) -> Result<(SessionLog, SessionData), SessionError> {
+        let given = path.display().to_string();
+        let now = Timestamp::now();
+        let millisecond = now.as_millisecond();
+        let text = format!("Imported session from {given}");
+        let time = timestamp(now);
+        let note = Message {
+            id: &format!("import-{millisecond}"),
+            timestamp: &time,
+            kind: "info",
+            content: Words::Text(&text),
+            display_content: None,
+            answer: None,
+            extra: None,
+        };
+        let mut lines = vec![encoded(&note)?];
+        let invalid = |_| SessionError::Import(given.clone());
+        let messages = living_lines(path).map_err(invalid)?;
+        lines.extend(messages.ok_or_else(|| SessionError::Import(given.clone()))?);
+        let id = Uuid::new_v4().to_string();
+        let (file, path) = self.begin(&id, &millisecond.to_string(), now, lines)?;
+        let data = SessionData::read(&path, &mut source::open(&path)?)?;
+        Ok((SessionLog::new(&id, file, false), data))
+    }
+
+    /// Deletes a session and what belongs to it, because a person asked for exactly that. `current` is the id of the
+    /// running session.
+    ///
+    /// # Errors
+    /// [`SessionError::NothingToDelete`], [`SessionError::InvalidForDeletion`], [`SessionError::Current`],
+    /// [`SessionError::InUse`].
+    pub fn delete(
+        &self,
+        identifier: &str,
+        current: Option<&str>,
+    ) -> Result<SessionSummary, SessionError> {
+        let sessions = self.list()?;
+        if sessions.is_empty() {
+            return Err(SessionError::NothingToDelete);
+        }
+        let session = choose(sessions, identifier.trim())
+            .ok_or_else(|| SessionError::InvalidForDeletion(identifier.to_owned()))?;
+        if current == Some(&*session.id) {
+            return Err(SessionError::Current);
+        }
+        claim(&mut AppendLog::open(&session.path)?, &session.id)?;
+        pollux_fs::remove_file(&session.path)?;
+        if !session.is_damaged {
+            self.delete_belongings(&session.id)?;
+        }
+        Ok(session)
+    }
+
+    /// Logs, long outputs, plans and subagents of a session.
+    fn delete_belongings(&self, id: &str) -> Result<(), SessionError> {
+        let safe = safe_name(id);
+        if safe.is_empty() {
+            return Ok(());
+        }
+        let log = self.state.join("logs").join(format!("session-{safe}.jsonl"));
+        gone(pollux_fs::remove_file(&log))?;
+        gone(pollux_fs::remove_tree(&self.state.join("tool-outputs").join(format!("session-{safe}"))))?;
+        gone(pollux_fs::remove_tree(&self.chats.join(&safe)))?;
+        if !RESERVED.contains(&&*safe.to_lowercase()) {
+            gone(pollux_fs::remove_tree(&self.state.join(&safe)))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a session with this id was recorded. Looks only into files whose names allow it.
+    fn exists(&self, id: &str) -> bool {
+        let short = short_name(id);
+        let entries = pollux_fs::list_directory(&self.chats).unwrap_or_default();
+        let candidates = entries
+            .iter()
+            .filter(|entry| is_session_file(&entry.name) && entry.name.contains(&short));
+        candidates.map(|entry| &entry.path).any(|path| {
+            let mut scan = Scan::default();
+            let read = source::open(path).map(|mut source| scan.read(&mut source));
+            matches!(read, Ok(Ok(()))) && scan.metadata.session_id.as_deref() == Some(id)
+        })
+    }
+
+    /// Makes a new file with its header and these lines.
+    fn begin(
+        &self,
+        id: &str,
+        stamp: &str,
+        now: Timestamp,
+        lines: Lines,
+    ) -> Result<(AppendLog, PathBuf), SessionError> {
+        let path = self.free_path(&format!("session-{stamp}-{}", short_name(id)));
+        let time = timestamp(now);
+        let header = encoded(&Header {
+            session_id: id,
+            project_hash: &self.project_hash,
+            start_time: &time,
+            last_updated: &time,
+            kind: "main",
+        })?;
+        let mut file = AppendLog::open(&path)?;
+        claim(&mut file, id)?;
+        append(&mut file, &vec![header])?;
+        append(&mut file, &opened()?)?;
+        append(&mut file, &lines)?;
+        Ok((file, path))
+    }
+
+    /// Ids that begin alike may begin in the same minute.
+    fn free_path(&self, stem: &str) -> PathBuf {
+        let numbered = (2..).map(|number| format!("{stem}-{number}.jsonl"));
+        std::iter::once(format!("{stem}.jsonl"))
+            .chain(numbered)
+            .map(|name| self.chats.join(name))
+            .find(|path| pollux_fs::link_info(path).is_err())
+            .unwrap_or_else(|| self.chats.join(format!("{stem}.jsonl")))
+    }
+
+    /// Copies a session of one JSON object to the new format. The old file stays.
+    fn migrate(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
+        let old = SessionData::read(&session.path, &mut source::open(&session.path)?)?;
+        let path = session.path.with_extension("jsonl");
+        let unreadable = || SessionError::Unreadable {
+            path: session.path.clone(),
+            message: "it names no session".to_owned(),
+        };
+        let messages = living_lines(&session.path)?.ok_or_else(unreadable)?;
+        let hash = if old.project_hash.is_empty() { &self.project_hash } else { &old.project_hash };
+        let header = encoded(&Header {
+            session_id: &old.id,
+            project_hash: hash,
+            start_time: &old.start_time,
+            last_updated: &old.last_updated,
+            kind: &old.kind,
+        })?;
+        let mut file = AppendLog::open(&path)?;
+        claim(&mut file, &old.id)?;
+        append(&mut file, &vec![header])?;
+        append(&mut file, &messages)?;
+        append(&mut file, &opened()?)?;
+        let data = SessionData::read(&path, &mut source::open(&path)?)?;
+        Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
+    }
+}
+
+/// The living messages of a file that people or the model wrote, one line each; nothing when it is no session.
+fn living_lines(path: &Path) -> Result<Option<Lines>, SessionError> {
+    let failed = |error| SessionError::Files(pollux_fs::Error::from_io(path, error));
+    let mut source = source::open(path)?;
+    let mut scan = Scan::default();
+    scan.read(&mut source).map_err(failed)?;
+    if scan.metadata.session_id.is_none() {
+        return Ok(None);
+    }
+    let mut lines = Lines::new();
+    for living in scan.messages.values() {
+        let Some(text) = load(&mut source, living.span).map_err(failed)? else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(&text) else { continue };
+        if matches!(message["type"].as_str(), Some("user" | "gemini")) {
+            lines.push(encoded(&message)?);
+        }
+    }
+    Ok(Some(lines))
+}
+
+/// By id first, then by a number written as the list writes it.
+fn choose(sessions: Vec<SessionSummary>, identifier: &str) -> Option<SessionSummary> {
+    let by_id = sessions.iter().position(|session| session.id == identifier);
+    let by_number = || {
+        let number: usize = identifier.parse().ok()?;
+        (number.to_string() == identifier).then_some(number)?.checked_sub(1)
+    };
+    sessions.into_iter().nth(by_id.or_else(by_number)?)
+}
+
+fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {
+    match file.try_lock() {
+        Err(pollux_fs::Error::Locked { .. }) => {
+            Err(SessionError::InUse { id: id.to_owned(), process: None })
+        }
+        // Some network file systems have no locks; that must not keep anybody from working.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Says who writes from here on.
+fn opened() -> Result<Lines, SessionError> {
+    let opened = json!({ "process": std::process::id(), "version": env!("CARGO_PKG_VERSION") });
+    own("opened", &opened).map_err(no_json)
+}
+
+fn encoded(value: &impl serde::Serialize) -> Result<Vec<u8>, SessionError> {
+    line(value).map_err(no_json)
+}
+
+/// Plain strings always have a JSON form; the type system does not know it.
+fn no_json(error: serde_json::Error) -> SessionError {
+    SessionError::Files(pollux_fs::Error::from_io("session", error.into()))
+}
+
+fn append(file: &mut AppendLog, lines: &Lines) -> Result<(), SessionError> {
+    Ok(lines.iter().try_for_each(|line| file.append(line))?)
+}
+
+fn gone(result: pollux_fs::Result<()>) -> Result<(), SessionError> {
+    match result {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn is_valid(id: &str) -> bool {
+    !id.is_empty() && safe_name(id) == id
+}
+
+/// The id as it may stand in a path.
+fn safe_name(id: &str) -> String {
+    let safe = |character: char| match character {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => character,
+        _ => '_',
+    };
+    id.chars().map(safe).collect()
+}
+
+/// The first eight characters of it, which name the file.
+fn short_name(id: &str) -> String {
+    safe_name(id).chars().take(8).collect()
+}

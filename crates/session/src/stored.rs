@@ -1,0 +1,151 @@
+//! A message as it was read: whatever wrote it, nothing about its shape is taken for granted.
+
+use pollux_protocol::{CallStatus, Part, Usage};
+use serde_json::{Map, Value};
+
+use crate::layout::{Extra, Tokens, is_ignorable, without_foreign, words};
+
+/// A message of a session file.
+pub(crate) struct StoredMessage {
+    pub(crate) id: String,
+    /// `user`, `gemini`, `info`, `error`, `warning` or anything else.
+    pub(crate) kind: String,
+    /// `content`, or the exact parts where Pollux kept them and `content` still agrees.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) calls: Vec<StoredCall>,
+    has_thoughts: bool,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) extra: Extra,
+}
+
+/// A call inside it.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) args: Value,
+    pub(crate) status: Option<CallStatus>,
+    pub(crate) result: Vec<Part>,
+}
+
+impl StoredMessage {
+    /// Reads a message; nothing when the text is no JSON object with a string `id`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut keys: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let id = taken_string(&mut keys, "id")?;
+        let content = parts(keys.remove("content"));
+        let mut extra: Extra = keys
+            .remove("$pollux")
+            .and_then(|extra| serde_json::from_value(extra).ok())
+            .unwrap_or_default();
+        let exact = extra.parts.take().filter(|exact| {
+            let visible = without_foreign(exact);
+            visible.as_ref().unwrap_or(exact) == &content
+        });
+        let calls = match keys.remove("toolCalls") {
+            Some(Value::Array(calls)) => calls.into_iter().filter_map(StoredCall::read).collect(),
+            _ => Vec::new(),
+        };
+        Some(Self {
+            id,
+            kind: taken_string(&mut keys, "type").unwrap_or_default(),
+            parts: exact.unwrap_or(content),
+            calls,
+            has_thoughts: matches!(keys.get("thoughts"), Some(Value::Array(list)) if !list.is_empty()),
+            model: taken_string(&mut keys, "model"),
+            usage: keys
+                .remove("tokens")
+                .and_then(|tokens| serde_json::from_value::<Tokens>(tokens).ok())
+                .map(Into::into),
+            extra,
+        })
+    }
+
+    /// Whether this is something that a person said or the model did.
+    pub(crate) fn is_resumable(&self) -> bool {
+        match self.kind.as_str() {
+            "user" => self.extra.said || !is_ignorable(&words(&self.parts)),
+            "gemini" => {
+                !words(&self.parts).trim().is_empty() || !self.calls.is_empty() || self.has_thoughts
+            }
+            _ => false,
+        }
+    }
+
+    /// The text of the text parts.
+    pub(crate) fn text(&self) -> String {
+        self.parts.iter().filter_map(Part::as_text).collect()
+    }
+}
+
+impl StoredCall {
+    fn read(value: Value) -> Option<Self> {
+        let Value::Object(mut keys) = value else { return None };
+        let id = taken_string(&mut keys, "id").unwrap_or_default();
+        let name = taken_string(&mut keys, "name").unwrap_or_default();
+        let status = keys.remove("status").and_then(|status| serde_json::from_value(status).ok());
+        let args = keys.remove("args").unwrap_or_default();
+        let result = result(&id, &name, keys.remove("result"));
+        Some(Self { id, name, args, status, result })
+    }
+
+    /// Reads a call that stands in a line of its own.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::read(serde_json::from_str(text).ok()?)
+    }
+
+    /// Nothing more happened to the call.
+    pub(crate) fn is_final(&self) -> bool {
+        // A status that Pollux does not know comes from a later version of the other program, which records ends.
+        self.status.is_none_or(CallStatus::is_final)
+    }
+}
+
+/// The result of one call: exactly one response, which is the call's, then what goes with it. Gemini CLI sometimes
+/// records the responses of all siblings with each call.
+fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
+    let found = match value {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::String(output)) if output.is_empty() => return Vec::new(),
+        Some(Value::String(output)) => return vec![Part::output(id, name, output)],
+        value => parts(value),
+    };
+    let own = |part: &Part| part.as_response().is_some_and(|response| response.id == id);
+    let chosen = found.iter().position(own).or_else(|| {
+        // Without an id of its own, the first response must be meant.
+        found.iter().position(|part| part.as_response().is_some_and(|found| found.id.is_empty()))
+    });
+    let Some(chosen) = chosen else { return Vec::new() };
+    let mut kept = Vec::new();
+    for (index, mut part) in found.into_iter().enumerate() {
+        if let pollux_protocol::Body::Response(response) = &mut part.body {
+            if index != chosen {
+                continue;
+            }
+            id.clone_into(&mut response.id);
+            name.clone_into(&mut response.name);
+        }
+        kept.push(part);
+    }
+    kept
+}
+
+/// A string, a part, or a list of both. What is no part is left out.
+fn parts(value: Option<Value>) -> Vec<Part> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(Value::Array(list)) => {
+            list.into_iter().filter_map(|part| serde_json::from_value(part).ok()).collect()
+        }
+        Some(part) => serde_json::from_value(part).into_iter().collect(),
+    }
+}
+
+fn taken_string(keys: &mut Map<String, Value>, key: &str) -> Option<String> {
+    match keys.remove(key) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,1 @@
+//! Events as OpenTelemetry logs and metrics, and the outfile

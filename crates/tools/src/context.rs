@@ -1,0 +1,155 @@
+//! What all tools of a session share, and the list of them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pollux_fs::{Access, IgnoreOptions, IgnoreRules, Workspace};
+use pollux_protocol::{
+    FileOperation, FileOperationKind, Tool, ToolError, ToolErrorKind, ToolOutput,
+};
+
+use crate::glob::GlobTool;
+use crate::grep_search::GrepSearchTool;
+use crate::ledger::Ledger;
+use crate::list_directory::ListDirectoryTool;
+use crate::read_file::ReadFileTool;
+use crate::replace::ReplaceTool;
+use crate::run_shell_command::RunShellCommandTool;
+use crate::validation::invalid;
+use crate::write_file::WriteFileTool;
+
+/// Finds the text of context files (`GEMINI.md`) that belong to a path and were not given to the model yet. Called after
+/// a tool has touched the path, on a thread that may block.
+pub type ContextLookup = Arc<dyn Fn(&Path) -> Option<String> + Send + Sync>;
+
+/// The settings that tools follow.
+#[derive(Debug, Clone)]
+pub struct ToolOptions {
+    /// Leave out what `.gitignore` names, unless a call says otherwise (`context.fileFiltering.respectGitIgnore`).
+    pub respect_git_ignore: bool,
+    /// Leave out what `.geminiignore` names (`context.fileFiltering.respectGeminiIgnore`).
+    pub respect_gemini_ignore: bool,
+    /// More ignore files, relative to the target folder (`context.fileFiltering.customIgnoreFilePaths`).
+    pub custom_ignore_files: Vec<PathBuf>,
+    /// Command output of more characters is cut and kept in a file; 0 for never (`tools.truncateToolOutputThreshold`).
+    pub truncate_threshold: usize,
+    /// How long a command may take in all; none for ever (`pollux.shell.timeout`).
+    pub shell_timeout: Option<Duration>,
+    /// How long a command may print nothing; none for ever (`tools.shell.inactivityTimeout`).
+    pub shell_inactivity: Option<Duration>,
+}
+
+impl Default for ToolOptions {
+    /// The defaults of the settings.
+    fn default() -> Self {
+        Self {
+            respect_git_ignore: true,
+            respect_gemini_ignore: true,
+            custom_ignore_files: Vec::new(),
+            truncate_threshold: 40_000,
+            shell_timeout: Some(Duration::from_mins(10)),
+            shell_inactivity: Some(Duration::from_mins(5)),
+        }
+    }
+}
+
+/// What all tools of a session share.
+pub struct ToolContext {
+    /// The folders of the session.
+    pub workspace: Arc<Workspace>,
+    /// The settings that tools follow.
+    pub options: ToolOptions,
+    /// The environment that commands start from, before credentials are taken out.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Names of variables that commands must not see: the model credentials that Pollux itself uses.
+    pub credentials: Vec<String>,
+    /// What was read and written in this session.
+    pub ledger: Arc<Ledger>,
+    /// Where output goes that is too long for a model (`…/tool-outputs/session-<id>`); made when needed.
+    pub spill_directory: PathBuf,
+    /// Finds context files of touched paths.
+    pub context_for: Option<ContextLookup>,
+}
+
+/// The built-in tools, in the order in which they are declared to models.
+pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(ListDirectoryTool::new(Arc::clone(context))),
+        Arc::new(ReadFileTool::new(Arc::clone(context))),
+        Arc::new(GrepSearchTool::new(Arc::clone(context))),
+        Arc::new(GlobTool::new(Arc::clone(context))),
+        Arc::new(ReplaceTool::new(Arc::clone(context))),
+        Arc::new(WriteFileTool::new(Arc::clone(context))),
+        Arc::new(RunShellCommandTool::new(Arc::clone(context))),
+    ]
+}
+
+impl ToolContext {
+    /// A context with default options, an empty ledger and the environment of nobody.
+    pub fn new(workspace: Arc<Workspace>, spill_directory: PathBuf) -> Self {
+        Self {
+            workspace,
+            options: ToolOptions::default(),
+            environment: Vec::new(),
+            credentials: Vec::new(),
+            ledger: Arc::new(Ledger::new()),
+            spill_directory,
+            context_for: None,
+        }
+    }
+
+    /// The real path that an argument means, checked for `access`.
+    pub(crate) fn locate(&self, given: &str, access: Access) -> Result<PathBuf, ToolError> {
+        let path = self.workspace.resolve(given).map_err(|error| invalid(error.to_string()))?;
+        self.workspace.check(&path, access).map_err(|error| invalid(error.to_string()))?;
+        Ok(path)
+    }
+
+    /// Checks a path again just before it is touched: a folder may have become a link in the meantime.
+    pub(crate) fn recheck(&self, path: &Path, access: Access) -> Result<(), ToolError> {
+        self.workspace
+            .check(path, access)
+            .map_err(|error| ToolError::new(ToolErrorKind::PathNotInWorkspace, error.to_string()))
+    }
+
+    /// The ignore rules of the whole workspace; a call may override what the settings say.
+    pub(crate) fn ignore_rules(&self, git: Option<bool>, gemini: Option<bool>) -> IgnoreRules {
+        IgnoreRules::for_roots(self.workspace.roots(), &self.ignore_options(git, gemini))
+    }
+
+    /// Which ignore files count for a call.
+    pub(crate) fn ignore_options(&self, git: Option<bool>, gemini: Option<bool>) -> IgnoreOptions {
+        IgnoreOptions {
+            git: git.unwrap_or(self.options.respect_git_ignore),
+            gemini: gemini.unwrap_or(self.options.respect_gemini_ignore),
+            custom_files: self.options.custom_ignore_files.clone(),
+        }
+    }
+
+    /// The block that tells a model of context files it has not seen, now that a tool has touched `path`.
+    pub(crate) fn discovered_context(&self, path: &Path) -> Option<String> {
+        let text = self.context_for.as_ref()?(path)?;
+        Some(format!(
+            "\n\n--- Newly Discovered Project Context ---\n{text}\n--- End Project Context ---"
+        ))
+    }
+}
+
+/// What was done to a file, for telemetry and statistics.
+pub(crate) fn file_operation(
+    tool: &str,
+    kind: FileOperationKind,
+    path: &Path,
+    lines: Option<u64>,
+) -> FileOperation {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let mime_type = mime_guess::from_ext(&extension).first_raw().map(str::to_owned);
+    FileOperation { tool: tool.to_owned(), kind, path: path.to_path_buf(), lines, mime_type }
+}
+
+/// A failed result whose words for the person differ from those for the model.
+pub(crate) fn failed(error: ToolError, display: impl Into<String>) -> ToolOutput {
+    ToolOutput::from(error).display(pollux_protocol::Display::Text(display.into()))
+}

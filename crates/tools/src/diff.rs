@@ -1,0 +1,196 @@
+//! What changed between two texts: patches, figures and the snippet a model is shown.
+//!
+//! Texts are as models see them: line feeds only.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use pollux_protocol::DiffStat;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+
+#[cfg(test)]
+mod tests;
+
+/// Unchanged lines around a change in a patch.
+const PATCH_CONTEXT: usize = 3;
+/// Unchanged lines around a change in a snippet.
+const SNIPPET_CONTEXT: usize = 5;
+/// After this long a difference is given in coarser pieces; it stays correct.
+const DEADLINE: Duration = Duration::from_millis(400);
+
+/// The names that a patch gives to its two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Labels {
+    /// The side before.
+    pub old: &'static str,
+    /// The side after.
+    pub new: &'static str,
+}
+
+impl Labels {
+    /// For a change that is asked about.
+    pub const PROPOSAL: Self = Self { old: "Current", new: "Proposed" };
+    /// For a file that `write_file` has written.
+    pub const WRITTEN: Self = Self { old: "Original", new: "Written" };
+}
+
+/// The difference of two texts, line by line.
+#[derive(Debug)]
+pub struct Difference<'a> {
+    old: Vec<&'a str>,
+    new: Vec<&'a str>,
+    operations: Vec<DiffOp>,
+}
+
+impl<'a> Difference<'a> {
+    /// Compares two texts. Bounded in time: far apart and huge texts are compared in coarser pieces.
+    pub fn between(old: &'a str, new: &'a str) -> Self {
+        let (old, new): (Vec<_>, Vec<_>) =
+            (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+        let deadline = Some(Instant::now() + DEADLINE);
+        let operations = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+        Self { old, new, operations }
+    }
+
+    /// The unified patch with three lines of context, in the form of npm's `diff.createPatch(name, …)`: without hunks
+    /// when nothing changed.
+    pub fn patch(&self, name: &str, labels: Labels) -> String {
+        let rule = "=".repeat(67);
+        let Labels { old, new } = labels;
+        let mut patch = format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n");
+        if self.operations.iter().all(|operation| operation.tag() == DiffTag::Equal) {
+            return patch;
+        }
+        for group in group_diff_ops(self.operations.clone(), PATCH_CONTEXT) {
+            self.write_hunk(&mut patch, &group);
+        }
+        patch
+    }
+
+    fn write_hunk(&self, patch: &mut String, group: &[DiffOp]) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+        let old = first.old_range().start..last.old_range().end;
+        let new = first.new_range().start..last.new_range().end;
+        let (old, new) = (hunk_range(&old), hunk_range(&new));
+        // Writing to a string cannot fail.
+        writeln!(patch, "@@ -{old} +{new} @@").unwrap_or_default();
+        for operation in group {
+            if operation.tag() == DiffTag::Equal {
+                write_lines(patch, ' ', &self.old[operation.old_range()]);
+            } else {
+                write_lines(patch, '-', &self.old[operation.old_range()]);
+                write_lines(patch, '+', &self.new[operation.new_range()]);
+            }
+        }
+    }
+
+    /// Lines and characters (UTF-16 code units, line ends not counted) removed and added.
+    pub fn figures(&self) -> Figures {
+        let mut figures = Figures::default();
+        for operation in self.changes() {
+            let removed = &self.old[operation.old_range()];
+            let added = &self.new[operation.new_range()];
+            figures.removed_lines += removed.len() as u64;
+            figures.removed_chars += characters(removed);
+            figures.added_lines += added.len() as u64;
+            figures.added_chars += characters(added);
+        }
+        figures
+    }
+
+    /// The new text around what changed: five lines on either side, gaps as `...`. The whole new text when nothing
+    /// changed or nothing was there before.
+    pub fn snippet(&self) -> String {
+        let ranges = self.snippet_ranges();
+        if self.old.is_empty() || ranges.is_empty() {
+            return self.new.concat();
+        }
+        let mut pieces: Vec<String> = Vec::new();
+        let mut end = 0;
+        for range in ranges {
+            if range.start > end {
+                pieces.push("...\n".to_owned());
+            }
+            end = range.end;
+            pieces.push(self.new[range].concat());
+        }
+        let mut snippet = pieces.concat();
+        if end < self.new.len() {
+            snippet.push_str("...");
+        }
+        snippet
+    }
+
+    fn snippet_ranges(&self) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for operation in self.changes() {
+            let changed = operation.new_range();
+            let start = changed.start.saturating_sub(SNIPPET_CONTEXT);
+            let end = (changed.end + SNIPPET_CONTEXT).min(self.new.len());
+            match ranges.last_mut() {
+                Some(previous) if start <= previous.end => previous.end = end,
+                _ => ranges.push(start..end),
+            }
+        }
+        ranges
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &DiffOp> {
+        self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal)
+    }
+}
+
+/// How much a change removes and adds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Lines gone.
+    pub removed_lines: u64,
+    /// Characters gone.
+    pub removed_chars: u64,
+    /// Lines new.
+    pub added_lines: u64,
+    /// Characters new.
+    pub added_chars: u64,
+}
+
+/// The figures of a change: `original` to what the model `proposed`, and from there to what the person made of it.
+pub fn diff_stat(original: &str, proposed: &str, written: &str) -> DiffStat {
+    let model = Difference::between(original, proposed).figures();
+    let user = if proposed == written {
+        Figures::default()
+    } else {
+        Difference::between(proposed, written).figures()
+    };
+    DiffStat {
+        model_added_lines: model.added_lines,
+        model_removed_lines: model.removed_lines,
+        model_added_chars: model.added_chars,
+        model_removed_chars: model.removed_chars,
+        user_added_lines: user.added_lines,
+        user_removed_lines: user.removed_lines,
+        user_added_chars: user.added_chars,
+        user_removed_chars: user.removed_chars,
+    }
+}
+
+/// `start,count`, one-based; an empty range names the line before it.
+fn hunk_range(range: &Range<usize>) -> String {
+    let start = if range.is_empty() { range.start } else { range.start + 1 };
+    format!("{start},{}", range.len())
+}
+
+fn write_lines(patch: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        patch.push(sign);
+        patch.push_str(line);
+        if !line.ends_with('\n') {
+            patch.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+fn characters(lines: &[&str]) -> u64 {
+    let length = |line: &&str| line.trim_end_matches('\n').encode_utf16().count() as u64;
+    lines.iter().map(length).sum()
+}

@@ -1,0 +1,258 @@
+//! Where an edit goes: a ladder of matchers from exact to forgiving. Pure, and bounded in time and memory.
+//!
+//! Each step is tried only when the one before found nothing; a step that finds several places where one was meant
+//! ends the search. The result is a list of spans with their replacements: nothing outside of them changes.
+
+use std::ops::Range;
+
+use lines::Lines;
+
+mod distance;
+mod flexible;
+mod fuzzy;
+mod lines;
+mod nearest;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use nearest::NearbyLines;
+
+/// Beyond this many bytes only the exact step is tried.
+const LADDER_LIMIT: usize = 8 << 20;
+/// No edit makes a text of more bytes than this.
+const RESULT_LIMIT: usize = 64 << 20;
+/// No edit has more places than this.
+const REPLACEMENT_LIMIT: usize = 200_000;
+/// How many places a failure names.
+const NAMED_PLACES: usize = 20;
+
+/// The step of the ladder that matched. The names are those of telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// The text occurs as it is.
+    Exact,
+    /// The lines are the same but for white space at their ends; the replacement is indented anew.
+    Flexible,
+    /// The words and brackets are the same, white space between them aside.
+    Regex,
+    /// Nearly the same text: at most a tenth differs.
+    Fuzzy,
+}
+
+impl Strategy {
+    /// The name in telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Flexible => "flexible",
+            Self::Regex => "regex",
+            Self::Fuzzy => "fuzzy",
+        }
+    }
+}
+
+/// Where an edit goes and what it puts there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundEdit {
+    /// How it was found.
+    pub strategy: Strategy,
+    /// Byte spans of the text and their replacements, in order, without overlap; at least one.
+    pub replacements: Vec<(Range<usize>, String)>,
+}
+
+impl FoundEdit {
+    /// The text after the edit.
+    pub fn apply(&self, text: &str) -> String {
+        let mut result = String::with_capacity(text.len());
+        let mut end = 0;
+        for (range, replacement) in &self.replacements {
+            result.push_str(&text[end..range.start]);
+            result.push_str(replacement);
+            end = range.end;
+        }
+        result.push_str(&text[end..]);
+        result
+    }
+
+    /// First and last line of each span, from 1. Linear over all spans.
+    pub fn line_ranges(&self, text: &str) -> Vec<(usize, usize)> {
+        let mut counter = LineCounter { text: text.as_bytes(), at: 0, line: 1 };
+        self.replacements
+            .iter()
+            .map(|(range, _)| {
+                let first = counter.line_of(range.start);
+                (first, counter.line_of(range.end.saturating_sub(1).max(range.start)))
+            })
+            .collect()
+    }
+}
+
+/// Line numbers of rising positions.
+struct LineCounter<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    fn line_of(&mut self, position: usize) -> usize {
+        let passed = &self.text[self.at..position.max(self.at)];
+        self.line += passed.split(|byte| *byte == b'\n').count() - 1;
+        self.at += passed.len();
+        self.line
+    }
+}
+
+/// Why no edit was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditFailure {
+    /// There is nothing to look for.
+    #[error("the text to replace is empty")]
+    EmptySearch,
+    /// No step of the ladder found it.
+    #[error("the text to replace was not found")]
+    NotFound {
+        /// The lines that come closest, if any come close.
+        nearest: Option<NearbyLines>,
+    },
+    /// It is there more than once, and only one change was wanted.
+    #[error("the text to replace occurs {count} times")]
+    Ambiguous {
+        /// How often.
+        count: usize,
+        /// The line numbers of the first of them.
+        lines: Vec<usize>,
+    },
+    /// The text would stay as it is.
+    #[error("the edit changes nothing")]
+    NoChange,
+    /// The edit has too many places, or its result too many bytes.
+    #[error("the edit is too large")]
+    TooLarge,
+}
+
+/// Finds where in `text` (line feeds only) `old` is to become `new`.
+///
+/// Steps: exact; line by line without white space at the ends; word by word; nearly the same (Levenshtein distance of
+/// at most a tenth, white space counting a tenth). Whether the text ends in a line feed stays as it is.
+///
+/// # Errors
+/// See [`EditFailure`]. Several places are a failure unless `allow_multiple` is set.
+pub fn find_edit(
+    text: &str,
+    old: &str,
+    new: &str,
+    allow_multiple: bool,
+) -> Result<FoundEdit, EditFailure> {
+    let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
+    if old.is_empty() {
+        return Err(EditFailure::EmptySearch);
+    }
+    if old == new {
+        return Err(EditFailure::NoChange);
+    }
+    let mut found = climb(text, &old, &new, allow_multiple)?;
+    keep_final_newline(text, &mut found.replacements);
+    let changes =
+        |(range, replacement): &(Range<usize>, String)| text[range.clone()] != **replacement;
+    if found.replacements.iter().any(changes) { Ok(found) } else { Err(EditFailure::NoChange) }
+}
+
+fn climb(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
+    let found = exact(text, old, new, multiple)?;
+    if !found.is_empty() {
+        return Ok(FoundEdit { strategy: Strategy::Exact, replacements: found });
+    }
+    if text.len() > LADDER_LIMIT || old.trim().is_empty() {
+        return Err(EditFailure::NotFound { nearest: None });
+    }
+    let lines = Lines::of(text);
+    let ladder: [(Strategy, Step); 3] = [
+        (Strategy::Flexible, flexible::find),
+        (Strategy::Regex, tokens::find),
+        (Strategy::Fuzzy, fuzzy::find),
+    ];
+    for (strategy, step) in ladder {
+        let Matches { replacements, ambiguous } = step(&lines, old, new);
+        if replacements.is_empty() {
+            continue;
+        }
+        if ambiguous || (replacements.len() > 1 && !multiple) {
+            let count = replacements.len().max(2);
+            let named = replacements.iter().take(NAMED_PLACES);
+            let lines = named.map(|(range, _)| lines.number_of(range.start)).collect();
+            return Err(EditFailure::Ambiguous { count, lines });
+        }
+        check_size(text, replacements.len(), longest(&replacements))?;
+        return Ok(FoundEdit { strategy, replacements });
+    }
+    Err(EditFailure::NotFound { nearest: nearest::find(&lines, old) })
+}
+
+/// A step of the ladder: text, what is looked for, what takes its place.
+type Step = fn(&Lines<'_>, &str, &str) -> Matches;
+
+/// What a step of the ladder found.
+#[derive(Default)]
+struct Matches {
+    replacements: Vec<(Range<usize>, String)>,
+    /// Two overlapping places are equally good.
+    ambiguous: bool,
+}
+
+impl From<Vec<(Range<usize>, String)>> for Matches {
+    fn from(replacements: Vec<(Range<usize>, String)>) -> Self {
+        Self { replacements, ambiguous: false }
+    }
+}
+
+fn exact(
+    text: &str,
+    old: &str,
+    new: &str,
+    multiple: bool,
+) -> Result<Vec<(Range<usize>, String)>, EditFailure> {
+    let count = text.matches(old).count();
+    if count > 1 && !multiple {
+        let mut counter = LineCounter { text: text.as_bytes(), at: 0, line: 1 };
+        let named = text.match_indices(old).take(NAMED_PLACES);
+        let lines = named.map(|(start, _)| counter.line_of(start)).collect();
+        return Err(EditFailure::Ambiguous { count, lines });
+    }
+    check_size(text, count, new.len())?;
+    let span = |(start, _)| (start..start + old.len(), new.to_owned());
+    Ok(text.match_indices(old).map(span).collect())
+}
+
+fn longest(replacements: &[(Range<usize>, String)]) -> usize {
+    replacements.iter().map(|(_, text)| text.len()).max().unwrap_or(0)
+}
+
+fn check_size(text: &str, count: usize, each: usize) -> Result<(), EditFailure> {
+    let size = count.saturating_mul(each).saturating_add(text.len());
+    let fits = count <= 1 || (count <= REPLACEMENT_LIMIT && size <= RESULT_LIMIT);
+    if fits { Ok(()) } else { Err(EditFailure::TooLarge) }
+}
+
+/// An edit at the end of the text neither takes its final line feed away nor adds one. Only replacements change.
+fn keep_final_newline(text: &str, replacements: &mut [(Range<usize>, String)]) {
+    let Some((range, last)) = replacements.last() else { return };
+    if range.end != text.len() {
+        return;
+    }
+    let ends_in_newline = if last.is_empty() {
+        // Nothing left at all is an empty file, which has no last line.
+        range.start == 0 || text[..range.start].ends_with('\n')
+    } else {
+        last.ends_with('\n')
+    };
+    let Some((_, last)) = replacements.last_mut() else { return };
+    match (text.ends_with('\n'), ends_in_newline) {
+        (true, false) => last.push('\n'),
+        (false, true) if last.ends_with('\n') => {
+            last.pop();
+        }
+        _ => {}
+    }
+}

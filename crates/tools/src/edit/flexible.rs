@@ -1,0 +1,63 @@
+//! Lines that are the same but for white space at their ends.
+
+use std::collections::HashMap;
+
+use super::Matches;
+use super::lines::{Block, Lines};
+
+/// A line of the text that does not occur in the search.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Finds runs of lines by the Knuth-Morris-Pratt algorithm over line numbers: linear whatever the input repeats.
+pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
+    let block = Block::new(old, new);
+    let (pattern, numbers) = number_lines(block.old);
+    let fallback = fallbacks(&pattern);
+    let (mut found, mut matched) = (Vec::new(), 0);
+    for (index, line) in lines.iter().enumerate() {
+        let number = numbers.get(line.trim()).copied().unwrap_or(UNKNOWN);
+        while matched > 0 && pattern[matched] != number {
+            matched = fallback[matched - 1];
+        }
+        if pattern[matched] == number {
+            matched += 1;
+        }
+        if matched == pattern.len() {
+            found.push(lines.replace(index + 1 - matched..index + 1, &block));
+            matched = 0;
+        }
+        if found.len() > super::REPLACEMENT_LIMIT {
+            break;
+        }
+    }
+    found.into()
+}
+
+/// Gives equal lines equal numbers.
+fn number_lines(block: &str) -> (Vec<u32>, HashMap<&str, u32>) {
+    let mut numbers = HashMap::new();
+    let pattern = block
+        .split('\n')
+        .map(|line| {
+            let next = numbers.len() as u32;
+            *numbers.entry(line.trim()).or_insert(next)
+        })
+        .collect();
+    (pattern, numbers)
+}
+
+/// For each prefix the length of the longest proper prefix that is also its suffix.
+fn fallbacks(pattern: &[u32]) -> Vec<usize> {
+    let mut fallback = vec![0; pattern.len()];
+    let mut length = 0;
+    for index in 1..pattern.len() {
+        while length > 0 && pattern[index] != pattern[length] {
+            length = fallback[length - 1];
+        }
+        if pattern[index] == pattern[length] {
+            length += 1;
+        }
+        fallback[index] = length;
+    }
+    fallback
+}

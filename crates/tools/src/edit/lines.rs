@@ -1,0 +1,114 @@
+//! A text as lines, and replacements that keep its indentation.
+
+use std::ops::Range;
+
+/// A text with the positions of its lines. A line feed at the end begins no further line.
+pub(super) struct Lines<'a> {
+    pub(super) text: &'a str,
+    starts: Vec<u32>,
+}
+
+impl<'a> Lines<'a> {
+    /// Finds the lines. The text is shorter than 4 GiB: longer ones never come here.
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut starts = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            starts.push(start as u32);
+            start += line.len();
+        }
+        Self { text, starts }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The byte where a line begins; the end of the text for the line after the last.
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
+    }
+
+    /// A line without its line feed.
+    pub(super) fn get(&self, line: usize) -> &'a str {
+        let whole = &self.text[self.start(line)..self.start(line + 1)];
+        whole.strip_suffix('\n').unwrap_or(whole)
+    }
+
+    /// All lines without their line feeds.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + '_ {
+        (0..self.count()).map(|line| self.get(line))
+    }
+
+    /// The number, from 1, of the line that holds a byte.
+    pub(super) fn number_of(&self, position: usize) -> usize {
+        self.starts.partition_point(|start| *start as usize <= position).max(1)
+    }
+
+    /// Replaces whole lines by `block`, indented like the first of them. The last one's line feed stays, unless
+    /// nothing is put in their place.
+    pub(super) fn replace(
+        &self,
+        window: Range<usize>,
+        block: &Block<'_>,
+    ) -> (Range<usize>, String) {
+        let (start, end) = (self.start(window.start), self.start(window.end));
+        if block.deletes {
+            return (start..end, String::new());
+        }
+        let end = end - usize::from(self.text[start..end].ends_with('\n'));
+        let mut window = window.map(|line| self.get(line));
+        let first = window.find(|line| !line.trim().is_empty()).unwrap_or_default();
+        (start..end, block.indented(indentation(first)))
+    }
+}
+
+/// What is looked for and what takes its place, without the line feed that ends both.
+pub(super) struct Block<'a> {
+    pub(super) old: &'a str,
+    new: &'a str,
+    deletes: bool,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn new(old: &'a str, new: &'a str) -> Self {
+        let deletes = new.is_empty();
+        match old.strip_suffix('\n') {
+            Some(old) => Self { old, new: new.strip_suffix('\n').unwrap_or(new), deletes },
+            None => Self { old, new, deletes },
+        }
+    }
+
+    /// The new lines, moved so that the first stands at `base`. Lines without text become empty.
+    pub(super) fn indented(&self, base: &str) -> String {
+        let with_text = |line: &&str| !line.trim().is_empty();
+        let reference = indentation(self.new.split('\n').find(with_text).unwrap_or_default());
+        let mut result = String::with_capacity(self.new.len());
+        for (index, line) in self.new.split('\n').enumerate() {
+            if index > 0 {
+                result.push('\n');
+            }
+            let body = line.trim_start();
+            if body.is_empty() {
+                continue;
+            }
+            let own = indentation(line);
+            if let Some(deeper) = own.strip_prefix(reference) {
+                result.push_str(base);
+                result.push_str(deeper);
+            } else {
+                // Less deep than the first line: take off the base what is missing, where it is of the same make.
+                let missing = reference.strip_prefix(own).unwrap_or_default();
+                result.push_str(base.strip_suffix(missing).unwrap_or(base));
+            }
+            result.push_str(body);
+        }
+        result
+    }
+}
+
+/// The white space a line begins with.
+pub(super) fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}

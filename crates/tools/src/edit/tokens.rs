@@ -1,0 +1,67 @@
+//! The same words and brackets with other white space between them.
+//!
+//! Gemini CLI builds a regular expression of the words with `\s*` between. Words hold no white space, so that
+//! expression never has a choice: one scan from each line start decides, and a budget bounds the sum of all scans.
+
+use super::Matches;
+use super::lines::{Block, Lines, indentation};
+
+/// Characters that are words of their own.
+const DELIMITERS: &[char] = &['(', ')', ':', '[', ']', '{', '}', '>', '<', '='];
+/// Bytes compared before the search gives up.
+const BUDGET: usize = 20_000_000;
+
+/// Finds runs of words that begin at a line's first word.
+pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
+    let block = Block::new(old, new);
+    let words = words(block.old);
+    let (mut found, mut end, mut spent) = (Vec::new(), 0, 0_usize);
+    for line in 0..lines.count() {
+        let start = lines.start(line);
+        if start < end {
+            continue;
+        }
+        let spaces = indentation_within(lines.text, start);
+        if let Some(stop) = scan(lines.text, start + spaces.len(), &words, &mut spent) {
+            found.push((start..stop, block.indented(spaces)));
+            end = stop;
+        }
+        if spent > BUDGET || found.len() > super::REPLACEMENT_LIMIT {
+            return Matches::default();
+        }
+    }
+    found.into()
+}
+
+fn indentation_within(text: &str, start: usize) -> &str {
+    let spaces = indentation(&text[start..]);
+    &spaces[..spaces.find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(spaces.len())]
+}
+
+fn words(block: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for chunk in block.split_whitespace() {
+        for piece in chunk.split_inclusive(DELIMITERS) {
+            let before = piece.trim_end_matches(DELIMITERS);
+            words.extend(
+                [before, &piece[before.len()..]].into_iter().filter(|word| !word.is_empty()),
+            );
+        }
+    }
+    words
+}
+
+/// Where the words end if they all follow from `start`.
+fn scan(text: &str, start: usize, words: &[&str], spent: &mut usize) -> Option<usize> {
+    let mut at = start;
+    for (index, word) in words.iter().enumerate() {
+        let rest = &text[at..];
+        let rest = if index == 0 { rest } else { rest.trim_start() };
+        *spent += text.len() - at - rest.len() + word.len();
+        if !rest.starts_with(word) {
+            return None;
+        }
+        at = text.len() - rest.len() + word.len();
+    }
+    Some(at)
+}

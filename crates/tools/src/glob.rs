@@ -1,0 +1,237 @@
+//! `glob`: files by the pattern of their names.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use pollux_fs::{Access, EntryKind, Exclusions, GlobOptions, GlobResult, sort_by_recency};
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
+    ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::{blocking, check};
+use crate::context::{ToolContext, failed};
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "glob";
+/// After this long the search ends with what it has.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// More files are counted and not named: no model could read them.
+const MAX_NAMED: usize = 10_000;
+
+/// The tool.
+pub(crate) struct GlobTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl GlobTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "pattern": {
+                    "type": "string",
+                    "description": "What to find, such as '**/*.rs' or 'docs/*.{md,txt}'."
+                },
+                "dir_path": {
+                    "type": "string",
+                    "description": "The folder to search. Default: all folders of the project."
+                },
+                "case_sensitive": {
+                    "type": "boolean",
+                    "description": "Whether upper and lower case differ. Default: false."
+                },
+                "respect_git_ignore": {
+                    "type": "boolean",
+                    "description": "Leave out what .gitignore names. Default: true."
+                },
+                "respect_gemini_ignore": {
+                    "type": "boolean",
+                    "description": "Leave out what .geminiignore names. Default: true."
+                }
+            },
+            "required": ["pattern"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Params {
+    pattern: String,
+    #[serde(default)]
+    dir_path: Option<String>,
+    #[serde(default)]
+    case_sensitive: bool,
+    #[serde(default)]
+    respect_git_ignore: Option<bool>,
+    #[serde(default)]
+    respect_gemini_ignore: Option<bool>,
+}
+
+impl Tool for GlobTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "FindFiles"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Finds files by name with a glob pattern (*, ?, [..], {a,b}, ** for any folders). Gives \
+                          absolute paths: files changed in the last day first, newest first, then the rest by name."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.pattern.trim().is_empty() {
+            return Err(invalid("The 'pattern' parameter cannot be empty."));
+        }
+        let context = Arc::clone(&self.context);
+        let roots = match params.dir_path.as_deref().filter(|path| !path.is_empty()) {
+            None => context.workspace.roots().map(PathBuf::from).collect(),
+            Some(given) => {
+                let path = context.locate(given, Access::Read)?;
+                match pollux_fs::info(&path).map(|info| info.kind) {
+                    Ok(EntryKind::Directory) => vec![path],
+                    Ok(_) => {
+                        let path = path.display();
+                        return Err(invalid(format!("Search path is not a directory: {path}")));
+                    }
+                    Err(_) => {
+                        let path = path.display();
+                        return Err(invalid(format!("Search path does not exist {path}")));
+                    }
+                }
+            }
+        };
+        Ok(Box::new(GlobInvocation(Arc::new(Glob { context, roots, params }))))
+    }
+}
+
+struct GlobInvocation(Arc<Glob>);
+
+struct Glob {
+    context: Arc<ToolContext>,
+    roots: Vec<PathBuf>,
+    params: Params,
+}
+
+#[async_trait]
+impl Invocation for GlobInvocation {
+    fn effects(&self) -> Effects {
+        Effects { reads: self.0.roots.clone(), ..Effects::default() }
+    }
+
+    fn describe(&self) -> String {
+        let Glob { params, roots, context } = &*self.0;
+        let place = match (&params.dir_path, roots.first()) {
+            (Some(_), Some(root)) => format!(" within {}", context.workspace.display_path(root)),
+            _ => String::new(),
+        };
+        format!("'{}'{place}", params.pattern)
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| inner.find(stop)).await.unwrap_or_else(
+            |error| match error.kind {
+                ToolErrorKind::GlobExecutionError => {
+                    failed(error, "Error: An unexpected error occurred.")
+                }
+                _ => error.into(),
+            },
+        )
+    }
+}
+
+impl Glob {
+    fn find(&self, stop: &AtomicBool) -> Result<ToolOutput, ToolError> {
+        let failure = |error: pollux_fs::Error| {
+            let message = format!("Error during glob search operation: {error}");
+            ToolError::new(ToolErrorKind::GlobExecutionError, message)
+        };
+        for root in &self.roots {
+            self.context.recheck(root, Access::Read)?;
+        }
+        let Params { pattern, case_sensitive, respect_git_ignore, respect_gemini_ignore, .. } =
+            &self.params;
+        let rules = self.context.ignore_rules(*respect_git_ignore, *respect_gemini_ignore);
+        let exclude = Exclusions::for_glob().map_err(failure)?;
+        let options = GlobOptions {
+            case_sensitive: *case_sensitive,
+            rules: Some(&rules),
+            exclude: Some(&exclude),
+            time_limit: Some(TIME_LIMIT),
+        };
+        let mut result =
+            pollux_fs::glob(&self.roots, pattern, &options, &|| stop.load(Ordering::Relaxed))
+                .map_err(failure)?;
+        check(stop)?;
+        sort_by_recency(&mut result.files, SystemTime::now());
+        Ok(self.output(&result))
+    }
+
+    fn output(&self, result: &GlobResult) -> ToolOutput {
+        let pattern = &self.params.pattern;
+        let place = match self.roots.as_slice() {
+            [only] => format!("within {}", only.display()),
+            several => format!("across {} workspace directories", several.len()),
+        };
+        let incomplete = if result.complete {
+            ""
+        } else {
+            "\n\nThe search took too long and was ended early: there may be more. Name a dir_path or a narrower pattern."
+        };
+        let (count, ignored) = (result.files.len(), result.ignored);
+        if count == 0 {
+            let ignored = if ignored > 0 {
+                format!(" ({ignored} files were ignored)")
+            } else {
+                String::new()
+            };
+            let text = format!(
+                "No files found matching pattern \"{pattern}\" {place}{ignored}{incomplete}"
+            );
+            return ToolOutput::quiet(text).display(Display::Text("No files found".to_owned()));
+        }
+        let ignored = if ignored > 0 {
+            format!(" ({ignored} additional files were ignored)")
+        } else {
+            String::new()
+        };
+        let paths: Vec<String> = result
+            .files
+            .iter()
+            .take(MAX_NAMED)
+            .map(|file| file.path.display().to_string())
+            .collect();
+        let mut text = format!(
+            "Found {count} file(s) matching \"{pattern}\" {place}{ignored}, sorted by modification time (newest first):\n{}",
+            paths.join("\n")
+        );
+        if count > MAX_NAMED {
+            text.push_str(&format!("\n... and {} more files", count - MAX_NAMED));
+        }
+        text.push_str(incomplete);
+        ToolOutput::quiet(text).display(Display::Text(format!("Found {count} matching file(s)")))
+    }
+}

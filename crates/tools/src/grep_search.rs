@@ -1,0 +1,259 @@
+//! `grep_search`: lines by regular expression.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pollux_fs::{Access, EntryKind, Exclusions, SearchRequest, SearchResult};
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolKind,
+    ToolOutput,
+};
+use regex::RegexBuilder;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::{blocking, check};
+use crate::context::ToolContext;
+use crate::validation::{Schema, invalid, whole};
+
+mod report;
+
+/// The name that models and policies use.
+const NAME: &str = "grep_search";
+/// After this long the search ends with what it has.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Matches shown when the call names no other number.
+const DEFAULT_MATCHES: usize = 100;
+/// More matches are never looked for, whatever the call says.
+const MAX_MATCHES: usize = 20_000;
+
+/// The tool.
+pub(crate) struct GrepSearchTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl GrepSearchTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let text = |description: &str| json!({"type": "string", "description": description});
+        let flag = |description: &str| json!({"type": "boolean", "description": description});
+        let number = |minimum: u32, description: &str| json!({"type": "integer", "minimum": minimum, "description": description});
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "pattern": text("The regular expression to look for (Rust syntax: no look-around, no back-references)."),
+                "dir_path": text("The folder or file to search. Default: the project folder."),
+                "include_pattern": text("Only files that match this glob, such as '*.ts' or 'src/**'."),
+                "exclude_pattern": text("Leave out lines that match this regular expression."),
+                "names_only": flag("Give only the paths of files with matches. Default: false."),
+                "case_sensitive": flag("Whether upper and lower case differ. Default: false."),
+                "fixed_strings": flag("Take pattern as plain text. Default: false."),
+                "context": number(0, "Lines to show on both sides of each match."),
+                "after": number(0, "Lines to show after each match."),
+                "before": number(0, "Lines to show before each match."),
+                "no_ignore": flag("Search ignored files and build folders too. Default: false."),
+                "max_matches_per_file": number(1, "Most matches of one file."),
+                "total_max_matches": number(1, "Most matches in all. Default: 100.")
+            },
+            "required": ["pattern"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Params {
+    pattern: String,
+    dir_path: Option<String>,
+    include_pattern: Option<String>,
+    exclude_pattern: Option<String>,
+    names_only: bool,
+    case_sensitive: bool,
+    fixed_strings: bool,
+    #[serde(deserialize_with = "whole")]
+    context: Option<u64>,
+    #[serde(deserialize_with = "whole")]
+    after: Option<u64>,
+    #[serde(deserialize_with = "whole")]
+    before: Option<u64>,
+    no_ignore: bool,
+    #[serde(deserialize_with = "whole")]
+    max_matches_per_file: Option<u64>,
+    #[serde(deserialize_with = "whole")]
+    total_max_matches: Option<u64>,
+}
+
+impl Tool for GrepSearchTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "SearchText"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Searches the content of files for a regular expression, with line numbers and paths \
+                          relative to the searched folder. Fast in large projects. A few matches come with the \
+                          lines around them, often enough to edit without reading the file. Ignored files are left \
+                          out unless no_ignore is set."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if !params.fixed_strings {
+            compiles(&params.pattern).map_err(|error| {
+                invalid(format!("Invalid regular expression pattern provided: {error}"))
+            })?;
+        }
+        if let Some(pattern) = &params.exclude_pattern {
+            compiles(pattern).map_err(|error| {
+                invalid(format!("Invalid exclude regular expression pattern provided: {error}"))
+            })?;
+        }
+        let given = params.dir_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+        let path = self.context.locate(given, Access::Read)?;
+        let is_file = match pollux_fs::info(&path).map(|info| info.kind) {
+            Ok(EntryKind::Directory) => false,
+            Ok(EntryKind::File) => true,
+            Ok(_) => {
+                let path = path.display();
+                return Err(invalid(format!("Path is not a valid directory or file: {path}")));
+            }
+            Err(_) => return Err(invalid(format!("Path does not exist: {}", path.display()))),
+        };
+        let context = Arc::clone(&self.context);
+        Ok(Box::new(GrepInvocation(Arc::new(Grep { context, path, is_file, params }))))
+    }
+}
+
+fn compiles(pattern: &str) -> Result<(), String> {
+    match RegexBuilder::new(pattern).multi_line(true).build() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{pattern}. Error: {error}")),
+    }
+}
+
+struct GrepInvocation(Arc<Grep>);
+
+struct Grep {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    is_file: bool,
+    params: Params,
+}
+
+#[async_trait]
+impl Invocation for GrepInvocation {
+    fn effects(&self) -> Effects {
+        Effects::read(&self.0.path)
+    }
+
+    fn describe(&self) -> String {
+        let Grep { params, path, context, .. } = &*self.0;
+        let mut text = format!("'{}'", params.pattern);
+        if let Some(include) = &params.include_pattern {
+            text.push_str(&format!(" in {include}"));
+        }
+        if params.dir_path.is_some() {
+            text.push_str(&format!(" within {}", context.workspace.display_path(path)));
+        }
+        text
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| inner.search(stop)).await.unwrap_or_else(ToolOutput::from)
+    }
+}
+
+impl Grep {
+    fn search(&self, stop: &AtomicBool) -> Result<ToolOutput, ToolError> {
+        self.context.recheck(&self.path, Access::Read)?;
+        let result = self.find(stop);
+        check(stop)?;
+        Ok(match result {
+            // Gemini CLI reports these as results, not as failures; scripts look at the text.
+            Err(error) => failure(&error.to_string()),
+            Ok(result) if result.timed_out && result.files.is_empty() => failure(&format!(
+                "Operation timed out after {}ms. In large repositories, consider narrowing your search scope by \
+                 specifying a 'dir_path' or an 'include_pattern'.",
+                TIME_LIMIT.as_millis()
+            )),
+            Ok(result) => report::output(&result, &self.params, self.base()),
+        })
+    }
+
+    /// The folder that paths are shown relative to.
+    fn base(&self) -> &Path {
+        if self.is_file { self.path.parent().unwrap_or(&self.path) } else { &self.path }
+    }
+
+    fn find(&self, stop: &AtomicBool) -> Result<SearchResult, pollux_fs::Error> {
+        let params = &self.params;
+        let rules = (!params.no_ignore).then(|| self.context.ignore_rules(None, None));
+        let exclude = if params.no_ignore { None } else { Some(Exclusions::for_search()?) };
+        let lines = |count: Option<u64>| count.map(|count| count.min(MAX_MATCHES as u64) as usize);
+        let paths = [self.path.clone()];
+        let request = SearchRequest {
+            include: params.include_pattern.as_deref().filter(|glob| !glob.is_empty()),
+            exclude_pattern: params
+                .exclude_pattern
+                .as_deref()
+                .filter(|pattern| !pattern.is_empty()),
+            fixed_strings: params.fixed_strings,
+            case_sensitive: params.case_sensitive,
+            before: lines(params.before),
+            after: lines(params.after),
+            context: lines(params.context).unwrap_or(0),
+            rules: rules.as_ref(),
+            exclude: exclude.as_ref(),
+            max_per_file: lines(params.max_matches_per_file),
+            max_total: lines(params.total_max_matches).unwrap_or(DEFAULT_MATCHES),
+            names_only: params.names_only,
+            time_limit: Some(TIME_LIMIT),
+            ..SearchRequest::new(&params.pattern, &paths)
+        };
+        let cancelled = || stop.load(Ordering::Relaxed);
+        let result = pollux_fs::search(&request, &cancelled)?;
+        let Some(context) = self.automatic_context(&result) else { return Ok(result) };
+        // The few files that matched are searched again for the lines around the matches.
+        let paths: Vec<PathBuf> = result.files.iter().map(|file| file.path.clone()).collect();
+        let again = SearchRequest { paths: &paths, context, rules: None, ..request };
+        let richer = pollux_fs::search(&again, &cancelled)?;
+        Ok(SearchResult { truncated: result.truncated, timed_out: result.timed_out, ..richer })
+    }
+
+    /// Lines around each match when there are few and the call asks for no number of its own.
+    fn automatic_context(&self, result: &SearchResult) -> Option<usize> {
+        let Params { names_only, context, before, after, .. } = &self.params;
+        if *names_only || context.or(*before).or(*after).is_some() {
+            return None;
+        }
+        match result.matches {
+            1 => Some(50),
+            2 | 3 => Some(15),
+            _ => None,
+        }
+    }
+}
+
+fn failure(message: &str) -> ToolOutput {
+    ToolOutput::quiet(format!("Error during grep search operation: {message}"))
+        .display(Display::Text(format!("Error: {message}")))
+}

@@ -1,0 +1,107 @@
+//! How matches are told.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use pollux_fs::{FileMatches, MatchLine, SearchResult};
+use pollux_protocol::{Display, ToolOutput};
+use serde_json::{Value, json};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::Params;
+
+/// Characters (grapheme clusters) shown of a line.
+const MAX_LINE_LENGTH: usize = 2000;
+/// Stands after a line that was cut.
+const CUT: &str = "... [truncated]";
+
+/// The result for model and person. Paths are relative to `base`.
+pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> ToolOutput {
+    let place = place(params);
+    let pattern = &params.pattern;
+    if result.files.is_empty() {
+        let text = format!("No matches found for pattern \"{pattern}\" {place}.");
+        return ToolOutput::quiet(text).display(Display::Text("No matches found".to_owned()));
+    }
+    let limited = if result.truncated {
+        let limit = params.total_max_matches.map_or(super::DEFAULT_MATCHES as u64, |limit| limit);
+        format!(" (results limited to {limit} matches for performance)")
+    } else {
+        String::new()
+    };
+    let (mut text, mut summary) = if params.names_only {
+        names(result, &format!("for pattern \"{pattern}\" {place}{limited}"), base)
+    } else {
+        matches(result, &format!("for pattern \"{pattern}\" {place}{limited}"), base)
+    };
+    if result.timed_out {
+        text.push_str(
+            "\n\nThe search took too long and was ended early: there may be more matches.",
+        );
+    }
+    if result.truncated {
+        summary.push_str(" (limited)");
+    }
+    let shown: Vec<Value> = result.files.iter().flat_map(|file| displayed(file, base)).collect();
+    ToolOutput::quiet(text)
+        .display(Display::Structured(json!({"summary": summary, "matches": shown})))
+}
+
+fn place(params: &Params) -> String {
+    let path = params.dir_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+    match params.include_pattern.as_deref().filter(|glob| !glob.is_empty()) {
+        Some(glob) => format!("in path \"{path}\" (filter: \"{glob}\")"),
+        None => format!("in path \"{path}\""),
+    }
+}
+
+fn names(result: &SearchResult, of_what: &str, base: &Path) -> (String, String) {
+    let count = result.files.len();
+    let paths: Vec<String> = result.files.iter().map(|file| relative(file, base)).collect();
+    let text = format!("Found {count} files with matches {of_what}:\n{}", paths.join("\n"));
+    (text, format!("Found {count} files"))
+}
+
+fn matches(result: &SearchResult, of_what: &str, base: &Path) -> (String, String) {
+    let count = result.matches;
+    let noun = if count == 1 { "match" } else { "matches" };
+    let mut text = format!("Found {count} {noun} {of_what}:\n---\n");
+    for file in &result.files {
+        // Writing to a string cannot fail.
+        writeln!(text, "File: {}", relative(file, base)).unwrap_or_default();
+        for line in &file.lines {
+            let sign = if line.is_match { ':' } else { '-' };
+            writeln!(text, "L{}{sign} {}", line.number, shortened(line)).unwrap_or_default();
+        }
+        text.push_str("---\n");
+    }
+    text.truncate(text.trim_end().len());
+    (text, format!("Found {count} {noun}"))
+}
+
+fn displayed(file: &FileMatches, base: &Path) -> impl Iterator<Item = Value> {
+    let (relative, absolute) = (relative(file, base), file.path.display().to_string());
+    file.lines.iter().filter(|line| line.is_match).map(move |line| {
+        json!({
+            "filePath": relative,
+            "absolutePath": absolute,
+            "lineNumber": line.number,
+            "line": shortened(line),
+        })
+    })
+}
+
+fn relative(file: &FileMatches, base: &Path) -> String {
+    file.path.strip_prefix(base).unwrap_or(&file.path).display().to_string()
+}
+
+fn shortened(line: &MatchLine) -> String {
+    let text = line.text.trim_end();
+    if text.len() <= MAX_LINE_LENGTH {
+        return text.to_owned();
+    }
+    match text.grapheme_indices(true).nth(MAX_LINE_LENGTH) {
+        Some((at, _)) => format!("{}{CUT}", &text[..at]),
+        None => text.to_owned(),
+    }
+}

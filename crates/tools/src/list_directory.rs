@@ -1,0 +1,226 @@
+//! `list_directory`: what is in one folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use async_trait::async_trait;
+use pollux_fs::{Access, EntryKind, FileInfo, IgnoreRules};
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
+    ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::{blocking, check};
+use crate::context::{ToolContext, failed};
+use crate::validation::Schema;
+
+mod names;
+
+/// The name that models and policies use.
+const NAME: &str = "list_directory";
+
+/// The tool.
+pub(crate) struct ListDirectoryTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl ListDirectoryTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "dir_path": {
+                    "type": "string",
+                    "description": "The folder, absolute or relative to the project folder."
+                },
+                "ignore": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Names to leave out; * and ? are wildcards."
+                },
+                "file_filtering_options": {
+                    "type": "object",
+                    "description": "Whether ignore files count. Default: both do.",
+                    "properties": {
+                        "respect_git_ignore": {
+                            "type": "boolean",
+                            "description": "Leave out what .gitignore names."
+                        },
+                        "respect_gemini_ignore": {
+                            "type": "boolean",
+                            "description": "Leave out what .geminiignore names."
+                        }
+                    }
+                }
+            },
+            "required": ["dir_path"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Params {
+    dir_path: String,
+    #[serde(default)]
+    ignore: Vec<String>,
+    #[serde(default)]
+    file_filtering_options: Filtering,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct Filtering {
+    respect_git_ignore: Option<bool>,
+    respect_gemini_ignore: Option<bool>,
+}
+
+impl Tool for ListDirectoryTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "ReadFolder"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Lists the files (with their sizes) and folders directly in one folder, folders first. \
+                          Does not look into subfolders: use glob for that."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        let path = self.context.locate(&params.dir_path, Access::Read)?;
+        Ok(Box::new(ListDirectory { context: Arc::clone(&self.context), path, params }))
+    }
+}
+
+struct ListDirectory {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    params: Params,
+}
+
+#[async_trait]
+impl Invocation for ListDirectory {
+    fn effects(&self) -> Effects {
+        Effects::read(&self.path)
+    }
+
+    fn describe(&self) -> String {
+        self.context.workspace.display_path(&self.path)
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let (context, path) = (Arc::clone(&self.context), self.path.clone());
+        let params = self.params.clone();
+        blocking(&run.cancel, move |stop| list(&context, &path, &params, stop))
+            .await
+            .unwrap_or_else(|error| {
+                let display = match error.kind {
+                    ToolErrorKind::PathIsNotADirectory => "Error: Path is not a directory.",
+                    ToolErrorKind::LsExecutionError => "Error: Failed to list directory.",
+                    _ => return error.into(),
+                };
+                failed(error, display)
+            })
+    }
+}
+
+/// What a listing shows.
+#[derive(Default)]
+struct Listing {
+    folders: Vec<String>,
+    files: Vec<(String, u64)>,
+    ignored: usize,
+}
+
+fn list(
+    context: &ToolContext,
+    path: &Path,
+    params: &Params,
+    stop: &AtomicBool,
+) -> Result<ToolOutput, ToolError> {
+    context.recheck(path, Access::Read)?;
+    let failure = |error: pollux_fs::Error| {
+        ToolError::new(ToolErrorKind::LsExecutionError, format!("Error listing directory: {error}"))
+    };
+    if pollux_fs::info(path).map_err(failure)?.kind != EntryKind::Directory {
+        return Err(ToolError::new(
+            ToolErrorKind::PathIsNotADirectory,
+            format!("Error: Path is not a directory: {}", path.display()),
+        ));
+    }
+    let entries = pollux_fs::list_directory(path).map_err(failure)?;
+    let mut output = if entries.is_empty() {
+        ToolOutput::quiet(format!("Directory {} is empty.", path.display()))
+            .display(Display::Text("Directory is empty.".to_owned()))
+    } else {
+        let Filtering { respect_git_ignore, respect_gemini_ignore } = params.file_filtering_options;
+        let rules = context.ignore_rules(respect_git_ignore, respect_gemini_ignore);
+        let mut listing = Listing::default();
+        for entry in entries {
+            check(stop)?;
+            listing.add(&entry, &params.ignore, &rules);
+        }
+        listing.output(path)
+    };
+    if let Some(block) = context.discovered_context(path) {
+        let text = output.content.first().and_then(|part| part.as_text()).unwrap_or_default();
+        output.content = ToolOutput::quiet(format!("{text}{block}")).content;
+    }
+    Ok(output)
+}
+
+impl Listing {
+    fn add(&mut self, entry: &pollux_fs::DirectoryEntry, ignore: &[String], rules: &IgnoreRules) {
+        if ignore.iter().any(|pattern| names::matches(pattern, &entry.name)) {
+            return;
+        }
+        // A link counts as what it leads to; one that leads nowhere is no file.
+        let Ok(FileInfo { kind, size, .. }) = pollux_fs::info(&entry.path) else { return };
+        let is_directory = kind == EntryKind::Directory;
+        if rules.is_ignored(&entry.path, is_directory) {
+            self.ignored += 1;
+        } else if is_directory {
+            self.folders.push(entry.name.clone());
+        } else {
+            self.files.push((entry.name.clone(), size));
+        }
+    }
+
+    fn output(mut self, path: &Path) -> ToolOutput {
+        self.folders.sort_by_cached_key(|name| names::collation_key(name));
+        self.files.sort_by_cached_key(|(name, _)| names::collation_key(name));
+        let folders = self.folders.iter().map(|name| format!("[DIR] {name}"));
+        let shown: Vec<String> =
+            folders.clone().chain(self.files.iter().map(|(name, _)| name.clone())).collect();
+        let with_sizes: Vec<String> = folders
+            .chain(self.files.iter().map(|(name, size)| format!("{name} ({size} bytes)")))
+            .collect();
+        let mut text =
+            format!("Directory listing for {}:\n{}", path.display(), with_sizes.join("\n"));
+        let mut summary = format!("Found {} item(s).", shown.len());
+        if self.ignored > 0 {
+            text.push_str(&format!("\n\n({} ignored)", self.ignored));
+            summary.push_str(&format!(" ({} ignored)", self.ignored));
+        }
+        ToolOutput::quiet(text)
+            .display(Display::Structured(json!({"summary": summary, "files": shown})))
+    }
+}

@@ -1,0 +1,279 @@
+//! `read_file`: text by lines, pictures, sound and documents as media.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use pollux_fs::{Access, EntryKind, Error, FileKind, Fingerprint, HEAD_BYTES};
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, FileOperationKind, Invocation, Part, RunContext, Tool,
+    ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::{blocking, check};
+use crate::context::{ToolContext, failed, file_operation};
+use crate::validation::{Schema, invalid, whole};
+use lines::{LineRange, view};
+
+mod lines;
+
+/// The name that models and policies use.
+pub(crate) const NAME: &str = "read_file";
+/// Larger files are not read.
+pub(crate) const MAX_BYTES: u64 = 20 << 20;
+/// Larger vector images are not read.
+const MAX_SVG_BYTES: usize = 1 << 20;
+/// Sound formats that models take.
+const AUDIO: [&str; 6] = ["mpeg", "wav", "aiff", "aac", "ogg", "flac"];
+
+/// The tool.
+pub(crate) struct ReadFileTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl ReadFileTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string",
+                    "description": "The file, absolute or relative to the project folder."
+                },
+                "start_line": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "First line to read, from 1. Default: 1."
+                },
+                "end_line": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "Last line to read, included. Default: 2000 lines from start_line."
+                }
+            },
+            "required": ["file_path"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    file_path: String,
+    #[serde(default, deserialize_with = "whole")]
+    start_line: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
+    end_line: Option<u64>,
+}
+
+impl Tool for ReadFileTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "ReadFile"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Read
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Reads one file. Text comes as text, at most 2000 lines at a time and 2000 characters \
+                          of a line; when it was cut, the result says so and how to go on with start_line and \
+                          end_line. Images (PNG, JPEG, GIF, WEBP, BMP), sound (MP3, WAV, AIFF, AAC, OGG, FLAC), \
+                          video and PDF come as media. Read a file before you change it; for a large file find \
+                          the lines with grep_search first and read only those."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.file_path.trim().is_empty() {
+            return Err(invalid("The 'file_path' parameter must be non-empty."));
+        }
+        let path = self.context.locate(&params.file_path, Access::Read)?;
+        let range = LineRange::new(params.start_line, params.end_line)
+            .ok_or_else(|| invalid("start_line cannot be greater than end_line"))?;
+        let rules = self.context.ignore_rules(None, None);
+        let named =
+            self.context.workspace.absolute(&params.file_path).unwrap_or_else(|_| path.clone());
+        if rules.is_ignored(&named, false) || rules.is_ignored(&path, false) {
+            let path = path.display();
+            return Err(invalid(format!(
+                "File path '{path}' is ignored by configured ignore patterns."
+            )));
+        }
+        Ok(Box::new(ReadFile { context: Arc::clone(&self.context), path, range }))
+    }
+}
+
+struct ReadFile {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    range: LineRange,
+}
+
+#[async_trait]
+impl Invocation for ReadFile {
+    fn effects(&self) -> Effects {
+        Effects::read(&self.path)
+    }
+
+    fn describe(&self) -> String {
+        self.context.workspace.display_path(&self.path)
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let (context, path, range) = (Arc::clone(&self.context), self.path.clone(), self.range);
+        let work = move |stop: &AtomicBool| Ok(read(&context, &path, range, stop));
+        blocking(&run.cancel, work).await.unwrap_or_else(ToolOutput::from)
+    }
+}
+
+/// Reads the file and lays its content out. Memory: the bytes of the file once, and what is shown of them.
+fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool) -> ToolOutput {
+    let bytes = match context
+        .recheck(path, Access::Read)
+        .map_err(ToolOutput::from)
+        .and_then(|()| load(path))
+    {
+        Ok(bytes) => bytes,
+        Err(output) => return output,
+    };
+    if let Err(error) = check(stop) {
+        return error.into();
+    }
+    let shown = context.workspace.display_path(path);
+    let kind = pollux_fs::detect(path, &bytes[..bytes.len().min(HEAD_BYTES)]);
+    let mut output = match kind {
+        FileKind::Text => text(&bytes, range, &shown),
+        FileKind::Svg => svg(&bytes, &shown),
+        FileKind::Image(mime) => media(&bytes, mime, "image", &shown),
+        FileKind::Pdf => media(&bytes, "application/pdf", "pdf", &shown),
+        FileKind::Video(mime) => media(&bytes, mime, "video", &shown),
+        FileKind::Audio(mime) => audio(&bytes, mime, &shown),
+        FileKind::Binary => {
+            ToolOutput::quiet(format!("Cannot display content of binary file: {shown}"))
+                .display(Display::Text(format!("Skipped binary file: {shown}")))
+        }
+    };
+    if output.error.is_none() {
+        context.ledger.record(path, Fingerprint::of_bytes(&bytes, None));
+        let is_text = matches!(kind, FileKind::Text | FileKind::Svg);
+        let lines = is_text.then(|| lines::count(&bytes));
+        output.files.push(file_operation(NAME, FileOperationKind::Read, path, lines));
+        append_context(context, path, &mut output);
+    }
+    output
+}
+
+/// The bytes of the file, or what to say when they cannot be had.
+fn load(path: &Path) -> Result<Vec<u8>, ToolOutput> {
+    let kind = pollux_fs::info(path).map(|info| info.kind);
+    let error = match kind {
+        Ok(EntryKind::Directory) => Error::IsDirectory { path: path.into() },
+        Ok(_) => match pollux_fs::read_bytes(path, MAX_BYTES) {
+            Ok(bytes) => return Ok(bytes),
+            Err(error) => error,
+        },
+        Err(error) => error,
+    };
+    Err(failure(path, &error))
+}
+
+fn failure(path: &Path, error: &Error) -> ToolOutput {
+    let absolute = path.display();
+    let (kind, message, display) = match error {
+        Error::NotFound { .. } => (
+            ToolErrorKind::FileNotFound,
+            format!("File not found: {absolute}"),
+            "File not found.".to_owned(),
+        ),
+        Error::IsDirectory { .. } => (
+            ToolErrorKind::TargetIsDirectory,
+            format!("Path is a directory, not a file: {absolute}"),
+            "Path is a directory.".to_owned(),
+        ),
+        Error::TooLarge { size, .. } => {
+            let message = too_large(path, *size);
+            (ToolErrorKind::FileTooLarge, message.clone(), message)
+        }
+        other => {
+            let message = format!("Error reading file {absolute}: {other}");
+            (ToolErrorKind::ReadContentFailure, message.clone(), message)
+        }
+    };
+    failed(ToolError::new(kind, message), display)
+}
+
+/// The message for a file beyond [`MAX_BYTES`].
+pub(crate) fn too_large(path: &Path, size: u64) -> String {
+    let megabytes = size as f64 / f64::from(1 << 20);
+    format!("File size exceeds the 20MB limit: {} ({megabytes:.2}MB)", path.display())
+}
+
+fn text(bytes: &[u8], range: LineRange, shown: &str) -> ToolOutput {
+    // Nearly every file is UTF-8 and can be looked at in place; only others cost a copy.
+    let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let view = match std::str::from_utf8(plain) {
+        Ok(text) => view(text, range),
+        Err(_) => view(&pollux_fs::decode(bytes).0, range),
+    };
+    let display = view.summary(shown);
+    ToolOutput::quiet(view.into_text()).display(Display::Text(display))
+}
+
+fn svg(bytes: &[u8], shown: &str) -> ToolOutput {
+    if bytes.len() > MAX_SVG_BYTES {
+        return ToolOutput::text(format!(
+            "Cannot display content of SVG file larger than 1MB: {shown}"
+        ));
+    }
+    let text = pollux_fs::decode(bytes).0.replace("\r\n", "\n");
+    ToolOutput::quiet(text).display(Display::Text(format!("Read SVG as text: {shown}")))
+}
+
+fn media(bytes: &[u8], mime: &str, what: &str, shown: &str) -> ToolOutput {
+    let part = Part::inline(mime, BASE64_STANDARD.encode(bytes));
+    ToolOutput { content: vec![part], ..ToolOutput::default() }
+        .display(Display::Text(format!("Read {what} file: {shown}")))
+}
+
+fn audio(bytes: &[u8], mime: &str, shown: &str) -> ToolOutput {
+    let bare = mime.strip_prefix("audio/").unwrap_or(mime);
+    let bare = match bare.strip_prefix("x-").unwrap_or(bare) {
+        "mp3" => "mpeg",
+        "wave" | "vnd.wave" => "wav",
+        other => other,
+    };
+    if AUDIO.contains(&bare) {
+        return media(bytes, &format!("audio/{bare}"), "audio", shown);
+    }
+    let message = format!(
+        "Unsupported audio format {mime}: {shown}. Convert it to one of {}.",
+        AUDIO.join(", ")
+    );
+    ToolError::new(ToolErrorKind::ReadContentFailure, message).into()
+}
+
+/// Text gets the block appended; media gets a further part.
+fn append_context(context: &ToolContext, path: &Path, output: &mut ToolOutput) {
+    let Some(block) = context.discovered_context(path) else { return };
+    match output.content.first().and_then(Part::as_text) {
+        Some(text) => output.content = vec![Part::text(format!("{text}{block}"))],
+        None => output.content.push(Part::text(block)),
+    }
+}

@@ -1,0 +1,184 @@
+//! Which lines of a text are shown, and how what is left out is told.
+
+/// Lines shown when no end is asked for.
+const MAX_LINES: usize = 2000;
+/// Characters shown of a line.
+const MAX_LINE_LENGTH: usize = 2000;
+/// Stands after a line that was cut.
+const CUT: &str = "... [truncated]";
+
+/// The lines that are asked for, from 1, ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LineRange {
+    start: usize,
+    end: usize,
+}
+
+impl LineRange {
+    /// None when the end comes before the start.
+    pub(super) fn new(start: Option<u64>, end: Option<u64>) -> Option<Self> {
+        let number = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+        let start = start.map_or(1, number).max(1);
+        let end = end.map_or_else(|| start.saturating_add(MAX_LINES - 1), number);
+        (start <= end).then_some(Self { start, end })
+    }
+}
+
+/// What is shown of a text.
+pub(super) struct View {
+    content: String,
+    first: usize,
+    last: usize,
+    total: usize,
+    shortened: bool,
+}
+
+/// Takes the lines of `range` out of `text`. Carriage returns before line feeds are left out.
+pub(super) fn view(text: &str, range: LineRange) -> View {
+    let mut view =
+        View { content: String::new(), first: range.start, last: 0, total: 0, shortened: false };
+    for line in text.split_inclusive('\n') {
+        view.total += 1;
+        if view.total < range.start || view.total > range.end {
+            continue;
+        }
+        view.last = view.total;
+        let ended = line.ends_with('\n');
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = if ended { line.strip_suffix('\r').unwrap_or(line) } else { line };
+        view.push(line, ended);
+    }
+    if view.is_partial() && view.content.ends_with('\n') {
+        view.content.pop();
+    }
+    view
+}
+
+impl View {
+    fn push(&mut self, line: &str, ended: bool) {
+        // A byte is never more than a character, so most lines need no count.
+        let cut = match line.len() {
+            0..=MAX_LINE_LENGTH => None,
+            _ => line.char_indices().nth(MAX_LINE_LENGTH).map(|(at, _)| at),
+        };
+        match cut {
+            Some(at) => {
+                self.content.push_str(&line[..at]);
+                self.content.push_str(CUT);
+                self.shortened = true;
+            }
+            None => self.content.push_str(line),
+        }
+        if ended {
+            self.content.push('\n');
+        }
+    }
+
+    fn is_partial(&self) -> bool {
+        self.total > 0 && (self.first > 1 || self.last < self.total)
+    }
+
+    /// What a person is told; nothing for a file that was read whole.
+    pub(super) fn summary(&self, path: &str) -> String {
+        let shortened = if self.shortened { " (some lines were shortened)" } else { "" };
+        if self.is_partial() {
+            let Self { first, last, total, .. } = self;
+            format!("Read lines {first}-{last} of {total} from {path}{shortened}")
+        } else if self.shortened {
+            format!("Read all {} lines from {path}{shortened}", self.total)
+        } else {
+            String::new()
+        }
+    }
+
+    /// What the model is told: the bare text, or text with a header when something is missing.
+    pub(super) fn into_text(self) -> String {
+        if !self.is_partial() && !self.shortened {
+            return self.content;
+        }
+        let Self { content, first, last, total, .. } = self;
+        let action = if last < first {
+            format!("The file ends at line {total}. Choose a start_line up to there.")
+        } else if last < total {
+            format!(
+                "To read on, call read_file with start_line and end_line; next start_line: {}",
+                last + 1
+            )
+        } else {
+            "This is the end of the file. Use start_line and end_line to read other lines."
+                .to_owned()
+        };
+        let (first, last) = if last < first { (0, 0) } else { (first, last) };
+        format!(
+            "\nIMPORTANT: The file content has been truncated.\n\
+             Status: Showing lines {first}-{last} of {total} total lines.\n\
+             Action: {action}\n\n--- FILE CONTENT (truncated) ---\n{content}"
+        )
+    }
+}
+
+/// How many lines bytes have; an unfinished last one counts.
+pub(super) fn count(bytes: &[u8]) -> u64 {
+    bytes.split_inclusive(|byte| *byte == b'\n').count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn show(text: &str, start: Option<u64>, end: Option<u64>) -> (String, String) {
+        let view = view(text, LineRange::new(start, end).unwrap());
+        (view.summary("a"), view.into_text())
+    }
+
+    #[test]
+    fn whole_texts_come_bare() {
+        for (text, expected) in
+            [("", ""), ("a", "a"), ("a\r\nb\r\n", "a\nb\n"), ("\n\n", "\n\n"), ("a\rb", "a\rb")]
+        {
+            assert_eq!(show(text, None, None), (String::new(), expected.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_part_says_how_to_go_on() {
+        let (summary, text) = show("a\nb\nc\n", Some(1), Some(2));
+        assert_eq!(summary, "Read lines 1-2 of 3 from a");
+        assert_eq!(
+            text,
+            "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 3 total lines.\n\
+             Action: To read on, call read_file with start_line and end_line; next start_line: 3\n\n\
+             --- FILE CONTENT (truncated) ---\na\nb"
+        );
+        let (_, end) = show("a\nb\nc\n", Some(3), None);
+        assert!(end.contains("Showing lines 3-3 of 3") && end.ends_with("---\nc"), "{end}");
+        let (_, beyond) = show("a\nb\n", Some(7), Some(9));
+        assert!(beyond.contains("The file ends at line 2."), "{beyond}");
+    }
+
+    #[test]
+    fn two_thousand_lines_unless_an_end_is_named() {
+        let text = "x\n".repeat(5321);
+        assert!(show(&text, None, None).1.contains("Showing lines 1-2000 of 5321 total lines."));
+        assert!(show(&text, Some(2001), None).1.contains("next start_line: 4001"));
+        assert_eq!(show(&text, None, Some(9999)).1, text);
+        assert_eq!(show(&"x\n".repeat(2000), None, None).0, "");
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_characters() {
+        let text = format!("{}\nb\n", "é".repeat(2001));
+        let (summary, shown) = show(&text, None, None);
+        assert_eq!(summary, "Read all 2 lines from a (some lines were shortened)");
+        assert!(shown.ends_with(&format!("{}... [truncated]\nb\n", "é".repeat(2000))));
+        assert_eq!(show(&"é".repeat(2000), None, None).0, "");
+    }
+
+    #[test]
+    fn ends_before_starts_are_refused() {
+        assert_eq!(LineRange::new(Some(3), Some(2)), None);
+        assert!(LineRange::new(Some(u64::MAX), None).is_some());
+    }
+}

@@ -1,0 +1,329 @@
+//! `replace`: a piece of text in a file becomes another.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_fs::{Access, TextFile};
+use pollux_protocol::{
+    Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
+    Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::blocking::{blocking, check};
+use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::context::{ToolContext, failed};
+use crate::diff::Labels;
+use crate::edit::{FoundEdit, Strategy, find_edit};
+use crate::placeholder::omissions;
+use crate::validation::{Schema, invalid};
+
+mod messages;
+
+/// The name that models and policies use.
+const NAME: &str = "replace";
+/// Characters of the old and new text in a description.
+const DESCRIBED: usize = 30;
+/// Folders looked into below each folder of the workspace for a file named by the end of its path.
+const MAX_FOLDERS: usize = 50;
+
+/// The tool.
+pub(crate) struct ReplaceTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl ReplaceTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string",
+                    "description": "The file, absolute or relative to the project folder."
+                },
+                "instruction": {
+                    "type": "string",
+                    "description": "What the change is meant to achieve, in one sentence."
+                },
+                "old_string": {
+                    "type": "string",
+                    "description": "The text to replace, exactly as it stands in the file, with enough lines around \
+                                    it to occur only once. Empty to create a new file."
+                },
+                "new_string": {
+                    "type": "string",
+                    "description": "The text to put there, complete. Empty to delete."
+                },
+                "allow_multiple": {
+                    "type": "boolean",
+                    "description": "Replace every occurrence instead of exactly one. Default: false."
+                }
+            },
+            "required": ["file_path", "instruction", "old_string", "new_string"]
+        }));
+        Self { context, schema }
+    }
+}
+
+impl ReplaceTool {
+    /// The file that is meant. A relative path that leads nowhere may be the end of a longer one: the one file of the
+    /// workspace whose path ends so.
+    fn locate(&self, given: &str) -> Result<PathBuf, ToolError> {
+        let workspace = &self.context.workspace;
+        let path = self.context.locate(given, Access::Write)?;
+        let suffix = Path::new(given.trim_start_matches("./"));
+        if suffix.is_absolute()
+            || suffix.file_name().is_none()
+            || pollux_fs::link_info(&path).is_ok()
+        {
+            return Ok(path);
+        }
+        let rules = self.context.ignore_rules(None, None);
+        let mut found = workspace
+            .roots()
+            .filter_map(|root| pollux_fs::find_by_suffix(root, suffix, Some(&rules), MAX_FOLDERS));
+        match (found.next(), found.next()) {
+            (Some(only), None) => self.context.locate(&only.to_string_lossy(), Access::Write),
+            _ => Ok(path),
+        }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Params {
+    file_path: String,
+    #[serde(default)]
+    instruction: String,
+    old_string: String,
+    new_string: String,
+    #[serde(default)]
+    allow_multiple: bool,
+    /// Set when a person changed the result in an editor; the strings are then whole files.
+    #[serde(default)]
+    modified_by_user: bool,
+    /// The whole file as the model would have made it.
+    #[serde(default)]
+    ai_proposed_content: Option<String>,
+}
+
+impl Tool for ReplaceTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Edit"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Edit
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Replaces one piece of text in a file (or all equal pieces, with allow_multiple). Read the \
+                          file first and copy old_string from it, white space and indentation included; nothing \
+                          outside of it changes. When it is not found, the result names the nearest lines. With an \
+                          empty old_string a file that does not exist is created."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.file_path.trim().is_empty() {
+            return Err(invalid("The 'file_path' parameter must be non-empty."));
+        }
+        let left_out = omissions(&params.new_string)
+            .find(|line| !omissions(&params.old_string).any(|old| old == *line));
+        if let Some(line) = left_out {
+            return Err(invalid(format!(
+                "`new_string` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
+                 Give the complete replacement."
+            )));
+        }
+        let path = self.locate(&params.file_path)?;
+        let context = Arc::clone(&self.context);
+        Ok(Box::new(ReplaceInvocation(Arc::new(Replace {
+            context,
+            path,
+            params,
+            shown: Shown::default(),
+        }))))
+    }
+}
+
+struct ReplaceInvocation(Arc<Replace>);
+
+struct Replace {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    params: Params,
+    shown: Shown,
+}
+
+impl Replace {
+    /// The change, and how it was found when it was looked for.
+    fn work_out(&self) -> Result<(Change, Option<FoundEdit>), ToolError> {
+        let before = read_before(&self.path).map_err(|error| {
+            let kind = ToolErrorKind::EditPreparationFailure;
+            ToolError { kind, ..unreadable(&self.path, &error) }
+        })?;
+        let Params { old_string, new_string, .. } = &self.params;
+        match before {
+            None if old_string.is_empty() => {
+                Ok((Change::create(self.path.clone(), new_string), None))
+            }
+            None => Err(ToolError::new(
+                ToolErrorKind::FileNotFound,
+                format!("File not found: {}", self.path.display()),
+            )),
+            Some(file) if self.replaces_all_of(&file) => {
+                let edits = [(0..file.text.len(), new_string.replace("\r\n", "\n"))];
+                let change = self.edited(file, &edits, edits[0].1.clone())?;
+                Ok((change, None))
+            }
+            Some(_) if old_string.is_empty() => Err(ToolError::new(
+                ToolErrorKind::AttemptToCreateExistingFile,
+                format!("File already exists, cannot create: {}", self.path.display()),
+            )),
+            Some(file) => {
+                let found =
+                    find_edit(&file.text, old_string, new_string, self.params.allow_multiple)
+                        .map_err(|failure| messages::failure(&failure, &self.params.file_path))?;
+                let after = found.apply(&file.text);
+                let change = self.edited(file, &found.replacements, after)?;
+                Ok((change, Some(found)))
+            }
+        }
+    }
+
+    /// A person has seen and changed the whole file: their text counts to the last byte.
+    fn replaces_all_of(&self, file: &TextFile) -> bool {
+        self.params.modified_by_user && self.params.old_string.replace("\r\n", "\n") == file.text
+    }
+
+    fn edited(
+        &self,
+        file: TextFile,
+        edits: &[(Range<usize>, String)],
+        after: String,
+    ) -> Result<Change, ToolError> {
+        let bytes = file.edited(edits).map_err(|error| {
+            let message = format!("Cannot edit {}: {error}", self.path.display());
+            ToolError::new(ToolErrorKind::EditPreparationFailure, message)
+        })?;
+        Ok(Change { path: self.path.clone(), before: Some(file), after, bytes })
+    }
+
+    fn report(&self, change: &Change, found: Option<&FoundEdit>) -> Report {
+        let path = self.path.display();
+        let done = match (&change.before, found) {
+            (None, _) => format!("Created new file: {path} with provided content."),
+            (Some(_), found) => {
+                let count = found.map_or(1, |found| found.replacements.len());
+                format!("Successfully modified file: {path} ({count} replacements).")
+            }
+        };
+        let mut remarks = String::new();
+        if let Some(found) = found.filter(|found| found.strategy == Strategy::Fuzzy) {
+            remarks = messages::fuzzy_match(&found.line_ranges(change.original()));
+        }
+        if self.params.modified_by_user {
+            let content = &self.params.new_string;
+            remarks.push_str(&format!(" User modified the `new_string` content to be: {content}."));
+        }
+        Report {
+            tool: NAME,
+            done,
+            remarks,
+            proposed_by_model: self.params.ai_proposed_content.clone(),
+            labels: Labels::PROPOSAL,
+        }
+    }
+
+    fn execute(&self, stop: &std::sync::atomic::AtomicBool) -> Result<ToolOutput, ToolError> {
+        let (change, found) = self.work_out()?;
+        check(stop)?;
+        let is_new = change.before.is_none();
+        let report = self.report(&change, found.as_ref());
+        let output = change.make(&self.context, self.shown.get().as_ref(), &report)?;
+        if is_new {
+            let created = format!("Created {}", self.shown_path());
+            return Ok(output.display(Display::Text(created)));
+        }
+        Ok(output)
+    }
+
+    fn shown_path(&self) -> String {
+        self.context.workspace.display_path(&self.path)
+    }
+}
+
+#[async_trait]
+impl Invocation for ReplaceInvocation {
+    fn effects(&self) -> Effects {
+        Effects::write(&self.0.path)
+    }
+
+    fn describe(&self) -> String {
+        let Params { old_string, new_string, .. } = &self.0.params;
+        let path = self.0.shown_path();
+        if old_string.is_empty() {
+            return format!("Create {path}");
+        }
+        if old_string == new_string {
+            return format!("No file changes to {path}");
+        }
+        format!("{path}: {} => {}", beginning(old_string), beginning(new_string))
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
+        blocking(&CancellationToken::new(), move |_| {
+            let (change, _) = inner.work_out()?;
+            inner.shown.remember(&change);
+            Ok(change.confirmation(&call_id, format!("Confirm Edit: {}", inner.shown_path())))
+        })
+        .await
+    }
+
+    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
+        let Modification::NewContent(content) = modification;
+        let seen = self.0.shown.get().ok_or_else(|| {
+            invalid("This edit cannot be modified before it has been worked out for confirmation.")
+        })?;
+        let params = &self.0.params;
+        let proposed = params.ai_proposed_content.as_ref().unwrap_or(&seen.proposed);
+        let args: [(&str, Value); 6] = [
+            ("file_path", params.file_path.as_str().into()),
+            ("instruction", params.instruction.as_str().into()),
+            ("old_string", seen.original.as_deref().unwrap_or_default().into()),
+            ("new_string", content.as_str().into()),
+            ("ai_proposed_content", proposed.as_str().into()),
+            ("modified_by_user", true.into()),
+        ];
+        Ok(args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| inner.execute(stop)).await.unwrap_or_else(|error| {
+            let display = format!("Error: {}", error.message);
+            failed(error, display)
+        })
+    }
+}
+
+/// The first line of a text, cut.
+fn beginning(text: &str) -> String {
+    let line: String = text.lines().next().unwrap_or_default().chars().take(DESCRIBED).collect();
+    if line.len() < text.len() { format!("{line}...") } else { line }
+}

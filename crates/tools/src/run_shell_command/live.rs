@@ -1,0 +1,140 @@
+//! Live output: at most once a second, and never more than a screen can use.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pollux_protocol::{LiveOutput, OutputSink};
+use pollux_shell::{BINARY_NOTICE, Chunk, strip_ansi};
+
+/// Time between two updates.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+/// Bytes kept between two updates; older ones are dropped.
+const MAX_PENDING: usize = 100_000;
+
+/// Collects output and passes it on when told to.
+pub(super) struct Live {
+    sink: OutputSink,
+    pending: Mutex<Pending>,
+}
+
+#[derive(Default)]
+struct Pending {
+    text: String,
+    /// What is pending is not all that came since the last update.
+    cut: bool,
+    binary: Option<u64>,
+}
+
+impl Live {
+    /// Nothing collected yet.
+    pub(super) fn new(sink: OutputSink) -> Self {
+        Self { sink, pending: Mutex::default() }
+    }
+
+    /// Keeps a piece of output for the next update.
+    pub(super) fn take(&self, chunk: Chunk<'_>) {
+        let mut pending = self.lock();
+        match chunk {
+            Chunk::Binary { received } => pending.binary = Some(received),
+            Chunk::Text(text) => {
+                pending.text.push_str(text);
+                // Cut rarely and much, so that the cost stays linear.
+                if pending.text.len() > 2 * MAX_PENDING {
+                    pending.shrink();
+                }
+            }
+        }
+    }
+
+    /// Passes on what has come since the last update.
+    pub(super) fn flush(&self) {
+        let mut pending = std::mem::take(&mut *self.lock());
+        if let Some(received) = pending.binary {
+            let received = size(received);
+            let text = format!("{BINARY_NOTICE}\n[Receiving binary output... {received} received]");
+            (self.sink)(LiveOutput::Replace(text));
+        } else if !pending.text.is_empty() {
+            if pending.text.len() > MAX_PENDING {
+                pending.shrink();
+            }
+            let text = strip_ansi(&pending.text).into_owned();
+            let update =
+                if pending.cut { LiveOutput::Replace(text) } else { LiveOutput::Append(text) };
+            (self.sink)(update);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pending {
+    fn shrink(&mut self) {
+        let surplus = self.text.len().saturating_sub(MAX_PENDING);
+        self.text.drain(..self.text.ceil_char_boundary(surplus));
+        self.cut = true;
+    }
+}
+
+/// Bytes in a piece of output; for binary output all that came so far.
+pub(super) fn length(chunk: Chunk<'_>) -> usize {
+    match chunk {
+        Chunk::Text(text) => text.len(),
+        Chunk::Binary { received } => usize::try_from(received).unwrap_or(usize::MAX),
+    }
+}
+
+/// `512 B`, `1.5 KB`, `2.0 MB`.
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        small if small < 1024.0 => format!("{bytes} B"),
+        middle if middle < 1_048_576.0 => format!("{:.1} KB", middle / 1024.0),
+        large if large < 1_073_741_824.0 => format!("{:.1} MB", large / 1_048_576.0),
+        huge => format!("{:.2} GB", huge / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn record() -> (Live, Arc<Mutex<Vec<LiveOutput>>>) {
+        let updates = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&updates);
+        (Live::new(Arc::new(move |update| sink.lock().unwrap().push(update))), updates)
+    }
+
+    #[test]
+    fn pieces_between_two_updates_come_together() {
+        let (live, updates) = record();
+        live.take(Chunk::Text("a\x1b[31m"));
+        live.take(Chunk::Text("b"));
+        live.flush();
+        live.flush();
+        assert_eq!(*updates.lock().unwrap(), [LiveOutput::Append("ab".into())]);
+    }
+
+    #[test]
+    fn a_flood_is_cut_to_its_end() {
+        let (live, updates) = record();
+        for _ in 0..100 {
+            live.take(Chunk::Text(&"é".repeat(5000)));
+        }
+        live.flush();
+        let updates = updates.lock().unwrap();
+        let [LiveOutput::Replace(text)] = updates.as_slice() else { panic!("{}", updates.len()) };
+        assert!(text.len() <= MAX_PENDING && text.len() > MAX_PENDING - 4);
+    }
+
+    #[test]
+    fn binary_output_is_only_counted() {
+        let (live, updates) = record();
+        live.take(Chunk::Binary { received: 1536 });
+        live.flush();
+        let expected = "[Binary output detected. Halting stream...]\n[Receiving binary output... 1.5 KB received]";
+        assert_eq!(*updates.lock().unwrap(), [LiveOutput::Replace(expected.into())]);
+    }
+}

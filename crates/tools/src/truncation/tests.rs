@@ -1,0 +1,36 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+#[test]
+fn short_output_stays_whole() {
+    assert_eq!(truncate("abc", 3, None), None);
+    assert_eq!(truncate("äöü", 3, None), None);
+    assert_eq!(truncate(&"x".repeat(100), 0, None), None, "0 turns it off");
+}
+
+#[test]
+fn a_fifth_comes_from_the_beginning() {
+    let text: String = ('a'..='z').collect();
+    let expected = "Output too large. Showing the first 2 and the last 8 characters; the full output is in /t/x.txt\n\n\
+                    ab\n\n... [16 characters omitted] ...\n\nstuvwxyz";
+    assert_eq!(truncate(&text, 10, Some(Path::new("/t/x.txt"))).unwrap(), expected);
+}
+
+#[test]
+fn characters_are_never_split() {
+    let text = "é".repeat(50);
+    let cut = truncate(&text, 10, None).unwrap();
+    assert!(cut.contains("[40 characters omitted]"), "{cut}");
+}
+
+#[test]
+fn file_names_are_safe() {
+    let path = |tool, id| output_path(Path::new("/t"), tool, &CallId::new(id));
+    assert_eq!(
+        path("run_shell_command", "run_shell_command__A1"),
+        Path::new("/t/run_shell_command__a1.txt")
+    );
+    assert_eq!(path("glob", "../../x y"), Path::new("/t/glob_______x_y.txt"));
+    assert!(path("glob", &*"x".repeat(5000)).file_name().unwrap().len() < 255);
+}

@@ -1,0 +1,118 @@
+//! Checks arguments against a tool's schema and words failures as Gemini CLI does.
+
+use std::sync::OnceLock;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
+use pollux_protocol::{Args, ToolError, ToolErrorKind};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
+
+#[cfg(test)]
+mod tests;
+
+/// Failures looked at to find the one to report; a hostile argument may have one in every element.
+const ERRORS_LOOKED_AT: usize = 64;
+
+/// The schema of a tool's arguments, compiled when it is first used.
+pub(crate) struct Schema {
+    document: Value,
+    compiled: OnceLock<Option<Validator>>,
+}
+
+impl Schema {
+    /// A schema that is not compiled yet.
+    pub(crate) fn new(document: Value) -> Self {
+        Self { document, compiled: OnceLock::new() }
+    }
+
+    /// The schema as it is declared to models.
+    pub(crate) fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// Checks `args` and reads them.
+    ///
+    /// # Errors
+    /// `invalid_tool_params` with the message of the first failure, in the words of AJV (the validator of Gemini CLI):
+    /// `params must have required property 'file_path'`, `params/start_line must be >= 1`.
+    pub(crate) fn read<P: DeserializeOwned>(&self, args: &Args) -> Result<P, ToolError> {
+        let value = Value::Object(args.clone());
+        // A schema that does not compile is no reason to refuse a call.
+        if let Some(validator) =
+            self.compiled.get_or_init(|| jsonschema::validator_for(&self.document).ok())
+        {
+            let first = validator
+                .iter_errors(&value)
+                .take(ERRORS_LOOKED_AT)
+                .min_by_key(|error| self.rank(error));
+            if let Some(error) = first {
+                return Err(invalid(message(&error)));
+            }
+        }
+        serde_json::from_value(value).map_err(|error| invalid(format!("params: {error}")))
+    }
+
+    /// AJV stops at the first failure: missing properties in the order of `required`, then the properties in the
+    /// order in which the schema lists them.
+    fn rank(&self, error: &ValidationError<'_>) -> (usize, usize) {
+        let position = |list: Option<Vec<&str>>, name: &str| {
+            list.and_then(|names| names.iter().position(|known| *known == name))
+                .unwrap_or(usize::MAX)
+        };
+        let path = error.instance_path().as_str();
+        if let (ValidationErrorKind::Required { property }, "") = (error.kind(), path) {
+            let required = self.document["required"].as_array();
+            let names = required.map(|names| names.iter().filter_map(Value::as_str).collect());
+            return (0, position(names, property.as_str().unwrap_or_default()));
+        }
+        let properties = self.document["properties"].as_object();
+        let names = properties.map(|map| map.keys().map(String::as_str).collect());
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        (1, position(names, first))
+    }
+}
+
+/// An `invalid_tool_params` failure.
+pub(crate) fn invalid(message: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorKind::InvalidToolParams, message)
+}
+
+fn message(error: &ValidationError<'_>) -> String {
+    use ValidationErrorKind as Kind;
+    let what = match error.kind() {
+        Kind::Required { property } => {
+            format!("must have required property '{}'", property.as_str().unwrap_or_default())
+        }
+        Kind::Type { kind: TypeKind::Single(kind) } => format!("must be {kind}"),
+        Kind::Type { kind: TypeKind::Multiple(kinds) } => {
+            let names: Vec<_> = kinds.iter().map(|kind| kind.to_string()).collect();
+            format!("must be {}", names.join(","))
+        }
+        Kind::Minimum { limit } => format!("must be >= {limit}"),
+        Kind::Maximum { limit } => format!("must be <= {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("must be > {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("must be < {limit}"),
+        Kind::Enum { .. } => "must be equal to one of the allowed values".to_owned(),
+        Kind::Constant { .. } => "must be equal to constant".to_owned(),
+        Kind::MinLength { limit } => format!("must NOT have fewer than {limit} characters"),
+        Kind::MaxLength { limit } => format!("must NOT have more than {limit} characters"),
+        Kind::MinItems { limit } => format!("must NOT have fewer than {limit} items"),
+        Kind::MaxItems { limit } => format!("must NOT have more than {limit} items"),
+        Kind::Pattern { pattern } => format!("must match pattern \"{pattern}\""),
+        Kind::AdditionalProperties { .. } => "must NOT have additional properties".to_owned(),
+        _ => return format!("params{}: {}", error.instance_path().as_str(), error.masked()),
+    };
+    format!("params{} {what}", error.instance_path().as_str())
+}
+
+/// Reads a whole number, also one written as `5.0` as JSON Schema allows; out of range becomes the nearest limit.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u64>, D::Error> {
+    let number = Number::deserialize(source)?;
+    if let Some(whole) = number.as_u64() {
+        return Ok(Some(whole));
+    }
+    // Beyond 2^53 a float is no count of anything: `as` saturates, which is what we want.
+    number.as_f64().map(|float| Some(float as u64)).ok_or_else(|| D::Error::custom("not a number"))
+}

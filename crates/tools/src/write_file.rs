@@ -1,0 +1,214 @@
+//! `write_file`: a whole file, new or in place of an old one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_fs::{Access, EntryKind, TextFormat};
+use pollux_protocol::{
+    Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
+    RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::blocking::{blocking, check};
+use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::context::ToolContext;
+use crate::diff::Labels;
+use crate::placeholder::omissions;
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "write_file";
+
+/// The tool.
+pub(crate) struct WriteFileTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl WriteFileTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string",
+                    "description": "The file, absolute or relative to the project folder. Missing folders are created."
+                },
+                "content": {
+                    "type": "string",
+                    "description": "The complete text of the file. Never leave parts out with a remark such as \
+                                    'rest of code ...'."
+                }
+            },
+            "required": ["file_path", "content"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Params {
+    file_path: String,
+    content: String,
+    /// Set when a person changed the content in an editor.
+    #[serde(default)]
+    modified_by_user: bool,
+    /// What the model had written before that.
+    #[serde(default)]
+    ai_proposed_content: Option<String>,
+}
+
+impl Tool for WriteFileTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "WriteFile"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Edit
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Writes a whole file: creates it, or replaces everything in it. To change a part of a \
+                          file use replace instead. Encoding, byte order mark and line ends of an existing file \
+                          are kept."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.file_path.is_empty() {
+            return Err(invalid("Missing or empty \"file_path\""));
+        }
+        let path = self.context.locate(&params.file_path, Access::Write)?;
+        if pollux_fs::info(&path).is_ok_and(|info| info.kind == EntryKind::Directory) {
+            return Err(invalid(format!("Path is a directory, not a file: {}", path.display())));
+        }
+        if let Some(line) = omissions(&params.content).next() {
+            return Err(invalid(format!(
+                "`content` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
+                 Give the complete text of the file."
+            )));
+        }
+        let context = Arc::clone(&self.context);
+        let inner = Arc::new(WriteFile { context, path, params, shown: Shown::default() });
+        Ok(Box::new(WriteFileInvocation(inner)))
+    }
+}
+
+struct WriteFileInvocation(Arc<WriteFile>);
+
+struct WriteFile {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    params: Params,
+    shown: Shown,
+}
+
+impl WriteFile {
+    fn work_out(&self) -> Result<Change, ToolError> {
+        let content = &self.params.content;
+        let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+        let Some(file) = before else { return Ok(Change::create(self.path.clone(), content)) };
+        // A mark in the text would become a second one in the file.
+        let content =
+            if file.format.bom { content.trim_start_matches('\u{FEFF}') } else { content };
+        let bytes = if file.format.lossy {
+            // Nothing of the old bytes stays, so nothing can be lost in translation.
+            pollux_fs::encode(content, &TextFormat::default())
+        } else {
+            file.replaced(content)
+        };
+        let bytes = bytes.map_err(|error| {
+            let message = format!(
+                "Error writing to file '{}': {error} ({})",
+                self.path.display(),
+                error.code()
+            );
+            ToolError::new(ToolErrorKind::FileWriteFailure, message)
+        })?;
+        let after = content.replace("\r\n", "\n");
+        Ok(Change { path: self.path.clone(), before: Some(file), after, bytes })
+    }
+
+    fn report(&self, is_new: bool) -> Report {
+        let path = self.path.display();
+        let done = if is_new {
+            format!("Successfully created and wrote to new file: {path}.")
+        } else {
+            format!("Successfully overwrote file: {path}.")
+        };
+        let Params { modified_by_user, content, ai_proposed_content, .. } = &self.params;
+        let by_user = if *modified_by_user {
+            format!(" User modified the `content` to be: {content}")
+        } else {
+            String::new()
+        };
+        Report {
+            tool: NAME,
+            done: format!("{done}{by_user}"),
+            remarks: String::new(),
+            proposed_by_model: ai_proposed_content.clone(),
+            labels: Labels::WRITTEN,
+        }
+    }
+}
+
+#[async_trait]
+impl Invocation for WriteFileInvocation {
+    fn effects(&self) -> Effects {
+        Effects::write(&self.0.path)
+    }
+
+    fn describe(&self) -> String {
+        format!("Writing to {}", self.0.context.workspace.display_path(&self.0.path))
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
+        blocking(&CancellationToken::new(), move |_| {
+            let change = inner.work_out()?;
+            inner.shown.remember(&change);
+            let title =
+                format!("Confirm Write: {}", inner.context.workspace.display_path(&inner.path));
+            Ok(change.confirmation(&call_id, title))
+        })
+        .await
+    }
+
+    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
+        let Modification::NewContent(content) = modification;
+        let params = &self.0.params;
+        let proposed = params.ai_proposed_content.as_ref().unwrap_or(&params.content);
+        let args: [(&str, Value); 4] = [
+            ("file_path", params.file_path.as_str().into()),
+            ("content", content.as_str().into()),
+            ("ai_proposed_content", proposed.as_str().into()),
+            ("modified_by_user", true.into()),
+        ];
+        Ok(args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| {
+            let change = inner.work_out()?;
+            check(stop)?;
+            let report = inner.report(change.before.is_none());
+            change.make(&inner.context, inner.shown.get().as_ref(), &report)
+        })
+        .await
+        .unwrap_or_else(ToolOutput::from)
+    }
+}

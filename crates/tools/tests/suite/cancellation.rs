@@ -1,0 +1,92 @@
+//! Every run comes back soon after a cancel.
+
+use std::time::{Duration, Instant};
+
+use pollux_protocol::CancellationToken;
+use serde_json::json;
+
+use super::session::Session;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_runs_after_a_cancel() {
+    let session = Session::new();
+    session.file("a", "x\n");
+    let calls = [
+        ("read_file", json!({"file_path": "a"})),
+        ("write_file", json!({"file_path": "new", "content": "x"})),
+        (
+            "replace",
+            json!({"file_path": "a", "instruction": "", "old_string": "x", "new_string": "y"}),
+        ),
+        ("list_directory", json!({"dir_path": "."})),
+        ("glob", json!({"pattern": "**"})),
+        ("grep_search", json!({"pattern": "x"})),
+    ];
+    for (tool, args) in calls {
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let output = session.prepare(tool, &args).unwrap().run(session.run_context(cancel)).await;
+        assert!(output.error.is_some(), "{tool}");
+    }
+    assert_eq!(session.text("a"), "x\n");
+    assert!(!session.path("new").exists());
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_cancelled_at_once_and_its_output_kept() {
+    let session = Session::new();
+    let cancel = CancellationToken::new();
+    let invocation = session
+        .prepare(
+            "run_shell_command",
+            &json!({"command": "trap '' TERM; echo before; sleep 20; sleep 20"}),
+        )
+        .unwrap();
+    let run = invocation.run(session.run_context(cancel.clone()));
+    let (output, cancelled_at) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        cancel.cancel();
+        Instant::now()
+    });
+    assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
+    let told = super::session::text(&output);
+    assert_eq!(
+        told,
+        "Command was cancelled by user before it could complete. Below is the output before it was cancelled:\nbefore"
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_does_not_start_after_a_cancel() {
+    let session = Session::new();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let invocation =
+        session.prepare("run_shell_command", &json!({"command": "touch made"})).unwrap();
+    let output = invocation.run(session.run_context(cancel)).await;
+    assert_eq!(
+        super::session::text(&output),
+        "Command was cancelled by user before it could start."
+    );
+    assert!(!session.path("made").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_search_comes_back() {
+    let session = Session::new();
+    for index in 0..300 {
+        session.file(&format!("{index}.txt"), "abcdefgh\n".repeat(20_000));
+    }
+    let cancel = CancellationToken::new();
+    let args = json!({"pattern": "(a|b|c)+.*(x|y|z)+q", "context": 0});
+    let invocation = session.prepare("grep_search", &args).unwrap();
+    let run = invocation.run(session.run_context(cancel.clone()));
+    let (_, cancelled_at) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+        Instant::now()
+    });
+    assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
+}

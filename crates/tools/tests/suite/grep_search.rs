@@ -1,0 +1,118 @@
+//! `grep_search` on real folders.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::session::{Session, display, text};
+
+fn project() -> Session {
+    let session = Session::new();
+    session.file("src/a.rs", "one\nlet foo = 1;  \nthree\n");
+    session.file("src/b.rs", "FOO\nfoo bar\nx\nfoo\n");
+    session.file("notes.txt", "foo\n");
+    session.file("dist/built.js", "foo\n");
+    session.file("data.bin", b"foo\0foo\n");
+    session
+}
+
+#[tokio::test]
+async fn few_matches_come_with_their_surroundings() {
+    let session = project();
+    let output = session.call("grep_search", json!({"pattern": "let foo"})).await;
+    assert_eq!(
+        text(&output),
+        "Found 1 match for pattern \"let foo\" in path \".\":\n---\nFile: src/a.rs\nL1- one\nL2: let foo = 1;\nL3- three\n---"
+    );
+    assert_eq!(
+        display(&output),
+        json!({"summary": "Found 1 match", "matches": [{
+            "filePath": "src/a.rs",
+            "absolutePath": session.path("src/a.rs").display().to_string(),
+            "lineNumber": 2,
+            "line": "let foo = 1;",
+        }]})
+    );
+}
+
+#[tokio::test]
+async fn parameters() {
+    let session = project();
+    let table: [(Value, &str); 11] = [
+        (json!({"pattern": "zz"}), "No matches found for pattern \"zz\" in path \".\"."),
+        (
+            json!({"pattern": "zz", "include_pattern": "*.rs"}),
+            "No matches found for pattern \"zz\" in path \".\" (filter: \"*.rs\").",
+        ),
+        (
+            json!({"pattern": "foo", "context": 0}),
+            "Found 5 matches for pattern \"foo\" in path \".\":\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---\nFile: src/b.rs\nL1: FOO\nL2: foo bar\nL4: foo\n---",
+        ),
+        (
+            json!({"pattern": "foo", "case_sensitive": true, "include_pattern": "b.rs", "context": 0}),
+            "Found 2 matches for pattern \"foo\" in path \".\" (filter: \"b.rs\"):\n---\nFile: src/b.rs\nL2: foo bar\nL4: foo\n---",
+        ),
+        (
+            json!({"pattern": "foo", "dir_path": "src/b.rs", "exclude_pattern": "bar", "context": 0}),
+            "Found 2 matches for pattern \"foo\" in path \"src/b.rs\":\n---\nFile: b.rs\nL1: FOO\nL4: foo\n---",
+        ),
+        (
+            json!({"pattern": "foo", "names_only": true}),
+            "Found 3 files with matches for pattern \"foo\" in path \".\":\nnotes.txt\nsrc/a.rs\nsrc/b.rs",
+        ),
+        (
+            json!({"pattern": "foo", "total_max_matches": 2, "context": 0}),
+            "Found 2 matches for pattern \"foo\" in path \".\" (results limited to 2 matches for performance):\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---",
+        ),
+        (
+            json!({"pattern": "foo", "dir_path": "src", "max_matches_per_file": 1, "context": 0}),
+            "Found 2 matches for pattern \"foo\" in path \"src\":\n---\nFile: a.rs\nL2: let foo = 1;\n---\nFile: b.rs\nL1: FOO\n---",
+        ),
+        (
+            json!({"pattern": "three", "before": 1}),
+            "Found 1 match for pattern \"three\" in path \".\":\n---\nFile: src/a.rs\nL2- let foo = 1;\nL3: three\n---",
+        ),
+        (
+            json!({"pattern": "= 1;", "fixed_strings": true, "after": 1}),
+            "Found 1 match for pattern \"= 1;\" in path \".\":\n---\nFile: src/a.rs\nL2: let foo = 1;\nL3- three\n---",
+        ),
+        (
+            json!({"pattern": "foo", "dir_path": "dist", "no_ignore": true, "context": 0}),
+            "Found 1 match for pattern \"foo\" in path \"dist\":\n---\nFile: built.js\nL1: foo\n---",
+        ),
+    ];
+    for (args, expected) in table {
+        assert_eq!(session.ok("grep_search", args.clone()).await, expected, "{args}");
+    }
+}
+
+#[tokio::test]
+async fn long_lines_are_cut() {
+    let session = Session::new();
+    session.file("a", format!("needle{}", "x".repeat(5000)));
+    let found = session.ok("grep_search", json!({"pattern": "needle"})).await;
+    let expected = format!("L1: needle{}... [truncated]\n---", "x".repeat(1994));
+    assert!(found.ends_with(&expected), "{}", found.len());
+}
+
+#[tokio::test]
+async fn the_limit_is_told_in_the_summary() {
+    let output =
+        project().call("grep_search", json!({"pattern": "foo", "total_max_matches": 1})).await;
+    assert_eq!(display(&output)["summary"], "Found 1 match (limited)");
+}
+
+#[tokio::test]
+async fn folders_to_search_must_exist() {
+    let session = Session::new();
+    let (_, message) =
+        session.err("grep_search", json!({"pattern": "x", "dir_path": "missing"})).await;
+    assert_eq!(message, format!("Path does not exist: {}", session.path("missing").display()));
+    #[cfg(unix)]
+    {
+        super::session::make_fifo(&session.path("pipe"));
+        let (_, message) =
+            session.err("grep_search", json!({"pattern": "x", "dir_path": "pipe"})).await;
+        assert!(message.starts_with("Path is not a valid directory or file: "), "{message}");
+        assert!(session.ok("grep_search", json!({"pattern": "x"})).await.starts_with("No matches"));
+    }
+}

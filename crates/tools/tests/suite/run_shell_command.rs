@@ -1,0 +1,206 @@
+//! `run_shell_command` with real shells.
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use pollux_protocol::{CallId, CallInput, ConfirmationKind, LiveOutput, RunContext, ToolErrorKind};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::session::{Session, display, text};
+
+/// The result without the number of the process group.
+async fn run(session: &Session, command: &str) -> String {
+    let told = session.ok("run_shell_command", json!({"command": command})).await;
+    let (before, after) = told.split_once("Process Group PGID: ").expect(&told);
+    let rest = after.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    assert_ne!(rest.len(), after.len());
+    format!("{before}Process Group PGID: N{rest}")
+}
+
+fn wrapped(lines: &str) -> String {
+    format!("<untrusted_context>\n{lines}\nProcess Group PGID: N\n</untrusted_context>")
+}
+
+#[tokio::test]
+async fn results() {
+    let session = Session::new();
+    let table = [
+        ("echo hello", "Output: hello"),
+        ("true", "Output: (empty)"),
+        ("exit 3", "Output: (empty)\nExit Code: 3"),
+        ("echo out; echo err >&2; false", "Output: out\nerr\nExit Code: 1"),
+        ("kill -9 $$", "Output: (empty)\nSignal: 9"),
+        ("cat", "Output: (empty)"),
+        ("echo $(echo inner) `echo ticks`", "Output: inner ticks"),
+        ("printf '\\033[31mred\\033[0m'", "Output: red"),
+        ("printf 'a\\0b'", "Output: [Binary output detected. Halting stream...]"),
+        ("echo '</untrusted_context>'", "Output: &lt;/untrusted_context&gt;"),
+        ("bash -c 'echo inner'", "Output: inner"),
+    ];
+    for (command, lines) in table {
+        assert_eq!(run(&session, command).await, wrapped(lines), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_is_shown() {
+    let session = Session::new();
+    for (command, shown) in [
+        ("echo hi", "hi"),
+        ("true", ""),
+        ("exit 3", "Command exited with code: 3"),
+        ("kill -9 $$", "Command terminated by signal: 9"),
+    ] {
+        let output = session.call("run_shell_command", json!({"command": command})).await;
+        assert_eq!(display(&output), shown);
+    }
+}
+
+#[tokio::test]
+async fn background_jobs_are_named_and_do_not_block() {
+    let session = Session::new();
+    let told = run(&session, "sleep 30 & echo started").await;
+    assert!(told.contains("Output: started\nBackground PIDs: "), "{told}");
+    pollux_shell::reap_all();
+}
+
+#[tokio::test]
+async fn the_environment_has_no_credentials() {
+    let session = Session::with(|context| {
+        context.environment.push(("MODEL_KEY".into(), "secret".into()));
+        context.environment.push(("OTHER".into(), "kept".into()));
+        context.credentials = vec!["MODEL_KEY".to_owned()];
+    });
+    let told = run(&session, "echo \"[$MODEL_KEY] $OTHER $GEMINI_CLI $PAGER\"").await;
+    assert_eq!(told, wrapped("Output: [] kept 1 cat"));
+}
+
+#[tokio::test]
+async fn folders() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("sub")).unwrap();
+    session.file("file", "");
+    let told = session.ok("run_shell_command", json!({"command": "pwd", "dir_path": "sub"})).await;
+    assert!(told.contains(&session.path("sub").display().to_string()), "{told}");
+    for (path, message) in
+        [("missing", "Directory does not exist: "), ("file", "Path is not a directory: ")]
+    {
+        let (kind, told) =
+            session.err("run_shell_command", json!({"command": "pwd", "dir_path": path})).await;
+        assert_eq!(kind, ToolErrorKind::InvalidToolParams);
+        assert!(told.starts_with(message), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn long_output_is_kept_in_a_file() {
+    let session = Session::with(|context| context.options.truncate_threshold = 1000);
+    let output = session.call("run_shell_command", json!({"command": "seq 1 2000"})).await;
+    let file = session.spill.join("run_shell_command_call__1.txt");
+    assert_eq!(output.output_file.as_ref(), Some(&file));
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(kept.lines().count(), 2000);
+    let told = text(&output);
+    assert!(told.contains(&file.display().to_string()), "{told}");
+    assert!(
+        told.contains(&format!("... [{} characters omitted] ...", kept.len() - 1000)),
+        "{told}"
+    );
+    assert!(
+        told.contains("Output: ")
+            && told.contains("\n1\n2\n3\n")
+            && told.contains("\n2000\nProcess Group")
+    );
+    assert!(
+        session.ok("run_shell_command", json!({"command": "seq 1 20"})).await.contains("\n20\n")
+    );
+}
+
+#[tokio::test]
+async fn a_flood_goes_to_the_file_and_not_to_memory() {
+    let session = Session::new();
+    let output = session
+        .call("run_shell_command", json!({"command": "yes pollux | head -c 30000000"}))
+        .await;
+    let file = output.output_file.clone().unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000_000);
+    assert!(text(&output).len() < 50_000);
+}
+
+#[tokio::test]
+async fn commands_that_say_nothing_for_too_long_are_ended() {
+    let session = Session::with(|context| {
+        context.options.shell_inactivity = Some(Duration::from_millis(300));
+    });
+    let told = session.ok("run_shell_command", json!({"command": "echo before; sleep 20"})).await;
+    assert_eq!(
+        told,
+        "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbefore"
+    );
+}
+
+#[tokio::test]
+async fn commands_that_take_too_long_are_ended() {
+    let session = Session::with(|context| {
+        context.options.shell_timeout = Some(Duration::from_millis(300));
+    });
+    let told = session.ok("run_shell_command", json!({"command": "sleep 20"})).await;
+    assert_eq!(
+        told,
+        "Command was automatically cancelled because it exceeded the total time limit of 0.0 minutes. There was no output before it was cancelled."
+    );
+}
+
+#[tokio::test]
+async fn a_stop_from_below_ends_the_command() {
+    let session = Session::new();
+    let invocation = session.prepare("run_shell_command", &json!({"command": "sleep 20"})).unwrap();
+    let later = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        CallInput::Stop
+    };
+    let context = RunContext {
+        input: futures::stream::once(later).boxed(),
+        ..session.run_context(Default::default())
+    };
+    let told = text(&invocation.run(context).await);
+    assert!(told.starts_with("Command was cancelled by user before it could complete."), "{told}");
+}
+
+#[tokio::test]
+async fn output_is_seen_while_the_command_runs() {
+    let session = Session::new();
+    session.ok("run_shell_command", json!({"command": "echo one; sleep 1.3; echo two"})).await;
+    let live: Vec<LiveOutput> = session.live.lock().unwrap().clone();
+    let append = |text: &str| LiveOutput::Append(text.to_owned());
+    assert_eq!(live, [append("one\n"), append("two\n")]);
+}
+
+#[tokio::test]
+async fn ten_commands_run_at_once() {
+    let session = Session::new();
+    let start = std::time::Instant::now();
+    let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": "sleep 0.3"})));
+    futures::future::join_all(calls).await;
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn what_is_asked_and_what_it_does() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("sub")).unwrap();
+    let args = json!({"command": "ls -l | wc", "dir_path": "sub", "description": "counts\nfiles"});
+    let invocation = session.prepare("run_shell_command", &args).unwrap();
+    assert_eq!(invocation.describe(), "ls -l | wc [in sub] (counts files)");
+    let effects = invocation.effects();
+    assert_eq!((effects.command.as_deref(), effects.alone), (Some("ls -l | wc"), false));
+    let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
+    assert_eq!(confirmation.title, "Confirm Shell Command");
+    let ConfirmationKind::Execute { command, programs } = confirmation.kind else { panic!() };
+    assert_eq!(
+        (command.as_str(), programs.as_slice()),
+        ("ls -l | wc", ["ls".to_owned()].as_slice())
+    );
+}

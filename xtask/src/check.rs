@@ -1,0 +1,73 @@
+//! `cargo xtask check`: the rules that a compiler does not know.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::finding::{self, Finding};
+use crate::{bans, generate, layers, process, shape, source};
+
+/// Runs every check and prints what they found; with `fix`, formats and regenerates first.
+pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
+    if fix {
+        for manifest in formatted_manifests(root) {
+            process::run(format(root, &manifest))?;
+        }
+        generate::write(root)?;
+    }
+    let mut findings = Vec::new();
+    findings.extend(unformatted(root)?);
+    findings.extend(layers::check(root)?);
+    for file in source::collect(root)? {
+        findings.extend(bans::check(&file));
+        findings.extend(shape::check(&file));
+    }
+    // Last, and never in the way of the others: it needs a program that compiles.
+    match generate::compare(root) {
+        Ok(stale) => findings.extend(stale),
+        Err(error) => {
+            findings.push(Finding::error(Path::new(generate::FOLDER), 1, format!("{error:#}")));
+        }
+    }
+    Ok(finding::report(&findings))
+}
+
+/// The workspace, and the fuzz crate beside it.
+fn formatted_manifests(root: &Path) -> Vec<PathBuf> {
+    let manifests = ["Cargo.toml", "fuzz/Cargo.toml"].map(|manifest| root.join(manifest));
+    manifests.into_iter().filter(|manifest| manifest.exists()).collect()
+}
+
+fn format(root: &Path, manifest: &Path) -> Command {
+    let mut command = process::cargo(root, &["fmt", "--manifest-path"]);
+    command.arg(manifest);
+    if manifest.parent() == Some(root) {
+        // For the fuzz crate this would mean the crates it uses, which the workspace covers.
+        command.arg("--all");
+    }
+    command
+}
+
+/// One finding per file that rustfmt would change, or one for a workspace it cannot read.
+fn unformatted(root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for manifest in formatted_manifests(root) {
+        let mut listing = format(root, &manifest);
+        listing.args(["--", "--check", "--files-with-diff"]);
+        let output = listing.output().context("cannot start `cargo fmt`")?;
+        let listed = String::from_utf8_lossy(&output.stdout);
+        for line in listed.lines() {
+            let path = Path::new(line);
+            let path = path.strip_prefix(root).unwrap_or(path);
+            findings.push(Finding::error(path, 1, "not formatted; run `cargo xtask check --fix`"));
+        }
+        if !output.status.success() && listed.is_empty() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let message = format!("`cargo fmt` failed: {}", errors.trim());
+            let path = manifest.strip_prefix(root).unwrap_or(&manifest);
+            findings.push(Finding::error(path, 1, message));
+        }
+    }
+    Ok(findings)
+}

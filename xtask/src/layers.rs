@@ -1,0 +1,194 @@
+//! The floors: which crate may use which, as the table in `ARCHITECTURE.md` says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+
+use crate::finding::Finding;
+
+/// The page that holds the table, relative to the repository root.
+const PAGE: &str = "ARCHITECTURE.md";
+/// The head of the table, by which it is found.
+const HEAD: &[&str] = &["crate", "floor", "may use"];
+/// The floor of what no product crate uses outside its tests.
+const DEVELOPMENT: &str = "dev";
+
+/// One row of the table.
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    /// The folder name: `fs` for the package `pollux-fs`.
+    name: String,
+    /// `0`, `1a`, …, `4`, or `dev`. Floors compare as text: a later one may use an earlier one.
+    floor: String,
+    may_use: Vec<String>,
+    line: usize,
+}
+
+/// One crate as its manifest describes it.
+#[derive(Debug)]
+struct Crate {
+    name: String,
+    /// Relative to the repository root.
+    manifest: PathBuf,
+    /// The text of the manifest, to find lines in.
+    text: String,
+    /// Workspace crates it depends on, by folder name.
+    uses: Vec<Use>,
+    /// Names of the cargo features it declares.
+    features: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Use {
+    name: String,
+    only_in_tests: bool,
+}
+
+/// Holds the manifests of the workspace against the table.
+pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
+    let page = std::fs::read_to_string(root.join(PAGE))
+        .with_context(|| format!("cannot read {PAGE}, which holds the table of crates"))?;
+    let metadata = MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .context("cargo metadata failed")?;
+    let mut crates = Vec::new();
+    for package in &metadata.packages {
+        crates.push(describe(root, package)?);
+    }
+    Ok(compare(&parse(&page), &crates))
+}
+
+fn describe(root: &Path, package: &Package) -> Result<Crate> {
+    let manifest = package.manifest_path.as_std_path();
+    let text = std::fs::read_to_string(manifest)
+        .with_context(|| format!("cannot read {}", manifest.display()))?;
+    let uses = package.dependencies.iter().filter(|dependency| dependency.path.is_some()).map(
+        |dependency| Use {
+            name: folder(&dependency.name).to_owned(),
+            only_in_tests: dependency.kind == DependencyKind::Development,
+        },
+    );
+    Ok(Crate {
+        name: folder(&package.name).to_owned(),
+        manifest: manifest.strip_prefix(root).unwrap_or(manifest).to_owned(),
+        text,
+        uses: uses.collect(),
+        features: package.features.keys().cloned().collect(),
+    })
+}
+
+/// The folder of a package: its name without the family prefix.
+fn folder(package: &str) -> &str {
+    package.strip_prefix("pollux-").unwrap_or(package)
+}
+
+/// The rows of the first table with the expected head; none if the page has no such table.
+fn parse(page: &str) -> Vec<Row> {
+    let mut lines = page.lines().enumerate().skip_while(|(_, line)| cells(line) != HEAD);
+    lines.next();
+    lines
+        .skip(1)
+        .map_while(|(index, line)| {
+            let cells = cells(line);
+            let [name, floor, may_use] = cells.as_slice() else { return None };
+            let may_use = may_use.split(',').map(plain).filter(|name| !name.is_empty());
+            Some(Row {
+                name: plain(name),
+                floor: plain(floor),
+                may_use: may_use.collect(),
+                line: index + 1,
+            })
+        })
+        .collect()
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    let inner = line.trim().strip_prefix('|').and_then(|line| line.strip_suffix('|'));
+    inner.map_or_else(Vec::new, |inner| inner.split('|').map(str::trim).collect())
+}
+
+/// A cell without code marks; a dash stands for nothing.
+fn plain(cell: &str) -> String {
+    cell.trim().trim_matches('`').trim_matches(['—', '-']).to_owned()
+}
+
+fn compare(table: &[Row], crates: &[Crate]) -> Vec<Finding> {
+    let page = Path::new(PAGE);
+    if table.is_empty() {
+        let message = format!("no table with the head `| {} |`; restore it", HEAD.join(" | "));
+        return vec![Finding::error(page, 1, message)];
+    }
+    let mut findings: Vec<Finding> = table.iter().flat_map(|row| check_row(row, table)).collect();
+    for row in table {
+        if !crates.iter().any(|one| one.name == row.name) {
+            let message = format!("no crate is called `{}`; remove the row", row.name);
+            findings.push(Finding::error(page, row.line, message));
+        }
+    }
+    for one in crates {
+        findings.extend(check_crate(one, table));
+    }
+    findings
+}
+
+/// Arrows run down only, in the table itself.
+fn check_row(row: &Row, table: &[Row]) -> Vec<Finding> {
+    let wrong = |used: &&String| {
+        table.iter().find(|other| &&other.name == used).is_none_or(|other| {
+            other.floor == DEVELOPMENT || row.floor != DEVELOPMENT && other.floor >= row.floor
+        })
+    };
+    let finding = |used: &String| {
+        let message = format!(
+            "`{}` on floor {} may not use `{used}`: arrows run down only; move what both need down",
+            row.name, row.floor
+        );
+        Finding::error(Path::new(PAGE), row.line, message)
+    };
+    row.may_use.iter().filter(wrong).map(finding).collect()
+}
+
+fn check_crate(one: &Crate, table: &[Row]) -> Vec<Finding> {
+    let error = |needle: &str, message| Finding::error(&one.manifest, one.line_of(needle), message);
+    let Some(row) = table.iter().find(|row| row.name == one.name) else {
+        let message = format!("`{}` has no row in the table of {PAGE}; add one", one.name);
+        return vec![error("name", message)];
+    };
+    let is_development =
+        |name: &str| table.iter().any(|row| row.name == name && row.floor == DEVELOPMENT);
+    let mut findings = Vec::new();
+    for used in &one.uses {
+        let allowed = row.may_use.contains(&used.name)
+            || used.only_in_tests && is_development(&used.name)
+            || used.name == one.name;
+        if !allowed {
+            let message = format!(
+                "`{}` may not use `{}` ({PAGE}, line {}); move what both need down, or use a port",
+                one.name, used.name, row.line
+            );
+            findings.push(error(&format!("pollux-{}", used.name), message));
+        }
+    }
+    if !one.features.is_empty() {
+        let message =
+            format!("cargo features in our own crates: {}; use cfg", one.features.join(", "));
+        findings.push(error("[features]", message));
+    }
+    if !one.text.contains("[lints]\nworkspace = true") {
+        findings.push(error("[lints]", "add `[lints] workspace = true`".to_owned()));
+    }
+    findings
+}
+
+impl Crate {
+    /// The first line of the manifest that starts with `needle`, or 1.
+    fn line_of(&self, needle: &str) -> usize {
+        self.text.lines().position(|line| line.starts_with(needle)).map_or(1, |index| index + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! The chores of this repository, as one program: `cargo xtask VERB`.
+//!
+//! `check` holds the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
+//! material under `docs/generated/`, `fuzz` runs the fuzz targets, and `ci` is the sequence that
+//! `.ci/run` starts with. Nothing here is part of the product, and no crate depends on it.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore reports to the person who started it"
+)]
+
+mod bans;
+mod check;
+mod ci;
+mod finding;
+mod fuzz;
+mod generate;
+mod layers;
+mod lexer;
+mod process;
+mod shape;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The chores of this repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Hold the code against the rules: format, layers, imports, sizes, generated files
+    Check {
+        /// Format and regenerate instead of complaining about it
+        #[arg(long)]
+        fix: bool,
+    },
+    /// Write the reference material under docs/generated/
+    Gen {
+        /// Only compare, and name each file that is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Run what every change must pass: fmt, clippy, test, check
+    Ci,
+    /// Run the fuzz targets, each for a while
+    Fuzz {
+        /// The one target to run; all of them without it
+        target: Option<String>,
+        /// How long each target runs
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        seconds: u32,
+    },
+}
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let root = process::repository_root()?;
+    match Arguments::parse().verb {
+        Verb::Check { fix } => check::run(&root, fix),
+        Verb::Gen { check: false } => generate::write(&root),
+        Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
+        Verb::Ci => ci::run(&root),
+        Verb::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
+    }
+}

@@ -1,0 +1,81 @@
+//! Starting other programs, and where the repository is.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The repository root: the folder above this crate.
+pub(crate) fn repository_root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(Path::to_owned).context("xtask has no folder above it")
+}
+
+/// The cargo that started this program, run in the repository root.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root);
+    command
+}
+
+/// Runs a command whose output goes to the terminal; an error when it cannot start or fails.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    let shown = show(&command);
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs a command without terminal or input and returns its standard output; the error of a
+/// failed command carries its standard error.
+pub(crate) fn capture(mut command: Command) -> Result<String> {
+    let shown = show(&command);
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{shown}`"))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("`{shown}` failed ({}):\n{}", output.status, from_first_error(&errors));
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed no UTF-8"))
+}
+
+/// A compiler's output without the warnings that come before its first error.
+fn from_first_error(output: &str) -> &str {
+    let start = if output.starts_with("error") { Some(0) } else { output.find("\nerror") };
+    output[start.unwrap_or(0)..].trim()
+}
+
+/// The command line as a person would type it (no quoting: for messages only).
+fn show(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let mut words = vec![program.file_stem().unwrap_or_default().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_before_the_warnings_around_it() {
+        let cases = [
+            ("warning: a\n\nerror: b\nwarning: c\n", "error: b\nwarning: c"),
+            ("error[E1]: b\n", "error[E1]: b"),
+            ("pollux: an error\n", "pollux: an error"),
+            ("", ""),
+        ];
+        for (output, expected) in cases {
+            assert_eq!(from_first_error(output), expected);
+        }
+    }
+
+    #[test]
+    fn commands_are_shown_as_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["fmt", "--all"]);
+        assert_eq!(show(&command), "cargo fmt --all");
+    }
+}
