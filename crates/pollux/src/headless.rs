@@ -4,6 +4,7 @@
 //! one terminal result reaches standard output, whatever happens.
 
 mod json;
+mod narration;
 mod stream_json;
 mod text;
 
@@ -76,6 +77,8 @@ pub(crate) struct Run<'a> {
     pub(crate) prompt: &'a str,
     pub(crate) op: Op,
     pub(crate) json: bool,
+    /// Somebody watches: tell what the tools do.
+    pub(crate) narrated: bool,
 }
 
 /// How a run ended: the exit code, or a reader that went away.
@@ -84,7 +87,7 @@ pub(crate) type Ended = Result<u8, Closed>;
 impl Run<'_> {
     /// Sends the prompt and tells its events until it ends.
     pub(crate) async fn drive(
-        self,
+        &self,
         output: &mut dyn Output,
         out: &mut Stdout,
         signals: &mut Signals,
@@ -95,7 +98,7 @@ impl Run<'_> {
         let mut events = self.handle.events();
         let mut signalled = None;
         let mut outcome = None;
-        if self.handle.send(self.op).is_ok() {
+        if self.handle.send(self.op.clone()).is_ok() {
             while outcome.is_none() {
                 let event = tokio::select! {
                     biased;
@@ -110,12 +113,12 @@ impl Run<'_> {
                     event = events.next() => event,
                 };
                 let Some(event) = event else { break };
-                outcome = tell(output, out, &event);
+                outcome = self.tell(output, out, &event);
                 // What is there already goes out in one write.
                 while outcome.is_none()
                     && let Some(Some(event)) = events.next().now_or_never()
                 {
-                    outcome = tell(output, out, &event);
+                    outcome = self.tell(output, out, &event);
                 }
                 out.send().await?;
             }
@@ -135,19 +138,29 @@ impl Run<'_> {
         out.finish().await?;
         Ok(failure.map_or(0, |failure| failure.exit_code(self.json)))
     }
-}
 
-/// Tells one event; the outcome when it was the last.
-fn tell(output: &mut dyn Output, out: &mut Stdout, event: &Arc<Event>) -> Option<PromptOutcome> {
-    output.event(out, event);
-    match event.as_ref() {
-        Event::CallsFinished(calls) => calls.iter().for_each(|call| tell_tool_error(call)),
-        Event::Notice { severity, text } => note(*severity, text),
-        Event::Waiting(notice) => tell_waiting(notice),
-        Event::PromptEnded { outcome, .. } => return Some(outcome.clone()),
-        _ => {}
+    /// Tells one event; the outcome when it was the last.
+    fn tell(
+        &self,
+        output: &mut dyn Output,
+        out: &mut Stdout,
+        event: &Arc<Event>,
+    ) -> Option<PromptOutcome> {
+        output.event(out, event);
+        match event.as_ref() {
+            Event::CallsFinished(calls) => {
+                calls.iter().for_each(|call| tell_tool_error(call));
+                if self.narrated {
+                    narration::narrate(calls);
+                }
+            }
+            Event::Notice { severity, text } => note(*severity, text),
+            Event::Waiting(notice) => tell_waiting(notice),
+            Event::PromptEnded { outcome, .. } => return Some(outcome.clone()),
+            _ => {}
+        }
+        None
     }
-    None
 }
 
 fn tell_tool_error(call: &FinishedCall) {

@@ -1,5 +1,113 @@
-//! Where a prompt comes from: what is piped in ([`stdin`]), and what its `@path`s bring along ([`references`]).
+//! The input of a headless run: what was piped in and what was typed, with what it refers to.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use pollux_agent::Commands;
+use pollux_fs::IgnoreRules;
+use pollux_protocol::{CommandEffect, Part};
+
+use crate::exit::Failure;
+use crate::headless::stderr_line;
+use crate::setup::Setup;
 
 mod at_path;
-pub(crate) mod references;
-pub(crate) mod stdin;
+mod references;
+mod stdin;
+
+use references::{Expansion, References};
+
+/// What a run works on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Input {
+    /// The prompt as it was given, piped text first.
+    pub(crate) prompt: String,
+    /// What the model is sent.
+    pub(crate) parts: Vec<Part>,
+    /// The prompt, where the model is sent something else.
+    pub(crate) display: Option<String>,
+}
+
+impl Input {
+    /// Reads standard input unless it is a terminal, runs a slash command, and expands `@path`s.
+    ///
+    /// # Errors
+    /// No input at all; a file that cannot be read; a slash command that fails, or whose result needs a screen.
+    pub(crate) async fn gather(setup: &Setup) -> Result<Self, Failure> {
+        let typed = setup.arguments.prompt_text().unwrap_or_default();
+        // A recorded run of the program's own has its prompt.
+        let piped = if setup.replay.is_some() { String::new() } else { piped().await? };
+        let prompt = stdin::combine(&piped, &typed);
+        if prompt.is_empty() {
+            return Err(Failure::input(no_input(&crate::called_as())));
+        }
+        let parts = match run_command(&prompt, &crate::commands::all()).await? {
+            Some(parts) => parts,
+            None => expand(setup, &prompt).await?,
+        };
+        let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
+        let display = (!as_given).then(|| prompt.clone());
+        Ok(Self { prompt, parts, display })
+    }
+}
+
+/// Gemini CLI's message for a run without a prompt.
+fn no_input(called_as: &str) -> String {
+    format!(
+        "No input provided via stdin. Input can be provided by piping data into {called_as} or using the --prompt option."
+    )
+}
+
+/// What comes through a pipe or a file.
+async fn piped() -> Result<String, Failure> {
+    if std::io::stdin().is_terminal() {
+        return Ok(String::new());
+    }
+    let piped = stdin::read(stdin::LIMIT, stdin::WAIT).await;
+    let piped =
+        piped.map_err(|error| Failure::input(format!("Standard input cannot be read: {error}.")))?;
+    if piped.truncated {
+        stderr_line(&stdin::truncation_warning(stdin::LIMIT));
+    }
+    Ok(piped.text)
+}
+
+/// Runs the slash command that the prompt calls. Gives what the command sends to the model; none when the prompt calls
+/// nothing, or something that has acted and leaves the prompt to the model.
+async fn run_command(prompt: &str, commands: &Commands) -> Result<Option<Vec<Part>>, Failure> {
+    if prompt.starts_with("//") || prompt.starts_with("/*") {
+        return Ok(None);
+    }
+    let Some((command, rest)) = commands.find(prompt) else { return Ok(None) };
+    match command.run(rest).await {
+        Ok(CommandEffect::Submit(parts)) => Ok(Some(parts)),
+        // There is no screen to show a message on: as in Gemini CLI, the words themselves go to the model.
+        Ok(CommandEffect::Done | CommandEffect::Message(_)) => Ok(None),
+        Ok(CommandEffect::Ops(_) | CommandEffect::Quit) => Err(Failure::input(
+            "Exiting due to command result that is not supported in non-interactive mode.",
+        )),
+        Err(error) => Err(Failure::general(error.to_string())),
+    }
+}
+
+/// Expands the `@path`s of a prompt, beside the runtime's own thread.
+async fn expand(setup: &Setup, prompt: &str) -> Result<Vec<Part>, Failure> {
+    if !prompt.contains('@') {
+        return Ok(vec![Part::text(prompt)]);
+    }
+    let recursive_search =
+        setup.loaded.settings.context.file_filtering.enable_recursive_file_search;
+    let options = setup.ignore_options();
+    let workspace = Arc::clone(&setup.workspace);
+    let prompt = prompt.to_owned();
+    let work = tokio::task::spawn_blocking(move || {
+        let rules = IgnoreRules::for_roots(workspace.roots(), &options);
+        References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
+    });
+    let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
+    let Expansion { parts, notes } = expanded.map_err(|error| Failure::input(error.to_string()))?;
+    if setup.arguments.debug {
+        notes.iter().for_each(|note| stderr_line(note));
+    }
+    Ok(parts)
+}

@@ -157,6 +157,7 @@ async fn work(
     let format = setup.output_format();
     let mut output = output_of(format, setup.raw_output());
     let model = setup.model.clone();
+    let is_demo = setup.replay.is_some();
     let log = opened.take_log(&setup)?;
     let Opened { id, history, statistics, .. } = opened;
     let assembled = setup.start(models, log, &id, history, statistics)?;
@@ -173,6 +174,7 @@ async fn work(
             display: input.display,
         },
         json: format != OutputFormat::Text,
+        narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
     };
     let ended = run.drive(output.as_mut(), &mut out, signals).await;
     // An agent that has ended needs no telling.

@@ -224,14 +224,14 @@ impl Glob {
             .take(MAX_NAMED)
             .map(|file| file.path.display().to_string())
             .collect();
-        let mut text = format!(
-            "Found {count} file(s) matching \"{pattern}\" {place}{ignored}, sorted by modification time (newest first):\n{}",
+        let more = match count.saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!("\n... and {more} more files"),
+        };
+        let text = format!(
+            "Found {count} file(s) matching \"{pattern}\" {place}{ignored}, sorted by modification time (newest first):\n{}{more}{incomplete}",
             paths.join("\n")
         );
-        if count > MAX_NAMED {
-            text.push_str(&format!("\n... and {} more files", count - MAX_NAMED));
-        }
-        text.push_str(incomplete);
         ToolOutput::quiet(text).display(Display::Text(format!("Found {count} matching file(s)")))
     }
 }

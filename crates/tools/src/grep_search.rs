@@ -166,14 +166,13 @@ impl Invocation for GrepInvocation {
 
     fn describe(&self) -> String {
         let Grep { params, path, context, .. } = &*self.0;
-        let mut text = format!("'{}'", params.pattern);
-        if let Some(include) = &params.include_pattern {
-            text.push_str(&format!(" in {include}"));
-        }
-        if params.dir_path.is_some() {
-            text.push_str(&format!(" within {}", context.workspace.display_path(path)));
-        }
-        text
+        let include = params.include_pattern.as_ref().map(|include| format!(" in {include}"));
+        let place = params
+            .dir_path
+            .as_ref()
+            .map(|_| format!(" within {}", context.workspace.display_path(path)));
+        let [include, place] = [include, place].map(Option::unwrap_or_default);
+        format!("'{}'{include}{place}", params.pattern)
     }
 
     async fn run(&self, run: RunContext) -> ToolOutput {

@@ -213,13 +213,17 @@ impl Listing {
         let with_sizes: Vec<String> = folders
             .chain(self.files.iter().map(|(name, size)| format!("{name} ({size} bytes)")))
             .collect();
-        let mut text =
-            format!("Directory listing for {}:\n{}", path.display(), with_sizes.join("\n"));
-        let mut summary = format!("Found {} item(s).", shown.len());
-        if self.ignored > 0 {
-            text.push_str(&format!("\n\n({} ignored)", self.ignored));
-            summary.push_str(&format!(" ({} ignored)", self.ignored));
-        }
+        let ignored = |space: &str| match self.ignored {
+            0 => String::new(),
+            count => format!("{space}({count} ignored)"),
+        };
+        let text = format!(
+            "Directory listing for {}:\n{}{}",
+            path.display(),
+            with_sizes.join("\n"),
+            ignored("\n\n")
+        );
+        let summary = format!("Found {} item(s).{}", shown.len(), ignored(" "));
         ToolOutput::quiet(text)
             .display(Display::Structured(json!({"summary": summary, "files": shown})))
     }

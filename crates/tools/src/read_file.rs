@@ -145,13 +145,12 @@ impl Invocation for ReadFile {
 
 /// Reads the file and lays its content out. Memory: the bytes of the file once, and what is shown of them.
 fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool) -> ToolOutput {
-    let bytes = match context
-        .recheck(path, Access::Read)
-        .map_err(ToolOutput::from)
-        .and_then(|()| load(path))
-    {
+    if let Err(error) = context.recheck(path, Access::Read) {
+        return error.into();
+    }
+    let bytes = match load(path) {
         Ok(bytes) => bytes,
-        Err(output) => return output,
+        Err(error) => return failure(path, &error),
     };
     if let Err(error) = check(stop) {
         return error.into();
@@ -180,18 +179,13 @@ fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool)
     output
 }
 
-/// The bytes of the file, or what to say when they cannot be had.
-fn load(path: &Path) -> Result<Vec<u8>, ToolOutput> {
-    let kind = pollux_fs::info(path).map(|info| info.kind);
-    let error = match kind {
-        Ok(EntryKind::Directory) => Error::IsDirectory { path: path.into() },
-        Ok(_) => match pollux_fs::read_bytes(path, MAX_BYTES) {
-            Ok(bytes) => return Ok(bytes),
-            Err(error) => error,
-        },
-        Err(error) => error,
-    };
-    Err(failure(path, &error))
+/// The bytes of the file. Looks before it opens: a device may act on being opened.
+fn load(path: &Path) -> Result<Vec<u8>, Error> {
+    match pollux_fs::info(path)?.kind {
+        EntryKind::File => pollux_fs::read_bytes(path, MAX_BYTES),
+        EntryKind::Directory => Err(Error::IsDirectory { path: path.into() }),
+        EntryKind::Symlink | EntryKind::Special => Err(Error::NotRegular { path: path.into() }),
+    }
 }
 
 fn failure(path: &Path, error: &Error) -> ToolOutput {

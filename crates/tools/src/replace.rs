@@ -232,13 +232,13 @@ impl Replace {
                 format!("Successfully modified file: {path} ({count} replacements).")
             }
         };
-        let mut remarks = String::new();
-        if let Some(found) = found.filter(|found| found.strategy == Strategy::Fuzzy) {
-            remarks = messages::fuzzy_match(&found.line_ranges(change.original()));
-        }
+        let fuzzy = found.filter(|found| found.strategy == Strategy::Fuzzy);
+        let mut remarks = fuzzy
+            .map(|found| messages::fuzzy_match(&found.line_ranges(change.original())))
+            .unwrap_or_default();
         if self.params.modified_by_user {
             let content = &self.params.new_string;
-            remarks.push_str(&format!(" User modified the `new_string` content to be: {content}."));
+            remarks += &messages::modified_by_user(content);
         }
         Report {
             tool: NAME,

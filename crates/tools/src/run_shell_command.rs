@@ -162,14 +162,13 @@ impl Invocation for RunShellCommand {
     }
 
     fn describe(&self) -> String {
-        let mut text = self.params.command.clone();
-        if self.params.dir_path.is_some() {
-            text.push_str(&format!(" [in {}]", self.context.workspace.display_path(&self.folder)));
-        }
-        if let Some(description) = &self.params.description {
-            text.push_str(&format!(" ({})", description.replace('\n', " ")));
-        }
-        text
+        let Params { command, description, dir_path, .. } = &self.params;
+        let place = dir_path
+            .as_ref()
+            .map(|_| format!(" [in {}]", self.context.workspace.display_path(&self.folder)));
+        let purpose = description.as_ref().map(|text| format!(" ({})", text.replace('\n', " ")));
+        let [place, purpose] = [place, purpose].map(Option::unwrap_or_default);
+        format!("{command}{place}{purpose}")
     }
 
     async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {

@@ -50,13 +50,12 @@ fn select(candidates: Vec<Candidate>) -> Selection {
     let mut ambiguous = false;
     for Candidate { window, score } in candidates {
         let first = (window.start + 1).saturating_sub(window.len());
-        match taken.range(first..window.end).next() {
+        if let Some((_, better)) = taken.range(first..window.end).next() {
             // Two equally good readings of the same lines: nobody can tell which was meant.
-            Some((_, better)) => ambiguous |= (score - better).abs() < 1e-9,
-            None => {
-                taken.insert(window.start, score);
-                windows.push(window);
-            }
+            ambiguous |= (score - better).abs() < 1e-9;
+        } else {
+            taken.insert(window.start, score);
+            windows.push(window);
         }
     }
     Selection { windows, ambiguous }

@@ -66,3 +66,8 @@ pub(super) fn fuzzy_match(ranges: &[(usize, usize)]) -> String {
     let line = if ranges.len() == 1 { "line" } else { "lines" };
     format!(" Applied fuzzy match at {line} {}.", ranges.join(", "))
 }
+
+/// What the model is told when the person has changed its text.
+pub(super) fn modified_by_user(content: &str) -> String {
+    format!(" User modified the `new_string` content to be: {content}.")
+}
