@@ -1,10 +1,8 @@
 //! The input of a headless run: what was piped in and what was typed, with what it refers to.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 
 use pollux_agent::Commands;
-use pollux_fs::IgnoreRules;
 use pollux_protocol::{CommandEffect, Part};
 
 use crate::exit::Failure;
@@ -14,8 +12,6 @@ use crate::setup::Setup;
 mod at_path;
 mod references;
 mod stdin;
-
-use references::{Expansion, References};
 
 /// What a run works on.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +39,7 @@ impl Input {
         }
         let parts = match run_command(&prompt, &crate::commands::all()).await? {
             Some(parts) => parts,
-            None => expand(setup, &prompt).await?,
+            None => references::expand(setup, &prompt).await?,
         };
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
         let display = (!as_given).then(|| prompt.clone());
@@ -88,26 +84,4 @@ async fn run_command(prompt: &str, commands: &Commands) -> Result<Option<Vec<Par
         )),
         Err(error) => Err(Failure::general(error.to_string())),
     }
-}
-
-/// Expands the `@path`s of a prompt, beside the runtime's own thread.
-async fn expand(setup: &Setup, prompt: &str) -> Result<Vec<Part>, Failure> {
-    if !prompt.contains('@') {
-        return Ok(vec![Part::text(prompt)]);
-    }
-    let recursive_search =
-        setup.loaded.settings.context.file_filtering.enable_recursive_file_search;
-    let options = setup.ignore_options();
-    let workspace = Arc::clone(&setup.workspace);
-    let prompt = prompt.to_owned();
-    let work = tokio::task::spawn_blocking(move || {
-        let rules = IgnoreRules::for_roots(workspace.roots(), &options);
-        References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
-    });
-    let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
-    let Expansion { parts, notes } = expanded.map_err(|error| Failure::input(error.to_string()))?;
-    if setup.arguments.debug {
-        notes.iter().for_each(|note| stderr_line(note));
-    }
-    Ok(parts)
 }
