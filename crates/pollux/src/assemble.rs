@@ -124,19 +124,9 @@ impl Setup {
     }
 
     fn tool_context(&self, session_id: &str, files: &Arc<Mutex<ContextFiles>>) -> ToolContext {
-        let settings = &self.loaded.settings;
-        let filtering = &settings.context.file_filtering;
-        let seconds = |value: f64| (value > 0.0).then(|| Duration::from_secs_f64(value));
         ToolContext {
             workspace: Arc::clone(&self.workspace),
-            options: ToolOptions {
-                respect_git_ignore: filtering.respect_git_ignore,
-                respect_gemini_ignore: filtering.respect_gemini_ignore,
-                custom_ignore_files: filtering.custom_ignore_file_paths.iter().map(PathBuf::from).collect(),
-                truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
-                shell_timeout: seconds(settings.number("pollux.shell.timeout").unwrap_or(600.0)),
-                shell_inactivity: seconds(settings.tools.shell.inactivity_timeout),
-            },
+            options: ToolOptions::from_settings(&self.loaded.settings),
             environment: for_children(&self.loaded.environment),
             credentials: CREDENTIALS.map(str::to_owned).to_vec(),
             ledger: Arc::new(Ledger::new()),

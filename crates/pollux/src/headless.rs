@@ -149,7 +149,9 @@ impl Run<'_> {
         output.event(out, event);
         match event.as_ref() {
             Event::CallsFinished(calls) => {
-                calls.iter().for_each(|call| tell_tool_error(call));
+                for call in calls {
+                    tell_tool_error(call);
+                }
                 if self.narrated {
                     narration::narrate(calls);
                 }

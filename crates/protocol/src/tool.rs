@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, FileOperation, Modification,
-    Part,
+    ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Measurement, Modification, Part,
 };
 
 /// The arguments of a call: always an object.
@@ -224,8 +223,8 @@ pub struct ToolOutput {
     pub error: Option<ToolError>,
     /// Changes of the session.
     pub directives: Vec<Directive>,
-    /// Files that were touched, for telemetry and statistics.
-    pub files: Vec<FileOperation>,
+    /// What it did, for telemetry and statistics: files touched, output cut, how an edit matched.
+    pub measurements: Vec<Measurement>,
     /// Where the whole output lies when `content` holds only a part of it.
     pub output_file: Option<PathBuf>,
 }
@@ -293,6 +292,8 @@ pub enum CallInput {
 pub struct RunContext {
     /// The call that runs.
     pub call_id: CallId,
+    /// The prompt that it belongs to.
+    pub prompt_id: String,
     /// Cancelled when the person stops the work: return within 100 ms.
     pub cancel: CancellationToken,
     /// Live output up.

@@ -8,9 +8,7 @@
 //! writes them as a user message, yet when it resumes it builds the same turn from the message's calls as well and
 //! sends every result twice, which Gemini refuses; without that message it sends them once.
 
-use pollux_protocol::{
-    CallRecord, EntryId, History, MessageRecord, Part, Record,
-};
+use pollux_protocol::{CallRecord, EntryId, History, MessageRecord, Part, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -26,7 +26,9 @@ pub enum SessionError {
     )]
     AlreadyExists(String),
     /// The id has characters that an id may not have.
-    #[error("Invalid session ID \"{0}\": Only alphanumeric characters, dashes, and underscores are allowed.")]
+    #[error(
+        "Invalid session ID \"{0}\": Only alphanumeric characters, dashes, and underscores are allowed."
+    )]
     InvalidId(String),
     /// The file to import is no session.
     #[error("File not found or invalid format: {0}")]
@@ -51,9 +53,7 @@ pub enum SessionError {
     #[error("No sessions found for this project.")]
     NothingToDelete,
     /// What was to be deleted does not exist.
-    #[error(
-        "Invalid session identifier \"{0}\". Use --list-sessions to see available sessions."
-    )]
+    #[error("Invalid session identifier \"{0}\". Use --list-sessions to see available sessions.")]
     InvalidForDeletion(String),
     /// The running session cannot be deleted.
     #[error("Cannot delete the current active session.")]

@@ -3,9 +3,7 @@
 //! Lines that Gemini CLI does not know have the single key `$pollux`; it ignores them, as it ignores the same key
 //! inside a message.
 
-use pollux_protocol::{
-    Body, CallRecord, Display, Effects, Opaque, Part, Severity, Thought, Usage,
-};
+use pollux_protocol::{Body, CallRecord, Display, Effects, Opaque, Part, Severity, Thought, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -136,7 +134,11 @@ impl<'a> ToolCall<'a> {
             timestamp,
             result_display: call.result_display.as_ref().and_then(display),
             description: &call.description,
-            display_name: if call.display_name.is_empty() { &call.name } else { &call.display_name },
+            display_name: if call.display_name.is_empty() {
+                &call.name
+            } else {
+                &call.display_name
+            },
             render_output_as_markdown: call.render_output_as_markdown,
         }
     }
@@ -226,7 +228,9 @@ fn part_words(part: &Part) -> String {
 pub(crate) fn is_ignorable(words: &str) -> bool {
     let words = words.trim();
     words.is_empty()
-        || ["/", "?", SESSION_CONTEXT, "<hook_context>"].iter().any(|start| words.starts_with(start))
+        || ["/", "?", SESSION_CONTEXT, "<hook_context>"]
+            .iter()
+            .any(|start| words.starts_with(start))
 }
 
 /// How the context that opens a conversation begins.

@@ -64,9 +64,9 @@ pub(crate) fn list(chats: &Path) -> Result<Vec<SessionSummary>, SessionError> {
         match summarise(&entry.path) {
             Some(summary) if summary.is_damaged => damaged.push(summary),
             Some(summary) => {
-                let is_older = newest
-                    .get(&summary.id)
-                    .is_some_and(|other| instant(&other.last_updated) > instant(&summary.last_updated));
+                let is_older = newest.get(&summary.id).is_some_and(|other| {
+                    instant(&other.last_updated) > instant(&summary.last_updated)
+                });
                 if !is_older {
                     newest.insert(summary.id.clone(), summary);
                 }
@@ -112,7 +112,8 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
         index: 0,
         start_time: metadata.start_time.unwrap_or_else(|| last_updated.clone()),
         last_updated,
-        first_message: first_words.map_or_else(|| "Empty conversation".to_owned(), |words| clean(&words)),
+        first_message: first_words
+            .map_or_else(|| "Empty conversation".to_owned(), |words| clean(&words)),
         summary: metadata.summary.map(|summary| printable(&summary)),
         is_damaged: false,
     })
@@ -127,7 +128,8 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
     if head.len() == HEAD_BYTES && path.extension().is_some_and(|extension| extension == "jsonl") {
         let mut scan = Scan::survey();
         let mut offset = 0;
-        for line in head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        for line in head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+        {
             scan.line(line, offset);
             offset += line.len() as u64;
         }

@@ -196,7 +196,8 @@ impl Scan {
             return;
         }
         // A list would fit the struct as well.
-        let parsed = if trimmed.starts_with('{') { serde_json::from_str(trimmed).ok() } else { None };
+        let parsed =
+            if trimmed.starts_with('{') { serde_json::from_str(trimmed).ok() } else { None };
         match parsed {
             Some(line) => {
                 let start = trimmed.as_ptr() as usize - bytes.as_ptr() as usize;
@@ -269,7 +270,9 @@ impl Scan {
         {
             self.messages.clear();
             for message in messages {
-                let Ok(labels) = serde_json::from_str::<Labels<'_>>(message.get()) else { continue };
+                let Ok(labels) = serde_json::from_str::<Labels<'_>>(message.get()) else {
+                    continue;
+                };
                 let Some(id) = labels.id.and_then(string) else { continue };
                 let place = offset + place(message, text);
                 let span = Span { offset: place, length: message.get().len() };
@@ -298,10 +301,8 @@ impl Scan {
         }
         let answer = self.last_answer.as_ref().and_then(|id| self.messages.get_mut(id));
         let Some(answer) = answer else { return };
-        let span = |raw: &RawValue| Span {
-            offset: offset + place(raw, text),
-            length: raw.get().len(),
-        };
+        let span =
+            |raw: &RawValue| Span { offset: offset + place(raw, text), length: raw.get().len() };
         if let Some(call) = own.call {
             answer.finished.push(span(call));
         }
@@ -365,4 +366,3 @@ fn place(raw: &RawValue, text: &str) -> u64 {
 pub(crate) fn load(source: &mut (impl Read + Seek), span: Span) -> io::Result<Option<String>> {
     Ok(String::from_utf8(read_span(source, span)?).ok())
 }
-

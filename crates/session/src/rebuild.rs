@@ -5,11 +5,13 @@
 
 use std::collections::HashSet;
 
-use pollux_protocol::{Body, Content, EntryId, Part};
+use pollux_protocol::{Body, Content, EntryId, INTERRUPTED_RESPONSE, Part, Role};
 use sha2::{Digest, Sha256};
 
 use crate::figures::RecordedFigures;
-use crate::layout::{INTERRUPTED, Responses, ResultPart, SESSION_CONTEXT, interrupted, is_ignorable, words};
+use crate::layout::{
+    INTERRUPTED, Responses, ResultPart, SESSION_CONTEXT, interrupted, is_ignorable, words,
+};
 use crate::stored::{StoredCall, StoredMessage};
 
 #[cfg(test)]
@@ -40,7 +42,7 @@ struct OpenTurn {
     id: String,
     calls: Vec<OpenCall>,
     responses: Option<Responses>,
-    /// Ids of the living messages that hold words told with results.
+    /// The message with the words that were told with the results is alive.
     words_live: bool,
 }
 
@@ -86,9 +88,22 @@ impl Rebuild {
         if is_ignorable(&said) && !message.extra.said && !is_context {
             return;
         }
-        self.close();
         let parts = std::mem::take(&mut message.parts);
-        self.add(message.id, Content::user(parts));
+        self.said(message.id, parts);
+    }
+
+    /// Words of a person. After results that the model never answered it says so first, as the history did then.
+    fn said(&mut self, id: String, parts: Vec<Part>) {
+        self.close();
+        let last = self.contents.last().map(|(_, content)| content);
+        let unanswered = last.is_some_and(|content| {
+            content.role == Role::User && content.responses().next().is_some()
+        });
+        if unanswered && parts.iter().any(|part| !part.is_empty()) {
+            let words = Content::model(vec![Part::text(INTERRUPTED_RESPONSE)]);
+            self.add(format!("{id}_interrupted"), words);
+        }
+        self.add(id, Content::user(parts));
     }
 
     /// A user message with results. Those of calls that were answered before are left out: Gemini CLI records them
@@ -114,8 +129,7 @@ impl Rebuild {
             // No answer to anything: what is left is what somebody said.
             self.open = open;
             if parts.iter().any(|part| !part.is_empty()) {
-                self.close();
-                self.add(message.id, Content::user(parts));
+                self.said(message.id, parts);
             }
             return;
         }
@@ -145,11 +159,12 @@ impl Rebuild {
             let call = |call: &StoredCall| Part::call(&*call.id, &*call.name, call.args.clone());
             parts.extend(calls.iter().map(call));
         }
-        parts.retain(|part| !part.thought && !part.is_empty());
         name_calls(&id, self.contents.len(), &mut parts);
         let content = Content::model(parts);
-        let open_calls: Vec<OpenCall> =
-            content.calls().map(|call| open_call(&call.id, &call.name, &calls, &notes.started)).collect();
+        let open_calls: Vec<OpenCall> = content
+            .calls()
+            .map(|call| open_call(&call.id, &call.name, &calls, &notes.started))
+            .collect();
         self.add(id.clone(), content);
         if !open_calls.is_empty() {
             let responses = notes.responses;
@@ -170,7 +185,9 @@ impl Rebuild {
         let mut told = HashSet::new();
         for part in responses.parts {
             let part = match part {
-                ResultPart::Literal(part) if part.as_response().is_some() || words_live => Some(part),
+                ResultPart::Literal(part) if part.as_response().is_some() || words_live => {
+                    Some(part)
+                }
                 ResultPart::Literal(_) => None,
                 ResultPart::Of { call, part } => calls
                     .iter()
@@ -188,7 +205,8 @@ impl Rebuild {
         self.add(responses.id, Content::user(parts));
     }
 
-    fn add(&mut self, id: String, content: Content) {
+    fn add(&mut self, id: String, mut content: Content) {
+        content.parts.retain(|part| !part.thought && !part.is_empty());
         if !content.parts.is_empty() {
             self.contents.push((EntryId::new(id), content));
         }
@@ -222,8 +240,8 @@ fn name_calls(message: &str, turn: usize, parts: &mut [Part]) {
             let mut sources = [message.to_owned(), turn.to_string(), index.to_string()];
             sources.sort_unstable();
             let hash = Sha256::digest(sources.join("|").as_bytes());
-            let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            call.id = format!("synth_{}_{hex}", call.name);
+            let half = hash.first_chunk().copied().map_or(0, u128::from_be_bytes);
+            call.id = format!("synth_{}_{half:032x}", call.name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What resume gives back.
 
-use std::io::{Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use pollux_protocol::{Content, EntryId};
@@ -41,12 +41,18 @@ pub struct SessionData {
 }
 
 impl SessionData {
+    /// Reads a session file that is held in memory.
+    ///
+    /// # Errors
+    /// [`SessionError::Unreadable`] when it names no session.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SessionError> {
+        Self::read(Path::new("(memory)"), &mut Cursor::new(bytes))
+    }
+
     /// Reads a whole file.
-    pub(crate) fn read(
-        path: &Path,
-        source: &mut (impl Read + Seek),
-    ) -> Result<Self, SessionError> {
-        let failed = |error: std::io::Error| SessionError::Files(pollux_fs::Error::from_io(path, error));
+    pub(crate) fn read(path: &Path, source: &mut (impl Read + Seek)) -> Result<Self, SessionError> {
+        let failed =
+            |error: std::io::Error| SessionError::Files(pollux_fs::Error::from_io(path, error));
         let mut scan = Scan::default();
         scan.read(source).map_err(failed)?;
         let Some(id) = scan.metadata.session_id.clone() else {

@@ -39,6 +39,7 @@ struct Model {
 
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the output")]
 struct Requests {
     total_requests: u64,
     total_errors: u64,

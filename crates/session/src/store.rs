@@ -17,7 +17,6 @@ use crate::reader::{Scan, load};
 use crate::resume::SessionData;
 use crate::source;
 
-
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
 
@@ -58,7 +57,7 @@ impl SessionStore {
         };
         let now = Timestamp::now();
         let minute = now.strftime("%Y-%m-%dT%H-%M");
-        let (file, _) = self.begin(&id, &minute.to_string(), now, Lines::new())?;
+        let (file, _) = self.begin(&id, &minute.to_string(), now, &Lines::new())?;
         Ok(SessionLog::new(&id, file, true))
     }
 
@@ -94,7 +93,10 @@ impl SessionStore {
     ///
     /// # Errors
     /// [`SessionError::InUse`] when another process has it; [`SessionError::Unreadable`].
-    pub fn resume(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
+    pub fn resume(
+        &self,
+        session: &SessionSummary,
+    ) -> Result<(SessionLog, SessionData), SessionError> {
         if session.path.extension().is_some_and(|extension| extension == "json") {
             return self.migrate(session);
         }
@@ -136,7 +138,7 @@ impl SessionStore {
         let messages = living_lines(path).map_err(invalid)?;
         lines.extend(messages.ok_or_else(|| SessionError::Import(given.clone()))?);
         let id = Uuid::new_v4().to_string();
-        let (file, path) = self.begin(&id, &millisecond.to_string(), now, lines)?;
+        let (file, path) = self.begin(&id, &millisecond.to_string(), now, &lines)?;
         let data = SessionData::read(&path, &mut source::open(&path)?)?;
         Ok((SessionLog::new(&id, file, false), data))
     }
@@ -177,7 +179,9 @@ impl SessionStore {
         }
         let log = self.state.join("logs").join(format!("session-{safe}.jsonl"));
         gone(pollux_fs::remove_file(&log))?;
-        gone(pollux_fs::remove_tree(&self.state.join("tool-outputs").join(format!("session-{safe}"))))?;
+        gone(pollux_fs::remove_tree(
+            &self.state.join("tool-outputs").join(format!("session-{safe}")),
+        ))?;
         gone(pollux_fs::remove_tree(&self.chats.join(&safe)))?;
         if !RESERVED.contains(&&*safe.to_lowercase()) {
             gone(pollux_fs::remove_tree(&self.state.join(&safe)))?;
@@ -205,7 +209,7 @@ impl SessionStore {
         id: &str,
         stamp: &str,
         now: Timestamp,
-        lines: Lines,
+        lines: &Lines,
     ) -> Result<(AppendLog, PathBuf), SessionError> {
         let path = self.free_path(&format!("session-{stamp}-{}", short_name(id)));
         let time = timestamp(now);
@@ -220,7 +224,7 @@ impl SessionStore {
         claim(&mut file, id)?;
         append(&mut file, &vec![header])?;
         append(&mut file, &opened()?)?;
-        append(&mut file, &lines)?;
+        append(&mut file, lines)?;
         Ok((file, path))
     }
 
@@ -292,6 +296,10 @@ fn choose(sessions: Vec<SessionSummary>, identifier: &str) -> Option<SessionSumm
 }
 
 fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {
+    // On Windows a lock would keep other processes from listing the session.
+    if cfg!(windows) {
+        return Ok(());
+    }
     match file.try_lock() {
         Err(pollux_fs::Error::Locked { .. }) => {
             Err(SessionError::InUse { id: id.to_owned(), process: None })

@@ -33,6 +33,8 @@ pub(crate) struct Report {
     pub(crate) done: String,
     /// What else is to be said; stands after the snippet.
     pub(crate) remarks: String,
+    /// The call itself quotes, to the letter, what it replaces: nothing is overwritten blindly then.
+    pub(crate) quotes_exactly: bool,
     /// What the model had proposed, when a person changed it.
     pub(crate) proposed_by_model: Option<String>,
     /// The names of the two sides of the patch.
@@ -136,7 +138,8 @@ impl Change {
         context.recheck(&self.path, Access::Write)?;
         let current = self.fingerprint();
         let moved_on = seen.is_some_and(|seen| seen.fingerprint != current);
-        if moved_on || context.ledger.is_stale(&self.path, current.as_ref()) {
+        let unread = context.ledger.is_stale(&self.path, current.as_ref());
+        if moved_on || (unread && !report.quotes_exactly) {
             return Err(stale(&self.path));
         }
         let expected = current.map_or(Expectation::Absent, Expectation::Unchanged);
@@ -160,7 +163,7 @@ impl Change {
             None => FileOperationKind::Create,
         };
         let lines = Some(self.after.lines().count() as u64);
-        let files = vec![file_operation(report.tool, kind, &self.path, lines)];
+        let measurements = vec![file_operation(report.tool, kind, &self.path, lines)];
         let diff = FileDiff {
             file_diff: patch,
             file_name: self.name(),
@@ -171,7 +174,8 @@ impl Change {
             file_path: self.path,
         };
         let display = Some(Display::Diff(Box::new(diff)));
-        ToolOutput { content: vec![Part::text(message)], display, files, ..ToolOutput::default() }
+        let content = vec![Part::text(message)];
+        ToolOutput { content, display, measurements, ..ToolOutput::default() }
     }
 
     fn stat(&self, report: &Report) -> DiffStat {

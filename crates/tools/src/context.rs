@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pollux_config::Settings;
 use pollux_fs::{Access, IgnoreOptions, IgnoreRules, Workspace};
 use pollux_protocol::{
-    FileOperation, FileOperationKind, Tool, ToolError, ToolErrorKind, ToolOutput,
+    FileOperation, FileOperationKind, Measurement, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
+
+use serde_json::Value;
 
 use crate::glob::GlobTool;
 use crate::grep_search::GrepSearchTool;
@@ -25,7 +28,7 @@ use crate::write_file::WriteFileTool;
 pub type ContextLookup = Arc<dyn Fn(&Path) -> Option<String> + Send + Sync>;
 
 /// The settings that tools follow.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOptions {
     /// Leave out what `.gitignore` names, unless a call says otherwise (`context.fileFiltering.respectGitIgnore`).
     pub respect_git_ignore: bool,
@@ -86,6 +89,29 @@ pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+impl ToolOptions {
+    /// The options that settings name. Time limits are seconds; zero or less turns one off.
+    pub fn from_settings(settings: &Settings) -> Self {
+        let limit = |seconds: f64| {
+            Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
+        };
+        let filtering = &settings.context.file_filtering;
+        let own_limit = settings.value("pollux.shell.timeout").and_then(Value::as_f64);
+        Self {
+            respect_git_ignore: filtering.respect_git_ignore,
+            respect_gemini_ignore: filtering.respect_gemini_ignore,
+            custom_ignore_files: filtering
+                .custom_ignore_file_paths
+                .iter()
+                .map(PathBuf::from)
+                .collect(),
+            truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
+            shell_timeout: own_limit.map_or(Self::default().shell_timeout, limit),
+            shell_inactivity: limit(settings.tools.shell.inactivity_timeout),
+        }
+    }
+}
+
 impl ToolContext {
     /// A context with default options, an empty ledger and the environment of nobody.
     pub fn new(workspace: Arc<Workspace>, spill_directory: PathBuf) -> Self {
@@ -143,13 +169,24 @@ pub(crate) fn file_operation(
     kind: FileOperationKind,
     path: &Path,
     lines: Option<u64>,
-) -> FileOperation {
+) -> Measurement {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let mime_type = mime_guess::from_ext(&extension).first_raw().map(str::to_owned);
-    FileOperation { tool: tool.to_owned(), kind, path: path.to_path_buf(), lines, mime_type }
+    let (tool, path) = (tool.to_owned(), path.to_path_buf());
+    Measurement::File(FileOperation { tool, kind, path, lines, mime_type })
 }
 
 /// A failed result whose words for the person differ from those for the model.
 pub(crate) fn failed(error: ToolError, display: impl Into<String>) -> ToolOutput {
     ToolOutput::from(error).display(pollux_protocol::Display::Text(display.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unset_settings_mean_the_defaults() {
+        assert_eq!(ToolOptions::from_settings(&Settings::defaults()), ToolOptions::default());
+    }
 }

@@ -38,6 +38,12 @@ impl Labels {
 /// The difference of two texts, line by line.
 #[derive(Debug)]
 pub struct Difference<'a> {
+    whole_old: &'a str,
+    whole_new: &'a str,
+    /// Bytes at the beginning that both share and that are not looked at.
+    skipped: usize,
+    /// Whether lines at the end are not looked at either.
+    rest_is_shared: bool,
     old: Vec<&'a str>,
     new: Vec<&'a str>,
     operations: Vec<DiffOp>,
@@ -46,11 +52,17 @@ pub struct Difference<'a> {
 impl<'a> Difference<'a> {
     /// Compares two texts. Bounded in time: far apart and huge texts are compared in coarser pieces.
     pub fn between(old: &'a str, new: &'a str) -> Self {
-        let (old, new): (Vec<_>, Vec<_>) =
-            (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+        let (whole_old, whole_new) = (old, new);
+        // A small change of a large file costs little memory: only what differs is taken apart.
+        let (before, after) = shared_ends(old, new);
+        let lines = |text: &'a str| -> Vec<&'a str> {
+            text[before..text.len() - after].split_inclusive('\n').collect()
+        };
+        let (old, new) = (lines(old), lines(new));
         let deadline = Some(Instant::now() + DEADLINE);
         let operations = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
-        Self { old, new, operations }
+        let (skipped, rest_is_shared) = (before, after > 0);
+        Self { whole_old, whole_new, skipped, rest_is_shared, old, new, operations }
     }
 
     /// The unified patch with three lines of context, in the form of npm's `diff.createPatch(name, …)`: without hunks
@@ -62,17 +74,18 @@ impl<'a> Difference<'a> {
         if self.operations.iter().all(|operation| operation.tag() == DiffTag::Equal) {
             return patch;
         }
+        let skipped_lines = self.whole_old[..self.skipped].split('\n').count() - 1;
         for group in group_diff_ops(self.operations.clone(), PATCH_CONTEXT) {
-            self.write_hunk(&mut patch, &group);
+            self.write_hunk(&mut patch, &group, skipped_lines);
         }
         patch
     }
 
-    fn write_hunk(&self, patch: &mut String, group: &[DiffOp]) {
+    fn write_hunk(&self, patch: &mut String, group: &[DiffOp], skipped_lines: usize) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let old = first.old_range().start..last.old_range().end;
         let new = first.new_range().start..last.new_range().end;
-        let (old, new) = (hunk_range(&old), hunk_range(&new));
+        let (old, new) = (hunk_range(&old, skipped_lines), hunk_range(&new, skipped_lines));
         // Writing to a string cannot fail.
         writeln!(patch, "@@ -{old} +{new} @@").unwrap_or_default();
         for operation in group {
@@ -83,6 +96,19 @@ impl<'a> Difference<'a> {
                 write_lines(patch, '+', &self.new[operation.new_range()]);
             }
         }
+    }
+
+    /// What makes the new text of the old: byte spans of the old text, in order, and their replacements.
+    pub fn edits(&self) -> Vec<(Range<usize>, String)> {
+        let (mut edits, mut start) = (Vec::new(), self.skipped);
+        for operation in &self.operations {
+            let length: usize = self.old[operation.old_range()].iter().map(|line| line.len()).sum();
+            if operation.tag() != DiffTag::Equal {
+                edits.push((start..start + length, self.new[operation.new_range()].concat()));
+            }
+            start += length;
+        }
+        edits
     }
 
     /// Lines and characters (UTF-16 code units, line ends not counted) removed and added.
@@ -103,20 +129,20 @@ impl<'a> Difference<'a> {
     /// changed or nothing was there before.
     pub fn snippet(&self) -> String {
         let ranges = self.snippet_ranges();
-        if self.old.is_empty() || ranges.is_empty() {
-            return self.new.concat();
+        if self.whole_old.is_empty() || ranges.is_empty() {
+            return self.whole_new.to_owned();
         }
         let mut pieces: Vec<String> = Vec::new();
         let mut end = 0;
         for range in ranges {
-            if range.start > end {
+            if range.start > end || (pieces.is_empty() && self.skipped > 0) {
                 pieces.push("...\n".to_owned());
             }
             end = range.end;
             pieces.push(self.new[range].concat());
         }
         let mut snippet = pieces.concat();
-        if end < self.new.len() {
+        if end < self.new.len() || self.rest_is_shared {
             snippet.push_str("...");
         }
         snippet
@@ -174,10 +200,27 @@ pub fn diff_stat(original: &str, proposed: &str, written: &str) -> DiffStat {
     }
 }
 
+/// Bytes of whole lines that both texts share at the beginning and at the end, less the lines that are shown around a
+/// change.
+fn shared_ends(old: &str, new: &str) -> (usize, usize) {
+    let same = |(one, other): &(u8, u8)| one == other;
+    let before = old.bytes().zip(new.bytes()).take_while(same).count();
+    let before =
+        old.as_bytes()[..before].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let ends = old.bytes().rev().zip(new.bytes().rev());
+    let after = ends.take(old.len().min(new.len()) - before).take_while(same).count();
+    let (head, tail) = (&old[..before], &old.as_bytes()[old.len() - after..]);
+    let shown: usize = head.split_inclusive('\n').rev().take(SNIPPET_CONTEXT).map(str::len).sum();
+    // The first line of the end may be shared in part only; it goes to the middle with those shown.
+    let lines = tail.split_inclusive(|byte| *byte == b'\n');
+    let taken: usize = lines.take(SNIPPET_CONTEXT + 1).map(<[u8]>::len).sum();
+    (before - shown, after - taken)
+}
+
 /// `start,count`, one-based; an empty range names the line before it.
-fn hunk_range(range: &Range<usize>) -> String {
+fn hunk_range(range: &Range<usize>, skipped_lines: usize) -> String {
     let start = if range.is_empty() { range.start } else { range.start + 1 };
-    format!("{start},{}", range.len())
+    format!("{},{}", skipped_lines + start, range.len())
 }
 
 fn write_lines(patch: &mut String, sign: char, lines: &[&str]) {

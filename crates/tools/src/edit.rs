@@ -154,9 +154,12 @@ pub fn find_edit(
     }
     let mut found = climb(text, &old, &new, allow_multiple)?;
     keep_final_newline(text, &mut found.replacements);
-    let changes =
-        |(range, replacement): &(Range<usize>, String)| text[range.clone()] != **replacement;
-    if found.replacements.iter().any(changes) { Ok(found) } else { Err(EditFailure::NoChange) }
+    let differs = match found.replacements.as_slice() {
+        [(range, replacement)] => text[range.clone()] != **replacement,
+        // Several may undo each other.
+        _ => found.apply(text) != text,
+    };
+    if differs { Ok(found) } else { Err(EditFailure::NoChange) }
 }
 
 fn climb(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
@@ -237,17 +240,11 @@ fn check_size(text: &str, count: usize, each: usize) -> Result<(), EditFailure> 
 
 /// An edit at the end of the text neither takes its final line feed away nor adds one. Only replacements change.
 fn keep_final_newline(text: &str, replacements: &mut [(Range<usize>, String)]) {
-    let Some((range, last)) = replacements.last() else { return };
+    let ends_in_newline = will_end_in_newline(text, replacements);
+    let Some((range, last)) = replacements.last_mut() else { return };
     if range.end != text.len() {
         return;
     }
-    let ends_in_newline = if last.is_empty() {
-        // Nothing left at all is an empty file, which has no last line.
-        range.start == 0 || text[..range.start].ends_with('\n')
-    } else {
-        last.ends_with('\n')
-    };
-    let Some((_, last)) = replacements.last_mut() else { return };
     match (text.ends_with('\n'), ends_in_newline) {
         (true, false) => last.push('\n'),
         (false, true) if last.ends_with('\n') => {
@@ -255,4 +252,19 @@ fn keep_final_newline(text: &str, replacements: &mut [(Range<usize>, String)]) {
         }
         _ => {}
     }
+}
+
+/// Whether the text after the edit ends in a line feed. Nothing left at all does: an empty file has no last line.
+fn will_end_in_newline(text: &str, replacements: &[(Range<usize>, String)]) -> bool {
+    let mut end = text.len();
+    for (range, replacement) in replacements.iter().rev() {
+        if range.end < end {
+            break;
+        }
+        if !replacement.is_empty() {
+            return replacement.ends_with('\n');
+        }
+        end = range.start;
+    }
+    end == 0 || text[..end].ends_with('\n')
 }

@@ -173,7 +173,7 @@ fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool)
         context.ledger.record(path, Fingerprint::of_bytes(&bytes, None));
         let is_text = matches!(kind, FileKind::Text | FileKind::Svg);
         let lines = is_text.then(|| lines::count(&bytes));
-        output.files.push(file_operation(NAME, FileOperationKind::Read, path, lines));
+        output.measurements.push(file_operation(NAME, FileOperationKind::Read, path, lines));
         append_context(context, path, &mut output);
     }
     output

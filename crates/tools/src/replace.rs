@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use pollux_fs::{Access, TextFile};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
-    Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Measurement, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -244,6 +244,7 @@ impl Replace {
             tool: NAME,
             done,
             remarks,
+            quotes_exactly: found.is_some_and(|found| found.strategy == Strategy::Exact),
             proposed_by_model: self.params.ai_proposed_content.clone(),
             labels: Labels::PROPOSAL,
         }
@@ -254,7 +255,11 @@ impl Replace {
         check(stop)?;
         let is_new = change.before.is_none();
         let report = self.report(&change, found.as_ref());
-        let output = change.make(&self.context, self.shown.get().as_ref(), &report)?;
+        let mut output = change.make(&self.context, self.shown.get().as_ref(), &report)?;
+        if let Some(found) = found {
+            let strategy = found.strategy.as_str().to_owned();
+            output.measurements.push(Measurement::EditStrategy(strategy));
+        }
         if is_new {
             let created = format!("Created {}", self.shown_path());
             return Ok(output.display(Display::Text(created)));

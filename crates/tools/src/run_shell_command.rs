@@ -26,8 +26,12 @@ mod report;
 
 /// The name that models and policies use.
 const NAME: &str = "run_shell_command";
-/// Output of more bytes goes to a file while the command runs; less is kept in memory until it is known how long it is.
-const SPILL_ABOVE: usize = 8 << 20;
+/// What stays in memory of output that will be cut anyway. More than this goes to a file while the command runs.
+const SHORT_LIMITS: Limits = Limits { head: 1 << 20, tail: 3 << 20 };
+/// Beyond this threshold, in characters, the short limits might cut what is to be shown.
+const MAX_SHORT_THRESHOLD: usize = 500_000;
+/// When this much output has come, the folder for the file is made.
+const FOLDER_ABOVE: usize = 1 << 20;
 
 /// The tool.
 pub(crate) struct RunShellCommandTool {
@@ -192,6 +196,8 @@ impl Invocation for RunShellCommand {
             timeout: self.context.options.shell_timeout,
             inactivity: self.context.options.shell_inactivity,
             file: file.clone(),
+            tool: NAME,
+            prompt_id: run.prompt_id.clone(),
         };
         match self.execute(run, file).await {
             Ok(outcome) => {
@@ -215,6 +221,10 @@ impl Invocation for RunShellCommand {
 impl RunShellCommand {
     fn command(&self, file: PathBuf) -> ShellCommand {
         let context = &self.context;
+        let limits = match context.options.truncate_threshold {
+            1..=MAX_SHORT_THRESHOLD => SHORT_LIMITS,
+            _ => Limits::default(),
+        };
         let credentials: Vec<&str> = context.credentials.iter().map(String::as_str).collect();
         ShellCommand {
             environment: pollux_shell::child_environment(
@@ -223,8 +233,8 @@ impl RunShellCommand {
             ),
             timeout: context.options.shell_timeout,
             inactivity: context.options.shell_inactivity,
-            limits: Limits::default(),
-            spill: Some(Spill::new(file, SPILL_ABOVE)),
+            spill: Some(Spill::new(file, limits.head + limits.tail)),
+            limits,
             ..ShellCommand::new(self.params.command.clone(), self.folder.clone())
         }
     }
@@ -240,7 +250,7 @@ impl RunShellCommand {
         let on_output = move |chunk: pollux_shell::Chunk<'_>| {
             received = received.saturating_add(live::length(chunk));
             // The folder is made in time for the file, and only for commands that may need it.
-            if !has_folder && received > SPILL_ABOVE / 2 {
+            if !has_folder && received > FOLDER_ABOVE {
                 has_folder = true;
                 // Should it fail, so will the file, and that is told with the outcome.
                 pollux_fs::create_private_directories(&folder).unwrap_or_default();

@@ -25,30 +25,47 @@ pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBu
     folder.join(format!("{name}.txt"))
 }
 
-/// Cuts `text` to about `limit` characters, a fifth from the beginning, the rest from the end, and says where the whole
-/// is. None when it is not longer than that.
+/// Cuts `text` to `limit` characters, a fifth from the beginning, the rest from the end, and says where the whole is.
+/// None when it is not longer than that; a limit of 0 is none.
 pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<String> {
-    // A byte is never more than a character, so most texts need no count.
-    if limit == 0 || text.len() <= limit {
+    // A character has at least one byte, so most texts need no count.
+    if limit == 0 || text.len() <= limit || text.chars().count() <= limit {
         return None;
     }
-    let total = text.chars().count();
-    if total <= limit {
-        return None;
-    }
+    Some(truncate_ends(text, "", 0, limit, file))
+}
+
+/// The same of a text whose middle is not there any more: `missing` characters between `start` and `end`.
+pub(crate) fn truncate_ends(
+    start: &str,
+    end: &str,
+    missing: u64,
+    limit: usize,
+    file: Option<&Path>,
+) -> String {
     let head_length = (limit as f64 * HEAD_SHARE) as usize;
     let tail_length = limit - head_length;
-    let head = &text[..position(text, head_length)];
-    let tail = &text[position(text, total - tail_length)..];
+    let (start_length, end_length) = (start.chars().count(), end.chars().count());
+    let total = missing + (start_length + end_length) as u64;
+    let head = &start[..position(start, head_length)];
+    let tail = match end_length.checked_sub(tail_length) {
+        Some(surplus) => end[position(end, surplus)..].to_owned(),
+        None if missing > 0 => end.to_owned(),
+        None => {
+            let from_start =
+                (tail_length - end_length).min(start_length.saturating_sub(head_length));
+            format!("{}{end}", &start[position(start, start_length - from_start)..])
+        }
+    };
+    let omitted = total.saturating_sub((head.chars().count() + tail.chars().count()) as u64);
     let place = match file {
         Some(file) => format!("the full output is in {}", file.display()),
         None => "the full output could not be kept".to_owned(),
     };
-    Some(format!(
+    format!(
         "Output too large. Showing the first {head_length} and the last {tail_length} characters; {place}\n\n\
-         {head}\n\n... [{} characters omitted] ...\n\n{tail}",
-        total - limit
-    ))
+         {head}\n\n... [{omitted} characters omitted] ...\n\n{tail}"
+    )
 }
 
 /// The byte at which the character with this index begins.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, TextFormat};
+use pollux_fs::{Access, EntryKind, LineEnding, TextFormat};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
     RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::blocking::{blocking, check};
 use crate::change::{Change, Report, Shown, read_before, unreadable};
 use crate::context::ToolContext;
-use crate::diff::Labels;
+use crate::diff::{Difference, Labels};
 use crate::placeholder::omissions;
 use crate::validation::{Schema, invalid};
 
@@ -124,11 +124,15 @@ impl WriteFile {
         // A mark in the text would become a second one in the file.
         let content =
             if file.format.bom { content.trim_start_matches('\u{FEFF}') } else { content };
-        let bytes = if file.format.lossy {
+        let after = content.replace("\r\n", "\n");
+        let bytes = match file.format {
             // Nothing of the old bytes stays, so nothing can be lost in translation.
-            pollux_fs::encode(content, &TextFormat::default())
-        } else {
-            file.replaced(content)
+            TextFormat { lossy: true, .. } => pollux_fs::encode(content, &TextFormat::default()),
+            // Lines that stay as they are keep their own ends.
+            TextFormat { line_ending: LineEnding::Mixed { .. }, .. } => {
+                file.edited(&Difference::between(&file.text, &after).edits())
+            }
+            TextFormat { .. } => file.replaced(&after),
         };
         let bytes = bytes.map_err(|error| {
             let message = format!(
@@ -138,7 +142,6 @@ impl WriteFile {
             );
             ToolError::new(ToolErrorKind::FileWriteFailure, message)
         })?;
-        let after = content.replace("\r\n", "\n");
         Ok(Change { path: self.path.clone(), before: Some(file), after, bytes })
     }
 
@@ -159,6 +162,7 @@ impl WriteFile {
             tool: NAME,
             done: format!("{done}{by_user}"),
             remarks: String::new(),
+            quotes_exactly: false,
             proposed_by_model: ai_proposed_content.clone(),
             labels: Labels::WRITTEN,
         }

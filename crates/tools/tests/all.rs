@@ -1,5 +1,5 @@
 //! The tools from outside: arguments in, results out, on real folders.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod suite {
     pub mod session;

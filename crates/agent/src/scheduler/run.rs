@@ -96,6 +96,7 @@ impl Scheduler<'_> {
         let told = call_id.clone();
         let context = RunContext {
             call_id,
+            prompt_id: ready.queued.call.prompt_id.clone(),
             cancel: self.cancel.child_token(),
             output: Arc::new(move |output: LiveOutput| {
                 // The scheduler is gone when nobody listens.
@@ -135,8 +136,8 @@ impl Scheduler<'_> {
         match output {
             // What was done when the stop came counts as done.
             Some(mut output) if !self.cancel.is_cancelled() || is_complete(&output) => {
-                for file in output.files.drain(..) {
-                    self.emitter.measure(Measurement::File(file)).await;
+                for measurement in output.measurements.drain(..) {
+                    self.emitter.measure(measurement).await;
                 }
                 let directives = std::mem::take(&mut output.directives);
                 for directive in directives {

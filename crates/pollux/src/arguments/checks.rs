@@ -4,11 +4,12 @@
 
 use clap::Command;
 
-use super::line::Line;
+use super::line::{Flag, Line};
 
 /// Checks a line of the main command.
 pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String> {
-    let is_main = |name: &str| main.get_arguments().any(|argument| argument.get_long() == Some(name));
+    let is_main =
+        |name: &str| main.get_arguments().any(|argument| argument.get_long() == Some(name));
     unknown(line, &is_main)?;
     choices(line)?;
     session_id(line)?;
@@ -53,23 +54,21 @@ fn camel_case(kebab: &str) -> String {
 
 /// Refuses values that are none of a flag's choices.
 pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
-    let mut message = String::from("Invalid values:");
-    let plain = message.len();
-    for (flag, values) in line.texts() {
-        if flag.choices.is_empty() || values.iter().all(|value| flag.choices.contains(value)) {
-            continue;
+    let quoted = |words: &mut dyn Iterator<Item = &String>| {
+        words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+    };
+    let complaint = |(flag, values): (&Flag, Vec<String>)| {
+        let wrong: Vec<&String> =
+            values.iter().filter(|value| !flag.choices.contains(value)).collect();
+        if flag.choices.is_empty() || wrong.is_empty() {
+            return None;
         }
-        let quoted = |words: &mut dyn Iterator<Item = &String>| {
-            words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
-        };
-        let wrong = quoted(&mut values.iter().filter(|value| !flag.choices.contains(value)));
+        let wrong = quoted(&mut wrong.into_iter());
         let choices = quoted(&mut flag.choices.iter());
-        message.push_str(&format!(
-            "\n  Argument: {}, Given: {wrong}, Choices: {choices}",
-            flag.name
-        ));
-    }
-    if message.len() == plain { Ok(()) } else { Err(message) }
+        Some(format!("\n  Argument: {}, Given: {wrong}, Choices: {choices}", flag.name))
+    };
+    let complaints: String = line.texts().into_iter().filter_map(complaint).collect();
+    if complaints.is_empty() { Ok(()) } else { Err(format!("Invalid values:{complaints}")) }
 }
 
 fn session_id(line: &Line<'_>) -> Result<(), String> {

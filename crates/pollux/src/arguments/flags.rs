@@ -37,7 +37,7 @@ pub(crate) enum OutputFormat {
 #[derive(Debug, Clone, Default, Parser)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Arguments {
-    /// The prompt. At a terminal it opens an interactive session
+    /// The prompt, in as many words as it takes
     #[arg(value_name = "PROMPT")]
     pub(crate) query: Vec<String>,
 
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) raw_output: bool,
 
-    /// Do so without a warning
+    /// Keep them without a warning
     #[arg(long)]
     pub(crate) accept_raw_output_risk: bool,
 
@@ -173,11 +173,12 @@ pub(super) fn main(called_as: &str) -> Command {
 
 /// The subcommand `demo`.
 pub(super) fn demo() -> Command {
-    let demo = Command::new(DEMO)
-        .about("Show the agent at work on a sample project, with a recorded model: no key, no network")
-        .disable_help_flag(true)
-        .arg(help_flag());
+    let demo = Command::new(DEMO).disable_help_flag(true).arg(help_flag());
     DemoArguments::augment_args(demo)
+        .about(
+            "Show the agent at work on a sample project, with a recorded model: no key, no network",
+        )
+        .long_about(None)
 }
 
 /// Everything there is to know about the command line, for help, completions and the man page.
@@ -188,10 +189,8 @@ pub(super) fn whole(called_as: &str) -> Command {
         .disable_help_flag(true)
         .arg(shell.value_parser(clap::value_parser!(clap_complete::Shell)))
         .arg(help_flag());
-    let man = Command::new(MAN)
-        .about("Print the man page")
-        .disable_help_flag(true)
-        .arg(help_flag());
+    let man =
+        Command::new(MAN).about("Print the man page").disable_help_flag(true).arg(help_flag());
     main(called_as)
         .args_conflicts_with_subcommands(true)
         .disable_help_subcommand(true)

@@ -68,15 +68,19 @@ impl Group {
 
 /// The groups. The first word of a line names one even when the rest makes no sense, as in Gemini CLI.
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        names: &["mcp"],
-        verbs: &["add", "remove", "list", "enable", "disable"],
-        alone: false,
-    },
+    Group { names: &["mcp"], verbs: &["add", "remove", "list", "enable", "disable"], alone: false },
     Group {
         names: &["extensions", "extension"],
         verbs: &[
-            "install", "uninstall", "list", "update", "enable", "disable", "link", "new", "validate",
+            "install",
+            "uninstall",
+            "list",
+            "update",
+            "enable",
+            "disable",
+            "link",
+            "new",
+            "validate",
             "config",
         ],
         alone: false,

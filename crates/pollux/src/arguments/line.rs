@@ -65,7 +65,8 @@ impl Table {
                     _ if optional => Kind::OptionalText,
                     _ => Kind::Text,
                 };
-                let choices = if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
+                let choices =
+                    if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
                 flags.push(Flag {
                     name: name.to_owned(),
                     short: argument.get_short(),
@@ -152,7 +153,9 @@ impl<'t> Line<'t> {
                 reader.long(body);
             } else if is_flag(&word) {
                 reader.short(&word[1..]);
-            } else if reader.line.words.is_empty() && groups.iter().any(|group| group.is_called(&word)) {
+            } else if reader.line.words.is_empty()
+                && groups.iter().any(|group| group.is_called(&word))
+            {
                 reader.line.group = Some((word, reader.rest.collect()));
                 return reader.line;
             } else {
@@ -264,7 +267,10 @@ impl<'t> Line<'t> {
 /// Whether a word is a flag: a dash and something that is no number.
 fn is_flag(word: &str) -> bool {
     let Some(body) = word.strip_prefix('-') else { return false };
-    !body.is_empty() && body.parse::<f64>().map_or(true, |_| !body.starts_with(|first: char| first.is_ascii_digit() || first == '.'))
+    !body.is_empty()
+        && body.parse::<f64>().map_or(true, |_| {
+            !body.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        })
 }
 
 /// Whether a word can be the value of the flag before it.
@@ -345,7 +351,8 @@ impl<'t> Reader<'t> {
                 Value::Text(word.unwrap_or_default())
             }
             Kind::Text | Kind::List => {
-                let Some(word) = attached.or_else(|| self.rest.next_if(|word| is_value(word))) else {
+                let Some(word) = attached.or_else(|| self.rest.next_if(|word| is_value(word)))
+                else {
                     self.line.missing_value.get_or_insert_with(|| typed.to_owned());
                     return;
                 };

@@ -78,11 +78,31 @@ fn prompts() {
 #[test]
 fn every_flag_that_works() {
     let arguments = run(&[
-        "-m", " pro ", "-o", "stream-json", "--approval-mode", "auto_edit", "--include-directories",
-        "a, b,,c", "--includeDirectories=d", "--skip-trust", "--sessionId", "x-1_Y", "--raw-output",
-        "--accept-raw-output-risk", "-d", "--fake-responses", "r.jsonl",
-        "--fake-responses-non-strict=n.jsonl", "--recordResponses", "w.jsonl", "--isCommand",
-        "--screen-reader", "--list-sessions", "--delete-session", "2",
+        "-m",
+        " pro ",
+        "-o",
+        "stream-json",
+        "--approval-mode",
+        "auto_edit",
+        "--include-directories",
+        "a, b,,c",
+        "--includeDirectories=d",
+        "--skip-trust",
+        "--sessionId",
+        "x-1_Y",
+        "--raw-output",
+        "--accept-raw-output-risk",
+        "-d",
+        "--fake-responses",
+        "r.jsonl",
+        "--fake-responses-non-strict=n.jsonl",
+        "--recordResponses",
+        "w.jsonl",
+        "--isCommand",
+        "--screen-reader",
+        "--list-sessions",
+        "--delete-session",
+        "2",
     ]);
     assert_eq!(arguments.model.as_deref(), Some("pro"));
     assert_eq!(arguments.output_format, Some(OutputFormat::StreamJson));
@@ -170,7 +190,10 @@ fn unusable_lines() {
             &["--approval-mode", "autoEdit"],
             "Invalid values:\n  Argument: approval-mode, Given: \"autoEdit\", Choices: \"default\", \"auto_edit\", \"yolo\", \"plan\"",
         ),
-        (&["demo", "-o", "xml"], "Invalid values:\n  Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\""),
+        (
+            &["demo", "-o", "xml"],
+            "Invalid values:\n  Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\"",
+        ),
         (&["-r", "--session-id", "x"], exclusive),
         (&["--session-file", "f", "--session-id", "x"], exclusive),
         (
@@ -301,6 +324,7 @@ fn help_and_version_answer_whatever_else_is_there() {
         }
     }
     let exit = read(&["demo", "--help"]).unwrap_err();
+    assert!(exit.stdout.starts_with("Show the agent at work"), "{}", exit.stdout);
     assert!(exit.stdout.contains("Usage: gemini demo [OPTIONS]"), "{}", exit.stdout);
     assert_eq!(run(&["--help=false"]).prompt_text(), None);
 }
@@ -322,7 +346,10 @@ fn the_declaration_is_sound() {
 
 #[test]
 fn without_a_person() {
-    let table: &[(&[&str], (bool, bool), &[(&str, &str)], bool)] = &[
+    type Row =
+        (&'static [&'static str], (bool, bool), &'static [(&'static str, &'static str)], bool);
+    // Words, whether standard input and output are terminals, variables, and whether nobody is there.
+    let table: &[Row] = &[
         (&[], (true, true), &[], false),
         (&["words"], (true, true), &[], false),
         (&["words"], (false, true), &[], true),

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pollux_fs::{
-    Access, COMMON_EXCLUDES, DIRECTORY_EXCLUDES, EntryKind, Exclusions, GlobOptions, IgnoreOptions,
-    IgnoreRules, NEVER, READ_MANY_FILE_EXCLUDES, WalkOptions, Workspace,
+    Access, COMMON_EXCLUDES, DIRECTORY_EXCLUDES, EntryKind, Exclusions, GlobOptions, IgnoreRules,
+    NEVER, READ_MANY_FILE_EXCLUDES, WalkOptions, Workspace,
 };
 use pollux_protocol::Part;
 
@@ -48,30 +48,29 @@ pub(crate) async fn expand(setup: &Setup, prompt: &str) -> Result<Vec<Part>, Fai
         return Ok(vec![Part::text(prompt)]);
     }
     let filtering = &setup.loaded.settings.context.file_filtering;
-    let options = IgnoreOptions {
-        git: filtering.respect_git_ignore,
-        gemini: filtering.respect_gemini_ignore,
-        custom_files: filtering.custom_ignore_file_paths.iter().map(Into::into).collect(),
-    };
     let recursive_search = filtering.enable_recursive_file_search;
+    let options = setup.ignore_options();
     let workspace = Arc::clone(&setup.workspace);
     let prompt = prompt.to_owned();
     let work = tokio::task::spawn_blocking(move || {
         let rules = IgnoreRules::for_roots(workspace.roots(), &options);
-        let references = References { workspace: &workspace, rules: &rules, recursive_search };
-        references.expand(&prompt)
+        References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
     });
     let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
     let Expansion { parts, notes } = expanded.map_err(|error| Failure::input(error.to_string()))?;
     if setup.arguments.debug {
-        notes.iter().for_each(|note| stderr_line(note));
+        for note in &notes {
+            stderr_line(note);
+        }
     }
     Ok(parts)
 }
 
 /// A file that was named and cannot be read. Gemini CLI's message; exit code 42.
 #[derive(Debug, thiserror::Error)]
-#[error("Exiting due to an error processing the @ command: Error reading files ({label}): {source}")]
+#[error(
+    "Exiting due to an error processing the @ command: Error reading files ({label}): {source}"
+)]
 struct ReferenceError {
     label: String,
     source: pollux_fs::Error,
@@ -176,7 +175,9 @@ impl References<'_> {
                 continue;
             }
             if found.len() == MAX_NAMES {
-                lookup.notes.push(format!("Only the first {MAX_NAMES} names after an @ are looked up."));
+                lookup
+                    .notes
+                    .push(format!("Only the first {MAX_NAMES} names after an @ are looked up."));
                 break;
             }
             let resolved = self.resolve(name, lookup);
@@ -187,6 +188,9 @@ impl References<'_> {
 
     /// The first thing that `name` means in one of the folders.
     fn resolve(&self, name: &str, lookup: &mut Lookup) -> Option<Resolved> {
+        if name.is_empty() {
+            return None;
+        }
         for root in self.workspace.roots() {
             let path = pollux_fs::absolute(root, Path::new(name));
             let kind = pollux_fs::info(&path).map(|info| info.kind);
@@ -223,7 +227,11 @@ impl References<'_> {
             && name.len() <= 1024
             && !Path::new(name).is_absolute()
             && !name.split(['/', '\\']).any(|component| component == "..");
-        if !self.recursive_search || !is_name || lookup.searches == 0 || lookup.time_left().is_zero() {
+        if !self.recursive_search
+            || !is_name
+            || lookup.searches == 0
+            || lookup.time_left().is_zero()
+        {
             return None;
         }
         lookup.searches -= 1;

@@ -35,7 +35,10 @@ impl Ending<'_> {
         let code = if format == "text" { self.codes.0 } else { self.codes.1 };
         run.assert_code(code);
         let message = self.message;
-        assert!(run.stderr_text().contains(message), "{format}: no {message:?}\n{}", run.report());
+        // Within JSON the message is a JSON text.
+        let quoted = Value::from(message).to_string();
+        let shown = if format == "json" { quoted.trim_matches('"') } else { message };
+        assert!(run.stderr_text().contains(shown), "{format}: no {shown:?}\n{}", run.report());
         let error = match format {
             "text" => return assert!(!run.stdout_text().contains(message), "{}", run.report()),
             "json" => run.json()["error"].clone(),

@@ -138,6 +138,7 @@ fn call_ids_are_made_of_name_time_and_position() {
         .call("list_directory", json!({"dir_path": "."}))
         .call_with_id("abc", "glob", json!({"pattern": "*"}));
     let stage = Stage::with([first, reply().text("ok")]);
+    stage.home.project_file("a.txt", "");
     let run = stage.prompt("stream-json", "go");
     let uses = lines_of(&run, "tool_use");
     let made = uses[0]["tool_id"].as_str().unwrap();

@@ -167,7 +167,7 @@ fn a_prompt_ends_after_a_hundred_turns() {
         let pattern = format!("{}*", request.contents().len());
         reply().call("glob", json!({"pattern": pattern}))
     });
-    let run = stage.pollux(&["-p", "go"]).timeout(Duration::from_secs(60)).run();
+    let run = stage.pollux(&["-p", "go"]).timeout(Duration::from_secs(20)).run();
     assert_eq!(stage.requests().len(), 100, "{}", run.report());
 }
 

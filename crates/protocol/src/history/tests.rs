@@ -155,7 +155,7 @@ fn resume(history: &mut History, shuffle: u8) {
         .iter()
         .map(|entry| (entry.id().clone(), entry.content().clone()))
         .collect();
-    if shuffle % 4 == 0 && contents.len() > 1 {
+    if shuffle.is_multiple_of(4) && contents.len() > 1 {
         let length = contents.len();
         contents.swap(usize::from(shuffle) % length, length / 2);
     } else {

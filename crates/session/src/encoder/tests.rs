@@ -116,8 +116,7 @@ fn words_told_with_results_are_a_message_too() {
     let calls = vec![call("a", CallStatus::Success, Some("x"))];
     encode(&mut encoder, &Record::Model(message(parts, calls)));
     let told = vec![Part::text("stop soon"), Part::output("a", "read_file", "x")];
-    let lines =
-        encode(&mut encoder, &Record::Responses { id: EntryId::new("r1"), parts: told });
+    let lines = encode(&mut encoder, &Record::Responses { id: EntryId::new("r1"), parts: told });
     assert_eq!(
         lines[..2],
         [

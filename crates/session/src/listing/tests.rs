@@ -31,7 +31,8 @@ fn the_list_is_printed_as_gemini_cli_prints_it() {
         is_damaged: false,
     };
     let now = "2026-01-31T12:00:00Z".parse().unwrap();
-    let sessions = [session(1, "fix it", None), session(2, &"x".repeat(101), Some(&"y".repeat(101)))];
+    let sessions =
+        [session(1, "fix it", None), session(2, &"x".repeat(101), Some(&"y".repeat(101)))];
     let expected = format!(
         "\nAvailable sessions for this project (2):\n  1. fix it (1 hour ago, current) [id1]\n  2. {}... (1 hour ago) [id2]\n",
         "y".repeat(97)

@@ -75,7 +75,11 @@ fn damage_is_counted_and_costs_only_its_line() {
 #[test]
 fn a_huge_line_and_deep_nesting_are_survived() {
     let deep = format!(r#"{{"id":"d","content":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-    let text = format!("{HEADER}\n{}\n{deep}\n{}\n", message("a", &"x".repeat(8 << 20)), message("b", "y"));
+    let text = format!(
+        "{HEADER}\n{}\n{deep}\n{}\n",
+        message("a", &"x".repeat(8 << 20)),
+        message("b", "y")
+    );
     let (found, _) = ids(text.as_bytes());
     assert!(found.contains(&"a".to_owned()) && found.contains(&"b".to_owned()));
 }

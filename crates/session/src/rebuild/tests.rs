@@ -1,10 +1,7 @@
 //! Replaying the durable events gives the same conversation; and what other programs leave is read.
 
-use std::io::Cursor;
-use std::path::Path;
-
 use pollux_protocol::{
-    CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record, Role,
+    CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -17,11 +14,17 @@ use crate::resume::SessionData;
 const HEADER: &str = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-01-31T12:00:00.000Z","lastUpdated":"2026-01-31T12:00:00.000Z","kind":"main"}"#;
 
 fn read(bytes: &[u8]) -> SessionData {
-    SessionData::read(Path::new("test"), &mut Cursor::new(bytes)).unwrap()
+    SessionData::from_bytes(bytes).unwrap()
 }
 
 fn read_lines(lines: &[&str]) -> SessionData {
-    read(std::iter::once(HEADER).chain(lines.iter().copied()).collect::<Vec<_>>().join("\n").as_bytes())
+    read(
+        std::iter::once(HEADER)
+            .chain(lines.iter().copied())
+            .collect::<Vec<_>>()
+            .join("\n")
+            .as_bytes(),
+    )
 }
 
 fn shape(contents: &[(EntryId, Content)]) -> Value {
@@ -36,17 +39,34 @@ fn shape(contents: &[(EntryId, Content)]) -> Value {
 #[derive(Debug, Clone)]
 enum Step {
     User(String),
-    Answer { texts: Vec<String>, calls: usize, signature: u8, interrupted: bool },
+    Answer {
+        texts: Vec<String>,
+        calls: usize,
+        signature: u8,
+        interrupted: bool,
+    },
     /// Finish this many of the calls under way, from the front or the back.
-    Finish { count: usize, from_back: bool, media: bool },
-    Tell { steering: bool, reversed: bool },
+    Finish {
+        count: usize,
+        from_back: bool,
+        media: bool,
+    },
+    Tell {
+        steering: bool,
+        reversed: bool,
+    },
     Notice,
     /// The process dies and another one resumes.
     Die,
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let text = prop_oneof!["[a-z ]{0,6}", Just("/x".to_owned()), Just("?".to_owned()), Just("é\n".to_owned())];
+    let text = prop_oneof![
+        "[a-z ]{0,6}",
+        Just("/x".to_owned()),
+        Just("?".to_owned()),
+        Just("é\n".to_owned())
+    ];
     prop_oneof![
         3 => text.clone().prop_map(Step::User),
         4 => (prop::collection::vec(text, 0..3), 0..4usize, 0..4u8, prop::bool::weighted(0.1))
@@ -89,7 +109,8 @@ impl Run {
     }
 
     fn log(&mut self, record: &Record) {
-        let lines = self.encoder.encode(record, "2026-01-31T12:00:00.000Z", || "n".to_owned()).unwrap();
+        let lines =
+            self.encoder.encode(record, "2026-01-31T12:00:00.000Z", || "n".to_owned()).unwrap();
         for line in lines {
             self.file.extend_from_slice(&line);
             self.file.push(b'\n');
@@ -128,7 +149,10 @@ impl Run {
         let id = self.id();
         let mut parts: Vec<Part> = texts.iter().map(Part::text).collect();
         // Ids that collide are made unique by the history.
-        parts.extend((0..calls).map(|call| Part::call(format!("{id}c{}", call / 2), "tool", json!({ "n": call }))));
+        parts
+            .extend((0..calls).map(|call| {
+                Part::call(format!("{id}c{}", call / 2), "tool", json!({ "n": call }))
+            }));
         if let Some(last) = parts.last_mut() {
             last.opaque = match signature {
                 1 => Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data: "sig".to_owned() }),
@@ -159,7 +183,9 @@ impl Run {
     fn finish(&mut self, count: usize, from_back: bool, media: bool) {
         for _ in 0..count {
             let mut open = self.calls.iter_mut().filter(|call| !call.status.is_final());
-            let Some(call) = (if from_back { open.next_back() } else { open.next() }) else { return };
+            let Some(call) = (if from_back { open.next_back() } else { open.next() }) else {
+                return;
+            };
             call.status = CallStatus::Success;
             let mut result = vec![Part::output(call.id.as_str(), "tool", "done")];
             if media {
@@ -181,7 +207,8 @@ impl Run {
         if reversed {
             calls.reverse();
         }
-        let results: Vec<Part> = calls.into_iter().filter_map(|call| call.result).flatten().collect();
+        let results: Vec<Part> =
+            calls.into_iter().filter_map(|call| call.result).flatten().collect();
         let (responses, siblings): (Vec<Part>, Vec<Part>) =
             results.into_iter().partition(|part| part.as_response().is_some());
         let mut parts = if steering { vec![Part::text("faster")] } else { Vec::new() };
@@ -193,10 +220,13 @@ impl Run {
     /// What resume must make of the calls that were under way.
     fn die(&mut self) {
         let calls = std::mem::take(&mut self.calls);
-        let Some(last) = self.history.entries().last().map(|entry| entry.id().to_string()) else { return };
+        let Some(last) = self.history.entries().last().map(|entry| entry.id().to_string()) else {
+            return;
+        };
         if !calls.is_empty() {
             let parts = calls.into_iter().flat_map(|call| {
-                call.result.unwrap_or_else(|| vec![interrupted(call.id.as_str(), "tool", INTERRUPTED)])
+                call.result
+                    .unwrap_or_else(|| vec![interrupted(call.id.as_str(), "tool", INTERRUPTED)])
             });
             self.history.push_responses(EntryId::new(format!("{last}_response")), parts.collect());
         }
@@ -234,7 +264,8 @@ proptest! {
         run.die();
         let data = read(&run.file);
         prop_assert!(data.damage.is_empty(), "{:?}", data.damage);
-        let (restored, _) = History::restore(data.contents);
+        let (restored, repairs) = History::restore(data.contents);
+        prop_assert_eq!(repairs, []);
         prop_assert_eq!(entries(&restored), entries(&run.history));
         prop_assert!(restored.pending().is_empty());
     }
@@ -275,7 +306,8 @@ fn a_call_killed_while_it_ran_says_so() {
         r#"{"$pollux":{"started":{"callId":"a","effects":{}}}}"#,
     ]);
     let results = &data.contents[1].1;
-    let texts: Vec<String> = results.responses().map(|response| response.response["error"].to_string()).collect();
+    let texts: Vec<String> =
+        results.responses().map(|response| response.response["error"].to_string()).collect();
     assert!(texts[0].contains("while it ran"), "{texts:?}");
     assert!(texts[1].ends_with("The call was interrupted.\""), "{texts:?}");
 }
@@ -356,4 +388,35 @@ fn an_old_session_of_one_object_is_read() {
     let data = read(text.as_bytes());
     assert_eq!((data.id.as_str(), data.contents.len()), ("old", 2));
     assert_eq!(data.damage, Vec::<String>::new());
+}
+
+#[test]
+fn a_session_that_gemini_cli_went_on_with_is_taken_back() {
+    // The first half is in the layout of Pollux, killed in a call; Gemini CLI 0.61 resumed it and wrote the rest.
+    let data = read(include_bytes!("../../tests/golden/continued.jsonl"));
+    assert_eq!(data.damage, Vec::<String>::new());
+    let (history, repairs) = History::restore(data.contents);
+    assert_eq!(repairs, []);
+    let ids: Vec<&str> = history.entries().iter().map(|entry| entry.id().as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "context",
+            "u1",
+            "m1",
+            "m1_response",
+            "r1_interrupted",
+            "r1",
+            "m2",
+            "m3",
+            "m3_response",
+            "u3_interrupted",
+            "u3",
+            "m4"
+        ]
+    );
+    let signatures = history.entries().iter().flat_map(|entry| &entry.content().parts);
+    let signatures: Vec<&str> =
+        signatures.filter_map(|part| Some(part.opaque.as_ref()?.data.as_str())).collect();
+    assert_eq!(signatures, ["c2ln", "c2lnMg==", "c2lnMw=="]);
 }

@@ -30,16 +30,27 @@ fn tool(success: bool, decision: Option<Decision>) -> Measurement {
         decision,
         error: None,
         content_length: None,
-        diff: success.then(|| DiffStat { model_added_lines: 3, model_removed_lines: 1, ..DiffStat::default() }),
+        diff: success.then(|| DiffStat {
+            model_added_lines: 3,
+            model_removed_lines: 1,
+            ..DiffStat::default()
+        }),
     })
 }
 
 fn run() -> Statistics {
     let statistics = Statistics::new();
-    observe(&statistics, response(Usage { prompt: 10, candidates: 2, total: 12, cached: 4, ..Usage::default() }));
     observe(
         &statistics,
-        Measurement::InvalidStream { model: "m".to_owned(), role: ModelRole::Main, reason: InvalidStream::NoResponseText },
+        response(Usage { prompt: 10, candidates: 2, total: 12, cached: 4, ..Usage::default() }),
+    );
+    observe(
+        &statistics,
+        Measurement::InvalidStream {
+            model: "m".to_owned(),
+            role: ModelRole::Main,
+            reason: InvalidStream::NoResponseText,
+        },
     );
     observe(
         &statistics,
@@ -61,7 +72,8 @@ fn run() -> Statistics {
 #[test]
 fn the_stats_object_has_gemini_clis_shape_and_order() {
     let text = serde_json::to_string(&run().stats()).unwrap();
-    let tokens = r#"{"input":6,"prompt":10,"candidates":2,"total":12,"cached":4,"thoughts":0,"tool":0}"#;
+    let tokens =
+        r#"{"input":6,"prompt":10,"candidates":2,"total":12,"cached":4,"thoughts":0,"tool":0}"#;
     let expected = format!(
         concat!(
             r#"{{"models":{{"m":{{"api":{{"totalRequests":2,"totalErrors":2,"totalLatencyMs":200,"#,

@@ -78,7 +78,9 @@ async fn killed_in_the_middle_of_a_call_the_other_results_survive() {
     drop(log);
     let (_log, data) = store.resume(&store.find(&id).unwrap()).unwrap();
     let (again, _) = History::restore(data.contents);
-    let texts = |history: &History| format!("{:?}", history.entries().iter().map(|e| e.content()).collect::<Vec<_>>());
+    let texts = |history: &History| {
+        format!("{:?}", history.entries().iter().map(|e| e.content()).collect::<Vec<_>>())
+    };
     assert_eq!(texts(&again), texts(&history));
 }
 

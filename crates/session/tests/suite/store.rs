@@ -10,7 +10,7 @@ use super::resume::{said, store};
 fn write(folder: &Path, name: &str, lines: &[serde_json::Value]) {
     let chats = folder.join("chats");
     std::fs::create_dir_all(&chats).unwrap();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     std::fs::write(chats.join(name), text).unwrap();
 }
 
@@ -24,9 +24,17 @@ fn user(text: &str) -> serde_json::Value {
 
 fn sample(folder: &Path) -> SessionStore {
     let context = json!({ "$set": { "messages": [user("<session_context>x")] } });
-    write(folder, "session-b.jsonl", &[header("second", "2026-01-02T00:00:00.000Z"), context.clone(), user("two\nlines")]);
+    write(
+        folder,
+        "session-b.jsonl",
+        &[header("second", "2026-01-02T00:00:00.000Z"), context.clone(), user("two\nlines")],
+    );
     write(folder, "session-a.jsonl", &[header("first", "2026-01-01T00:00:00.000Z"), user("one")]);
-    write(folder, "session-c.jsonl", &[header("silent", "2026-01-03T00:00:00.000Z"), context, user("/help")]);
+    write(
+        folder,
+        "session-c.jsonl",
+        &[header("silent", "2026-01-03T00:00:00.000Z"), context, user("/help")],
+    );
     let mut child = header("child", "2026-01-04T00:00:00.000Z");
     child["kind"] = json!("subagent");
     write(folder, "session-d.jsonl", &[child, user("sub")]);
@@ -40,8 +48,14 @@ fn sample(folder: &Path) -> SessionStore {
 fn the_list_is_in_order_and_hides_what_nobody_can_resume() {
     let folder = tempfile::tempdir().unwrap();
     let sessions = sample(folder.path()).list().unwrap();
-    let shown: Vec<_> = sessions.iter().map(|session| (session.index, session.id.as_str(), session.title())).collect();
-    assert_eq!(shown, [(1, "first", "one"), (2, "second", "two lines"), (3, "session-e", "(damaged file)")]);
+    let shown: Vec<_> = sessions
+        .iter()
+        .map(|session| (session.index, session.id.as_str(), session.title()))
+        .collect();
+    assert_eq!(
+        shown,
+        [(1, "first", "one"), (2, "second", "two lines"), (3, "session-e", "(damaged file)")]
+    );
 }
 
 #[test]
@@ -105,7 +119,9 @@ fn deleting_takes_what_was_asked_for_and_nothing_else() {
 #[test]
 fn a_session_named_after_a_folder_of_the_state_deletes_no_other_sessions() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, id) in [("session-1.jsonl", "chats"), ("session-2.jsonl", ".."), ("session-3.jsonl", "keep")] {
+    for (name, id) in
+        [("session-1.jsonl", "chats"), ("session-2.jsonl", ".."), ("session-3.jsonl", "keep")]
+    {
         write(folder.path(), name, &[header(id, "2026-01-01T00:00:00.000Z"), user("x")]);
     }
     let store = store(folder.path());
@@ -120,7 +136,12 @@ async fn a_file_from_elsewhere_becomes_a_new_session() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
     let path = folder.path().join("elsewhere.jsonl");
-    let text = format!("{}\n{}\n{}\n", header("theirs", "2026-01-01T00:00:00.000Z"), user("hello"), json!({ "id": "i", "type": "info", "content": "x" }));
+    let text = format!(
+        "{}\n{}\n{}\n",
+        header("theirs", "2026-01-01T00:00:00.000Z"),
+        user("hello"),
+        json!({ "id": "i", "type": "info", "content": "x" })
+    );
     std::fs::write(&path, text).unwrap();
     let (log, data) = store.import(&path).unwrap();
     assert_ne!(data.id, "theirs");
@@ -131,7 +152,10 @@ async fn a_file_from_elsewhere_becomes_a_new_session() {
     assert!(!lines.contains("\"content\":\"x\""));
     let missing = folder.path().join("missing");
     let error = store.import(&missing).err().unwrap();
-    assert_eq!(error.to_string(), format!("File not found or invalid format: {}", missing.display()));
+    assert_eq!(
+        error.to_string(),
+        format!("File not found or invalid format: {}", missing.display())
+    );
 }
 
 #[test]
@@ -140,7 +164,8 @@ fn an_old_session_goes_on_in_a_new_file_and_stays() {
     let old = json!({ "sessionId": "old", "projectHash": "h", "startTime": "2025-01-01T00:00:00.000Z", "lastUpdated": "2025-01-01T00:00:00.000Z", "messages": [{ "id": "u", "type": "user", "content": "hi" }] });
     let chats = folder.path().join("chats");
     std::fs::create_dir_all(&chats).unwrap();
-    std::fs::write(chats.join("session-old.json"), serde_json::to_string_pretty(&old).unwrap()).unwrap();
+    std::fs::write(chats.join("session-old.json"), serde_json::to_string_pretty(&old).unwrap())
+        .unwrap();
     let store = store(folder.path());
     for _ in 0..2 {
         let (log, data) = store.resume(&store.find("old").unwrap()).unwrap();
@@ -158,7 +183,11 @@ fn two_thousand_sessions_are_listed_at_once() {
     for number in 0..2_000 {
         let answer = json!({ "id": "m", "type": "gemini", "content": long });
         let start = format!("2026-01-01T00:{:02}:{:02}.000Z", number / 60, number % 60);
-        write(folder.path(), &format!("session-{number}.jsonl"), &[header(&number.to_string(), &start), user("hi"), answer]);
+        write(
+            folder.path(),
+            &format!("session-{number}.jsonl"),
+            &[header(&number.to_string(), &start), user("hi"), answer],
+        );
     }
     let store = store(folder.path());
     let start = Instant::now();

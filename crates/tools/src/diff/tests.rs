@@ -26,7 +26,7 @@ fn patches_have_npms_form() {
 
 #[test]
 fn changes_far_apart_get_their_own_hunks() {
-    let old: String = (1..=30).map(|line| format!("{line}\n")).collect();
+    let old = (1..=30).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let near = old.replace("\n5\n", "\nfive\n").replace("\n12\n", "\ntwelve\n");
     assert_eq!(patch(&old, &near).matches("@@ -").count(), 1);
     let far = old.replace("\n5\n", "\nfive\n").replace("\n13\n", "\nthirteen\n");
@@ -44,7 +44,7 @@ fn figures_count_utf16_without_line_ends() {
 
 #[test]
 fn a_snippet_shows_five_lines_around_a_change() {
-    let old: String = (1..=40).map(|line| format!("{line}\n")).collect();
+    let old = (1..=40).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let new = old.replace("\n10\n", "\nten\n").replace("\n14\n", "\nfourteen\n");
     let snippet = Difference::between(&old, &new).snippet();
     assert!(snippet.starts_with("...\n5\n6\n"), "{snippet}");
@@ -55,8 +55,8 @@ fn a_snippet_shows_five_lines_around_a_change() {
 
 #[test]
 fn huge_and_different_texts_take_bounded_time() {
-    let old: String = (0..200_000).map(|line| format!("a{}\n", line % 7919)).collect();
-    let new: String = (0..200_000).map(|line| format!("b{}\n", line % 6007)).collect();
+    let old = (0..200_000).map(|line| format!("a{}\n", line % 7919)).collect::<Vec<_>>().concat();
+    let new = (0..200_000).map(|line| format!("b{}\n", line % 6007)).collect::<Vec<_>>().concat();
     let start = Instant::now();
     Difference::between(&old, &new).figures();
     assert!(start.elapsed() < Duration::from_secs(10));
@@ -97,11 +97,22 @@ fn apply(old: &str, patch: &str) -> String {
     result
 }
 
+#[test]
+fn what_both_share_is_counted_and_not_shown() {
+    let (head, tail) = ("h\n".repeat(1000), "t\n".repeat(1000));
+    let (old, new) = (format!("{head}a\n{tail}"), format!("{head}b\n{tail}"));
+    let hunk = "@@ -998,7 +998,7 @@\n h\n h\n h\n-a\n+b\n t\n t\n t\n";
+    assert_eq!(patch(&old, &new), format!("{HEADER}{hunk}"));
+    let expected = format!("...\n{}b\n{}...", "h\n".repeat(5), "t\n".repeat(5));
+    assert_eq!(Difference::between(&old, &new).snippet(), expected);
+}
+
 proptest! {
     #[test]
     fn a_patch_makes_the_new_text_of_the_old(
-        old in "([ab]?\n){0,20}", new in "([ab]?\n){0,20}"
+        head in "(h\n){0,12}", old in "([ab]?\n){0,20}", new in "([ab]?\n){0,20}", tail in "([ta]\n){0,12}(end)?"
     ) {
+        let (old, new) = (format!("{head}{old}{tail}"), format!("{head}{new}{tail}"));
         prop_assert_eq!(apply(&old, &patch(&old, &new)), new);
     }
 
@@ -109,6 +120,12 @@ proptest! {
     fn any_texts_are_compared(old in "(?s).{0,80}", new in "(?s).{0,80}") {
         let difference = Difference::between(&old, &new);
         difference.snippet();
+        let (mut result, mut end) = (String::new(), 0);
+        for (range, text) in difference.edits() {
+            result = result + &old[end..range.start] + &text;
+            end = range.end;
+        }
+        prop_assert_eq!(result + &old[end..], new.as_str());
         let figures = difference.figures();
         let lines = |text: &str| text.split_inclusive('\n').count() as u64;
         prop_assert_eq!(lines(&old) + figures.added_lines, lines(&new) + figures.removed_lines);

@@ -16,6 +16,9 @@ const MIN_LENGTH: usize = 10;
 /// Lines of the text times the squared length of what is looked for.
 const MAX_COMPLEXITY: f64 = 4e8;
 
+/// Steps of the distance computation before the search gives up; the limits above need far fewer on real text.
+const MAX_STEPS: usize = 100_000_000;
+
 /// A run of lines that comes close.
 struct Candidate {
     window: Range<usize>,
@@ -69,7 +72,7 @@ fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudge
     let length = raw.len() as f64;
     let bare_limit = (length * THRESHOLD).floor() as usize;
     let text = Bare::of(lines);
-    let mut budget = Budget::new(MAX_COMPLEXITY as usize);
+    let mut budget = Budget::new(MAX_STEPS);
     let mut found = Vec::new();
     for start in 0..(lines.count() + 1).saturating_sub(search.len()) {
         let window = start..start + search.len();

@@ -90,6 +90,8 @@ fn all_places_change_when_several_are_meant() {
     let found = find_edit("a b a\na\n", "a", "xy", true).unwrap();
     assert_eq!(found.apply("a b a\na\n"), "xy b xy\nxy\n");
     assert_eq!(found.line_ranges("a b a\na\n"), [(1, 1), (1, 1), (2, 2)]);
+    let found = find_edit("(\n\n", "\n", "", true).unwrap();
+    assert_eq!(found.apply("(\n\n"), "(\n", "the final line feed stays when all others go");
     let text = "  a\n  b\nz\n a\n b\n";
     let found = find_edit(text, "a\nb", "c\nd", true).unwrap();
     assert_eq!(

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pollux_fs::Spool;
-use pollux_protocol::{Display, ToolOutput};
-use pollux_shell::{Ended, Outcome};
+use pollux_protocol::{Display, Measurement, ToolOutput};
+use pollux_shell::{Ended, Outcome, strip_ansi};
 
-use crate::truncation::truncate;
+use crate::truncation::{truncate, truncate_ends};
 use crate::untrusted;
 
 /// What the report needs to know beside the outcome.
@@ -20,12 +20,24 @@ pub(super) struct Report {
     pub(super) inactivity: Option<Duration>,
     /// The file for output that is cut.
     pub(super) file: PathBuf,
+    /// The tool and the prompt, for the figures.
+    pub(super) tool: &'static str,
+    pub(super) prompt_id: String,
+}
+
+/// The output as it is told.
+struct Shown {
+    text: String,
+    /// The file that has the whole of it.
+    file: Option<PathBuf>,
+    is_cut: bool,
 }
 
 impl Report {
     /// The result for model and person. Writes the file when the output is cut.
     pub(super) fn output(&self, outcome: &Outcome) -> ToolOutput {
-        let (text, output_file) = self.cut(outcome);
+        let Shown { text, file, is_cut } = self.cut(outcome);
+        let measured = is_cut.then(|| self.measure_cut(outcome, &text));
         let told = match self.reason(outcome.ended) {
             None => untrusted::wrap(&ended(outcome, &text)),
             Some(reason) if text.is_empty() => {
@@ -37,27 +49,43 @@ impl Report {
         };
         let display = if text.is_empty() { silent(outcome) } else { text };
         let mut output = ToolOutput::quiet(told).display(Display::Text(display));
-        output.output_file = output_file;
+        output.output_file = file;
+        output.measurements.extend(measured);
         output
     }
 
-    /// The text of the output, cut if need be, and the file that has the whole of it.
-    fn cut(&self, outcome: &Outcome) -> (String, Option<PathBuf>) {
-        let text = outcome.text();
-        let spilled = outcome.spilled.as_ref().filter(|spilled| spilled.failure.is_none());
-        let is_long = self.threshold > 0
-            && text.len() > self.threshold
-            && text.chars().count() > self.threshold;
-        if !is_long {
-            let file = spilled.filter(|_| !outcome.binary).map(|spilled| spilled.path.clone());
-            return (text, file);
+    /// The figure for output that was cut.
+    fn measure_cut(&self, outcome: &Outcome, shown: &str) -> Measurement {
+        Measurement::ToolOutputTruncated {
+            tool: self.tool.to_owned(),
+            prompt_id: self.prompt_id.clone(),
+            original: outcome.bytes,
+            truncated: shown.len() as u64,
+            threshold: self.threshold as u64,
         }
-        let file = match spilled {
-            Some(spilled) => Some(spilled.path.clone()),
-            None => keep(&self.file, &text).then(|| self.file.clone()),
-        };
-        let cut = truncate(&text, self.threshold, file.as_deref()).unwrap_or(text);
-        (cut, file)
+    }
+
+    /// The text of the output, cut if need be, and the file that has the whole of it.
+    fn cut(&self, outcome: &Outcome) -> Shown {
+        let spilled = outcome.spilled.as_ref().filter(|spilled| spilled.failure.is_none());
+        let file = spilled.map(|spilled| spilled.path.clone());
+        let missing = outcome.output.omitted();
+        if outcome.binary || self.threshold == 0 {
+            return Shown { text: outcome.text(), file, is_cut: false };
+        }
+        if missing > 0 {
+            let (first, second) = outcome.output.tail();
+            let (start, end) = (plain(outcome.output.head()), plain(&[first, second].concat()));
+            let text = truncate_ends(&start, &end, missing, self.threshold, file.as_deref());
+            return Shown { text, file, is_cut: true };
+        }
+        let text = outcome.text();
+        if text.len() <= self.threshold || text.chars().count() <= self.threshold {
+            return Shown { text, file, is_cut: false };
+        }
+        let file = file.or_else(|| keep(&self.file, &text).then(|| self.file.clone()));
+        let text = truncate(&text, self.threshold, file.as_deref()).unwrap_or(text);
+        Shown { text, file, is_cut: true }
     }
 
     /// Why the command did not end by itself.
@@ -108,6 +136,11 @@ fn silent(outcome: &Outcome) -> String {
         }
         (Ended::Exited, None, _) => String::new(),
     }
+}
+
+/// Text without escape sequences.
+fn plain(bytes: &[u8]) -> String {
+    strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned()
 }
 
 /// Keeps the whole output in its file. Without it the model is told that there is none.

@@ -34,3 +34,11 @@ fn file_names_are_safe() {
     assert_eq!(path("glob", "../../x y"), Path::new("/t/glob_______x_y.txt"));
     assert!(path("glob", &*"x".repeat(5000)).file_name().unwrap().len() < 255);
 }
+
+#[test]
+fn a_missing_middle_is_counted() {
+    let cut = truncate_ends("abcdefgh", "uvwxyz", 1000, 5, None);
+    assert!(cut.ends_with("\n\na\n\n... [1009 characters omitted] ...\n\nwxyz"), "{cut}");
+    let short = truncate_ends("abcdefgh", "z", 1000, 5, None);
+    assert!(short.ends_with("... [1007 characters omitted] ...\n\nz"), "{short}");
+}

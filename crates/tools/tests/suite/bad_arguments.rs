@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pollux_protocol::ToolErrorKind;
+use pollux_protocol::{CancellationToken, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -15,6 +15,7 @@ fn refusal(session: &Session, tool: &str, args: &Value) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of all parameters")]
 fn wrong_shapes() {
     let table = [
         ("read_file", json!({}), "params must have required property 'file_path'"),
@@ -189,6 +190,6 @@ async fn a_folder_that_becomes_a_link_after_the_check_is_noticed() {
     let invocation = session.prepare("read_file", &json!({"file_path": "dir/a"})).unwrap();
     std::fs::rename(session.path("dir"), session.path("old")).unwrap();
     link(&session.outside, &session.path("dir"));
-    let output = invocation.run(session.run_context(Default::default())).await;
+    let output = invocation.run(session.run_context(CancellationToken::new())).await;
     assert_eq!(output.error.unwrap().kind, ToolErrorKind::PathNotInWorkspace);
 }

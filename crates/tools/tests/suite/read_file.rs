@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Body, FileOperationKind, ToolErrorKind};
+use pollux_protocol::{Body, FileOperationKind, Measurement, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -41,7 +41,9 @@ async fn a_whole_file_shows_nothing_and_a_part_says_which() {
     assert!(
         text(&part).ends_with("\n\n--- FILE CONTENT (truncated) ---\nline\nline\nline\nline\nline")
     );
-    let [file] = part.files.as_slice() else { panic!("{:?}", part.files) };
+    let [Measurement::File(file)] = part.measurements.as_slice() else {
+        panic!("{:?}", part.measurements)
+    };
     assert_eq!(
         (file.kind, file.lines, file.tool.as_str()),
         (FileOperationKind::Read, Some(120), "read_file")

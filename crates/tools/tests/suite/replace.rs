@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use super::session::{Session, display, text};
 
+/// Name, bytes before, old and new text, bytes after.
+type Row = (&'static str, &'static [u8], &'static str, &'static str, &'static [u8]);
+
 fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({"file_path": path, "instruction": "change it", "old_string": old, "new_string": new})
 }
@@ -13,7 +16,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 #[tokio::test]
 async fn an_edit_is_told_with_its_surroundings() {
     let session = Session::new();
-    let lines: String = (1..=30).map(|line| format!("{line}\n")).collect();
+    let lines = (1..=30).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let path = session.file("a.txt", &lines);
     let output = session.call("replace", edit("a.txt", "15", "fifteen")).await;
     assert_eq!(
@@ -35,7 +38,7 @@ async fn an_edit_is_told_with_its_surroundings() {
 #[tokio::test]
 async fn no_byte_outside_the_span_changes() {
     let session = Session::new();
-    let table: [(&str, &[u8], &str, &str, &[u8]); 8] = [
+    let table: [Row; 8] = [
         ("mixed", b"a\r\nb\nc\r\nd\n", "c", "x\ny", b"a\r\nb\nx\r\ny\r\nd\n"),
         ("crlf over lines", b"a\r\nb\r\nc", "a\nb", "x\ny\nz", b"x\r\ny\r\nz\r\nc"),
         ("crlf given", b"a\r\nb\r\n", "a\r\nb", "x", b"x\r\n"),
@@ -167,14 +170,17 @@ async fn text_left_out_is_refused_unless_it_was_there_before() {
 }
 
 #[tokio::test]
-async fn an_edit_of_a_file_changed_since_it_was_read_is_refused() {
+async fn a_file_changed_since_it_was_read_is_edited_only_where_the_call_quotes_it_exactly() {
     let session = Session::new();
     session.file("a", "one\n");
     session.ok("read_file", json!({"file_path": "a"})).await;
-    session.file("a", "one\ntwo\n");
-    let (_, message) = session.err("replace", edit("a", "one", "x")).await;
+    // A formatter ran over it, say.
+    session.file("a", "  one\ntwo\n");
+    let (_, message) = session.err("replace", edit("a", "\tone\ntwo", "x")).await;
     assert!(message.contains("changed on disk"), "{message}");
-    assert_eq!(session.text("a"), "one\ntwo\n");
+    assert_eq!(session.text("a"), "  one\ntwo\n");
+    session.ok("replace", edit("a", "one\ntwo", "x")).await;
+    assert_eq!(session.text("a"), "  x\n");
 }
 
 #[tokio::test]

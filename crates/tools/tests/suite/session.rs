@@ -78,6 +78,7 @@ impl Session {
         let live = Arc::clone(&self.live);
         RunContext {
             call_id: CallId::new("call__1"),
+            prompt_id: "prompt".to_owned(),
             cancel,
             output: Arc::new(move |output| live.lock().unwrap().push(output)),
             input: futures::stream::pending().boxed(),

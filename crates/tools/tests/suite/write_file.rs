@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{CallId, ConfirmationKind, FileOperationKind, Modification, ToolErrorKind};
+use pollux_protocol::{
+    CallId, CancellationToken, ConfirmationKind, FileOperationKind, Measurement, Modification, ToolErrorKind,
+};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -22,7 +24,8 @@ async fn a_new_file_gets_its_folders() {
         )
     );
     assert_eq!(session.text("a/b/c.txt"), "x = 2");
-    assert_eq!(output.files[0].kind, FileOperationKind::Create);
+    let Measurement::File(file) = &output.measurements[0] else { panic!() };
+    assert_eq!(file.kind, FileOperationKind::Create);
     let shown = display(&output);
     assert_eq!(shown["originalContent"], json!(null));
     assert_eq!(shown["isNewFile"], true);
@@ -40,10 +43,11 @@ async fn a_new_file_gets_its_folders() {
 #[tokio::test]
 async fn encoding_mark_and_line_ends_of_an_old_file_are_kept() {
     let session = Session::new();
-    let table: [(&str, &[u8], &str, &[u8]); 8] = [
+    let table: [(&str, &[u8], &str, &[u8]); 9] = [
         ("lf", b"a\nb\n", "c\nd", b"c\nd"),
         ("crlf", b"a\r\nb\r\n", "c\nd\n", b"c\r\nd\r\n"),
         ("crlf given", b"a\r\nb\r\n", "c\r\nd\r\n", b"c\r\nd\r\n"),
+        ("mixed", b"a\r\nb\nc\r\n", "a\nb\nx\nc\n", b"a\r\nb\nx\r\nc\r\n"),
         ("mark", b"\xEF\xBB\xBFa", "b", b"\xEF\xBB\xBFb"),
         ("mark given", b"\xEF\xBB\xBFa", "\u{FEFF}b", b"\xEF\xBB\xBFb"),
         ("utf16", b"\xFF\xFEa\0", "\u{e9}\n", b"\xFF\xFE\xE9\0\n\0"),
@@ -158,7 +162,7 @@ async fn a_person_sees_the_change_and_only_that_is_made() {
     assert_eq!((original.as_deref(), proposed.as_str()), (Some("one\n"), "two\n"));
     assert_eq!((stat.model_added_lines, path), (1, session.path("a")));
     session.file("a", "other\n");
-    let output = invocation.run(session.run_context(Default::default())).await;
+    let output = invocation.run(session.run_context(CancellationToken::new())).await;
     assert!(output.error.unwrap().message.contains("changed on disk"));
     assert_eq!(session.text("a"), "other\n");
 }
@@ -170,7 +174,7 @@ async fn a_file_that_appears_while_a_person_thinks_is_not_overwritten() {
         session.prepare("write_file", &json!({"file_path": "a", "content": "x"})).unwrap();
     invocation.confirmation(&CallId::new("1")).await.unwrap();
     session.file("a", "somebody else's");
-    let output = invocation.run(session.run_context(Default::default())).await;
+    let output = invocation.run(session.run_context(CancellationToken::new())).await;
     assert!(output.error.is_some());
     assert_eq!(session.text("a"), "somebody else's");
 }

@@ -91,7 +91,9 @@ pub(super) fn read(
     if size > MAX_FILE_BYTES {
         let megabytes = size as f64 / (1024.0 * 1024.0);
         let shown = path.display();
-        return Ok(explain(format!("File size exceeds the 20MB limit: {shown} ({megabytes:.2}MB)")));
+        return Ok(explain(format!(
+            "File size exceeds the 20MB limit: {shown} ({megabytes:.2}MB)"
+        )));
     }
     let kind = pollux_fs::detect(path, &pollux_fs::read_head(path, HEAD_BYTES)?);
     let mime_type = match kind {
@@ -133,11 +135,11 @@ fn trim(text: &str) -> &str {
 /// At most [`MAX_LINES`] lines of at most [`MAX_LINE_CHARACTERS`] characters.
 fn shorten(text: &str) -> String {
     let total = text.split('\n').count();
-    let mut short = String::with_capacity(text.len().min(MAX_TEXT_BYTES));
+    let mut short = String::new();
     if total > MAX_LINES {
-        short.push_str(&format!(
+        short = format!(
             "[WARNING: This file was truncated. Lines 1-{MAX_LINES} of {total} are shown; read the others with read_file and start_line.]\n\n"
-        ));
+        );
     }
     for (index, line) in text.split('\n').take(MAX_LINES).enumerate() {
         if index > 0 {
@@ -162,8 +164,13 @@ mod tests {
 
     #[test]
     fn blank_lines_around_go_and_indentation_stays() {
-        let table =
-            [("a\n", "a"), ("\n \n  a\n b\n\n", "  a\n b"), ("  a", "  a"), (" \n\n", ""), ("", "")];
+        let table = [
+            ("a\n", "a"),
+            ("\n \n  a\n b\n\n", "  a\n b"),
+            ("  a", "  a"),
+            (" \n\n", ""),
+            ("", ""),
+        ];
         for (text, expected) in table {
             assert_eq!(trim(text), expected, "{text:?}");
         }
@@ -174,7 +181,9 @@ mod tests {
         assert_eq!(shorten("a\nb"), "a\nb");
         let lines = "x\n".repeat(MAX_LINES) + "last";
         let short = shorten(&lines);
-        assert!(short.starts_with("[WARNING: This file was truncated. Lines 1-2000 of 2001 are shown"));
+        assert!(
+            short.starts_with("[WARNING: This file was truncated. Lines 1-2000 of 2001 are shown")
+        );
         assert!(short.ends_with("x\nx"));
         let long = "ä".repeat(MAX_LINE_CHARACTERS + 1);
         assert_eq!(shorten(&long), "ä".repeat(MAX_LINE_CHARACTERS) + "... [truncated]");

@@ -1,0 +1,182 @@
+//! Signals, at every moment of a run: the program ends at once, tells its one result, and forgets
+//! nothing that was done.
+
+use std::time::{Duration, Instant};
+
+use pollux_testkit::{Finished, Running, Signal, errors, reply};
+use serde_json::json;
+
+use super::stage::{FORMATS, Stage, is_alive, terminal_result, texts, wait_until};
+
+/// Returning to the person may take this long, in a debug build on a busy machine.
+const AT_ONCE: Duration = Duration::from_millis(700);
+
+fn start(stage: &Stage, format: &str) -> Running {
+    stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
+}
+
+/// Sends the signal and waits for the end, which must come at once.
+fn end_by(running: Running, signal: Signal) -> Finished {
+    let asked = Instant::now();
+    running.signal(signal);
+    let run = running.wait();
+    let took = asked.elapsed();
+    assert!(took < AT_ONCE, "took {took:?}\n{}", run.report());
+    run
+}
+
+fn assert_cancelled(format: &str, run: &Finished, code: i32) {
+    run.assert_code(code);
+    assert!(run.stderr_text().contains("Operation cancelled."), "{}", run.report());
+    let error = match format {
+        "text" => return,
+        "json" => {
+            assert_eq!(run.json()["error"]["code"], code);
+            run.json()["error"].clone()
+        }
+        _ => {
+            let result = terminal_result(run);
+            assert_eq!(result["status"], "error");
+            result["error"].clone()
+        }
+    };
+    assert_eq!(error["type"], "FatalCancellationError", "{}", run.report());
+    assert_eq!(error["message"], "Operation cancelled.", "{}", run.report());
+}
+
+#[test]
+fn a_signal_ends_a_stream() {
+    for format in FORMATS {
+        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+            let stage = Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
+            let mut running = start(&stage, format);
+            if format == "json" {
+                stage.server.wait_for_requests(1, Duration::from_secs(5));
+                std::thread::sleep(Duration::from_millis(200));
+            } else {
+                running.stdout_until("two ");
+            }
+            let run = end_by(running, signal);
+            assert_cancelled(format, &run, code);
+            assert!(stage.server.wait_for_abort(AT_ONCE).is_some(), "the socket is closed");
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_server_that_never_answers() {
+    for format in FORMATS {
+        let stage = Stage::with([reply().never_answer()]);
+        let running = start(&stage, format);
+        stage.server.wait_for_requests(1, Duration::from_secs(5));
+        let run = end_by(running, Signal::INT);
+        assert_cancelled(format, &run, 130);
+        assert!(stage.server.wait_for_abort(AT_ONCE).is_some());
+    }
+}
+
+#[test]
+fn a_signal_ends_a_wait_for_the_next_attempt() {
+    for format in FORMATS {
+        let stage = Stage::with([errors::per_minute_quota()]);
+        let mut running = start(&stage, format);
+        running.stderr_until("Retrying");
+        assert_cancelled(format, &end_by(running, Signal::INT), 130);
+    }
+}
+
+#[test]
+fn a_signal_ends_a_command_and_all_it_started() {
+    for format in FORMATS {
+        let command = "echo $$ > pids; (trap '' TERM; echo $BASHPID >> pids; sleep 60) & sleep 60 & echo $! >> pids; wait";
+        let stage = Stage::with([reply().call("run_shell_command", json!({"command": command}))]);
+        let running = start(&stage, format);
+        let file = stage.home.project().join("pids");
+        let pids = || -> Vec<u32> {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            text.lines().filter_map(|line| line.parse().ok()).collect()
+        };
+        wait_until("the command runs", || pids().len() == 3);
+        let run = end_by(running, Signal::INT);
+        assert_cancelled(format, &run, 130);
+        wait_until("all processes are gone", || pids().iter().all(|pid| !is_alive(*pid)));
+    }
+}
+
+#[test]
+fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
+    let stage = Stage::with([reply().call("run_shell_command", json!({"command": "touch on; sleep 60"}))]);
+    let running = start(&stage, "stream-json");
+    wait_until("the command runs", || stage.home.project().join("on").exists());
+    running.signal_group(Signal::INT);
+    assert_cancelled("stream-json", &running.wait(), 130);
+}
+
+#[test]
+fn a_second_signal_ends_the_program_whatever_it_does() {
+    let stage = Stage::with([reply().never_answer()]);
+    let running = start(&stage, "text");
+    stage.server.wait_for_requests(1, Duration::from_secs(5));
+    running.signal(Signal::INT);
+    running.signal(Signal::INT);
+    running.wait().assert_code(130);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_standard_input() {
+    let stage = Stage::new();
+    let mut running = stage.pollux(&["-o", "json", "-p", "go"]).stdin_held_open().spawn();
+    running.write_stdin(b"some");
+    std::thread::sleep(Duration::from_millis(500));
+    let run = end_by(running, Signal::INT);
+    assert_cancelled("json", &run, 130);
+}
+
+#[test]
+fn partial_words_are_kept_and_sent_on_resume() {
+    let stage = Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
+    let mut running = start(&stage, "text");
+    running.stdout_until("two ");
+    end_by(running, Signal::INT).assert_code(130);
+    let text = std::fs::read_to_string(stage.session_file()).unwrap();
+    assert!(text.contains("One two "), "{text}");
+
+    stage.server.stream(reply().text("ok"));
+    stage.pollux(&["-r", "-p", "go on"]).run().assert_code(0);
+    let contents = stage.server.last_request().contents().to_vec();
+    assert_eq!(contents.len(), 3, "{contents:?}");
+    assert_eq!(texts(&contents[0])[1], "go");
+    assert!(texts(&contents[1]).concat().starts_with("One two "), "{contents:?}");
+    assert_eq!(texts(&contents[2]), ["go on"]);
+}
+
+#[test]
+fn calls_that_ran_before_the_signal_are_kept() {
+    let turn = reply()
+        .call("write_file", json!({"file_path": "made.txt", "content": "made\n"}))
+        .call("run_shell_command", json!({"command": "echo begun; touch on; sleep 60"}));
+    let stage = Stage::with([turn]);
+    let running = start(&stage, "stream-json");
+    wait_until("the command runs", || stage.home.project().join("on").exists());
+    let run = end_by(running, Signal::INT);
+    run.assert_code(130);
+
+    stage.server.stream(reply().text("ok"));
+    stage.pollux(&["-r", "-p", "go on"]).run().assert_code(0);
+    let contents = stage.server.last_request().contents().to_vec();
+    let told = contents[2].to_string();
+    assert!(told.contains("Successfully created and wrote to new file"), "{told}");
+    assert!(told.contains("[Operation Cancelled]") || told.contains("cancelled by user"), "{told}");
+    assert!(contents.last().unwrap().to_string().contains("go on"));
+}
+
+#[test]
+fn a_prompt_that_failed_is_not_forgotten() {
+    let stage = Stage::with([errors::bad_request("No.")]);
+    stage.prompt("text", "first").assert_code(1);
+    stage.server.stream(reply().text("ok"));
+    stage.pollux(&["-r", "-p", "second"]).run().assert_code(0);
+    let contents = stage.server.last_request().contents().to_vec();
+    let all = contents.iter().flat_map(texts).collect::<Vec<_>>();
+    assert!(all.contains(&"first") && all.contains(&"second"), "{all:?}");
+}

@@ -1,0 +1,276 @@
+//! Resume: nothing is lost, whatever happened to the run before.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use pollux_testkit::{Endpoint, Finished, Signal, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{Stage, is_alive, texts, wait_until};
+
+/// Goes on with a session and gives the conversation that the model is sent.
+fn resume(stage: &Stage, session: &str, prompt: &str) -> Vec<Value> {
+    stage.server.stream(reply().text(format!("answer to {prompt}")));
+    let run = stage.pollux(&["-r", session, "-p", prompt]).run();
+    run.assert_code(0);
+    stage.server.last_request().contents().to_vec()
+}
+
+fn id_of(run: &Finished) -> String {
+    run.json()["session_id"].as_str().unwrap().to_owned()
+}
+
+/// The last text of each content.
+fn last_texts(contents: &[Value]) -> Vec<String> {
+    contents.iter().map(|content| texts(content).last().unwrap_or(&"").to_string()).collect()
+}
+
+#[test]
+fn a_session_is_found_by_latest_number_and_id() {
+    let stage = Stage::new();
+    let mut ids = Vec::new();
+    for prompt in ["one", "two"] {
+        stage.server.stream(reply().text(format!("answer to {prompt}")));
+        ids.push(id_of(&stage.prompt("json", prompt)));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let table = [("latest", "two"), ("1", "one"), ("2", "two"), (ids[0].as_str(), "one")];
+    for (session, prompt) in table {
+        let contents = resume(&stage, session, "more");
+        assert_eq!(texts(&contents[0])[1], prompt, "{session}");
+        assert_eq!(texts(&contents[1]), [format!("answer to {prompt}")], "{session}");
+    }
+    stage.server.stream(reply().text("ok"));
+    let run = stage.pollux(&["-o", "json", "-p", "more", "--resume"]).run();
+    assert_eq!(id_of(&run), ids[1], "a bare flag means the latest; the id stays");
+    assert_eq!(stage.session_files().len(), 2);
+}
+
+#[test]
+fn a_first_resume_begins_a_session_and_says_so() {
+    let stage = Stage::with([reply().text("hi")]);
+    let run = stage.pollux(&["-r", "-p", "go"]).run();
+    run.assert_code(0);
+    assert_eq!(run.stdout_text(), "hi\n");
+    assert!(run.stderr_text().contains("No previous sessions found"), "{}", run.report());
+}
+
+#[test]
+fn a_resumed_conversation_is_the_one_that_was() {
+    // The replay of the file gives what was in memory: every part, id and signature.
+    let calls = reply()
+        .thought("**Look** around")
+        .text("Looking.")
+        .signature("c2lnMQ==")
+        .call("read_file", json!({"file_path": "a.txt"}))
+        .signature("c2lnMg==")
+        .call("glob", json!({"pattern": "*"}))
+        .call("no_such_tool", json!({"x": [1, {"y": null}]}));
+    let stage = Stage::with([calls, reply().text("Then this.").call("glob", json!({"pattern": "b*"})).signature("c2lnMw==")]);
+    stage.home.project_file("a.txt", "alpha\n\u{1F600}\u{0}\n");
+    let last = reply().text("All ").text("done.").signature("c2lnNA==");
+    stage.server.stream(last);
+    stage.prompt("text", "go").assert_code(0);
+    let live = stage.server.last_request().contents().to_vec();
+    let resumed = resume(&stage, "latest", "more");
+    // An unsigned call gets the constant only in the turn at work; these all have their own.
+    assert_eq!(resumed[..live.len()], live[..]);
+    assert_eq!(resumed.len(), live.len() + 2);
+    let expected = json!([{"text": "All "}, {"text": "done.", "thoughtSignature": "c2lnNA=="}]);
+    assert_eq!(resumed[live.len()]["parts"], expected);
+    let again = resume(&stage, "latest", "and more");
+    assert_eq!(again[..resumed.len()], resumed[..]);
+}
+
+#[test]
+fn resume_only_ever_appends() {
+    let stage = Stage::with([reply().call("glob", json!({"pattern": "*"})), reply().text("done")]);
+    stage.prompt("text", "one").assert_code(0);
+    let file = stage.session_file();
+    let mut before = fs::read(&file).unwrap();
+    let mut contents = Vec::new();
+    for round in 0..10 {
+        if round % 2 == 0 {
+            // A run that ends without a prompt must not cost anything.
+            stage.pollux(&["-r", "-p", ""]).run().assert_code(42);
+            stage.program().args(["--list-sessions"]).run().assert_code(0);
+        } else {
+            contents = resume(&stage, "latest", &format!("round {round}"));
+        }
+        let after = fs::read(&file).unwrap();
+        assert!(after.starts_with(&before), "round {round}: the file was shortened or changed");
+        before = after;
+        assert_eq!(stage.session_files(), [file.clone()]);
+    }
+    let all = last_texts(&contents).join("|");
+    let expected = "one||" .to_owned() + "|done|round 1|answer to round 1|round 3|answer to round 3|round 5|answer to round 5|round 7|answer to round 7|round 9";
+    assert_eq!(all, expected);
+    let listed = stage.program().args(["--list-sessions"]).run().stdout_text();
+    assert!(listed.contains("(1):\n  1. one (Just now) ["), "{listed}");
+}
+
+#[test]
+fn figures_go_on_after_a_resume() {
+    let stage = Stage::with([reply().call("glob", json!({"pattern": "*"})), reply().text("done")]);
+    stage.prompt("json", "one").assert_code(0);
+    stage.server.stream(reply().text("more"));
+    let run = stage.pollux(&["-r", "-o", "json", "-p", "two"]).run();
+    let stats = run.json()["stats"].clone();
+    let model = &stats["models"][super::stage::MODEL];
+    assert_eq!(model["tokens"]["total"], 45, "{stats}");
+    assert_eq!(stats["tools"]["byName"]["glob"]["count"], 1, "{stats}");
+}
+
+/// Kills a run in the middle of its second call and gives its number.
+fn killed_in_a_call(stage: &Stage) {
+    let turn = reply()
+        .text("Working.")
+        .call("write_file", json!({"file_path": "made.txt", "content": "made\n"}))
+        .call("run_shell_command", json!({"command": "echo $$ > on; sleep 60"}))
+        .signature("c2ln");
+    stage.server.stream(turn);
+    let running = stage.pollux(&["-y", "-p", "go"]).spawn();
+    let file = stage.home.project().join("on");
+    wait_until("the command runs", || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')));
+    running.signal(Signal::KILL);
+    assert_eq!(running.wait().signal, Some(9));
+    let child: u32 = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    if is_alive(child) {
+        let group = rustix::process::Pid::from_raw(child.cast_signed()).unwrap();
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+    }
+}
+
+#[test]
+fn a_session_killed_in_a_call_goes_on() {
+    let stage = Stage::new();
+    killed_in_a_call(&stage);
+    let before = fs::read(stage.session_file()).unwrap();
+    let contents = resume(&stage, "latest", "go on");
+    assert_eq!(texts(&contents[0])[1], "go");
+    assert_eq!(texts(&contents[1]), ["Working."]);
+    let told = contents[2]["parts"].as_array().unwrap();
+    let result = |number: usize| told[number]["functionResponse"]["response"].clone();
+    let done = result(0)["output"].as_str().unwrap_or_default().to_owned();
+    assert!(done.starts_with("Successfully created and wrote to new file"), "{told:?}");
+    assert!(result(1)["error"].as_str().unwrap_or_default().contains("interrupted"), "{told:?}");
+    assert!(fs::read(stage.session_file()).unwrap().starts_with(&before));
+}
+
+#[test]
+fn a_torn_last_line_costs_that_line() {
+    let stage = Stage::with([reply().text("first answer")]);
+    stage.prompt("text", "one").assert_code(0);
+    let file = stage.session_file();
+    let whole = fs::read(&file).unwrap();
+    for torn in [&br#"{"id":"x","timestamp":"2026-"#[..], b"\xff\xfe", b"{\"$set\":"] {
+        fs::write(&file, [&whole[..], torn].concat()).unwrap();
+        let contents = resume(&stage, "latest", "more");
+        assert_eq!(texts(&contents[1]), ["first answer"]);
+        let text = fs::read(&file).unwrap();
+        let mended = [&whole[..], torn, b"\n"].concat();
+        assert!(text.starts_with(&mended), "the torn line stays, and ends");
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_can_be_resumed() {
+    let stage = Stage::new();
+    stage.home.project_file("a.txt", "alpha\n");
+    let call = reply().text("Look.").call("read_file", json!({"file_path": "a.txt"}));
+    stage.server.stream(call).stream(reply().text("done"));
+    stage.prompt("text", "one").assert_code(0);
+    let file = stage.session_file();
+    let whole = fs::read(&file).unwrap();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text("ok"));
+    // From the end of the first prompt's line on, in steps that meet every kind of line.
+    let begin = whole.windows(6).position(|bytes| bytes == b"\"one\"}").unwrap() + 10;
+    for end in (begin..whole.len()).step_by(whole.len() / 17) {
+        fs::write(&file, &whole[..end]).unwrap();
+        let run = stage.pollux(&["-r", "-p", "more"]).run();
+        assert_eq!(run.code, Some(0), "cut at {end}\n{}", run.report());
+        let contents = stage.server.last_request().contents().to_vec();
+        assert_eq!(texts(&contents[0])[1], "one", "cut at {end}");
+    }
+    stage.server.assert_all_valid();
+}
+
+#[test]
+fn damage_in_the_middle_is_told_and_passed_over() {
+    let stage = Stage::with([reply().text("first answer")]);
+    stage.prompt("text", "one").assert_code(0);
+    let file = stage.session_file();
+    let text = fs::read_to_string(&file).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.insert(3, "{broken");
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    stage.server.stream(reply().text("ok"));
+    let run = stage.pollux(&["-r", "-p", "more"]).run();
+    run.assert_code(0);
+    assert!(run.stderr_text().contains("[WARNING]"), "{}", run.report());
+    let contents = stage.server.last_request().contents().to_vec();
+    assert_eq!(texts(&contents[1]), ["first answer"]);
+}
+
+#[test]
+fn a_session_in_use_is_not_taken() {
+    let stage = Stage::with([reply().text("first answer")]);
+    let id = id_of(&stage.prompt("json", "one"));
+    stage.server.stream(reply().never_answer());
+    let running = stage.pollux(&["-r", "-p", "two"]).spawn();
+    stage.server.wait_for_requests(2, Duration::from_secs(5));
+    let run = stage.pollux(&["-r", "-o", "json", "-p", "three"]).run();
+    run.assert_code(42);
+    let message = run.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains(&id) && message.contains("another process"), "{message}");
+    drop(running);
+    let contents = resume(&stage, "latest", "four");
+    assert_eq!(contents.iter().flat_map(texts).filter(|text| *text == "two").count(), 1);
+}
+
+#[test]
+fn two_runs_at_once_have_two_sessions() {
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| {
+        reply().text("hi").delay_before(Duration::from_millis(200))
+    });
+    let runs: Vec<_> = (0..4).map(|_| stage.pollux(&["-o", "json", "-p", "go"]).spawn()).collect();
+    let mut ids: Vec<String> = runs.into_iter().map(|run| id_of(&run.wait())).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!((ids.len(), stage.session_files().len()), (4, 4));
+}
+
+/// A session as Gemini CLI 0.61 leaves it: bare texts, results told in a message of their own.
+fn foreign(folder: &Path) {
+    let lines = [
+        json!({"sessionId": "0a0a0a0a-foreign", "projectHash": "x", "startTime": "2026-01-01T00:00:00.000Z", "lastUpdated": "2026-01-01T00:00:00.000Z", "kind": "main"}),
+        json!({"$set": {"messages": [{"id": "c", "timestamp": "2026-01-01T00:00:00.000Z", "type": "user", "content": [{"text": "<session_context>\nx\n</session_context>"}]}]}}),
+        json!({"id": "u", "timestamp": "2026-01-01T00:00:01.000Z", "type": "user", "content": [{"text": "hello"}]}),
+        json!({"id": "m", "timestamp": "2026-01-01T00:00:02.000Z", "type": "gemini", "content": "Reading.", "thoughts": [], "tokens": null, "model": "gemini-2.5-pro",
+            "toolCalls": [{"id": "read_file__1", "name": "read_file", "args": {"file_path": "a"}, "status": "success", "timestamp": "2026-01-01T00:00:02.000Z",
+                "result": [{"functionResponse": {"id": "read_file__1", "name": "read_file", "response": {"output": "alpha"}}}]}]}),
+        json!({"id": "r", "timestamp": "2026-01-01T00:00:03.000Z", "type": "user", "content": [{"functionResponse": {"id": "read_file__1", "name": "read_file", "response": {"output": "alpha"}}}]}),
+        json!({"id": "i", "timestamp": "2026-01-01T00:00:03.000Z", "type": "info", "content": "Just so you know."}),
+        json!({"id": "n", "timestamp": "2026-01-01T00:00:04.000Z", "type": "gemini", "content": "It says alpha.", "model": "gemini-2.5-pro"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("session-2026-01-01T00-00-0a0a0a0a.jsonl"), text).unwrap();
+}
+
+#[test]
+fn a_session_of_gemini_cli_goes_on() {
+    let stage = Stage::with([reply().text("first")]);
+    stage.prompt("text", "one").assert_code(0);
+    foreign(&stage.project_temporary().join("chats"));
+    let contents = resume(&stage, "0a0a0a0a-foreign", "more");
+    let said = contents[1..].iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    for words in ["Reading.", r#""id":"1""#, r#"{"output":"alpha"}"#, "It says alpha.", "more"] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+    assert_eq!(said.matches(r#"{"output":"alpha"}"#).count(), 1, "one result for one call");
+    assert!(!said.contains("Just so you know."), "notices are not for the model");
+}

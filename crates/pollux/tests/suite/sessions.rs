@@ -1,0 +1,241 @@
+//! Session files: their names and lines, the flags that list, name, import and delete them.
+
+use std::fs;
+
+use pollux_testkit::{Finished, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{FORMATS, MODEL, Stage};
+
+/// Runs one prompt in a session of its own with this id.
+fn session(stage: &Stage, id: &str, prompt: &str) {
+    stage.server.stream(reply().text(format!("answer to {prompt}")));
+    stage.pollux(&["--session-id", id, "-p", prompt]).run().assert_code(0);
+    // Sessions are ordered by the time at which they began, in milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(5));
+}
+
+fn list(stage: &Stage) -> Finished {
+    let run = stage.program().args(["--list-sessions"]).run();
+    run.assert_code(0);
+    run
+}
+
+/// The id that a run says it has.
+fn id_of(run: &Finished) -> String {
+    run.json()["session_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_file_is_named_after_its_minute_and_its_id() {
+    let stage = Stage::with([reply().text("hi")]);
+    let id = id_of(&stage.prompt("json", "go"));
+    let name = stage.session_file().file_name().unwrap().to_str().unwrap().to_owned();
+    let digits = name.replace(|character: char| character.is_ascii_digit(), "0");
+    let (time, rest) = (&digits[..24], &name[24..]);
+    assert_eq!(time, "session-0000-00-00T00-00");
+    assert_eq!(rest, format!("-{}.jsonl", &id[..8]));
+    let marker = stage.project_temporary().join(".project_root");
+    assert_eq!(fs::read_to_string(marker).unwrap(), stage.home.project().to_str().unwrap());
+    let projects = fs::read_to_string(stage.home.gemini().join("projects.json")).unwrap();
+    let projects: Value = serde_json::from_str(&projects).unwrap();
+    assert_eq!(projects["projects"][stage.home.project().to_str().unwrap()], "project");
+}
+
+/// Keeps what Gemini CLI reads of a line, as the names of its keys.
+fn outline(line: &Value) -> Option<String> {
+    let fields = line.as_object().unwrap();
+    let keys: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let joined = keys.join(" ");
+    match keys[..] {
+        ["$pollux"] => None,
+        ["$set"] => {
+            let set = line["$set"].as_object().unwrap();
+            let names: Vec<&str> = set.keys().map(String::as_str).collect();
+            Some(format!("$set: {}", names.join(" ")))
+        }
+        _ => {
+            let kind = line["type"].as_str().unwrap_or("header");
+            let calls = line["toolCalls"].as_array();
+            let status = calls.map(|calls| format!(" ({})", calls[0]["status"].as_str().unwrap()));
+            Some(format!("{kind}{}: {joined}", status.unwrap_or_default()))
+        }
+    }
+}
+
+#[test]
+fn the_lines_are_those_of_gemini_cli_and_some_that_it_ignores() {
+    let call = reply().thought("**Look** around").call("read_file", json!({"file_path": "a.txt"}));
+    let stage = Stage::with([call.usage(10, 5), reply().text("done")]);
+    stage.home.project_file("a.txt", "alpha\n");
+    stage.prompt("text", "go").assert_code(0);
+    let lines = stage.session_lines();
+    let outlines: Vec<String> = lines.iter().filter_map(outline).collect();
+    let answer = "id timestamp type content thoughts tokens model";
+    let expected = [
+        "header: sessionId projectHash startTime lastUpdated kind".to_owned(),
+        "$set: messages lastUpdated".to_owned(),
+        "user: id timestamp type content".to_owned(),
+        "$set: lastUpdated".to_owned(),
+        format!("gemini (validating): {answer} toolCalls"),
+        "$set: lastUpdated".to_owned(),
+        format!("gemini (success): {answer} toolCalls"),
+        "$set: lastUpdated".to_owned(),
+        format!("gemini: {answer}"),
+        "$set: lastUpdated".to_owned(),
+    ];
+    assert_eq!(outlines, expected);
+    let messages: Vec<&Value> = lines.iter().filter(|line| line.get("id").is_some()).collect();
+    assert_eq!(messages[1]["id"], messages[2]["id"], "the same message again");
+    assert_eq!(lines[0]["kind"], "main");
+    assert_eq!(messages[0]["content"], json!([{"text": "go"}]));
+}
+
+#[test]
+fn a_call_is_recorded_with_its_result() {
+    let stage = Stage::with([
+        reply().text("Look.").call_with_id("x", "read_file", json!({"file_path": "a.txt"})),
+        reply().text("done"),
+    ]);
+    stage.home.project_file("a.txt", "alpha\n");
+    stage.prompt("text", "go").assert_code(0);
+    let lines = stage.session_lines();
+    let last = lines.iter().rfind(|line| line["toolCalls"].is_array()).unwrap();
+    let mut call = last["toolCalls"][0].clone();
+    assert!(call["timestamp"].as_str().unwrap().ends_with('Z'));
+    call["timestamp"] = "NOW".into();
+    let response = json!({"functionResponse": {"id": "read_file__x", "name": "read_file", "response": {"output": "alpha\n"}}});
+    let expected = json!({
+        "id": "read_file__x", "name": "read_file", "args": {"file_path": "a.txt"},
+        "result": [response], "status": "success", "timestamp": "NOW", "resultDisplay": "",
+        "description": "a.txt", "displayName": "ReadFile", "renderOutputAsMarkdown": true
+    });
+    assert_eq!(call, expected);
+    let tokens = json!({"input": 10, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 15});
+    assert_eq!((&last["tokens"], &last["model"]), (&tokens, &json!(MODEL)));
+}
+
+#[test]
+fn a_call_is_on_disk_before_its_effect() {
+    let command = "cat ~/.gemini/tmp/project/chats/*.jsonl";
+    let call = reply().call("run_shell_command", json!({"command": command}));
+    let stage = Stage::with([call, reply().text("done")]);
+    stage.yolo("go");
+    let seen = stage.response();
+    assert!(seen.contains(r#""status":"validating""#), "{seen}");
+    assert!(seen.contains(r#"{"$pollux":{"started":"#), "{seen}");
+}
+
+#[test]
+fn sessions_are_listed_oldest_first() {
+    let stage = Stage::new();
+    let none = list(&stage);
+    assert_eq!(none.stdout_text(), "No previous sessions found for this project.");
+    session(&stage, "first", "Grüße,\n  one");
+    session(&stage, "second", &"long ".repeat(40));
+    let text = list(&stage).stdout_text();
+    let long = format!("{}...", &"long ".repeat(40)[..97]);
+    let expected = format!(
+        "\nAvailable sessions for this project (2):\n  1. Gre, one (Just now) [first]\n  2. {long} (Just now) [second]\n"
+    );
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_nobody_said_anything_in_is_not_listed() {
+    let stage = Stage::with([reply().text("hi")]);
+    stage.pollux(&["-p", "/nosuch thing"]).run().assert_code(0);
+    stage.pollux(&["-p", ""]).run().assert_code(42);
+    assert_eq!(stage.session_files().len(), 1, "a run without a prompt leaves no file");
+    let listed = list(&stage).stdout_text();
+    // The model has spoken, so that there is something to resume.
+    assert!(listed.contains("(1):"), "{listed}");
+}
+
+#[test]
+fn sessions_belong_to_their_project() {
+    let stage = Stage::new();
+    session(&stage, "here", "one");
+    stage.home.project_file("../other/a.txt", "");
+    let other = stage.home.project().join("../other").canonicalize().unwrap();
+    let run = stage.program().directory(other).args(["--list-sessions"]).run();
+    assert_eq!(run.stdout_text(), "No previous sessions found for this project.");
+}
+
+#[test]
+fn a_session_is_deleted_by_number_or_id_and_nothing_else_is() {
+    let stage = Stage::new();
+    let delete = |what: &str| stage.program().args(["--delete-session", what]).run();
+    let none = delete("1");
+    none.assert_code(0);
+    assert_eq!(none.stdout_text().trim_end(), "No sessions found for this project.");
+    for (id, prompt) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        session(&stage, id, prompt);
+    }
+    let wrong = delete("9");
+    wrong.assert_code(0);
+    let message = "Invalid session identifier \"9\". Use --list-sessions to see available sessions.";
+    assert_eq!((wrong.stdout_text().as_str(), wrong.stderr_text().trim_end()), ("", message));
+    assert_eq!(delete("2").stdout_text(), "Deleted session 2: two (Just now)\n");
+    assert_eq!(delete("c").stdout_text(), "Deleted session 2: three (Just now)\n");
+    let text = list(&stage).stdout_text();
+    assert!(text.contains("1. one (Just now) [a]") && text.contains("(1):"), "{text}");
+    assert_eq!(stage.session_files().len(), 1);
+}
+
+#[test]
+fn a_session_file_from_elsewhere_becomes_a_session_of_its_own() {
+    for format in FORMATS {
+        let stage = Stage::new();
+        session(&stage, "origin", "one");
+        let file = stage.session_file();
+        let before = fs::read(&file).unwrap();
+        stage.server.stream(reply().text("two"));
+        let name = file.to_str().unwrap();
+        let run = stage.pollux(&["--session-file", name, "-o", format, "-p", "more"]).run();
+        run.assert_code(0);
+        let contents = stage.server.last_request().contents().to_vec();
+        assert_eq!(contents.len(), 3, "{contents:?}");
+        assert!(contents[1].to_string().contains("answer to one"));
+        assert_eq!(fs::read(&file).unwrap(), before, "the original is only read");
+        assert_eq!(stage.session_files().len(), 2);
+    }
+}
+
+#[test]
+fn only_one_way_to_name_a_session_at_a_time() {
+    let stage = Stage::new();
+    let message = "The flags --resume, --session-id, and --session-file are mutually exclusive. Please provide only one.";
+    for arguments in [["-r=1", "--session-id=a"], ["--session-id=a", "--session-file=b"]] {
+        let run = stage.program().args(arguments).args(["-p", "go"]).run();
+        run.assert_code(1);
+        assert!(run.stderr_text().contains(message), "{}", run.report());
+    }
+}
+
+#[test]
+fn nothing_is_purged() {
+    let stage = Stage::new();
+    session(&stage, "old", "one");
+    let file = stage.session_file();
+    let old = fs::read_to_string(&file).unwrap();
+    // As if it had been written years ago.
+    let year = &old[old.find("startTime\":\"").unwrap() + 12..][..4];
+    fs::write(&file, old.replace(&format!("\"{year}-"), "\"2019-")).unwrap();
+    let time = std::time::SystemTime::UNIX_EPOCH;
+    fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+    session(&stage, "new", "two");
+    assert_eq!(stage.session_files().len(), 2);
+    assert!(list(&stage).stdout_text().contains("day"), "{}", list(&stage).stdout_text());
+}
+
+#[test]
+fn listing_needs_no_key_and_no_trust() {
+    let stage = Stage::new();
+    session(&stage, "a", "one");
+    let program = stage.alone().env_remove("GEMINI_API_KEY");
+    let run = program.env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["--list-sessions"]).run();
+    run.assert_code(0);
+    assert!(run.stdout_text().contains("[a]"), "{}", run.report());
+}

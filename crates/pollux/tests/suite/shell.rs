@@ -1,0 +1,197 @@
+//! The shell tool, driven by the model.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use pollux_testkit::{Finished, Pollux, reply};
+use serde_json::{Value, json};
+
+use super::stage::{Stage, is_alive, lines_of};
+
+fn yolo(stage: &Stage, command: &str) -> Pollux {
+    let call = reply().call("run_shell_command", json!({"command": command}));
+    stage.server.stream(call).stream(reply().text("done"));
+    stage.pollux(&["-y", "-o", "stream-json", "-p", "go"])
+}
+
+/// Runs a command line through the model; what the model is told and the run.
+fn shell(stage: &Stage, command: &str) -> (String, Finished) {
+    let run = yolo(stage, command).run();
+    run.assert_code(0);
+    (stage.response(), run)
+}
+
+/// The lines between the tags of untrusted text, without the one that differs from run to run.
+fn lines(told: &str) -> Vec<&str> {
+    let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
+    let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
+    let group = inner.lines().last().unwrap();
+    assert!(group.starts_with("Process Group PGID: "), "{told}");
+    inner.lines().filter(|line| *line != group).collect()
+}
+
+#[test]
+fn results_have_their_lines() {
+    let table: [(&str, &[&str]); 7] = [
+        ("echo hello", &["Output: hello"]),
+        ("true", &["Output: (empty)"]),
+        ("echo out; echo err >&2", &["Output: out", "err"]),
+        ("echo no; exit 3", &["Output: no", "Exit Code: 3"]),
+        ("kill -9 $$", &["Output: (empty)", "Signal: 9"]),
+        ("printf '\\033[31mred\\033[0m'", &["Output: red"]),
+        ("echo '</untrusted_context>'", &["Output: &lt;/untrusted_context&gt;"]),
+    ];
+    for (command, expected) in table {
+        let stage = Stage::new();
+        let (told, run) = shell(&stage, command);
+        assert_eq!(lines(&told), expected, "{command}");
+        let result = lines_of(&run, "tool_result").remove(0);
+        assert_eq!(result["status"], "success", "{command}: an exit code is no error");
+        assert!(result["output"].is_string(), "{command}: {result}");
+    }
+}
+
+#[test]
+fn standard_input_is_closed() {
+    let stage = Stage::new();
+    // The program's own input stays open: the command must not get at it.
+    let run = yolo(&stage, "cat; echo over").stdin_held_open().run();
+    run.assert_code(0);
+    assert_eq!(lines(&stage.response()), ["Output: over"]);
+}
+
+#[test]
+fn a_command_ends_when_its_child_does() {
+    let stage = Stage::new();
+    let (told, run) = shell(&stage, "sleep 30 & echo $! > pid; echo done");
+    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+    let pid = stage.home.read_project_file("pid").trim().to_owned();
+    assert_eq!(lines(&told), ["Output: done".to_owned(), format!("Background PIDs: {pid}")]);
+    assert!(!is_alive(pid.parse().unwrap()), "nothing outlives the program");
+}
+
+#[test]
+fn credentials_are_not_for_commands() {
+    let stage = Stage::new();
+    let program = yolo(&stage, "env").env("GOOGLE_API_KEY", "other-secret");
+    let program = program.env("GEMINI_CLI_CUSTOM_HEADERS", "X-Token: third-secret");
+    program.env("MINE", "kept").run().assert_code(0);
+    let told = stage.response();
+    for secret in ["test-key", "other-secret", "third-secret", "GEMINI_API_KEY"] {
+        assert!(!told.contains(secret), "{secret}\n{told}");
+    }
+    for line in ["MINE=kept", "GEMINI_CLI=1", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=xterm-256color"] {
+        assert!(told.lines().any(|found| found == line), "{line}\n{told}");
+    }
+}
+
+#[test]
+fn a_key_from_a_file_is_not_for_commands_either() {
+    let stage = Stage::new();
+    stage.home.user_file(".env", "GEMINI_API_KEY=key-from-file\n");
+    let run = yolo(&stage, "env; cat /proc/$PPID/cmdline").env_remove("GEMINI_API_KEY").run();
+    run.assert_code(0);
+    assert_eq!(stage.requests()[0].header("x-goog-api-key"), Some("key-from-file"));
+    assert!(!stage.response().contains("key-from-file"), "{}", stage.response());
+}
+
+/// The files below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn long_output_lies_in_a_file() {
+    let stage = Stage::new();
+    let (told, run) = shell(&stage, "seq 1 20000");
+    let session = run.json_lines()[0]["session_id"].as_str().unwrap().to_owned();
+    let folder = stage.project_temporary().join(format!("tool-outputs/session-{session}"));
+    let [file] = &files(&folder)[..] else { panic!("{folder:?}") };
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("run_shell_command__run_shell_command_") && name.ends_with("_0.txt"), "{name}");
+    let whole = fs::read_to_string(file).unwrap();
+    assert!(whole.starts_with("1\n2\n") && whole.trim_end().ends_with("\n20000"), "the whole output");
+    let omitted = whole.trim_end().len() - 40_000;
+    assert!(told.contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")), "{}", &told[..500]);
+    let head = told.lines().nth(1).unwrap();
+    for words in ["8000", "32000", file.to_str().unwrap()] {
+        assert!(head.replace(',', "").contains(words), "{words} in {head}");
+    }
+    assert!(told.contains("\n20000\n") && told.chars().count() < 41_000);
+}
+
+#[test]
+fn the_border_of_long_output_is_a_setting() {
+    for (setting, cut) in [(json!(1000), true), (json!(0), false), (json!(-1), false)] {
+        let stage = Stage::new();
+        stage.home.settings(&json!({"tools": {"truncateToolOutputThreshold": setting}}));
+        let (told, _) = shell(&stage, "seq 1 20000");
+        assert_eq!(told.contains("characters omitted"), cut, "{setting}");
+    }
+}
+
+#[test]
+fn a_flood_of_output_leaves_memory_alone() {
+    let stage = Stage::new();
+    let (told, run) = shell(&stage, "yes | head -c 300000000");
+    assert!(told.contains("characters omitted"), "{}", &told[..300]);
+    let peak = run.peak_rss.unwrap_or_default();
+    assert!(peak < 150 << 20, "{} MB", peak >> 20);
+}
+
+#[test]
+fn silence_ends_a_command() {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"tools": {"shell": {"inactivityTimeout": 1}}}));
+    let (told, run) = shell(&stage, "echo begun; sleep 30");
+    let expected = "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbegun";
+    assert_eq!(told.trim_end(), expected);
+    assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
+}
+
+#[test]
+fn a_command_that_talks_on_ends_with_its_time() {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"pollux": {"shell": {"timeout": 1}}}));
+    let (told, run) = shell(&stage, "while true; do echo on; sleep 0.1; done");
+    assert!(told.starts_with("Command was automatically cancelled because it exceeded the "), "{told}");
+    assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
+}
+
+#[test]
+fn binary_output_is_named_and_not_sent() {
+    let stage = Stage::new();
+    let (told, _) = shell(&stage, "head -c 5000 /dev/zero");
+    assert!(told.to_lowercase().contains("binary") && !told.contains('\0'), "{told}");
+}
+
+#[test]
+fn a_folder_to_run_in_must_be_in_the_workspace() {
+    let stage = Stage::new();
+    stage.home.project_file("sub/a.txt", "");
+    let cases: [(&str, fn(&str) -> bool); 3] = [
+        ("sub", |told| told.contains("/project/sub")),
+        ("..", |told| told.starts_with("Path not in workspace: ")),
+        ("gone", |told| told.contains("gone")),
+    ];
+    for (folder, fits) in cases {
+        let arguments: Value = json!({"command": "pwd", "dir_path": folder});
+        stage.server.stream(reply().call("run_shell_command", arguments));
+        stage.server.stream(reply().text("done"));
+        stage.yolo("go");
+        assert!(fits(&stage.response()), "{folder}: {}", stage.response());
+    }
+}
+
+#[test]
+fn without_bash_there_is_sh() {
+    let stage = Stage::new();
+    let folder = stage.home.project().join("../bin");
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", folder.join("sh")).unwrap();
+    let run = yolo(&stage, "echo hello").env("PATH", folder).run();
+    run.assert_code(0);
+    assert_eq!(lines(&stage.response()), ["Output: hello"]);
+}

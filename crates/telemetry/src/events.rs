@@ -1,0 +1,401 @@
+//! From figures to log events. Pure: no clock, no I/O.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pollux_protocol::{
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, Decision, FileOperation,
+    FileOperationKind, Measurement, StreamRetryMeasure, ToolCallMeasure,
+};
+use serde_json::json;
+
+use crate::attributes::{Attributes, Common, pairs, set};
+use crate::names::event;
+
+#[cfg(test)]
+mod tests;
+
+/// A log event without what all have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LogEvent {
+    /// `event.name`.
+    pub(crate) name: &'static str,
+    /// For people.
+    pub(crate) body: String,
+    /// What is special about it.
+    pub(crate) attributes: Attributes,
+}
+
+impl LogEvent {
+    fn new(name: &'static str, body: impl Into<String>, attributes: Attributes) -> Self {
+        Self { name, body: body.into(), attributes }
+    }
+}
+
+/// How a run was set up: the attributes of the first log event. Empty lists are written as empty strings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// The model that was asked for.
+    pub model: String,
+    /// The model for embeddings.
+    pub embedding_model: String,
+    /// Calls run in a sandbox.
+    pub sandbox: bool,
+    /// The built-in tools that were allowed by name.
+    pub core_tools: Vec<String>,
+    /// The approval mode at the start (`default`).
+    pub approval_mode: String,
+    /// A key for the Gemini API is in use.
+    pub api_key: bool,
+    /// Vertex AI is in use.
+    pub vertex_ai: bool,
+    /// `.gitignore` is heeded.
+    pub respect_git_ignore: bool,
+    /// `--debug`.
+    pub debug: bool,
+    /// Names of MCP servers.
+    pub mcp_servers: Vec<String>,
+    /// `text`, `json` or `stream-json`.
+    pub output_format: String,
+}
+
+impl Configuration {
+    pub(crate) fn event(&self, rules: &Rules<'_>) -> LogEvent {
+        let mut attributes = pairs([
+            ("model", json!(self.model)),
+            ("embedding_model", json!(self.embedding_model)),
+            ("sandbox_enabled", json!(self.sandbox)),
+            ("core_tools_enabled", json!(self.core_tools.join(","))),
+            ("approval_mode", json!(self.approval_mode)),
+            ("api_key_enabled", json!(self.api_key)),
+            ("vertex_ai_enabled", json!(self.vertex_ai)),
+            ("log_user_prompts_enabled", json!(rules.log_prompts)),
+            ("file_filtering_respect_git_ignore", json!(self.respect_git_ignore)),
+            ("debug_mode", json!(self.debug)),
+            ("mcp_servers", json!(self.mcp_servers.join(","))),
+            ("mcp_servers_count", json!(self.mcp_servers.len())),
+            ("output_format", json!(self.output_format)),
+            ("extensions", json!("")),
+            ("extensions_count", json!(0)),
+            ("extension_ids", json!("")),
+        ]);
+        set(&mut attributes, "auth_type", rules.common.auth_type.clone());
+        attributes.insert("worktree_active".to_owned(), json!(false));
+        LogEvent::new(event::CONFIG, "CLI configuration loaded.", attributes)
+    }
+}
+
+/// What may be told.
+pub(crate) struct Rules<'a> {
+    /// The words of prompts, answers and arguments too.
+    pub(crate) log_prompts: bool,
+    /// What all records say.
+    pub(crate) common: &'a Common,
+}
+
+/// The log events of one figure; some figures are for statistics only.
+pub(crate) fn log_events(measurement: &Measurement, rules: &Rules<'_>) -> Vec<LogEvent> {
+    match measurement {
+        Measurement::ApiRequest(measure) => api_request(measure, rules),
+        Measurement::ApiResponse(measure) => api_response(measure, rules),
+        Measurement::ApiError(measure) => api_error(measure, rules),
+        Measurement::InvalidStream { .. } => Vec::new(),
+        other => vec![log_event(other, rules)].into_iter().flatten().collect(),
+    }
+}
+
+/// The figures that make one event each.
+fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
+    Some(match measurement {
+        Measurement::UserPrompt { prompt_id, prompt } => user_prompt(prompt_id, prompt, rules),
+        Measurement::ModelRouting { .. } => model_routing(measurement)?,
+        Measurement::InvalidChunk { message } => LogEvent::new(
+            event::INVALID_CHUNK,
+            "Invalid chunk received from stream.",
+            pairs([("error.message", json!(message))]),
+        ),
+        Measurement::ContentRetry(measure) => content_retry(measure),
+        Measurement::ContentRetryFailure(measure) => content_retry_failure(measure),
+        Measurement::NetworkRetry { .. } => network_retry(measurement)?,
+        Measurement::ToolCall(measure) => tool_call(measure, rules),
+        Measurement::File(operation) => file_operation(operation),
+        Measurement::ToolOutputTruncated { .. } => truncated(measurement)?,
+        Measurement::EditStrategy(strategy) => LogEvent::new(
+            event::EDIT_STRATEGY,
+            format!("Edit Tool Strategy: {strategy}"),
+            pairs([("strategy", json!(strategy))]),
+        ),
+        Measurement::SlashCommand { command, subcommand, success } => {
+            let mut attributes = pairs([("command", json!(command))]);
+            set(&mut attributes, "subcommand", subcommand.clone());
+            set(&mut attributes, "status", Some(if *success { "success" } else { "error" }));
+            LogEvent::new(event::SLASH_COMMAND, format!("Slash command: {command}."), attributes)
+        }
+        Measurement::ModeSwitch { from, to } => LogEvent::new(
+            event::MODE_SWITCH,
+            format!("Approval mode switched from {from} to {to}."),
+            pairs([("from_mode", json!(from.as_str())), ("to_mode", json!(to.as_str()))]),
+        ),
+        Measurement::ModeDuration { mode, duration } => {
+            let duration = duration.as_secs_f64() * 1000.0;
+            LogEvent::new(
+                event::MODE_DURATION,
+                format!("Approval mode {mode} was active for {duration}ms."),
+                pairs([("mode", json!(mode.as_str())), ("duration_ms", json!(duration))]),
+            )
+        }
+        Measurement::ConversationFinished { mode, turns } => LogEvent::new(
+            event::CONVERSATION_FINISHED,
+            "Conversation finished.",
+            pairs([("approvalMode", json!(mode.as_str())), ("turnCount", json!(turns))]),
+        ),
+        Measurement::ApiRequest(_)
+        | Measurement::ApiResponse(_)
+        | Measurement::ApiError(_)
+        | Measurement::InvalidStream { .. } => return None,
+    })
+}
+
+fn user_prompt(prompt_id: &str, prompt: &str, rules: &Rules<'_>) -> LogEvent {
+    // The length as JavaScript counts it.
+    let length = prompt.encode_utf16().count();
+    let mut attributes = pairs([("prompt_length", json!(length)), ("prompt_id", json!(prompt_id))]);
+    set(&mut attributes, "auth_type", rules.common.auth_type.clone());
+    set(&mut attributes, "prompt", rules.log_prompts.then_some(prompt));
+    LogEvent::new(event::USER_PROMPT, format!("User prompt. Length: {length}."), attributes)
+}
+
+fn model_routing(measurement: &Measurement) -> Option<LogEvent> {
+    let Measurement::ModelRouting { model, source, latency, error, mode } = measurement else {
+        return None;
+    };
+    let mut attributes = pairs([
+        ("decision_model", json!(model)),
+        ("decision_source", json!(source)),
+        ("routing_latency_ms", json!(milliseconds(*latency))),
+        ("failed", json!(error.is_some())),
+        ("approval_mode", json!(mode.as_str())),
+    ]);
+    set(&mut attributes, "error_message", error.clone());
+    let body = format!("Model routing decision. Model: {model}, Source: {source}");
+    Some(LogEvent::new(event::MODEL_ROUTING, body, attributes))
+}
+
+fn api_request(measure: &ApiRequestMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
+    let model = &measure.model;
+    let mut attributes = pairs([("model", json!(model)), ("prompt_id", json!(measure.prompt_id))]);
+    let text = measure.request_text.clone().filter(|_| rules.log_prompts);
+    set(&mut attributes, "request_text", text);
+    set(&mut attributes, "role", Some(measure.role.as_str()));
+    let details = operation(model, rules);
+    vec![
+        LogEvent::new(event::API_REQUEST, format!("API request to {model}."), attributes),
+        LogEvent::new(
+            event::OPERATION_DETAILS,
+            format!("GenAI operation request details from {model}."),
+            details,
+        ),
+    ]
+}
+
+fn api_response(measure: &ApiResponseMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
+    let ApiResponseMeasure { model, usage, .. } = measure;
+    let duration = milliseconds(measure.duration);
+    let reasons: Vec<String> =
+        measure.finish_reasons.iter().map(|reason| reason.to_lowercase()).collect();
+    let mut attributes = pairs([
+        ("model", json!(model)),
+        ("duration_ms", json!(duration)),
+        ("input_token_count", json!(usage.prompt)),
+        ("output_token_count", json!(usage.candidates)),
+        ("cached_content_token_count", json!(usage.cached)),
+        ("thoughts_token_count", json!(usage.thoughts)),
+        ("tool_token_count", json!(usage.tool)),
+        ("total_token_count", json!(usage.total)),
+        ("prompt_id", json!(measure.prompt_id)),
+    ]);
+    set(&mut attributes, "auth_type", rules.common.auth_type.clone());
+    set(&mut attributes, "status_code", Some(200));
+    set(&mut attributes, "http.status_code", Some(200));
+    attributes.insert("finish_reasons".to_owned(), json!(reasons));
+    set(&mut attributes, "role", Some(measure.role.as_str()));
+    let text = measure.response_text.clone().filter(|_| rules.log_prompts);
+    set(&mut attributes, "response_text", text);
+    let mut details = operation(model, rules);
+    set(&mut details, "gen_ai.response.model", Some(model.as_str()));
+    set(&mut details, "gen_ai.response.id", measure.response_id.clone());
+    details.insert("gen_ai.response.finish_reasons".to_owned(), json!(reasons));
+    set(&mut details, "gen_ai.usage.input_tokens", Some(usage.prompt));
+    set(&mut details, "gen_ai.usage.output_tokens", Some(usage.candidates));
+    let outcome = format!("{model}. Status: 200. Duration: {duration}ms.");
+    vec![
+        LogEvent::new(event::API_RESPONSE, format!("API response from {outcome}"), attributes),
+        LogEvent::new(
+            event::OPERATION_DETAILS,
+            format!("GenAI operation details from {outcome}"),
+            details,
+        ),
+    ]
+}
+
+fn api_error(measure: &ApiErrorMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
+    let ApiErrorMeasure { model, message, .. } = measure;
+    let duration = milliseconds(measure.duration);
+    let mut attributes = pairs([
+        ("model", json!(model)),
+        ("model_name", json!(model)),
+        ("error", json!(message)),
+        ("error.message", json!(message)),
+        ("error_type", json!(measure.error_type)),
+        ("error.type", json!(measure.error_type)),
+    ]);
+    set(&mut attributes, "status_code", measure.status);
+    set(&mut attributes, "http.status_code", measure.status);
+    set(&mut attributes, "duration", Some(duration));
+    set(&mut attributes, "duration_ms", Some(duration));
+    set(&mut attributes, "prompt_id", Some(measure.prompt_id.as_str()));
+    set(&mut attributes, "auth_type", rules.common.auth_type.clone());
+    set(&mut attributes, "role", Some(measure.role.as_str()));
+    let mut details = operation(model, rules);
+    set(&mut details, "error.type", Some(measure.error_type.as_str()));
+    let outcome = format!("{model}. Error: {message}. Duration: {duration}ms.");
+    vec![
+        LogEvent::new(event::API_ERROR, format!("API error for {outcome}"), attributes),
+        LogEvent::new(
+            event::OPERATION_DETAILS,
+            format!("GenAI operation error details from {outcome}"),
+            details,
+        ),
+    ]
+}
+
+/// The conventions for generative models.
+fn operation(model: &str, rules: &Rules<'_>) -> Attributes {
+    pairs([
+        ("gen_ai.operation.name", json!("generate_content")),
+        ("gen_ai.provider.name", json!(rules.common.provider())),
+        ("gen_ai.request.model", json!(model)),
+    ])
+}
+
+fn content_retry(measure: &StreamRetryMeasure) -> LogEvent {
+    let mut attributes = pairs([
+        ("attempt_number", json!(measure.attempt)),
+        ("error_type", json!(measure.error_type)),
+    ]);
+    set(&mut attributes, "retry_delay_ms", measure.delay.map(milliseconds));
+    set(&mut attributes, "model", Some(measure.model.as_str()));
+    let body = format!("Content retry attempt {} due to {}.", measure.attempt, measure.error_type);
+    LogEvent::new(event::CONTENT_RETRY, body, attributes)
+}
+
+fn content_retry_failure(measure: &StreamRetryMeasure) -> LogEvent {
+    let attributes = pairs([
+        ("total_attempts", json!(measure.attempt)),
+        ("final_error_type", json!(measure.error_type)),
+        ("model", json!(measure.model)),
+    ]);
+    let body = format!("All content retries failed after {} attempts.", measure.attempt);
+    LogEvent::new(event::CONTENT_RETRY_FAILURE, body, attributes)
+}
+
+fn network_retry(measurement: &Measurement) -> Option<LogEvent> {
+    let Measurement::NetworkRetry { model, attempt, max_attempts, error_type, delay } = measurement
+    else {
+        return None;
+    };
+    let delay = milliseconds(*delay);
+    let attributes = pairs([
+        ("attempt", json!(attempt)),
+        ("max_attempts", json!(max_attempts)),
+        ("error_type", json!(error_type)),
+        ("delay_ms", json!(delay)),
+        ("model", json!(model)),
+    ]);
+    let body = format!(
+        "Network retry attempt {attempt}/{max_attempts} for {model}. Delay: {delay}ms. Error type: {error_type}"
+    );
+    Some(LogEvent::new(event::NETWORK_RETRY, body, attributes))
+}
+
+fn tool_call(measure: &ToolCallMeasure, rules: &Rules<'_>) -> LogEvent {
+    let duration = milliseconds(measure.duration);
+    let mut attributes = pairs([
+        ("function_name", json!(measure.name)),
+        ("duration_ms", json!(duration)),
+        ("success", json!(measure.success)),
+    ]);
+    let decision = measure.decision.map(Decision::as_str);
+    set(&mut attributes, "decision", decision);
+    set(&mut attributes, "prompt_id", Some(measure.prompt_id.as_str()));
+    set(&mut attributes, "tool_type", Some("native"));
+    set(&mut attributes, "content_length", measure.content_length);
+    if rules.log_prompts {
+        set(&mut attributes, "function_args", serde_json::to_string_pretty(&measure.args).ok());
+    }
+    let metadata = measure.diff.and_then(|diff| serde_json::to_string_pretty(&diff).ok());
+    set(&mut attributes, "metadata", metadata);
+    if let Some((message, kind)) = &measure.error {
+        for (key, value) in [
+            ("error", message.as_str()),
+            ("error.message", message.as_str()),
+            ("error_type", *kind),
+            ("error.type", *kind),
+        ] {
+            set(&mut attributes, key, Some(value));
+        }
+    }
+    let decided = decision.map_or_else(String::new, |decision| format!(". Decision: {decision}"));
+    let body = format!(
+        "Tool call: {}{decided}. Success: {}. Duration: {duration}ms.",
+        measure.name, measure.success
+    );
+    LogEvent::new(event::TOOL_CALL, body, attributes)
+}
+
+fn file_operation(operation: &FileOperation) -> LogEvent {
+    let kind = operation_name(operation.kind);
+    let mut attributes = pairs([("tool_name", json!(operation.tool)), ("operation", json!(kind))]);
+    describe_file(&mut attributes, operation);
+    let lines = operation.lines.map_or_else(String::new, |lines| format!(" Lines: {lines}."));
+    LogEvent::new(event::FILE_OPERATION, format!("File operation: {kind}.{lines}"), attributes)
+}
+
+/// The string of logs and metrics.
+pub(crate) fn operation_name(kind: FileOperationKind) -> &'static str {
+    match kind {
+        FileOperationKind::Create => "create",
+        FileOperationKind::Read => "read",
+        FileOperationKind::Update => "update",
+    }
+}
+
+/// What logs and metrics say about a file; never its path.
+pub(crate) fn describe_file(attributes: &mut Attributes, operation: &FileOperation) {
+    let extension = Path::new(&operation.path).extension();
+    set(attributes, "lines", operation.lines);
+    set(attributes, "mimetype", operation.mime_type.clone());
+    set(attributes, "extension", extension.map(|name| format!(".{}", name.to_string_lossy())));
+}
+
+fn truncated(measurement: &Measurement) -> Option<LogEvent> {
+    let Measurement::ToolOutputTruncated { tool, prompt_id, original, truncated, threshold } =
+        measurement
+    else {
+        return None;
+    };
+    let attributes = pairs([
+        ("eventName", json!("tool_output_truncated")),
+        ("tool_name", json!(tool)),
+        ("original_content_length", json!(original)),
+        ("truncated_content_length", json!(truncated)),
+        ("threshold", json!(threshold)),
+        ("prompt_id", json!(prompt_id)),
+    ]);
+    let body = format!("Tool output truncated for {tool}.");
+    Some(LogEvent::new(event::TOOL_OUTPUT_TRUNCATED, body, attributes))
+}
+
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}

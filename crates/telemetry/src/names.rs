@@ -1,0 +1,82 @@
+//! The names that programs look for: events and instruments, letter for letter those of Gemini CLI.
+
+/// `service.name`, and the scope of logs and metrics.
+pub(crate) const SERVICE: &str = "gemini-cli";
+
+/// Names of log events, the value of `event.name`.
+pub(crate) mod event {
+    pub(crate) const CONFIG: &str = "gemini_cli.config";
+    pub(crate) const USER_PROMPT: &str = "gemini_cli.user_prompt";
+    pub(crate) const TOOL_CALL: &str = "gemini_cli.tool_call";
+    pub(crate) const FILE_OPERATION: &str = "gemini_cli.file_operation";
+    pub(crate) const TOOL_OUTPUT_TRUNCATED: &str = "gemini_cli.tool_output_truncated";
+    pub(crate) const API_REQUEST: &str = "gemini_cli.api_request";
+    pub(crate) const API_RESPONSE: &str = "gemini_cli.api_response";
+    pub(crate) const API_ERROR: &str = "gemini_cli.api_error";
+    pub(crate) const OPERATION_DETAILS: &str = "gen_ai.client.inference.operation.details";
+    pub(crate) const MODEL_ROUTING: &str = "gemini_cli.model_routing";
+    pub(crate) const SLASH_COMMAND: &str = "gemini_cli.slash_command";
+    pub(crate) const INVALID_CHUNK: &str = "gemini_cli.chat.invalid_chunk";
+    pub(crate) const CONTENT_RETRY: &str = "gemini_cli.chat.content_retry";
+    pub(crate) const CONTENT_RETRY_FAILURE: &str = "gemini_cli.chat.content_retry_failure";
+    pub(crate) const NETWORK_RETRY: &str = "gemini_cli.network_retry_attempt";
+    pub(crate) const CONVERSATION_FINISHED: &str = "gemini_cli.conversation_finished";
+    pub(crate) const EDIT_STRATEGY: &str = "gemini_cli.edit_strategy";
+    pub(crate) const MODE_SWITCH: &str = "gemini_cli.plan.approval_mode_switch";
+    pub(crate) const MODE_DURATION: &str = "gemini_cli.plan.approval_mode_duration";
+}
+
+/// How the values of an instrument are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A sum that only grows.
+    Counter,
+    /// A distribution of whole numbers.
+    Histogram,
+    /// A distribution of fractions.
+    FractionHistogram,
+}
+
+/// An instrument.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Instrument {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) unit: &'static str,
+    pub(crate) description: &'static str,
+}
+
+macro_rules! instruments {
+    ($($constant:ident = $name:literal, $kind:ident, $unit:literal, $description:literal;)*) => {
+        $(pub(crate) const $constant: Instrument = Instrument {
+            name: $name,
+            kind: Kind::$kind,
+            unit: $unit,
+            description: $description,
+        };)*
+    };
+}
+
+/// The instruments.
+pub(crate) mod instrument {
+    use super::{Instrument, Kind};
+
+    instruments! {
+        SESSIONS = "gemini_cli.session.count", Counter, "", "Sessions begun.";
+        TOOL_CALLS = "gemini_cli.tool.call.count", Counter, "", "Calls of tools, by tool and outcome.";
+        TOOL_LATENCY = "gemini_cli.tool.call.latency", Histogram, "ms", "How long calls of tools took.";
+        API_REQUESTS = "gemini_cli.api.request.count", Counter, "", "Requests to models, by model and status.";
+        API_LATENCY = "gemini_cli.api.request.latency", Histogram, "ms", "How long requests to models took.";
+        TOKENS = "gemini_cli.token.usage", Counter, "", "Tokens, by model and type.";
+        FILE_OPERATIONS = "gemini_cli.file.operation.count", Counter, "", "Files created, read and updated.";
+        LINES = "gemini_cli.lines.changed", Counter, "", "Lines added to and removed from files.";
+        INVALID_CHUNKS = "gemini_cli.chat.invalid_chunk.count", Counter, "", "Pieces of an answer that made no sense.";
+        CONTENT_RETRIES = "gemini_cli.chat.content_retry.count", Counter, "", "Unusable answers that were asked for again.";
+        CONTENT_RETRY_FAILURES = "gemini_cli.chat.content_retry_failure.count", Counter, "", "Unusable answers that were given up.";
+        NETWORK_RETRIES = "gemini_cli.network_retry.count", Counter, "", "Connections that were tried again.";
+        ROUTING_LATENCY = "gemini_cli.model_routing.latency", Histogram, "ms", "How long choosing a model took.";
+        ROUTING_FAILURES = "gemini_cli.model_routing.failure.count", Counter, "", "Models that could not be chosen.";
+        GEN_AI_TOKENS = "gen_ai.client.token.usage", Histogram, "token", "Tokens of one request, by type.";
+        GEN_AI_DURATION = "gen_ai.client.operation.duration", FractionHistogram, "s", "How long one request took.";
+    }
+}

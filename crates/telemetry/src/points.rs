@@ -1,0 +1,150 @@
+//! From figures to values of instruments. Pure.
+
+use pollux_protocol::{
+    ApiErrorMeasure, ApiResponseMeasure, Decision, Measurement, ToolCallMeasure,
+};
+use serde_json::json;
+
+use crate::attributes::{Attributes, Common, pairs, set};
+use crate::events::{describe_file, milliseconds, operation_name};
+use crate::names::{Instrument, instrument};
+
+/// One value of one instrument.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) instrument: &'static Instrument,
+    pub(crate) value: f64,
+    pub(crate) attributes: Attributes,
+}
+
+impl Point {
+    pub(crate) fn new(instrument: &'static Instrument, value: f64, attributes: Attributes) -> Self {
+        Self { instrument, value, attributes }
+    }
+
+    fn one(instrument: &'static Instrument, attributes: Attributes) -> Self {
+        Self::new(instrument, 1.0, attributes)
+    }
+}
+
+/// The values of one figure.
+pub(crate) fn points(measurement: &Measurement, common: &Common) -> Vec<Point> {
+    match measurement {
+        Measurement::ToolCall(measure) => tool_call(measure),
+        Measurement::ApiResponse(measure) => api_response(measure, common),
+        Measurement::ApiError(measure) => api_error(measure, common),
+        Measurement::ModelRouting { .. } => model_routing(measurement),
+        Measurement::File(operation) => {
+            let mut attributes = pairs([("operation", json!(operation_name(operation.kind)))]);
+            describe_file(&mut attributes, operation);
+            vec![Point::one(&instrument::FILE_OPERATIONS, attributes)]
+        }
+        Measurement::InvalidChunk { .. } => {
+            vec![Point::one(&instrument::INVALID_CHUNKS, Attributes::new())]
+        }
+        Measurement::ContentRetry(_) => {
+            vec![Point::one(&instrument::CONTENT_RETRIES, Attributes::new())]
+        }
+        Measurement::ContentRetryFailure(_) => {
+            vec![Point::one(&instrument::CONTENT_RETRY_FAILURES, Attributes::new())]
+        }
+        Measurement::NetworkRetry { model, attempt, .. } => {
+            let attributes = pairs([("model", json!(model)), ("attempt", json!(attempt))]);
+            vec![Point::one(&instrument::NETWORK_RETRIES, attributes)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn tool_call(measure: &ToolCallMeasure) -> Vec<Point> {
+    let name = ("function_name", json!(measure.name));
+    let mut attributes = pairs([name.clone(), ("success", json!(measure.success))]);
+    set(&mut attributes, "decision", measure.decision.map(Decision::as_str));
+    set(&mut attributes, "tool_type", Some("native"));
+    let latency = milliseconds(measure.duration) as f64;
+    let mut points = vec![
+        Point::one(&instrument::TOOL_CALLS, attributes),
+        Point::new(&instrument::TOOL_LATENCY, latency, pairs([name.clone()])),
+    ];
+    if let Some(diff) = measure.diff {
+        let changes = [("added", diff.model_added_lines), ("removed", diff.model_removed_lines)];
+        for (kind, lines) in changes.into_iter().filter(|(_, lines)| *lines > 0) {
+            let attributes = pairs([("type", json!(kind)), name.clone()]);
+            points.push(Point::new(&instrument::LINES, lines as f64, attributes));
+        }
+    }
+    points
+}
+
+fn api_response(measure: &ApiResponseMeasure, common: &Common) -> Vec<Point> {
+    let ApiResponseMeasure { model, usage, .. } = measure;
+    let request = || pairs([("model", json!(model)), ("status_code", json!(200))]);
+    let latency = milliseconds(measure.duration) as f64;
+    let mut points = vec![
+        Point::one(&instrument::API_REQUESTS, request()),
+        Point::new(&instrument::API_LATENCY, latency, request()),
+    ];
+    for (kind, tokens) in [
+        ("input", usage.prompt),
+        ("output", usage.candidates),
+        ("thought", usage.thoughts),
+        ("cache", usage.cached),
+        ("tool", usage.tool),
+    ] {
+        let attributes = pairs([("model", json!(model)), ("type", json!(kind))]);
+        points.push(Point::new(&instrument::TOKENS, tokens as f64, attributes));
+    }
+    for (kind, tokens) in [("input", usage.prompt), ("output", usage.candidates)] {
+        let mut attributes = operation(model, common);
+        set(&mut attributes, "gen_ai.response.model", Some(model.as_str()));
+        set(&mut attributes, "gen_ai.token.type", Some(kind));
+        points.push(Point::new(&instrument::GEN_AI_TOKENS, tokens as f64, attributes));
+    }
+    let mut attributes = operation(model, common);
+    set(&mut attributes, "gen_ai.response.model", Some(model.as_str()));
+    let seconds = measure.duration.as_secs_f64();
+    points.push(Point::new(&instrument::GEN_AI_DURATION, seconds, attributes));
+    points
+}
+
+fn api_error(measure: &ApiErrorMeasure, common: &Common) -> Vec<Point> {
+    let mut request = pairs([("model", json!(measure.model))]);
+    set(&mut request, "status_code", measure.status);
+    let latency = milliseconds(measure.duration) as f64;
+    let mut counted = request.clone();
+    set(&mut counted, "error_type", Some(measure.error_type.as_str()));
+    let mut attributes = operation(&measure.model, common);
+    set(&mut attributes, "error.type", Some(measure.error_type.as_str()));
+    vec![
+        Point::one(&instrument::API_REQUESTS, counted),
+        Point::new(&instrument::API_LATENCY, latency, request),
+        Point::new(&instrument::GEN_AI_DURATION, measure.duration.as_secs_f64(), attributes),
+    ]
+}
+
+fn model_routing(measurement: &Measurement) -> Vec<Point> {
+    let Measurement::ModelRouting { model, source, latency, error, mode } = measurement else {
+        return Vec::new();
+    };
+    let mut attributes = pairs([
+        ("routing.decision_model", json!(model)),
+        ("routing.decision_source", json!(source)),
+        ("routing.failed", json!(error.is_some())),
+        ("routing.approval_mode", json!(mode.as_str())),
+    ]);
+    let latency = milliseconds(*latency) as f64;
+    let mut points = vec![Point::new(&instrument::ROUTING_LATENCY, latency, attributes.clone())];
+    if let Some(error) = error {
+        set(&mut attributes, "routing.error_message", Some(error.as_str()));
+        points.push(Point::one(&instrument::ROUTING_FAILURES, attributes));
+    }
+    points
+}
+
+fn operation(model: &str, common: &Common) -> Attributes {
+    pairs([
+        ("gen_ai.operation.name", json!("generate_content")),
+        ("gen_ai.provider.name", json!(common.provider())),
+        ("gen_ai.request.model", json!(model)),
+    ])
+}

@@ -1,0 +1,145 @@
+use std::path::PathBuf;
+use std::time::Instant;
+
+use pollux_config::{OtlpProtocol, TelemetrySettings};
+use pollux_protocol::{ApiResponseMeasure, Measurement, ModelRole, Usage};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use super::*;
+
+fn settings(outfile: Option<&Path>) -> TelemetrySettings {
+    TelemetrySettings {
+        enabled: true,
+        target: TelemetryTarget::Local,
+        otlp_endpoint: "http://localhost:4317".to_owned(),
+        otlp_protocol: OtlpProtocol::Grpc,
+        log_prompts: true,
+        outfile: outfile.map(|path| path.display().to_string()),
+        traces: false,
+        use_collector: false,
+        use_cli_auth: false,
+    }
+}
+
+fn common() -> Common {
+    Common { session_id: "s".to_owned(), installation_id: "i".to_owned(), ..Common::default() }
+}
+
+fn measured(measurement: Measurement) -> Event {
+    Event::Measured(Box::new(measurement))
+}
+
+fn prompt(text: &str) -> Event {
+    measured(Measurement::UserPrompt { prompt_id: "p".to_owned(), prompt: text.to_owned() })
+}
+
+/// Splits at the boundary that readers of the original's file use.
+fn records(path: &Path) -> Vec<Value> {
+    let text = String::from_utf8(pollux_fs::read_bytes(path, 1 << 30).unwrap()).unwrap();
+    let joined = text.trim_end().replace("\n}\n{", "\n}\u{1}{");
+    joined.split('\u{1}').map(|record| serde_json::from_str(record).unwrap()).collect()
+}
+
+fn outfile() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/telemetry.json");
+    (folder, path)
+}
+
+#[test]
+fn the_outfile_splits_at_its_boundaries() {
+    let (_folder, path) = outfile();
+    for _run in 0..2 {
+        let telemetry = Telemetry::start(&settings(Some(&path)), common()).telemetry.unwrap();
+        telemetry
+            .configured(Configuration { model: "auto".to_owned(), ..Configuration::default() });
+        telemetry.observe(&prompt("a\n}\n{\nb"));
+        telemetry.observe(&measured(Measurement::ApiResponse(ApiResponseMeasure {
+            model: "m".to_owned(),
+            prompt_id: "p".to_owned(),
+            role: ModelRole::Main,
+            duration: Duration::from_millis(5),
+            usage: Usage { prompt: 10, total: 10, ..Usage::default() },
+            finish_reasons: Vec::new(),
+            response_text: None,
+            response_id: None,
+        })));
+        telemetry.shutdown();
+        telemetry.shutdown();
+        telemetry.observe(&prompt("too late"));
+    }
+    let records = records(&path);
+    let names: Vec<&str> = records
+        .iter()
+        .map(|record| record["attributes"]["event.name"].as_str().unwrap_or("metrics"))
+        .collect();
+    let run = [
+        "gemini_cli.config",
+        "gemini_cli.user_prompt",
+        "gemini_cli.api_response",
+        "gen_ai.client.inference.operation.details",
+        "metrics",
+    ];
+    assert_eq!(names, [run, run].concat());
+    let metrics = records[4]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let name = |metric: &Value| metric["descriptor"]["name"].as_str().unwrap().to_owned();
+    let names: Vec<String> = metrics.iter().map(name).collect();
+    assert_eq!(
+        names,
+        [
+            "gemini_cli.session.count",
+            "gemini_cli.api.request.count",
+            "gemini_cli.api.request.latency",
+            "gemini_cli.token.usage",
+            "gen_ai.client.token.usage",
+            "gen_ai.client.operation.duration",
+        ]
+    );
+    assert_eq!(metrics[0]["dataPoints"][0]["attributes"]["session.id"], "s");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_outfile_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, path) = outfile();
+    drop(Telemetry::start(&settings(Some(&path)), common()));
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let off = TelemetrySettings { enabled: false, ..settings(None) };
+    let started = Telemetry::start(&off, common());
+    assert!(started.telemetry.is_none() && started.warning.is_none());
+    let gcp = TelemetrySettings { target: TelemetryTarget::Gcp, ..settings(None) };
+    for (settings, part) in [
+        (settings(None), "collector at http://localhost:4317"),
+        (gcp, "Google Cloud"),
+        (settings(Some(folder.path())), "directory"),
+        (
+            TelemetrySettings { use_collector: true, use_cli_auth: true, ..settings(None) },
+            "exclude each other",
+        ),
+    ] {
+        let started = Telemetry::start(&settings, common());
+        let warning = started.warning.unwrap();
+        assert!(started.telemetry.is_none() && warning.contains(part), "{warning}");
+        assert_eq!(warning.lines().count(), 1);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_disturbs_nobody() {
+    let telemetry =
+        Telemetry::start(&settings(Some(Path::new("/dev/full"))), common()).telemetry.unwrap();
+    let start = Instant::now();
+    for _ in 0..10_000 {
+        telemetry.observe(&prompt("x"));
+    }
+    telemetry.shutdown();
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
