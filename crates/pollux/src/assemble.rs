@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pollux_agent::{Chat, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts, StreamRetries};
+use pollux_agent::{
+    Chat, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts, StreamRetries,
+};
 use pollux_config::context::{self, ContextFiles, ContextOptions};
 use pollux_config::{Environment, names as variables};
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
@@ -13,6 +15,7 @@ use pollux_models::{ModelsOptions, ReplaySource};
 use pollux_policy::{Exclusions, Policy};
 use pollux_protocol::{History, Models, Observer};
 use pollux_session::{SessionLog, Statistics};
+use pollux_telemetry::Telemetry;
 use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions};
 
 use crate::exit::Failure;
@@ -32,6 +35,7 @@ pub(crate) struct Assembled {
     pub(crate) handle: Handle,
     pub(crate) task: tokio::task::JoinHandle<()>,
     pub(crate) statistics: Arc<Statistics>,
+    pub(crate) telemetry: Option<Arc<Telemetry>>,
 }
 
 impl Setup {
@@ -39,12 +43,13 @@ impl Setup {
     pub(crate) fn models(&self) -> Result<Arc<dyn Models>, Failure> {
         let arguments = &self.arguments;
         let file = |path: &PathBuf, strict| ReplaySource::File { path: path.clone(), strict };
-        let replay = match (&self.replay, &arguments.fake_responses_non_strict, &arguments.fake_responses) {
-            (Some(text), _, _) => Some(ReplaySource::Text(text.clone())),
-            (None, Some(path), _) => Some(file(path, false)),
-            (None, None, Some(path)) => Some(file(path, true)),
-            (None, None, None) => None,
-        };
+        let replay =
+            match (&self.replay, &arguments.fake_responses_non_strict, &arguments.fake_responses) {
+                (Some(text), _, _) => Some(ReplaySource::Text(text.clone())),
+                (None, Some(path), _) => Some(file(path, false)),
+                (None, None, Some(path)) => Some(file(path, true)),
+                (None, None, None) => None,
+            };
         pollux_models::assemble(&ModelsOptions {
             settings: self.loaded.settings.clone(),
             environment: self.loaded.environment.clone(),
@@ -67,9 +72,11 @@ impl Setup {
         session_id: &str,
         history: History,
         statistics: Arc<Statistics>,
-    ) -> Result<Assembled, Failure> {
-        let log_prompts = false;
-        let observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
+    ) -> Assembled {
+        let telemetry = crate::telemetry::start(&self, session_id);
+        let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
+        let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
+        observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (emitter, events) = Emitter::new(log, observers);
         let settings = &self.loaded.settings;
         let retries = StreamRetries {
@@ -92,7 +99,7 @@ impl Setup {
             context: self.into_context(context_files),
         });
         let (handle, task) = pollux_agent::spawn(session, crate::commands::all(), events);
-        Ok(Assembled { handle, task, statistics })
+        Assembled { handle, task, statistics, telemetry }
     }
 
     fn context_options(&self) -> ContextOptions<'_> {

@@ -35,7 +35,8 @@ impl Command for About {
     async fn run(&self, _arguments: &str) -> Result<CommandEffect, CommandError> {
         let (version, system) = (env!("CARGO_PKG_VERSION"), crate::setup::node_platform());
         let architecture = std::env::consts::ARCH;
-        let text = format!("Pollux {version} ({system}, {architecture}), called as {}", self.called_as);
+        let text =
+            format!("Pollux {version} ({system}, {architecture}), called as {}", self.called_as);
         Ok(CommandEffect::Message(text))
     }
 }

@@ -38,7 +38,10 @@ pub(crate) struct Demo {
 
 impl Demo {
     /// Writes the sample project to a fresh temporary folder.
-    pub(crate) fn prepare(arguments: &DemoArguments, environment: &Environment) -> Result<Self, Failure> {
+    pub(crate) fn prepare(
+        arguments: &DemoArguments,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
         let place = environment.temporary_dir();
         let folder = tempfile::Builder::new().prefix("pollux-demo-").tempdir_in(&place);
         let folder = folder.map_err(|error| broken(&place, &error))?;
@@ -63,7 +66,11 @@ impl Demo {
     /// The run: an ordinary headless one, with a home of its own and a model that is recorded.
     pub(crate) fn start(&self, environment: &Environment) -> Start {
         let home = self.folder.path().join("home");
-        let quiet = [variables::GEMINI_SANDBOX, variables::GEMINI_MODEL, variables::GEMINI_TELEMETRY_ENABLED];
+        let quiet = [
+            variables::GEMINI_SANDBOX,
+            variables::GEMINI_MODEL,
+            variables::GEMINI_TELEMETRY_ENABLED,
+        ];
         let mut environment = environment
             .with(variables::GEMINI_CLI_HOME, &home.to_string_lossy())
             .with(variables::GEMINI_CLI_TRUST_WORKSPACE, "true");

@@ -83,7 +83,9 @@ impl Failure {
     /// From the end of a prompt; none when it ended well enough to exit 0.
     pub(crate) fn outcome(outcome: &PromptOutcome) -> Option<Self> {
         match outcome {
-            PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => None,
+            PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => {
+                None
+            }
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit => Some(Self::turn_limit()),
             PromptOutcome::FatalTool { tool, message } => {
@@ -120,7 +122,10 @@ mod tests {
             (PromptOutcome::Cancelled, Some((130, 130))),
             (PromptOutcome::TurnLimit, Some((53, 53))),
             (PromptOutcome::Failed(api), Some((144, 1))),
-            (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Auth, "no key")), Some((41, 41))),
+            (
+                PromptOutcome::Failed(ModelError::new(ModelErrorKind::Auth, "no key")),
+                Some((41, 41)),
+            ),
             (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Network, "down")), Some((1, 1))),
             (PromptOutcome::LogFailed("full".into()), Some((54, 54))),
         ];

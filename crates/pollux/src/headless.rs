@@ -13,9 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::{FutureExt, StreamExt};
-use pollux_protocol::{
-    AgentHandle, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity,
-};
+use pollux_protocol::{AgentHandle, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity};
 use pollux_session::Statistics;
 
 use crate::arguments::OutputFormat;
@@ -126,15 +124,20 @@ impl Run<'_> {
         let failure = match (&outcome, signalled) {
             (_, Some(code)) => Some(Failure::cancelled(code)),
             (Some(outcome), None) => Failure::outcome(outcome),
-            (None, None) => Some(Failure::general("The agent ended without a result. This is a bug in Pollux.")),
+            (None, None) => {
+                Some(Failure::general("The agent ended without a result. This is a bug in Pollux."))
+            }
         };
-        output.end(out, &Ending {
-            session_id: Some(session_id),
-            outcome: outcome.as_ref(),
-            failure: failure.as_ref(),
-            statistics: Some(self.statistics),
-            duration: started.elapsed(),
-        });
+        output.end(
+            out,
+            &Ending {
+                session_id: Some(session_id),
+                outcome: outcome.as_ref(),
+                failure: failure.as_ref(),
+                statistics: Some(self.statistics),
+                duration: started.elapsed(),
+            },
+        );
         out.finish().await?;
         Ok(failure.map_or(0, |failure| failure.exit_code(self.json)))
     }

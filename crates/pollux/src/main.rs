@@ -14,6 +14,7 @@ mod sessions;
 mod setup;
 mod signals;
 mod stdout;
+mod telemetry;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -160,7 +160,7 @@ async fn work(
     let is_demo = setup.replay.is_some();
     let log = opened.take_log(&setup)?;
     let Opened { id, history, statistics, .. } = opened;
-    let assembled = setup.start(models, log, &id, history, statistics)?;
+    let assembled = setup.start(models, log, &id, history, statistics);
     let mut out = Stdout::default();
     let run = Run {
         handle: &assembled.handle,
@@ -181,6 +181,9 @@ async fn work(
     drop(assembled.handle.send(Op::Close));
     // What does not end in time dies with the process.
     drop(tokio::time::timeout(FAREWELL, assembled.task).await);
+    if let Some(telemetry) = &assembled.telemetry {
+        telemetry.shutdown();
+    }
     Ok(ended)
 }
 
@@ -190,15 +193,17 @@ async fn fail(format: Option<OutputFormat>, failure: &Failure, session_id: Optio
     let format = format.unwrap_or_default();
     let statistics = Statistics::default();
     let mut out = Stdout::default();
-    output_of(format, false).end(&mut out, &Ending {
-        session_id,
-        outcome: None,
-        failure: Some(failure),
-        statistics: Some(&statistics),
-        duration: Duration::ZERO,
-    });
+    output_of(format, false).end(
+        &mut out,
+        &Ending {
+            session_id,
+            outcome: None,
+            failure: Some(failure),
+            statistics: Some(&statistics),
+            duration: Duration::ZERO,
+        },
+    );
     // A reader that has left gets no result.
     drop(out.finish().await);
     failure.exit_code(format != OutputFormat::Text)
 }
-

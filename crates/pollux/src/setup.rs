@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pollux_config::{
-    ApprovalRequest, Environment, LoadOptions, Loaded, Places, ProjectIdentity, TrustSource,
-    names as variables,
+    ApprovalRequest, Environment, LoadOptions, Loaded, Places, ProjectIdentity, TelemetrySettings,
+    TrustSource, names as variables,
 };
 use pollux_fs::{IgnoreOptions, Workspace};
 use pollux_protocol::ApprovalMode;
@@ -34,6 +34,7 @@ pub(crate) struct Setup {
     pub(crate) project: ProjectIdentity,
     pub(crate) mode: ApprovalMode,
     pub(crate) model: String,
+    pub(crate) telemetry: TelemetrySettings,
     pub(crate) workspace: Arc<Workspace>,
     /// The workspace's folders, the project's first.
     pub(crate) folders: Vec<PathBuf>,
@@ -64,6 +65,8 @@ impl Setup {
         refuse_sandbox(&loaded)?;
         tell_trust(&loaded, &cwd);
         tell_what_waits(&loaded, &places);
+        let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
+            .map_err(|error| Failure::config(error.to_string()))?;
         let mode = approval_mode(&arguments, &loaded)?;
         let model = requested_model(&arguments, &loaded);
         let project = ProjectIdentity::resolve(&places, &cwd);
@@ -71,7 +74,19 @@ impl Setup {
         tell_place(&loaded, &places, &cwd);
         let workspace = Arc::new(workspace(&arguments, &loaded, &places, &project, &cwd));
         let folders = workspace.roots().map(Path::to_owned).collect();
-        Ok(Self { arguments, cwd, places, loaded, project, mode, model, workspace, folders, replay })
+        Ok(Self {
+            arguments,
+            cwd,
+            places,
+            loaded,
+            project,
+            mode,
+            model,
+            telemetry,
+            workspace,
+            folders,
+            replay,
+        })
     }
 }
 
@@ -139,8 +154,12 @@ fn tell_trust(loaded: &Loaded, cwd: &Path) {
 /// in silence.
 fn tell_what_waits(loaded: &Loaded, places: &Places) {
     let hooks = loaded.settings.value("hooks").and_then(serde_json::Value::as_object);
-    if hooks.is_some_and(|hooks| hooks.values().any(|event| event.as_array().is_some_and(|list| !list.is_empty()))) {
-        stderr_line("[WARNING] Hooks are configured, and this version of Pollux does not run them yet.");
+    if hooks.is_some_and(|hooks| {
+        hooks.values().any(|event| event.as_array().is_some_and(|list| !list.is_empty()))
+    }) {
+        stderr_line(
+            "[WARNING] Hooks are configured, and this version of Pollux does not run them yet.",
+        );
     }
     if places.user_policies().is_dir() || places.system_policies().is_dir() {
         stderr_line(&format!(
@@ -154,9 +173,13 @@ fn tell_what_waits(loaded: &Loaded, places: &Places) {
 fn tell_place(loaded: &Loaded, places: &Places, cwd: &Path) {
     let own_word = loaded.trust.is_explicit() && loaded.trust.source == TrustSource::File;
     if cwd.parent().is_none() {
-        stderr_line("Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.");
+        stderr_line(
+            "Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.",
+        );
     } else if cwd == places.home && !own_word && loaded.settings.ui.show_home_directory_warning {
-        stderr_line("Warning: You are running Pollux in your home directory. It is recommended to run in a project directory.");
+        stderr_line(
+            "Warning: You are running Pollux in your home directory. It is recommended to run in a project directory.",
+        );
     }
 }
 
@@ -179,7 +202,8 @@ fn approval_mode(arguments: &Arguments, loaded: &Loaded) -> Result<ApprovalMode,
 /// Flag, then `GEMINI_MODEL`, then settings, then `auto`.
 fn requested_model(arguments: &Arguments, loaded: &Loaded) -> String {
     let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
-    let asked = arguments.model.as_deref().or(environment).or(loaded.settings.model.name.as_deref());
+    let asked =
+        arguments.model.as_deref().or(environment).or(loaded.settings.model.name.as_deref());
     asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
 }
 

@@ -15,7 +15,8 @@ fn help_and_version_are_for_standard_output() {
     let help = stage.alone().args(["--help"]).run();
     help.assert_code(0);
     let text = help.stdout_text();
-    for flag in ["--prompt", "--output-format", "--resume", "--include-directories", "--skip-trust"] {
+    for flag in ["--prompt", "--output-format", "--resume", "--include-directories", "--skip-trust"]
+    {
         assert!(text.contains(flag), "{flag}\n{text}");
     }
     assert!(!text.contains("--fake-responses"), "hidden flags stay hidden");

@@ -79,10 +79,7 @@ fn a_conversation_opens_with_its_context() {
     assert_eq!(prompt, "do it");
     assert!(context.starts_with("<session_context>") && context.ends_with("</session_context>"));
     let project = stage.home.project();
-    let tree = format!(
-        "{}/\n├───Cargo.toml\n└───src/\n    └───main.rs\n",
-        project.display()
-    );
+    let tree = format!("{}/\n├───Cargo.toml\n└───src/\n    └───main.rs\n", project.display());
     let wanted = [
         std::env::consts::OS.to_owned(),
         stage.project_temporary().display().to_string(),
@@ -93,7 +90,8 @@ fn a_conversation_opens_with_its_context() {
     ];
     let mut rest = context.as_str();
     for words in wanted {
-        let (_, after) = rest.split_once(&words).unwrap_or_else(|| panic!("{words:?} in {context}"));
+        let (_, after) =
+            rest.split_once(&words).unwrap_or_else(|| panic!("{words:?} in {context}"));
         rest = after;
     }
 }
@@ -137,12 +135,15 @@ fn context_files_of_the_project_are_in_the_first_message() {
     ];
     let mut rest = context.as_str();
     for words in wanted {
-        let (_, after) = rest.split_once(&words).unwrap_or_else(|| panic!("{words:?} in {context}"));
+        let (_, after) =
+            rest.split_once(&words).unwrap_or_else(|| panic!("{words:?} in {context}"));
         rest = after;
     }
     assert!(!context.contains("Rule for all projects."), "the global file belongs elsewhere");
     let system = system_instruction(&request);
-    assert!(system.contains("# Contextual Instructions (") && system.contains("Rule for all projects."));
+    assert!(
+        system.contains("# Contextual Instructions (") && system.contains("Rule for all projects.")
+    );
 }
 
 #[test]

@@ -84,7 +84,8 @@ fn exit_0_is_an_answer() {
 fn exit_1_is_a_command_line_that_cannot_be_used() {
     let both = "Cannot use both a positional prompt and the --prompt (-p) flag together";
     let yolo = "Cannot use both --yolo (-y) and --approval-mode together. Use --approval-mode=yolo instead.";
-    let format = "Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\"";
+    let format =
+        "Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\"";
     let table: [(&[&str], &str); 4] = [
         (&["--nosuch", "-p", "go"], "Unknown argument"),
         (&["-p", "go", "gone"], both),
@@ -214,7 +215,9 @@ fn exit_54_is_a_full_disk_under_a_tools_file() {
         let Some(disk) = tiny_disk(64 * 1024) else { return };
         let file = disk.path().join("big.txt");
         let content = "x".repeat(300 * 1024);
-        stage.server.stream(reply().call("write_file", json!({"file_path": file, "content": content})));
+        stage
+            .server
+            .stream(reply().call("write_file", json!({"file_path": file, "content": content})));
         let program = stage.pollux(&["-y", "-o", format, "-p", "go"]).on_disk(&disk);
         let folder = disk.path().to_str().unwrap();
         let run = program.args(["--include-directories", folder]).run();

@@ -123,7 +123,8 @@ fn stream_json_tells_things_as_they_happen() {
         r#"{"type":"message","timestamp":"NOW","role":"assistant","content":"done.","delta":true}"#.to_owned(),
     ];
     assert_eq!(lines[..lines.len() - 1], expected);
-    let figures = r#"{"total_tokens":280,"input_tokens":250,"output_tokens":27,"cached":90,"input":160"#;
+    let figures =
+        r#"{"total_tokens":280,"input_tokens":250,"output_tokens":27,"cached":90,"input":160"#;
     let mut result = without_times(terminal_result(&run));
     result["timestamp"] = "NOW".into();
     let expected = format!(
@@ -134,9 +135,11 @@ fn stream_json_tells_things_as_they_happen() {
 
 #[test]
 fn call_ids_are_made_of_name_time_and_position() {
-    let first = reply()
-        .call("list_directory", json!({"dir_path": "."}))
-        .call_with_id("abc", "glob", json!({"pattern": "*"}));
+    let first = reply().call("list_directory", json!({"dir_path": "."})).call_with_id(
+        "abc",
+        "glob",
+        json!({"pattern": "*"}),
+    );
     let stage = Stage::with([first, reply().text("ok")]);
     stage.home.project_file("a.txt", "");
     let run = stage.prompt("stream-json", "go");

@@ -1,1 +1,263 @@
-//! Soon.
+//! What becomes of standard input, positional words, `@path`s and slash commands.
+
+use std::time::Duration;
+
+use pollux_testkit::{Finished, Pollux, reply, samples};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{FORMATS, Stage, lines_of, texts};
+
+/// Runs the program and gives the texts that the model is sent after the session context.
+fn sent(stage: &Stage, program: Pollux) -> (Vec<String>, Finished) {
+    stage.server.stream(reply().text("ok"));
+    let run = program.run();
+    run.assert_code(0);
+    let first = stage.server.last_request().contents()[0].clone();
+    let texts = texts(&first).into_iter().skip(1).map(str::to_owned).collect();
+    (texts, run)
+}
+
+/// The texts for a prompt.
+fn expanded(stage: &Stage, prompt: &str) -> Vec<String> {
+    sent(stage, stage.pollux(&["-p", prompt])).0
+}
+
+#[test]
+fn piped_text_comes_before_the_prompt() {
+    let table: [(&[&str], &str, &str); 6] = [
+        (&["-p", "PROMPT"], "data\n", "data\n\n\nPROMPT"),
+        (&["-p", "PROMPT"], "data", "data\n\nPROMPT"),
+        (&["some", "words"], "data", "data\n\nsome words"),
+        (&[], "data\n", "data\n"),
+        (&["-p", "PROMPT"], "", "PROMPT"),
+        (&["--", "-p", "literal"], "", "-p literal"),
+    ];
+    for (arguments, piped, expected) in table {
+        let stage = Stage::new();
+        let (texts, run) = sent(&stage, stage.pollux(arguments).stdin(piped));
+        assert_eq!(texts, [expected], "{arguments:?} {piped:?}");
+        assert_eq!(run.stderr_text(), "");
+    }
+}
+
+#[test]
+fn the_user_line_holds_the_whole_input_as_it_was() {
+    let stage = Stage::with([reply().text("ok")]);
+    stage.home.project_file("a.txt", "alpha");
+    let run = stage.pollux(&["-o", "stream-json", "-p", "see @a.txt"]).stdin("data\n").run();
+    assert_eq!(lines_of(&run, "message")[0]["content"], "data\n\n\nsee @a.txt");
+}
+
+#[test]
+fn input_that_is_no_utf8_is_mended() {
+    let stage = Stage::new();
+    let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin(b"a\xffb".to_vec()));
+    assert_eq!(texts, ["a\u{fffd}b\n\ngo"]);
+}
+
+#[test]
+fn eight_megabytes_are_read_and_the_rest_is_named() {
+    const LIMIT: usize = 8 * 1024 * 1024;
+    let stage = Stage::new();
+    // A character of two bytes lies across the limit.
+    let mut input = "x".repeat(LIMIT - 1);
+    input.push_str("üü and more");
+    let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin(input));
+    assert_eq!(texts[0].len(), LIMIT - 1 + "\n\ngo".len());
+    assert!(texts[0].ends_with("x\n\ngo"));
+    assert_eq!(run.stderr_text(), "Warning: stdin input truncated to 8388608 bytes.\n");
+}
+
+#[test]
+fn a_hundred_megabytes_cost_no_more_than_eight() {
+    let stage = Stage::new();
+    let program = stage.pollux(&["-p", "go"]).stdin(vec![b'x'; 100 << 20]);
+    let (texts, run) = sent(&stage, program);
+    assert_eq!(texts[0].len(), (8 << 20) + "\n\ngo".len());
+    let peak = run.peak_rss.unwrap_or_default();
+    assert!(peak < 150 << 20, "{} MB", peak >> 20);
+}
+
+#[test]
+fn an_input_that_stays_open_and_silent_is_left_after_half_a_second() {
+    let stage = Stage::new();
+    let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin_held_open());
+    assert_eq!(texts, ["go"]);
+    assert!(run.duration >= Duration::from_millis(450), "{:?}", run.duration);
+    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+}
+
+#[test]
+fn an_input_that_has_begun_is_waited_for() {
+    let stage = Stage::with([reply().text("ok")]);
+    let mut running = stage.pollux(&["-p", "go"]).stdin_held_open().spawn();
+    running.write_stdin(b"begun ");
+    std::thread::sleep(Duration::from_millis(900));
+    running.write_stdin(b"and over");
+    running.close_stdin();
+    running.wait().assert_code(0);
+    assert_eq!(texts(&stage.requests()[0].contents()[0])[1], "begun and over\n\ngo");
+}
+
+#[test]
+fn nothing_to_say_is_told_in_every_format() {
+    let message = "No input provided via stdin. Input can be provided by piping data into";
+    for format in FORMATS {
+        for arguments in [&["-p", ""][..], &[]] {
+            let stage = Stage::new();
+            let run = stage.pollux(&["-o", format]).args(arguments).stdin("").run();
+            run.assert_code(42);
+            assert!(run.stderr_text().contains(message), "{}", run.report());
+            assert_eq!(stage.session_files().len(), 0, "nothing to keep");
+        }
+    }
+}
+
+#[test]
+fn referenced_files_follow_the_prompt() {
+    let stage = Stage::new();
+    stage.home.project_file("a.txt", "alpha\n").project_file("with space.txt", "space\n");
+    stage.home.project_file("sub/b.txt", "beta\n").project_file("sub/c.txt", "gamma\n");
+    let heading = "\n--- Content from referenced files ---";
+    let closing = "\n--- End of content ---";
+    let table: [(&str, &[&str]); 6] = [
+        ("see @a.txt.", &["see @a.txt.", heading, "\nContent from @a.txt:\n", "alpha\n", closing]),
+        ("@a.txt @a.txt", &["@a.txt @a.txt", heading, "\nContent from @a.txt:\n", "alpha\n", closing]),
+        ("@with\\ space.txt!", &["@with space.txt!", heading, "\nContent from @with space.txt:\n", "space\n", closing]),
+        ("@\"with space.txt\"", &["@with space.txt", heading, "\nContent from @with space.txt:\n", "space\n", closing]),
+        ("all of @sub please", &["all of @sub/** please", heading, "\nContent from @sub/b.txt:\n", "beta\n", "\nContent from @sub/c.txt:\n", "gamma\n", closing]),
+        ("@b.txt", &["@sub/b.txt", heading, "\nContent from @sub/b.txt:\n", "beta\n", closing]),
+    ];
+    for (prompt, expected) in table {
+        assert_eq!(expanded(&stage, prompt), expected, "{prompt}");
+    }
+}
+
+#[test]
+fn what_is_no_reference_stays_as_it_is() {
+    let stage = Stage::new();
+    samples::git_repo(stage.home.project());
+    stage.home.project_file("../outside.txt", "secret");
+    for prompt in [
+        "nothing @nowhere.xyz here",
+        "mail me@example.org about \\@README.md",
+        "a lone @ sign",
+        "@debug.log is ignored",
+        "@../outside.txt is not ours",
+        "@/etc/passwd neither",
+        "// @ in a comment",
+    ] {
+        assert_eq!(expanded(&stage, prompt), [prompt]);
+    }
+}
+
+#[test]
+fn references_in_piped_text_count_too() {
+    let stage = Stage::new();
+    stage.home.project_file("a.txt", "alpha\n");
+    let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin("see @a.txt"));
+    assert_eq!(texts[0], "see @a.txt\n\ngo");
+    assert_eq!(texts[3], "alpha\n");
+}
+
+#[test]
+fn a_referenced_picture_goes_along() {
+    let stage = Stage::with([reply().text("ok")]);
+    stage.home.project_file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    stage.prompt("text", "what is in @a.png").assert_code(0);
+    let contents = stage.requests()[0].contents().to_vec();
+    let parts = contents[0]["parts"].as_array().unwrap();
+    let media = parts.iter().find(|part| part.get("inlineData").is_some()).unwrap();
+    assert_eq!(media["inlineData"]["mimeType"], "image/png");
+}
+
+#[test]
+fn a_reference_that_cannot_be_read_ends_the_run() {
+    for format in FORMATS {
+        let stage = Stage::new();
+        let pipe = stage.home.project().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+        let run = stage.pollux(&["-o", format, "-p", "see @pipe"]).run();
+        run.assert_code(42);
+        let message = "Exiting due to an error processing the @ command: ";
+        assert!(run.stderr_text().contains(message), "{}", run.report());
+        assert_eq!(stage.requests().len(), 0);
+    }
+}
+
+#[test]
+fn slash_commands_that_do_nothing_here_go_to_the_model() {
+    for prompt in ["/nosuch x", "/about", "/help", "//comment", "/* comment */"] {
+        let stage = Stage::new();
+        assert_eq!(expanded(&stage, prompt), [prompt]);
+    }
+}
+
+#[test]
+fn slash_commands_that_cannot_be_done_here_end_the_run() {
+    let message = "Exiting due to command result that is not supported in non-interactive mode.";
+    for format in FORMATS {
+        let stage = Stage::new();
+        let run = stage.prompt(format, "/quit");
+        run.assert_code(42);
+        assert!(run.stderr_text().contains(message), "{}", run.report());
+    }
+}
+
+#[test]
+fn other_folders_can_be_referred_to() {
+    let stage = Stage::new();
+    stage.home.project_file("../other/a.txt", "alpha\n");
+    let program = stage.pollux(&["--include-directories", "../other", "-p", "see @a.txt"]);
+    let (texts, _) = sent(&stage, program);
+    assert_eq!(texts.get(3).map(String::as_str), Some("alpha\n"), "{texts:?}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_skipped_with_a_word() {
+    let stage = Stage::new();
+    let (_, run) = sent(&stage, stage.pollux(&["--include-directories", "gone", "-p", "go"]));
+    assert!(run.stderr_text().starts_with("[WARN] Skipping unreadable directory: "), "{}", run.report());
+}
+
+#[test]
+fn recorded_models_answer_in_place_of_a_server() {
+    let stage = Stage::new();
+    let turn = |text: &str| {
+        let content = json!({"role": "model", "parts": [{"text": text}]});
+        let chunk = json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]});
+        json!({"method": "generateContentStream", "response": [chunk]})
+    };
+    let other = json!({"method": "countTokens", "response": {"totalTokens": 1}});
+    stage.home.project_file("strict.jsonl", format!("{}\n\n{other}\n", turn("one")));
+    stage.home.project_file("loose.jsonl", format!("{other}\n{}\n", turn("two")));
+    let run = stage.pollux(&["--fake-responses", "strict.jsonl", "-p", "go"]).run();
+    assert_eq!(run.stdout_text(), "one\n", "{}", run.report());
+    let run = stage.pollux(&["--fake-responses-non-strict", "loose.jsonl", "-p", "go"]).run();
+    assert_eq!(run.stdout_text(), "two\n", "{}", run.report());
+    let mismatch = "Unexpected response type, next response was for countTokens but expected generateContentStream";
+    let table = [("loose.jsonl", mismatch), ("gone.jsonl", "gone.jsonl")];
+    for (file, message) in table {
+        let run = stage.pollux(&["--fake-responses", file, "-p", "go"]).run();
+        run.assert_code(1);
+        assert!(run.stderr_text().contains(message), "{}", run.report());
+    }
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn what_is_recorded_can_be_played_again() {
+    let call = reply().thought("**T** x").call("glob", json!({"pattern": "*"})).signature("c2ln");
+    let stage = Stage::with([call, reply().text("done")]);
+    let first = stage.pollux(&["--record-responses", "tape.jsonl", "-o", "json", "-p", "go"]).run();
+    first.assert_code(0);
+    let tape = stage.home.read_project_file("tape.jsonl");
+    let lines: Vec<Value> = tape.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["method"], "generateContentStream");
+    let again = stage.pollux(&["--fake-responses", "tape.jsonl", "-o", "json", "-p", "go"]).run();
+    assert_eq!(again.json()["response"], "done", "{}", again.report());
+}

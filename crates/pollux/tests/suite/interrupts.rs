@@ -48,7 +48,8 @@ fn assert_cancelled(format: &str, run: &Finished, code: i32) {
 fn a_signal_ends_a_stream() {
     for format in FORMATS {
         for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-            let stage = Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
+            let stage =
+                Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
             let mut running = start(&stage, format);
             if format == "json" {
                 stage.server.wait_for_requests(1, Duration::from_secs(5));
@@ -105,7 +106,8 @@ fn a_signal_ends_a_command_and_all_it_started() {
 
 #[test]
 fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
-    let stage = Stage::with([reply().call("run_shell_command", json!({"command": "touch on; sleep 60"}))]);
+    let stage =
+        Stage::with([reply().call("run_shell_command", json!({"command": "touch on; sleep 60"}))]);
     let running = start(&stage, "stream-json");
     wait_until("the command runs", || stage.home.project().join("on").exists());
     running.signal_group(Signal::INT);

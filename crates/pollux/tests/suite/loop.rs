@@ -66,15 +66,24 @@ fn unknown_tools_go_back_with_the_nearest_names() {
     run.assert_code(0);
     let errors = stage.responses();
     let message = errors[0]["error"].as_str().unwrap();
-    assert!(message.starts_with("Tool \"read_fil\" not found. Did you mean one of: \"read_file\", \""), "{message}");
+    assert!(
+        message.starts_with("Tool \"read_fil\" not found. Did you mean one of: \"read_file\", \""),
+        "{message}"
+    );
     assert_eq!(message.matches('"').count(), 8, "three names: {message}");
     let message = errors[1]["error"].as_str().unwrap();
-    assert!(message.starts_with("Tool \"run_shell_command\" not found."), "not declared: {message}");
+    assert!(
+        message.starts_with("Tool \"run_shell_command\" not found."),
+        "not declared: {message}"
+    );
     for result in lines_of(&run, "tool_result") {
         assert_eq!(result["error"]["type"], "tool_not_registered");
     }
     let errors = run.stderr_text();
-    assert!(errors.contains("Error executing tool read_fil: Tool \"read_fil\" not found."), "{errors}");
+    assert!(
+        errors.contains("Error executing tool read_fil: Tool \"read_fil\" not found."),
+        "{errors}"
+    );
 }
 
 #[test]
@@ -83,7 +92,10 @@ fn wrong_arguments_go_back_with_what_is_wrong() {
         (json!({}), "params must have required property 'file_path'"),
         (json!({"file_path": "a", "start_line": 0}), "params/start_line must be >= 1"),
         (json!({"file_path": " "}), "The 'file_path' parameter must be non-empty."),
-        (json!({"file_path": "a", "start_line": 3, "end_line": 2}), "start_line cannot be greater than end_line"),
+        (
+            json!({"file_path": "a", "start_line": 3, "end_line": 2}),
+            "start_line cannot be greater than end_line",
+        ),
     ];
     for (arguments, message) in table {
         let stage = Stage::with([reply().call("read_file", arguments), reply().text("done")]);
@@ -116,14 +128,19 @@ fn a_call_without_a_name_is_answered_too() {
 
 #[test]
 fn calls_with_the_same_id_are_told_apart() {
-    let turn = reply()
-        .call_with_id("x", "glob", json!({"pattern": "a*"}))
-        .call_with_id("x", "glob", json!({"pattern": "b*"}));
+    let turn = reply().call_with_id("x", "glob", json!({"pattern": "a*"})).call_with_id(
+        "x",
+        "glob",
+        json!({"pattern": "b*"}),
+    );
     let stage = Stage::with([turn, reply().text("done")]);
     stage.home.project_file("a.txt", "").project_file("b.txt", "");
     stage.prompt("text", "go").assert_code(0);
     let told = stage.responses();
-    assert!(told[0].to_string().contains("a.txt") && told[1].to_string().contains("b.txt"), "{told:?}");
+    assert!(
+        told[0].to_string().contains("a.txt") && told[1].to_string().contains("b.txt"),
+        "{told:?}"
+    );
 }
 
 #[test]

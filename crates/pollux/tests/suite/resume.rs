@@ -68,7 +68,10 @@ fn a_resumed_conversation_is_the_one_that_was() {
         .signature("c2lnMg==")
         .call("glob", json!({"pattern": "*"}))
         .call("no_such_tool", json!({"x": [1, {"y": null}]}));
-    let stage = Stage::with([calls, reply().text("Then this.").call("glob", json!({"pattern": "b*"})).signature("c2lnMw==")]);
+    let stage = Stage::with([
+        calls,
+        reply().text("Then this.").call("glob", json!({"pattern": "b*"})).signature("c2lnMw=="),
+    ]);
     stage.home.project_file("a.txt", "alpha\n\u{1F600}\u{0}\n");
     let last = reply().text("All ").text("done.").signature("c2lnNA==");
     stage.server.stream(last);
@@ -105,7 +108,8 @@ fn resume_only_ever_appends() {
         assert_eq!(stage.session_files(), [file.clone()]);
     }
     let all = last_texts(&contents).join("|");
-    let expected = "one||" .to_owned() + "|done|round 1|answer to round 1|round 3|answer to round 3|round 5|answer to round 5|round 7|answer to round 7|round 9";
+    let expected = "one||".to_owned()
+        + "|done|round 1|answer to round 1|round 3|answer to round 3|round 5|answer to round 5|round 7|answer to round 7|round 9";
     assert_eq!(all, expected);
     let listed = stage.program().args(["--list-sessions"]).run().stdout_text();
     assert!(listed.contains("(1):\n  1. one (Just now) ["), "{listed}");
@@ -133,7 +137,9 @@ fn killed_in_a_call(stage: &Stage) {
     stage.server.stream(turn);
     let running = stage.pollux(&["-y", "-p", "go"]).spawn();
     let file = stage.home.project().join("on");
-    wait_until("the command runs", || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')));
+    wait_until("the command runs", || {
+        fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'))
+    });
     running.signal(Signal::KILL);
     assert_eq!(running.wait().signal, Some(9));
     let child: u32 = fs::read_to_string(&file).unwrap().trim().parse().unwrap();

@@ -112,7 +112,8 @@ fn a_call_is_recorded_with_its_result() {
         "description": "a.txt", "displayName": "ReadFile", "renderOutputAsMarkdown": true
     });
     assert_eq!(call, expected);
-    let tokens = json!({"input": 10, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 15});
+    let tokens =
+        json!({"input": 10, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 15});
     assert_eq!((&last["tokens"], &last["model"]), (&tokens, &json!(MODEL)));
 }
 
@@ -175,7 +176,8 @@ fn a_session_is_deleted_by_number_or_id_and_nothing_else_is() {
     }
     let wrong = delete("9");
     wrong.assert_code(0);
-    let message = "Invalid session identifier \"9\". Use --list-sessions to see available sessions.";
+    let message =
+        "Invalid session identifier \"9\". Use --list-sessions to see available sessions.";
     assert_eq!((wrong.stdout_text().as_str(), wrong.stderr_text().trim_end()), ("", message));
     assert_eq!(delete("2").stdout_text(), "Deleted session 2: two (Just now)\n");
     assert_eq!(delete("c").stdout_text(), "Deleted session 2: three (Just now)\n");

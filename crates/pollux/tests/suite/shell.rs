@@ -81,7 +81,9 @@ fn credentials_are_not_for_commands() {
     for secret in ["test-key", "other-secret", "third-secret", "GEMINI_API_KEY"] {
         assert!(!told.contains(secret), "{secret}\n{told}");
     }
-    for line in ["MINE=kept", "GEMINI_CLI=1", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=xterm-256color"] {
+    for line in
+        ["MINE=kept", "GEMINI_CLI=1", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=xterm-256color"]
+    {
         assert!(told.lines().any(|found| found == line), "{line}\n{told}");
     }
 }
@@ -110,11 +112,21 @@ fn long_output_lies_in_a_file() {
     let folder = stage.project_temporary().join(format!("tool-outputs/session-{session}"));
     let [file] = &files(&folder)[..] else { panic!("{folder:?}") };
     let name = file.file_name().unwrap().to_str().unwrap();
-    assert!(name.starts_with("run_shell_command__run_shell_command_") && name.ends_with("_0.txt"), "{name}");
+    assert!(
+        name.starts_with("run_shell_command__run_shell_command_") && name.ends_with("_0.txt"),
+        "{name}"
+    );
     let whole = fs::read_to_string(file).unwrap();
-    assert!(whole.starts_with("1\n2\n") && whole.trim_end().ends_with("\n20000"), "the whole output");
+    assert!(
+        whole.starts_with("1\n2\n") && whole.trim_end().ends_with("\n20000"),
+        "the whole output"
+    );
     let omitted = whole.trim_end().len() - 40_000;
-    assert!(told.contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")), "{}", &told[..500]);
+    assert!(
+        told.contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")),
+        "{}",
+        &told[..500]
+    );
     let head = told.lines().nth(1).unwrap();
     for words in ["8000", "32000", file.to_str().unwrap()] {
         assert!(head.replace(',', "").contains(words), "{words} in {head}");
@@ -156,7 +168,10 @@ fn a_command_that_talks_on_ends_with_its_time() {
     let stage = Stage::new();
     stage.home.settings(&json!({"pollux": {"shell": {"timeout": 1}}}));
     let (told, run) = shell(&stage, "while true; do echo on; sleep 0.1; done");
-    assert!(told.starts_with("Command was automatically cancelled because it exceeded the "), "{told}");
+    assert!(
+        told.starts_with("Command was automatically cancelled because it exceeded the "),
+        "{told}"
+    );
     assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
 }
 

@@ -80,7 +80,11 @@ fn a_fault_that_stays_ends_with_a_message() {
         let result = terminal_result(&run);
         assert_eq!(result["status"], "error", "{name}");
         assert!(!run.stderr_text().contains("panicked"), "{name}\n{}", run.report());
-        assert!(run.code == Some(0) || !run.stderr_text().trim().is_empty(), "{name}\n{}", run.report());
+        assert!(
+            run.code == Some(0) || !run.stderr_text().trim().is_empty(),
+            "{name}\n{}",
+            run.report()
+        );
         stage.server.assert_script_done();
     }
 }
@@ -130,7 +134,10 @@ fn an_empty_answer_is_asked_for_four_times_with_a_word_about_it() {
 #[test]
 fn what_blocks_an_answer_is_named() {
     let table = [
-        ("MAX_TOKENS", "Model response was truncated because it exceeded the token limit. Try using /compress to free up context space."),
+        (
+            "MAX_TOKENS",
+            "Model response was truncated because it exceeded the token limit. Try using /compress to free up context space.",
+        ),
         ("SAFETY", "The model response was blocked due to safety settings."),
         ("RECITATION", "The model response was blocked due to recitation/copyright filters."),
         ("OTHER", "The model response was blocked due to other policy settings."),
@@ -190,7 +197,11 @@ fn a_redirect_without_end_is_left() {
     let stage = Stage::with([reply().redirect_loop()]);
     let run = stage.prompt("json", "go");
     assert_ne!(run.code, Some(0), "{}", run.report());
-    assert!(run.json()["error"]["message"].as_str().unwrap().contains("redirect"), "{}", run.report());
+    assert!(
+        run.json()["error"]["message"].as_str().unwrap().contains("redirect"),
+        "{}",
+        run.report()
+    );
     assert!(stage.server.requests().len() <= 25, "{}", stage.server.requests().len());
 }
 
@@ -202,7 +213,11 @@ fn a_line_of_50_megabytes_does_not_end_in_a_panic() {
     let run = stage.prompt("text", "go");
     match run.code {
         Some(0) => assert!(run.stdout.len() >= 50 << 20),
-        _ => assert!(run.code == Some(1) && run.stderr_text().contains("[API Error: "), "{}", run.report()),
+        _ => assert!(
+            run.code == Some(1) && run.stderr_text().contains("[API Error: "),
+            "{}",
+            run.report()
+        ),
     }
 }
 

@@ -31,7 +31,9 @@ fn the_sample_projects_mistake_is_mended() {
     let before = Tree::of(stage.home.project());
     let check = json!({"command": "sh check.sh"});
     stage.server.stream(reply().call("run_shell_command", check.clone()));
-    stage.server.stream(reply().call("replace", replace("src/lib.rs", "left - right", "left + right")));
+    stage
+        .server
+        .stream(reply().call("replace", replace("src/lib.rs", "left - right", "left + right")));
     stage.server.stream(reply().call("run_shell_command", check));
     stage.server.stream(reply().text("Mended."));
     let run = stage.yolo("fix the failing check");
@@ -118,7 +120,8 @@ fn nothing_outside_the_workspace_is_read_or_written() {
     symlink(outside.join("new.txt"), stage.home.project().join("dangling")).unwrap();
     let before = Tree::of(&outside);
     let absolute = outside.join("secret.txt");
-    for path in ["../outside/secret.txt", absolute.to_str().unwrap(), "door/secret.txt", "dangling"] {
+    for path in ["../outside/secret.txt", absolute.to_str().unwrap(), "door/secret.txt", "dangling"]
+    {
         let calls = [
             ("read_file", json!({"file_path": path})),
             ("write_file", json!({"file_path": path, "content": "x"})),
@@ -128,7 +131,10 @@ fn nothing_outside_the_workspace_is_read_or_written() {
         ];
         for (tool, arguments) in calls {
             let told = call(&stage, tool, arguments);
-            assert!(told.starts_with("Path not in workspace: Attempted path \""), "{tool} {path}: {told}");
+            assert!(
+                told.starts_with("Path not in workspace: Attempted path \""),
+                "{tool} {path}: {told}"
+            );
         }
     }
     assert_eq!(Tree::of(&outside), before);
@@ -145,7 +151,10 @@ fn files_are_read_as_the_reference_tells() {
         (json!({"file_path": "crlf.txt"}), "a\nb\n".to_owned()),
         (json!({"file_path": "gone.txt"}), format!("File not found: {project}/gone.txt")),
         (json!({"file_path": "sub"}), format!("Path is a directory, not a file: {project}/sub")),
-        (json!({"file_path": "data.bin"}), "Cannot display content of binary file: data.bin".to_owned()),
+        (
+            json!({"file_path": "data.bin"}),
+            "Cannot display content of binary file: data.bin".to_owned(),
+        ),
     ];
     for (arguments, expected) in table {
         assert_eq!(call(&stage, "read_file", arguments.clone()), expected, "{arguments}");
@@ -162,7 +171,8 @@ fn files_are_read_as_the_reference_tells() {
 
 #[test]
 fn a_picture_goes_to_the_model_as_it_is() {
-    let stage = Stage::with([reply().call("read_file", json!({"file_path": "a.png"})), reply().text("ok")]);
+    let stage =
+        Stage::with([reply().call("read_file", json!({"file_path": "a.png"})), reply().text("ok")]);
     let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
     stage.home.project_file("a.png", picture);
     stage.prompt("text", "go").assert_code(0);
@@ -179,7 +189,9 @@ fn listings_and_searches_have_their_layout() {
     samples::git_repo(stage.home.project());
     let project = stage.home.project().display().to_string();
     let told = call(&stage, "list_directory", json!({"dir_path": "."}));
-    let listing = format!("Directory listing for {project}:\n[DIR] docs\n[DIR] src\n.gitignore (14 bytes)\nREADME.md (9 bytes)\n\n");
+    let listing = format!(
+        "Directory listing for {project}:\n[DIR] docs\n[DIR] src\n.gitignore (14 bytes)\nREADME.md (9 bytes)\n\n"
+    );
     assert!(told.starts_with(&listing) && told.ends_with(" ignored)"), "{told}");
     let told = call(&stage, "glob", json!({"pattern": "**/*.md"}));
     let head = format!("Found 2 file(s) matching \"**/*.md\" within {project}");
@@ -200,7 +212,10 @@ fn an_edit_that_does_not_fit_says_what_is_there() {
     stage.home.project_file("a.txt", "alpha\nbeta\nalpha\n");
     let table = [
         ("gamma delta", "Failed to edit, 0 occurrences found for old_string in a.txt."),
-        ("alpha", "Failed to edit, Expected 1 occurrence but found 2 for old_string in file: a.txt."),
+        (
+            "alpha",
+            "Failed to edit, Expected 1 occurrence but found 2 for old_string in file: a.txt.",
+        ),
         ("", "File already exists, cannot create: "),
     ];
     for (old, message) in table {
@@ -232,7 +247,10 @@ fn a_new_file_is_told_with_its_folders_made() {
     let run = stage.pollux(&["-y", "-o", "stream-json", "-p", "go"]).run();
     run.assert_code(0);
     let path = stage.home.project().join("new/deep/a.rs");
-    let expected = format!("Successfully created and wrote to new file: {}. Here is the updated code:\nfn a() {{}}", path.display());
+    let expected = format!(
+        "Successfully created and wrote to new file: {}. Here is the updated code:\nfn a() {{}}",
+        path.display()
+    );
     assert!(stage.response().starts_with(&expected), "{}", stage.response());
     assert_eq!(lines_of(&run, "tool_result")[0].get("output"), None, "a diff is no text");
 }
