@@ -92,6 +92,11 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, fs::Metadata)> {
     }
 }
 
+/// Opens a regular file to be read piece by piece. Never blocks: pipes and devices are refused.
+pub fn open_to_read(path: &Path) -> Result<impl Read + std::io::Seek + use<>> {
+    open_regular(path).map(|(file, _)| file)
+}
+
 /// Makes `open` return at once on a pipe without a peer.
 #[cfg(unix)]
 pub(crate) fn do_not_block(options: &mut OpenOptions) {

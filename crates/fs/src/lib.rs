@@ -41,8 +41,8 @@ pub use exclusions::{
 };
 pub use files::{
     DirectoryEntry, EntryKind, FileInfo, Spool, copy_tree, create_directories,
-    create_private_directories, info, link_info, list_directory, read_bytes, read_head,
-    remove_file, remove_tree, rename,
+    create_private_directories, info, link_info, list_directory, open_to_read, read_bytes,
+    read_head, remove_file, remove_tree, rename,
 };
 pub use fingerprint::Fingerprint;
 pub use glob::{GlobMatch, GlobOptions, GlobResult, RECENT, glob, sort_by_recency};

@@ -11,6 +11,7 @@ mod suite {
     mod input;
     mod interrupts;
     mod r#loop;
+    mod network;
     mod resume;
     mod sessions;
     mod shell;

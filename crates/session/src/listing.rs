@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use crate::error::SessionError;
 use crate::log::timestamp;
 use crate::reader::Scan;
-use crate::source;
 
 #[cfg(test)]
 mod tests;
@@ -142,7 +141,7 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
     if head.len() < HEAD_BYTES {
         scan.read(&mut std::io::Cursor::new(head)).map_err(failed)?;
     } else {
-        scan.read(&mut source::open(path)?).map_err(failed)?;
+        scan.read(&mut pollux_fs::open_to_read(path)?).map_err(failed)?;
     }
     Ok(Some((scan, true)))
 }

@@ -1,13 +1,6 @@
 //! Where session files are opened for reading.
 
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
-
-/// No session file is longer. One line, at most, is held in memory besides what lives.
-const LARGEST_FILE: u64 = 1 << 30;
-
-/// An opened session file.
-pub(crate) type Source = Cursor<Vec<u8>>;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// A piece of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +9,6 @@ pub(crate) struct Span {
     pub(crate) offset: u64,
     /// Bytes.
     pub(crate) length: usize,
-}
-
-/// Opens a regular file.
-pub(crate) fn open(path: &Path) -> Result<Source, pollux_fs::Error> {
-    pollux_fs::read_bytes(path, LARGEST_FILE).map(Cursor::new)
 }
 
 /// Reads one piece.

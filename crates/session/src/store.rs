@@ -15,7 +15,6 @@ use crate::listing::{self, SessionSummary, is_session_file};
 use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
-use crate::source;
 
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
@@ -102,7 +101,7 @@ impl SessionStore {
         }
         let mut file = AppendLog::open(&session.path)?;
         let claim = claim(&mut file, &session.id);
-        let data = SessionData::read(&session.path, &mut source::open(&session.path)?);
+        let data = SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?);
         let data = match (claim, data) {
             (Ok(()), data) => data?,
             (Err(SessionError::InUse { id, .. }), Ok(data)) => {
@@ -139,7 +138,7 @@ impl SessionStore {
         lines.extend(messages.ok_or_else(|| SessionError::Import(given.clone()))?);
         let id = Uuid::new_v4().to_string();
         let (file, path) = self.begin(&id, &millisecond.to_string(), now, &lines)?;
-        let data = SessionData::read(&path, &mut source::open(&path)?)?;
+        let data = SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)?;
         Ok((SessionLog::new(&id, file, false), data))
     }
 
@@ -198,7 +197,7 @@ impl SessionStore {
             .filter(|entry| is_session_file(&entry.name) && entry.name.contains(&short));
         candidates.map(|entry| &entry.path).any(|path| {
             let mut scan = Scan::default();
-            let read = source::open(path).map(|mut source| scan.read(&mut source));
+            let read = pollux_fs::open_to_read(path).map(|mut source| scan.read(&mut source));
             matches!(read, Ok(Ok(()))) && scan.metadata.session_id.as_deref() == Some(id)
         })
     }
@@ -240,7 +239,7 @@ impl SessionStore {
 
     /// Copies a session of one JSON object to the new format. The old file stays.
     fn migrate(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
-        let old = SessionData::read(&session.path, &mut source::open(&session.path)?)?;
+        let old = SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)?;
         let path = session.path.with_extension("jsonl");
         let unreadable = || SessionError::Unreadable {
             path: session.path.clone(),
@@ -260,7 +259,7 @@ impl SessionStore {
         append(&mut file, &vec![header])?;
         append(&mut file, &messages)?;
         append(&mut file, &opened()?)?;
-        let data = SessionData::read(&path, &mut source::open(&path)?)?;
+        let data = SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)?;
         Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
     }
 }
@@ -268,7 +267,7 @@ impl SessionStore {
 /// The living messages of a file that people or the model wrote, one line each; nothing when it is no session.
 fn living_lines(path: &Path) -> Result<Option<Lines>, SessionError> {
     let failed = |error| SessionError::Files(pollux_fs::Error::from_io(path, error));
-    let mut source = source::open(path)?;
+    let mut source = pollux_fs::open_to_read(path)?;
     let mut scan = Scan::default();
     scan.read(&mut source).map_err(failed)?;
     if scan.metadata.session_id.is_none() {

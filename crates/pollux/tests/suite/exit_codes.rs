@@ -286,3 +286,14 @@ fn a_server_that_cannot_be_reached_is_an_error_like_any_other() {
         run(program, arguments, &["-p", "go"])
     });
 }
+
+#[test]
+fn a_home_that_cannot_be_used_is_named() {
+    // Nothing can be recorded there, so nothing is done.
+    let ending = Ending::same(54, "FatalToolExecutionError", "/dev/null");
+    ending.assert(|stage, arguments| {
+        let run = run(stage.program().env("HOME", "/dev/null"), arguments, &["-p", "go"]);
+        assert_eq!(stage.server.requests().len(), 0);
+        run
+    });
+}

@@ -117,17 +117,17 @@ fn nothing_to_say_is_told_in_every_format() {
 #[test]
 fn referenced_files_follow_the_prompt() {
     let stage = Stage::new();
-    stage.home.project_file("a.txt", "alpha\n").project_file("with space.txt", "space\n");
-    stage.home.project_file("sub/b.txt", "beta\n").project_file("sub/c.txt", "gamma\n");
+    stage.home.project_file("a.txt", "alpha").project_file("with space.txt", "space");
+    stage.home.project_file("sub/b.txt", "beta").project_file("sub/c.txt", "gamma");
     let heading = "\n--- Content from referenced files ---";
     let closing = "\n--- End of content ---";
     let table: [(&str, &[&str]); 6] = [
-        ("see @a.txt.", &["see @a.txt.", heading, "\nContent from @a.txt:\n", "alpha\n", closing]),
-        ("@a.txt @a.txt", &["@a.txt @a.txt", heading, "\nContent from @a.txt:\n", "alpha\n", closing]),
-        ("@with\\ space.txt!", &["@with space.txt!", heading, "\nContent from @with space.txt:\n", "space\n", closing]),
-        ("@\"with space.txt\"", &["@with space.txt", heading, "\nContent from @with space.txt:\n", "space\n", closing]),
-        ("all of @sub please", &["all of @sub/** please", heading, "\nContent from @sub/b.txt:\n", "beta\n", "\nContent from @sub/c.txt:\n", "gamma\n", closing]),
-        ("@b.txt", &["@sub/b.txt", heading, "\nContent from @sub/b.txt:\n", "beta\n", closing]),
+        ("see @a.txt.", &["see @a.txt.", heading, "\nContent from @a.txt:\n", "alpha", closing]),
+        ("@a.txt @a.txt", &["@a.txt @a.txt", heading, "\nContent from @a.txt:\n", "alpha", closing]),
+        ("@with\\ space.txt!", &["@with space.txt!", heading, "\nContent from @with space.txt:\n", "space", closing]),
+        ("@\"with space.txt\"", &["@with space.txt", heading, "\nContent from @with space.txt:\n", "space", closing]),
+        ("all of @sub please", &["all of @sub/** please", heading, "\nContent from @sub/b.txt:\n", "beta", "\nContent from @sub/c.txt:\n", "gamma", closing]),
+        ("@b.txt", &["@sub/b.txt", heading, "\nContent from @sub/b.txt:\n", "beta", closing]),
     ];
     for (prompt, expected) in table {
         assert_eq!(expanded(&stage, prompt), expected, "{prompt}");
@@ -155,10 +155,10 @@ fn what_is_no_reference_stays_as_it_is() {
 #[test]
 fn references_in_piped_text_count_too() {
     let stage = Stage::new();
-    stage.home.project_file("a.txt", "alpha\n");
+    stage.home.project_file("a.txt", "alpha");
     let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin("see @a.txt"));
     assert_eq!(texts[0], "see @a.txt\n\ngo");
-    assert_eq!(texts[3], "alpha\n");
+    assert_eq!(texts[3], "alpha");
 }
 
 #[test]
@@ -210,10 +210,10 @@ fn slash_commands_that_cannot_be_done_here_end_the_run() {
 #[test]
 fn other_folders_can_be_referred_to() {
     let stage = Stage::new();
-    stage.home.project_file("../other/a.txt", "alpha\n");
+    stage.home.project_file("../other/a.txt", "alpha");
     let program = stage.pollux(&["--include-directories", "../other", "-p", "see @a.txt"]);
     let (texts, _) = sent(&stage, program);
-    assert_eq!(texts.get(3).map(String::as_str), Some("alpha\n"), "{texts:?}");
+    assert_eq!(texts.get(3).map(String::as_str), Some("alpha"), "{texts:?}");
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! Which address is asked, through whom, and with what model.
+
+use pollux_testkit::{ModelServer, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{MODEL, Stage};
+
+#[test]
+fn one_connection_serves_a_whole_run() {
+    let call = || reply().call("glob", json!({"pattern": "*"}));
+    let stage = Stage::with([call(), call(), call(), reply().text("done")]);
+    stage.prompt("text", "go").assert_code(0);
+    assert_eq!((stage.server.requests().len(), stage.server.connections()), (4, 1));
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_used() {
+    for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"] {
+        let stage = Stage::with([reply().text("hi")]);
+        let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", "http://model.invalid");
+        let run = program.env(name, stage.server.url()).args(["-m", MODEL, "-p", "go"]).run();
+        assert_eq!(run.code, Some(0), "{name}\n{}", run.report());
+        assert_eq!(stage.server.requests()[0].header("host"), Some("model.invalid"), "{name}");
+    }
+}
+
+#[test]
+fn no_proxy_is_kept() {
+    let proxy = ModelServer::start();
+    let stage = Stage::with([reply().text("hi")]);
+    let program = stage.pollux(&["-p", "go"]).env("HTTP_PROXY", proxy.url());
+    program.env("NO_PROXY", "127.0.0.1").run().assert_code(0);
+    assert_eq!(proxy.connections(), 0);
+}
+
+#[test]
+fn the_base_address_and_the_version_can_be_set() {
+    let table = [("/", "v1beta", None), ("/proxy/gemini", "v1", Some("v1")), ("/proxy/", "v1beta", None)];
+    for (base, version, set) in table {
+        let stage = Stage::new();
+        let root = base.trim_end_matches('/');
+        let path = format!("{root}/{version}/models/{MODEL}:streamGenerateContent");
+        stage.server.stream(reply().text("hi"));
+        let url = format!("{}{base}", stage.server.url());
+        let mut program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", url);
+        if let Some(version) = set {
+            program = program.env("GOOGLE_GENAI_API_VERSION", version);
+        }
+        program.args(["-m", MODEL, "-p", "go"]).run().assert_code(0);
+        assert_eq!(stage.server.requests()[0].path, path);
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_named() {
+    for address in ["not a url", "ftp://host", "http://"] {
+        let stage = Stage::new();
+        let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", address);
+        let run = program.args(["-o", "json", "-m", MODEL, "-p", "go"]).run();
+        assert_ne!(run.code, Some(0), "{}", run.report());
+        let message = run.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(&format!("Invalid custom base URL: {address}")), "{message}");
+    }
+}
+
+#[test]
+fn models_are_chosen_by_flag_environment_and_settings() {
+    let settings = json!({"model": {"name": "gemini-2.5-flash"}});
+    let table: [(&[&str], Option<&str>, Value, &str); 6] = [
+        (&["-m", "gemini-2.5-flash-lite"], Some("gemini-2.5-pro"), settings.clone(), "gemini-2.5-flash-lite"),
+        (&["-m", "models/gemini-2.5-pro"], None, settings.clone(), "gemini-2.5-pro"),
+        (&[], Some("gemini-2.5-pro"), settings.clone(), "gemini-2.5-pro"),
+        (&[], None, settings, "gemini-2.5-flash"),
+        (&[], None, json!({}), "gemini-3.1-pro-preview"),
+        (&["-m", "flash-lite"], None, json!({}), "gemini-3.1-flash-lite"),
+    ];
+    for (arguments, environment, settings, expected) in table {
+        let stage = Stage::with([reply().text("hi")]);
+        stage.home.settings(&settings);
+        let mut program = stage.program().args(arguments).args(["-p", "go"]);
+        if let Some(model) = environment {
+            program = program.env("GEMINI_MODEL", model);
+        }
+        program.run().assert_code(0);
+        assert_eq!(stage.requests()[0].model(), Some(expected), "{arguments:?} {environment:?}");
+    }
+}
+
+#[test]
+fn model_configs_shape_the_request() {
+    let stage = Stage::with([reply().text("hi")]);
+    stage.home.settings(&json!({"modelConfigs": {
+        "customAliases": {"mine": {"extends": "chat-base", "modelConfig": {
+            "model": "gemini-2.5-flash", "generateContentConfig": {"temperature": 0.2, "maxOutputTokens": 99}}}},
+        "customOverrides": [{"match": {"model": "mine"}, "modelConfig": {"generateContentConfig": {"topK": 7}}}]
+    }}));
+    stage.program().args(["-m", "mine", "-p", "go"]).run().assert_code(0);
+    let request = stage.requests().remove(0);
+    assert_eq!(request.model(), Some("gemini-2.5-flash"));
+    let config = &request.body["generationConfig"];
+    assert_eq!((&config["temperature"], &config["maxOutputTokens"], &config["topK"]), (&json!(0.2), &json!(99), &json!(7)));
+    assert_eq!(config["topP"], 0.95);
+}
+
+#[test]
+fn sign_ins_that_are_not_there_yet_say_what_to_do() {
+    for kind in ["oauth-personal", "vertex-ai", "compute-default-credentials"] {
+        let stage = Stage::new();
+        stage.home.settings(&json!({"security": {"auth": {"selectedType": kind}}}));
+        let run = stage.pollux(&["-o", "json", "-p", "go"]).run();
+        run.assert_code(41);
+        assert!(run.json()["error"]["message"].as_str().unwrap().contains("GEMINI_API_KEY"), "{}", run.report());
+        assert_eq!(stage.server.requests().len(), 0);
+    }
+    let stage = Stage::new();
+    stage.home.settings(&json!({"security": {"auth": {"enforcedType": "vertex-ai"}}}));
+    let run = stage.pollux(&["-p", "go"]).run();
+    run.assert_code(41);
+    let message = "The enforced authentication type is 'vertex-ai', but the current type is 'gemini-api-key'. Please re-authenticate with the correct type.";
+    assert!(run.stderr_text().contains(message), "{}", run.report());
+}
+
+#[test]
+fn debugging_tells_more_on_standard_error() {
+    let stage = Stage::with([reply().text("hi"), reply().text("hi")]);
+    stage.home.settings(&json!({"general": {"nosuchKey": 1}, "another": true}));
+    let quiet = stage.prompt("text", "go");
+    assert_eq!((quiet.stdout_text().as_str(), quiet.stderr_text().as_str()), ("hi\n", ""));
+    let run = stage.pollux(&["--debug", "-p", "go"]).run();
+    run.assert_code(0);
+    assert_eq!(run.stdout_text(), "hi\n");
+    for key in ["general.nosuchKey", "another"] {
+        assert_eq!(run.stderr_text().matches(key).count(), 1, "{key}\n{}", run.report());
+    }
+    assert!(run.stderr_text().contains("Session ID: "), "{}", run.report());
+}
