@@ -32,7 +32,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         let (path, end) = scan(text, start + 1, last_quote);
-        if end > start + 1 {
+        // An empty pair of quotes names nothing.
+        if !path.is_empty() {
             tokens.push(Token { range: start..end, path });
             position = end;
         }

@@ -11,7 +11,8 @@ use super::stage::{Stage, lines_of, spoken, terminal_result};
 fn demo(stage: &Stage, arguments: &[&str]) -> Pollux {
     let program = stage.alone().env_remove("GEMINI_API_KEY");
     // Whoever asks a network must go through here, and gets no answer.
-    let program = program.env("HTTPS_PROXY", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
+    let program =
+        program.env("HTTPS_PROXY", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
     program.env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["demo"]).args(arguments)
 }
 
@@ -25,7 +26,10 @@ fn assert_nothing_left(stage: &Stage) {
 /// The change that the demonstration makes.
 fn assert_diff(text: &str) {
     assert!(text.contains("--- a/till.sh\n+++ b/till.sh\n"), "{text}");
-    assert!(text.contains("\n-if [ \"$total\" -gt ") && text.contains("\n+if [ \"$total\" -ge "), "{text}");
+    assert!(
+        text.contains("\n-if [ \"$total\" -gt ") && text.contains("\n+if [ \"$total\" -ge "),
+        "{text}"
+    );
 }
 
 /// What everybody is told: whose words these are, and how to go on.
@@ -72,9 +76,13 @@ fn stream_json_ends_with_its_result() {
     // The tools are real: the check fails before the change and passes after it.
     let results = lines_of(&run, "tool_result");
     let outputs: Vec<&str> = results.iter().filter_map(|line| line["output"].as_str()).collect();
-    let checks: Vec<&&str> = outputs.iter().filter(|output| output.contains("till 10000 = ")).collect();
+    let checks: Vec<&&str> =
+        outputs.iter().filter(|output| output.contains("till 10000 = ")).collect();
     assert!(checks[0].contains("FAIL  till 10000 = 10000, expected 9000"), "{checks:?}");
-    assert!(!checks[1].contains("FAIL") && checks[1].contains("ok    till 10000 = 9000"), "{checks:?}");
+    assert!(
+        !checks[1].contains("FAIL") && checks[1].contains("ok    till 10000 = 9000"),
+        "{checks:?}"
+    );
     assert_nothing_left(&stage);
 }
 

@@ -3,6 +3,9 @@
 //! In every one of them the message is on standard error, and in the JSON formats exactly one
 //! terminal result is on standard output.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use pollux_testkit::{Finished, Pollux, Reply, errors, reply, tiny_disk, tiny_disk_at};
 use serde_json::{Value, json};
 
@@ -232,7 +235,7 @@ fn exit_54_is_a_full_disk_under_the_session_log() {
     for format in FORMATS {
         let stage = Stage::new();
         let log = stage.home.gemini().join("tmp");
-        std::fs::create_dir_all(&log).unwrap();
+        fs::create_dir_all(&log).unwrap();
         let Some(disk) = tiny_disk_at(&log, 128 * 1024) else { return };
         let write = json!({"file_path": "made.txt", "content": "x"});
         let answer = reply().text("y".repeat(300 * 1024)).call("write_file", write);
@@ -288,12 +291,19 @@ fn a_server_that_cannot_be_reached_is_an_error_like_any_other() {
 }
 
 #[test]
-fn a_home_that_cannot_be_used_is_named() {
-    // Nothing can be recorded there, so nothing is done.
-    let ending = Ending::same(54, "FatalToolExecutionError", "/dev/null");
-    ending.assert(|stage, arguments| {
-        let run = run(stage.program().env("HOME", "/dev/null"), arguments, &["-p", "go"]);
-        assert_eq!(stage.server.requests().len(), 0);
-        run
-    });
+fn a_home_that_cannot_be_used_is_named_and_done_without() {
+    for format in FORMATS {
+        let stage = Stage::with([reply().text("hi")]);
+        let run = stage.pollux(&["-o", format, "-p", "go"]).env("HOME", "/dev/null").run();
+        run.assert_code(0);
+        let told = run.stderr_text();
+        let line = told.strip_suffix('\n').filter(|line| !line.contains('\n'));
+        let line = line.unwrap_or_else(|| panic!("not one line\n{}", run.report()));
+        assert!(line.contains("/dev/null/.gemini"), "{line}");
+        let place = stage.home.temporary();
+        assert!(line.contains(place.to_str().unwrap()), "where the state is kept: {line}");
+        let kept = fs::read_dir(place).unwrap().next().unwrap().unwrap();
+        let mode = kept.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "for its owner alone");
+    }
 }

@@ -210,6 +210,17 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
 }
 
 #[test]
+fn a_full_disk_behind_standard_output_is_no_success() {
+    for format in FORMATS {
+        let stage = Stage::with([reply().text("precious words")]);
+        let program = stage.redirected("exec \"$0\" \"$@\" > /dev/full");
+        let run = program.args(["-m", MODEL, "-o", format, "-p", "go"]).run();
+        assert_ne!(run.code, Some(0), "{format}: the answer is lost\n{}", run.report());
+        assert!(run.stderr_text().to_lowercase().contains("no space left"), "{}", run.report());
+    }
+}
+
+#[test]
 fn an_unusable_answer_is_told_and_exits_0() {
     let message = "The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.";
     let empty = || (0..4).map(|_| reply());

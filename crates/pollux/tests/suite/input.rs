@@ -123,10 +123,30 @@ fn referenced_files_follow_the_prompt() {
     let closing = "\n--- End of content ---";
     let table: [(&str, &[&str]); 6] = [
         ("see @a.txt.", &["see @a.txt.", heading, "\nContent from @a.txt:\n", "alpha", closing]),
-        ("@a.txt @a.txt", &["@a.txt @a.txt", heading, "\nContent from @a.txt:\n", "alpha", closing]),
-        ("@with\\ space.txt!", &["@with space.txt!", heading, "\nContent from @with space.txt:\n", "space", closing]),
-        ("@\"with space.txt\"", &["@with space.txt", heading, "\nContent from @with space.txt:\n", "space", closing]),
-        ("all of @sub please", &["all of @sub/** please", heading, "\nContent from @sub/b.txt:\n", "beta", "\nContent from @sub/c.txt:\n", "gamma", closing]),
+        (
+            "@a.txt @a.txt",
+            &["@a.txt @a.txt", heading, "\nContent from @a.txt:\n", "alpha", closing],
+        ),
+        (
+            "@with\\ space.txt!",
+            &["@with space.txt!", heading, "\nContent from @with space.txt:\n", "space", closing],
+        ),
+        (
+            "@\"with space.txt\"",
+            &["@with space.txt", heading, "\nContent from @with space.txt:\n", "space", closing],
+        ),
+        (
+            "all of @sub please",
+            &[
+                "all of @sub/** please",
+                heading,
+                "\nContent from @sub/b.txt:\n",
+                "beta",
+                "\nContent from @sub/c.txt:\n",
+                "gamma",
+                closing,
+            ],
+        ),
         ("@b.txt", &["@sub/b.txt", heading, "\nContent from @sub/b.txt:\n", "beta", closing]),
     ];
     for (prompt, expected) in table {
@@ -220,7 +240,11 @@ fn other_folders_can_be_referred_to() {
 fn a_folder_that_is_not_there_is_skipped_with_a_word() {
     let stage = Stage::new();
     let (_, run) = sent(&stage, stage.pollux(&["--include-directories", "gone", "-p", "go"]));
-    assert!(run.stderr_text().starts_with("[WARN] Skipping unreadable directory: "), "{}", run.report());
+    assert!(
+        run.stderr_text().starts_with("[WARN] Skipping unreadable directory: "),
+        "{}",
+        run.report()
+    );
 }
 
 #[test]
@@ -228,7 +252,8 @@ fn recorded_models_answer_in_place_of_a_server() {
     let stage = Stage::new();
     let turn = |text: &str| {
         let content = json!({"role": "model", "parts": [{"text": text}]});
-        let chunk = json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]});
+        let chunk =
+            json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]});
         json!({"method": "generateContentStream", "response": [chunk]})
     };
     let other = json!({"method": "countTokens", "response": {"totalTokens": 1}});

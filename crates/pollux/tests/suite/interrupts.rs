@@ -115,6 +115,17 @@ fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
 }
 
 #[test]
+fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
+    let stage = Stage::with([(0..40).fold(reply(), |turn, _| turn.text("x".repeat(1 << 20)))]);
+    // A pipe that stays open, and full.
+    let program = stage.redirected("mkfifo full; exec 3<>full; exec \"$0\" \"$@\" > full");
+    let running = program.args(["-m", super::stage::MODEL, "-p", "go"]).spawn();
+    stage.server.wait_for_requests(1, Duration::from_secs(5));
+    std::thread::sleep(Duration::from_millis(500));
+    end_by(running, Signal::INT).assert_code(130);
+}
+
+#[test]
 fn a_second_signal_ends_the_program_whatever_it_does() {
     let stage = Stage::with([reply().never_answer()]);
     let running = start(&stage, "text");

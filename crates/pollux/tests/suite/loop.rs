@@ -87,6 +87,20 @@ fn unknown_tools_go_back_with_the_nearest_names() {
 }
 
 #[test]
+fn a_models_words_do_not_move_the_cursor() {
+    let stage = Stage::with([
+        reply().call("\u{1b}[2J\u{1b}]0;evil\u{7}\rname", json!({})),
+        reply().text("ok"),
+    ]);
+    let run = stage.prompt("text", "go");
+    run.assert_code(0);
+    let errors = run.stderr_text();
+    assert!(errors.contains("Error executing tool "), "{errors}");
+    let control = |character: char| character.is_control() && character != '\n';
+    assert!(!errors.contains(control), "{errors:?}");
+}
+
+#[test]
 fn wrong_arguments_go_back_with_what_is_wrong() {
     let table = [
         (json!({}), "params must have required property 'file_path'"),

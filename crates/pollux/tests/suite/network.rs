@@ -36,7 +36,8 @@ fn no_proxy_is_kept() {
 
 #[test]
 fn the_base_address_and_the_version_can_be_set() {
-    let table = [("/", "v1beta", None), ("/proxy/gemini", "v1", Some("v1")), ("/proxy/", "v1beta", None)];
+    let table =
+        [("/", "v1beta", None), ("/proxy/gemini", "v1", Some("v1")), ("/proxy/", "v1beta", None)];
     for (base, version, set) in table {
         let stage = Stage::new();
         let root = base.trim_end_matches('/');
@@ -68,12 +69,17 @@ fn an_address_that_is_none_is_named() {
 fn models_are_chosen_by_flag_environment_and_settings() {
     let settings = json!({"model": {"name": "gemini-2.5-flash"}});
     let table: [(&[&str], Option<&str>, Value, &str); 6] = [
-        (&["-m", "gemini-2.5-flash-lite"], Some("gemini-2.5-pro"), settings.clone(), "gemini-2.5-flash-lite"),
+        (
+            &["-m", "gemini-2.5-flash-lite"],
+            Some("gemini-2.5-pro"),
+            settings.clone(),
+            "gemini-2.5-flash-lite",
+        ),
         (&["-m", "models/gemini-2.5-pro"], None, settings.clone(), "gemini-2.5-pro"),
         (&[], Some("gemini-2.5-pro"), settings.clone(), "gemini-2.5-pro"),
         (&[], None, settings, "gemini-2.5-flash"),
         (&[], None, json!({}), "gemini-3.1-pro-preview"),
-        (&["-m", "flash-lite"], None, json!({}), "gemini-3.1-flash-lite"),
+        (&["-m", "pro"], None, json!({}), "gemini-3.1-pro-preview"),
     ];
     for (arguments, environment, settings, expected) in table {
         let stage = Stage::with([reply().text("hi")]);
@@ -99,7 +105,10 @@ fn model_configs_shape_the_request() {
     let request = stage.requests().remove(0);
     assert_eq!(request.model(), Some("gemini-2.5-flash"));
     let config = &request.body["generationConfig"];
-    assert_eq!((&config["temperature"], &config["maxOutputTokens"], &config["topK"]), (&json!(0.2), &json!(99), &json!(7)));
+    assert_eq!(
+        (&config["temperature"], &config["maxOutputTokens"], &config["topK"]),
+        (&json!(0.2), &json!(99), &json!(7))
+    );
     assert_eq!(config["topP"], 0.95);
 }
 
@@ -110,7 +119,11 @@ fn sign_ins_that_are_not_there_yet_say_what_to_do() {
         stage.home.settings(&json!({"security": {"auth": {"selectedType": kind}}}));
         let run = stage.pollux(&["-o", "json", "-p", "go"]).run();
         run.assert_code(41);
-        assert!(run.json()["error"]["message"].as_str().unwrap().contains("GEMINI_API_KEY"), "{}", run.report());
+        assert!(
+            run.json()["error"]["message"].as_str().unwrap().contains("GEMINI_API_KEY"),
+            "{}",
+            run.report()
+        );
         assert_eq!(stage.server.requests().len(), 0);
     }
     let stage = Stage::new();

@@ -105,7 +105,7 @@ fn resume_only_ever_appends() {
         let after = fs::read(&file).unwrap();
         assert!(after.starts_with(&before), "round {round}: the file was shortened or changed");
         before = after;
-        assert_eq!(stage.session_files(), [file.clone()]);
+        assert_eq!(stage.session_file(), file);
     }
     let all = last_texts(&contents).join("|");
     let expected = "one||".to_owned()
@@ -262,9 +262,9 @@ fn foreign(folder: &Path) {
         json!({"id": "i", "timestamp": "2026-01-01T00:00:03.000Z", "type": "info", "content": "Just so you know."}),
         json!({"id": "n", "timestamp": "2026-01-01T00:00:04.000Z", "type": "gemini", "content": "It says alpha.", "model": "gemini-2.5-pro"}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n");
     fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("session-2026-01-01T00-00-0a0a0a0a.jsonl"), text).unwrap();
+    fs::write(folder.join("session-2026-01-01T00-00-0a0a0a0a.jsonl"), text + "\n").unwrap();
 }
 
 #[test]

@@ -217,6 +217,24 @@ fn only_one_way_to_name_a_session_at_a_time() {
 }
 
 #[test]
+fn an_id_is_no_path() {
+    let stage = Stage::new();
+    for id in ["../evil", "a/b", "a b", ".."] {
+        let run = stage.pollux(&["--session-id", id, "-p", "go"]).run();
+        run.assert_code(1);
+        let message = format!(
+            "Invalid session ID \"{id}\": Only alphanumeric characters, dashes, and underscores are allowed."
+        );
+        assert!(run.stderr_text().contains(&message), "{}", run.report());
+        stage.pollux(&["-r", id, "-p", "go"]).run().assert_code(42);
+    }
+    session(&stage, "a", "one");
+    let run = stage.program().args(["--delete-session", "../../../../project"]).run();
+    assert!(run.stderr_text().contains("Invalid session identifier"), "{}", run.report());
+    assert!(stage.home.project().is_dir());
+}
+
+#[test]
 fn nothing_is_purged() {
     let stage = Stage::new();
     session(&stage, "old", "one");

@@ -45,7 +45,13 @@ impl Stage {
         Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&self.home)
     }
 
-    /// The program with a model of its own choice and these arguments.
+    /// The program as a shell script starts it, which finds its words in `"$0" "$@"`.
+    pub(crate) fn redirected(&self, script: &str) -> Pollux {
+        let shell = Pollux::new("/bin/sh").home(&self.home).server(&self.server);
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_pollux")])
+    }
+
+    /// The program with the usual model and these arguments.
     pub(crate) fn pollux(&self, arguments: &[&str]) -> Pollux {
         self.program().args(["-m", MODEL]).args(arguments)
     }

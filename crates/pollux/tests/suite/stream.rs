@@ -46,6 +46,11 @@ fn faults() -> Vec<(&'static str, Reply)> {
         ("no candidate", event(&json!({"candidates": []}))),
         ("parts that are none", event(&json!({"candidates": [{"content": {"parts": "no"}}]}))),
         ("a part that is none", event(&json!({"candidates": [{"content": {"parts": [5]}}]}))),
+        ("a deep nest", bytes(&format!("data: {}\n\n", "[".repeat(100_000)))),
+        (
+            "a page of a portal",
+            reply().status(200, pollux_testkit::Content::html("<html>Log in</html>")),
+        ),
         ("an empty answer", reply()),
         ("thoughts alone", reply().thought("**T** hm")),
         ("a malformed call", reply().finish("MALFORMED_FUNCTION_CALL")),

@@ -22,7 +22,10 @@ fn observed(stage: &Stage) -> Pollux {
 /// The objects of the file, split as consumers of the original split it: `}`, newline, `{`.
 fn records(stage: &Stage) -> Vec<Value> {
     let text = stage.home.read_project_file("telemetry.log");
-    assert!(text.starts_with("{\n  ") && text.ends_with("\n}\n"), "two spaces deep, a newline after each");
+    assert!(
+        text.starts_with("{\n  ") && text.ends_with("\n}\n"),
+        "two spaces deep, a newline after each"
+    );
     let pieces: Vec<&str> = text.trim_end().split("\n}\n{\n").collect();
     let last = pieces.len() - 1;
     let whole = |(number, piece): (usize, &&str)| {
@@ -47,7 +50,9 @@ fn events(records: &[Value]) -> Vec<(String, Value)> {
 fn metrics(records: &[Value]) -> BTreeMap<String, Value> {
     let batches = records.iter().filter_map(|record| record["scopeMetrics"].as_array()).flatten();
     let metrics = batches.flat_map(|scope| scope["metrics"].as_array().unwrap());
-    metrics.map(|metric| (metric["descriptor"]["name"].as_str().unwrap().to_owned(), metric.clone())).collect()
+    metrics
+        .map(|metric| (metric["descriptor"]["name"].as_str().unwrap().to_owned(), metric.clone()))
+        .collect()
 }
 
 #[test]
@@ -57,11 +62,24 @@ fn a_run_is_told_event_by_event() {
     let events = events(&records(&stage));
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
     let position = |name: &str| {
-        names.iter().position(|found| *found == name).unwrap_or_else(|| panic!("{name} in {names:?}"))
+        names
+            .iter()
+            .position(|found| *found == name)
+            .unwrap_or_else(|| panic!("{name} in {names:?}"))
     };
-    let order = ["gemini_cli.config", "gemini_cli.user_prompt", "gemini_cli.api_request", "gemini_cli.api_response", "gemini_cli.tool_call"];
+    let order = [
+        "gemini_cli.config",
+        "gemini_cli.user_prompt",
+        "gemini_cli.api_request",
+        "gemini_cli.api_response",
+        "gemini_cli.tool_call",
+    ];
     assert!(order.map(position).is_sorted(), "{names:?}");
-    for name in ["gen_ai.client.inference.operation.details", "gemini_cli.file_operation", "gemini_cli.model_routing"] {
+    for name in [
+        "gen_ai.client.inference.operation.details",
+        "gemini_cli.file_operation",
+        "gemini_cli.model_routing",
+    ] {
         position(name);
     }
     for (name, event) in &events {
@@ -76,7 +94,10 @@ fn a_run_is_told_event_by_event() {
     assert_eq!(prompt["attributes"]["prompt"], PROMPT);
     let call = &events[position("gemini_cli.tool_call")].1["attributes"];
     assert_eq!(call["function_name"], "read_file");
-    assert_eq!((&call["success"], &call["decision"], &call["tool_type"]), (&json!(true), &json!("accept"), &json!("native")));
+    assert_eq!(
+        (&call["success"], &call["decision"], &call["tool_type"]),
+        (&json!(true), &json!("accept"), &json!("native"))
+    );
     let response = &events[position("gemini_cli.api_response")].1["attributes"];
     assert_eq!((&response["model"], &response["input_token_count"]), (&json!(MODEL), &json!(100)));
     let resource = events[0].1["resource"]["_rawAttributes"].to_string();
@@ -96,7 +117,10 @@ fn figures_are_told_before_the_end() {
     let input = tokens.iter().find(|point| point["attributes"]["type"] == "input").unwrap();
     assert_eq!((&input["value"], &input["attributes"]["model"]), (&json!(300), &json!(MODEL)));
     let latency = &metrics["gemini_cli.api.request.latency"];
-    assert_eq!((&latency["dataPointType"], &latency["descriptor"]["type"]), (&json!(0), &json!("HISTOGRAM")));
+    assert_eq!(
+        (&latency["dataPointType"], &latency["descriptor"]["type"]),
+        (&json!(0), &json!("HISTOGRAM"))
+    );
     assert_eq!(value("gemini_cli.api.request.latency")["count"], 2);
     assert_eq!(metrics["gemini_cli.tool.call.count"]["dataPointType"], 3);
 }
@@ -138,8 +162,10 @@ fn a_file_is_only_added_to_and_only_its_owner_reads_it() {
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
     observed(&stage).run().assert_code(0);
     assert!(fs::read(&file).unwrap().starts_with(&before));
-    let sessions: Vec<Value> =
-        events(&records(&stage)).into_iter().map(|(_, event)| event["attributes"]["session.id"].clone()).collect();
+    let sessions: Vec<Value> = events(&records(&stage))
+        .into_iter()
+        .map(|(_, event)| event["attributes"]["session.id"].clone())
+        .collect();
     assert_ne!(sessions.first(), sessions.last());
     let installations = records(&stage);
     let first = &events(&installations)[0].1["attributes"]["installation.id"];

@@ -90,25 +90,39 @@ fn modes_and_links_survive_an_edit() {
     assert_eq!(fs::read_dir(&project).unwrap().count(), 2, "no temporary file is left");
 }
 
+/// A file that changes between the model's look at it and the model's change: gives what the model is
+/// told of its change, and what is in the file afterwards.
+fn changed_meanwhile(change: Reply) -> (String, String) {
+    let stage = Stage::with([reply().call("read_file", json!({"file_path": "a.txt"}))]);
+    stage.home.project_file("a.txt", "one\ntwo\n");
+    let file = stage.home.project().join("a.txt");
+    stage.server.answer_with(Endpoint::StreamGenerateContent, move |request| {
+        if request.contents().len() > 3 {
+            return reply().text("done");
+        }
+        fs::write(&file, "one\ntwo\nthe person's own\n").unwrap();
+        change.clone()
+    });
+    stage.yolo("go");
+    (stage.response(), stage.home.read_project_file("a.txt"))
+}
+
 #[test]
 fn a_file_changed_behind_the_models_back_is_not_overwritten() {
-    let edit = reply().call("replace", replace("a.txt", "one", "two"));
-    for change in [write("a.txt", "model's\n"), edit] {
-        let stage = Stage::with([reply().call("read_file", json!({"file_path": "a.txt"}))]);
-        stage.home.project_file("a.txt", "one\n");
-        let file = stage.home.project().join("a.txt");
-        let theirs = file.clone();
-        stage.server.answer_with(Endpoint::StreamGenerateContent, move |request| {
-            if request.contents().len() > 3 {
-                return reply().text("done");
-            }
-            fs::write(&theirs, "one, and the person's own\n").unwrap();
-            change.clone()
-        });
-        stage.yolo("go");
-        assert!(stage.response().contains("changed on disk"), "{}", stage.response());
-        assert_eq!(fs::read_to_string(file).unwrap(), "one, and the person's own\n");
+    // An edit whose words are not quite the file's might hit what the person has written.
+    let inexact = reply().call("replace", replace("a.txt", "  one", "  1"));
+    for change in [write("a.txt", "model's\n"), inexact] {
+        let (told, text) = changed_meanwhile(change);
+        assert!(told.contains("changed on disk"), "{told}");
+        assert_eq!(text, "one\ntwo\nthe person's own\n");
     }
+}
+
+#[test]
+fn an_exact_edit_of_a_changed_file_keeps_what_is_new() {
+    let (told, text) = changed_meanwhile(reply().call("replace", replace("a.txt", "one", "1")));
+    assert!(told.starts_with("Successfully modified file: "), "{told}");
+    assert_eq!(text, "1\ntwo\nthe person's own\n");
 }
 
 #[test]
@@ -144,7 +158,8 @@ fn nothing_outside_the_workspace_is_read_or_written() {
 fn files_are_read_as_the_reference_tells() {
     let stage = Stage::new();
     let project = stage.home.project().display().to_string();
-    let long: String = (1..=2500).map(|line| format!("line {line}\n")).collect();
+    let lines: Vec<String> = (1..=2500).map(|line| format!("line {line}")).collect();
+    let long = lines.join("\n") + "\n";
     stage.home.project_file("crlf.txt", "a\r\nb\r\n").project_file("long.txt", long);
     stage.home.project_file("data.bin", b"\0\x01\x02\xff").project_file("sub/x.txt", "x");
     let table = [

@@ -84,19 +84,15 @@ fn a_huge_line_and_deep_nesting_are_survived() {
     assert!(found.contains(&"a".to_owned()) && found.contains(&"b".to_owned()));
 }
 
-/// Run by hand in release mode: `cargo test --release -p pollux-session -- --ignored --nocapture`.
 #[test]
-#[ignore = "a measurement"]
-fn a_hundred_megabytes() {
+fn what_a_checkpoint_replaced_is_not_kept() {
     let mut text = format!("{HEADER}\n");
     let words = "lorem ipsum \\\"dolor\\\" ".repeat(500);
-    while text.len() < 100 << 20 {
+    while text.len() < 4 << 20 {
         writeln!(text, "{}", message(&format!("m{}", text.len()), &words)).unwrap();
     }
     writeln!(text, "{{\"$set\":{{\"messages\":[{}]}}}}", message("last", "x")).unwrap();
-    let start = std::time::Instant::now();
     let mut scan = Scan::default();
     scan.read(&mut Cursor::new(text.as_bytes())).unwrap();
-    println!("{:?}", start.elapsed());
     assert_eq!(scan.messages.len(), 1);
 }

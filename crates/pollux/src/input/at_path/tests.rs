@@ -35,7 +35,7 @@ fn the_grammar() {
         ("@it\"s", &[("@it\"s", "it\"s")]),
         // Nothing closes the quote after `a`, so it belongs to the name.
         ("\"@a\" b", &[("@a\"", "a\"")]),
-        ("@\"\"", &[("@\"\"", "")]),
+        ("@\"\"", &[]),
         ("\\@literal", &[]),
         ("me@example.com", &[("@example.com", "example.com")]),
         ("@a@b", &[("@a@b", "a@b")]),
