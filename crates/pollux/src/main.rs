@@ -21,9 +21,6 @@ use std::process::ExitCode;
 
 use arguments::{Exit, Invocation};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     match arguments::parse(std::env::args_os(), &called_as()) {
         Ok(Invocation::Run(arguments)) => program::run(*arguments),

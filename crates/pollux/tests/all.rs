@@ -18,6 +18,7 @@ mod suite {
     mod stage;
     mod stream;
     mod telemetry;
+    mod terminal;
     mod tools;
     mod trust;
 }

@@ -263,3 +263,16 @@ fn a_call_without_a_signature_gets_the_constant_in_the_turn_at_work() {
     let parts = stage.requests()[2].contents()[1]["parts"].clone();
     assert_eq!(parts[0].get("thoughtSignature"), None, "{parts}");
 }
+
+#[test]
+fn a_large_project_is_shown_in_part() {
+    let stage = Stage::new();
+    for number in 0..500 {
+        stage.home.project_file(&format!("many/file{number:03}.txt"), "");
+    }
+    stage.home.project_file("node_modules/x/index.js", "").project_file("top.txt", "");
+    let (context, _) = opening(&first_request(&stage, &[]));
+    let items = context.lines().filter(|line| line.contains("───")).count();
+    assert!((200..=210).contains(&items), "{items} items\n{context}");
+    assert!(context.contains("node_modules/...") && !context.contains("index.js"), "{context}");
+}

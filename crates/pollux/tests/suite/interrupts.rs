@@ -9,7 +9,7 @@ use serde_json::json;
 use super::stage::{FORMATS, Stage, is_alive, terminal_result, texts, wait_until};
 
 /// Returning to the person may take this long, in a debug build on a busy machine.
-const AT_ONCE: Duration = Duration::from_millis(700);
+const AT_ONCE: Duration = Duration::from_millis(300);
 
 fn start(stage: &Stage, format: &str) -> Running {
     stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
@@ -116,12 +116,14 @@ fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
 
 #[test]
 fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
-    let stage = Stage::with([(0..40).fold(reply(), |turn, _| turn.text("x".repeat(1 << 20)))]);
+    let turn = (0..2000).fold(reply(), |turn, _| turn.text("x".repeat(16 << 10)));
+    let stage = Stage::with([turn]);
     // A pipe that stays open, and full.
     let program = stage.redirected("mkfifo full; exec 3<>full; exec \"$0\" \"$@\" > full");
-    let running = program.args(["-m", super::stage::MODEL, "-p", "go"]).spawn();
+    let running = program.args(["-m", super::stage::MODEL, "-p", "go"]);
+    let running = running.timeout(Duration::from_secs(10)).spawn();
     stage.server.wait_for_requests(1, Duration::from_secs(5));
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(1500));
     end_by(running, Signal::INT).assert_code(130);
 }
 

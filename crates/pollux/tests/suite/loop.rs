@@ -173,6 +173,20 @@ fn plan_mode_writes_plans_alone() {
 }
 
 #[test]
+fn a_plan_is_written_where_plans_are_kept() {
+    let write = json!({"file_path": "my-plan.md", "content": "1. Look.\n"});
+    let stage = Stage::with([reply().call("write_file", write), reply().text("done")]);
+    let run = stage.pollux(&["--approval-mode", "plan", "-o", "json", "-p", "go"]).run();
+    run.assert_code(0);
+    let session = run.json()["session_id"].as_str().unwrap().to_owned();
+    let plan = stage.project_temporary().join(session).join("plans/my-plan.md");
+    let told = stage.response();
+    assert!(told.starts_with("Successfully created and wrote to new file: "), "{told}");
+    assert_eq!(std::fs::read_to_string(plan).unwrap(), "1. Look.\n");
+    assert!(!stage.home.project().join("my-plan.md").exists());
+}
+
+#[test]
 fn auto_edit_writes_and_default_does_not() {
     for (mode, written) in [("auto_edit", true), ("default", false)] {
         let write = json!({"file_path": "a.txt", "content": "x"});

@@ -36,6 +36,8 @@ fn a_session_file_is_named_after_its_minute_and_its_id() {
     let (time, rest) = (&digits[..24], &name[24..]);
     assert_eq!(time, "session-0000-00-00T00-00");
     assert_eq!(rest, format!("-{}.jsonl", &id[..8]));
+    let header = &stage.session_lines()[0];
+    assert_eq!((&header["sessionId"], &header["kind"]), (&json!(id), &json!("main")));
     let marker = stage.project_temporary().join(".project_root");
     assert_eq!(fs::read_to_string(marker).unwrap(), stage.home.project().to_str().unwrap());
     let projects = fs::read_to_string(stage.home.gemini().join("projects.json")).unwrap();
@@ -88,7 +90,6 @@ fn the_lines_are_those_of_gemini_cli_and_some_that_it_ignores() {
     assert_eq!(outlines, expected);
     let messages: Vec<&Value> = lines.iter().filter(|line| line.get("id").is_some()).collect();
     assert_eq!(messages[1]["id"], messages[2]["id"], "the same message again");
-    assert_eq!(lines[0]["kind"], "main");
     assert_eq!(messages[0]["content"], json!([{"text": "go"}]));
 }
 
@@ -203,6 +204,15 @@ fn a_session_file_from_elsewhere_becomes_a_session_of_its_own() {
         assert_eq!(fs::read(&file).unwrap(), before, "the original is only read");
         assert_eq!(stage.session_files().len(), 2);
     }
+}
+
+#[test]
+fn an_id_of_ones_own_is_kept() {
+    let stage = Stage::with([reply().text("hi")]);
+    let run = stage.pollux(&["--session-id", " Mine_1-a ", "-o", "json", "-p", "go"]).run();
+    assert_eq!(id_of(&run), "Mine_1-a");
+    let name = stage.session_file().display().to_string();
+    assert!(name.ends_with("-Mine_1-a.jsonl"), "{name}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The file tools, driven by the model.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use pollux_testkit::{Endpoint, Reply, Tree, reply, samples};
@@ -268,4 +270,49 @@ fn a_new_file_is_told_with_its_folders_made() {
     );
     assert!(stage.response().starts_with(&expected), "{}", stage.response());
     assert_eq!(lines_of(&run, "tool_result")[0].get("output"), None, "a diff is no text");
+}
+
+#[test]
+fn pipes_and_strange_names_stop_no_tool() {
+    let stage = Stage::new();
+    let project = stage.home.project();
+    let (mode, kind) = (rustix::fs::Mode::from_raw_mode(0o600), rustix::fs::FileType::Fifo);
+    rustix::fs::mknodat(rustix::fs::CWD, project.join("pipe"), kind, mode, 0).unwrap();
+    fs::write(project.join(OsStr::from_bytes(b"odd\xff.txt")), "needle\n").unwrap();
+    fs::write(project.join("new\nline.txt"), "needle\n").unwrap();
+    symlink("loop", project.join("loop")).unwrap();
+    let table = [
+        ("read_file", json!({"file_path": "pipe"}), "pipe"),
+        ("read_file", json!({"file_path": "loop"}), "loop"),
+        ("list_directory", json!({"dir_path": "."}), "odd\u{fffd}.txt"),
+        ("glob", json!({"pattern": "*"}), "odd\u{fffd}.txt"),
+        ("grep_search", json!({"pattern": "needle"}), "Found 2 matches"),
+        ("write_file", json!({"file_path": "pipe", "content": "x"}), "pipe"),
+    ];
+    for (tool, arguments, words) in table {
+        let told = call(&stage, tool, arguments.clone());
+        assert!(told.contains(words), "{tool} {arguments}: {told}");
+    }
+}
+
+#[test]
+fn what_is_ignored_is_not_read() {
+    let stage = Stage::new();
+    samples::git_repo(stage.home.project());
+    stage.home.project_file(".geminiignore", "# kept from the model\nsecret.txt\n!debug.log\n");
+    stage.home.project_file("secret.txt", "needle");
+    let path = stage.home.project().join("secret.txt");
+    let told = call(&stage, "read_file", json!({"file_path": "secret.txt"}));
+    let refused =
+        format!("File path '{}' is ignored by configured ignore patterns.", path.display());
+    assert_eq!(told, refused);
+    assert_eq!(
+        call(&stage, "read_file", json!({"file_path": "debug.log"})),
+        "noise\n",
+        "taken back"
+    );
+    let told = call(&stage, "grep_search", json!({"pattern": "needle"}));
+    assert!(told.starts_with("No matches found"), "{told}");
+    let told = call(&stage, "glob", json!({"pattern": "**/*.txt"}));
+    assert!(told.starts_with("No files found") && told.contains("ignored"), "{told}");
 }
