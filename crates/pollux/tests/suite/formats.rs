@@ -209,6 +209,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_behind_standard_output_is_no_success() {
     for format in FORMATS {
