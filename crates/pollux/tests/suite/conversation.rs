@@ -247,6 +247,23 @@ fn signatures_are_kept_to_the_byte() {
 }
 
 #[test]
+fn parts_of_every_kind_are_sent_back_as_they_came() {
+    let parts = [
+        json!({"text": "", "thoughtSignature": "ZW1wdHk="}),
+        json!({"executableCode": {"language": "PYTHON", "code": "1 + 1"}}),
+        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}),
+        json!({"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}),
+        json!({"functionCall": {"id": "x", "name": "glob", "args": {"pattern": "*", "n": 1.5e300}}, "thoughtSignature": "c2ln"}),
+    ];
+    let turn = parts.iter().cloned().fold(reply(), pollux_testkit::Reply::part);
+    let stage = Stage::with([turn, reply().text("done"), reply().text("more")]);
+    stage.prompt("text", "go").assert_code(0);
+    assert_eq!(stage.requests()[1].contents()[1]["parts"], json!(parts));
+    stage.pollux(&["-r", "-p", "more"]).run().assert_code(0);
+    assert_eq!(stage.requests()[2].contents()[1]["parts"], json!(parts), "after a resume too");
+}
+
+#[test]
 fn a_call_without_a_signature_gets_the_constant_in_the_turn_at_work() {
     let call = || {
         let call = reply().call("glob", json!({"pattern": "*"}));

@@ -254,6 +254,20 @@ fn exit_54_is_a_full_disk_under_the_session_log() {
 }
 
 #[test]
+fn exit_54_is_a_session_log_that_cannot_be_begun() {
+    for format in FORMATS {
+        let stage = Stage::new();
+        let log = stage.home.gemini().join("tmp");
+        fs::create_dir_all(&log).unwrap();
+        let Some(disk) = tiny_disk_at(&log, 4096) else { return };
+        let run = stage.pollux(&["-y", "-o", format, "-p", "go"]).on_disk(&disk).run();
+        run.assert_code(54);
+        assert!(run.stderr_text().to_lowercase().contains("no space left"), "{}", run.report());
+        assert_eq!(stage.server.requests().len(), 0, "{format}");
+    }
+}
+
+#[test]
 fn http_errors_exit_with_the_status_in_json_and_1_in_text() {
     type Scene = (fn() -> Reply, usize, i32, &'static str, &'static str);
     let table: [Scene; 6] = [

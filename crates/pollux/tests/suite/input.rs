@@ -6,7 +6,7 @@ use pollux_testkit::{Finished, Pollux, reply, samples};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::stage::{FORMATS, Stage, lines_of, texts};
+use super::stage::{FORMATS, Stage, lines_of, make_pipe, texts};
 
 /// Runs the program and gives the texts that the model is sent after the session context.
 fn sent(stage: &Stage, program: Pollux) -> (Vec<String>, Finished) {
@@ -196,10 +196,7 @@ fn a_referenced_picture_goes_along() {
 fn a_reference_that_cannot_be_read_ends_the_run() {
     for format in FORMATS {
         let stage = Stage::new();
-        let pipe = stage.home.project().join("pipe");
-        let mode = rustix::fs::Mode::from_raw_mode(0o600);
-        let kind = rustix::fs::FileType::Fifo;
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+        make_pipe(&stage.home.project().join("pipe"));
         let run = stage.pollux(&["-o", format, "-p", "see @pipe"]).run();
         run.assert_code(42);
         let message = "Exiting due to an error processing the @ command: ";

@@ -130,6 +130,10 @@ fn arguments_that_are_no_object_do_not_break_the_conversation() {
         assert_eq!(spoken(&run), "done", "{arguments}");
         assert!(stage.responses()[0]["error"].is_string(), "{arguments}");
     }
+    let bare = reply().part(json!({"functionCall": {"name": "glob"}}));
+    let stage = Stage::with([bare, reply().text("done")]);
+    stage.prompt("text", "go").assert_code(0);
+    assert_eq!(stage.responses()[0]["error"], "params must have required property 'pattern'");
 }
 
 #[test]

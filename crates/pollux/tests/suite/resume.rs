@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use pollux_testkit::{Endpoint, Finished, Signal, reply};
+use pollux_testkit::{Endpoint, Finished, Reply, Signal, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -247,6 +247,36 @@ fn two_runs_at_once_have_two_sessions() {
     ids.sort();
     ids.dedup();
     assert_eq!((ids.len(), stage.session_files().len()), (4, 4));
+}
+
+#[test]
+fn a_run_that_ended_badly_can_be_gone_on_with() {
+    type Bad = (&'static str, Vec<Reply>, i32);
+    let glob = || reply().call("glob", json!({"pattern": "*"}));
+    let endings: [Bad; 7] = [
+        ("nothing said", vec![reply(), reply(), reply(), reply()], 0),
+        ("nothing said after a call", vec![glob(), reply()], 0),
+        ("refused", vec![errors::bad_request("No.")], 1),
+        ("refused after a call", vec![glob(), errors::bad_request("No.")], 1),
+        ("the limit of turns", vec![glob(), glob()], 53),
+        ("broken off", vec![reply().text("half").drop_after(1)], 1),
+        ("broken off in a call", vec![glob().text("half").text("x").drop_after(2)], 1),
+    ];
+    for (name, replies, code) in endings {
+        let stage = Stage::with(replies);
+        let attempts = if code == 0 { 4 } else { 1 };
+        stage.home.settings(
+            &json!({"general": {"maxAttempts": attempts}, "model": {"maxSessionTurns": 2}}),
+        );
+        let run = stage.prompt("text", "one");
+        assert_eq!(run.code, Some(code), "{name}\n{}", run.report());
+        let before = fs::read(stage.session_file()).unwrap();
+        let contents = resume(&stage, "latest", "two");
+        let said: Vec<&str> = contents.iter().flat_map(texts).collect();
+        assert!(said.contains(&"one") && said.contains(&"two"), "{name}: {said:?}");
+        assert!(fs::read(stage.session_file()).unwrap().starts_with(&before), "{name}");
+        stage.server.assert_all_valid();
+    }
 }
 
 /// A session as Gemini CLI 0.61 leaves it: bare texts, results told in a message of their own.

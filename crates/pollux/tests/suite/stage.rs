@@ -1,7 +1,8 @@
 //! Where the program performs: a home and a project, a model server, and the words to run it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pollux_testkit::{CapturedRequest, Endpoint, Finished, ModelServer, Pollux, Reply, TestHome};
@@ -173,6 +174,12 @@ pub(crate) fn without_times(mut value: Value) -> Value {
     }
     clear(&mut value);
     value
+}
+
+/// Makes a named pipe that nobody opens.
+pub(crate) fn make_pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success(), "mkfifo {}", path.display());
 }
 
 /// Waits until something is true; fails the test when it is not in five seconds.

@@ -153,6 +153,9 @@ fn what_blocks_an_answer_is_named() {
         run.assert_code(0);
         assert_eq!(run.json()["error"], json!({"type": "INVALID_STREAM", "message": message}));
     }
+    let blocked = || reply().chunks(vec![json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
+    let run = Stage::with((0..4).map(|_| blocked())).prompt("json", "go");
+    assert_eq!(run.json()["error"]["message"], table[1].1, "{}", run.report());
     let stage = Stage::with((0..4).map(|_| reply().thought("**T** hm")));
     let message = "The model returned reasoning thoughts but no final response text. If your context window is near capacity, try using /compress.";
     assert_eq!(stage.prompt("json", "go").json()["error"]["message"], message);
@@ -224,6 +227,27 @@ fn a_line_of_50_megabytes_does_not_end_in_a_panic() {
             run.report()
         ),
     }
+}
+
+#[test]
+fn an_answer_that_was_cut_short_is_an_answer() {
+    for reason in ["MAX_TOKENS", "SAFETY", "STOP"] {
+        let run = Stage::with([reply().text("some words").finish(reason)]).prompt("json", "go");
+        run.assert_code(0);
+        assert_eq!(
+            (&run.json()["response"], run.json().get("error")),
+            (&json!("some words"), None),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn only_the_first_candidate_counts() {
+    let candidate = |index: u32, text: &str| json!({"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": index});
+    let chunk = json!({"candidates": [candidate(0, "first"), candidate(1, "second")]});
+    let run = Stage::with([reply().chunks(vec![chunk])]).prompt("text", "go");
+    assert_eq!(run.stdout_text(), "first\n");
 }
 
 #[test]

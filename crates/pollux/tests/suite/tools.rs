@@ -7,7 +7,7 @@ use pollux_testkit::{Endpoint, Reply, Tree, reply, samples};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, lines_of};
+use super::stage::{Stage, lines_of, make_pipe};
 
 /// Runs one call of a tool in yolo mode and gives what the model is told.
 fn call(stage: &Stage, tool: &str, arguments: Value) -> String {
@@ -278,8 +278,7 @@ fn pipes_and_strange_names_stop_no_tool() {
 
     let stage = Stage::new();
     let project = stage.home.project();
-    let (mode, kind) = (rustix::fs::Mode::from_raw_mode(0o600), rustix::fs::FileType::Fifo);
-    rustix::fs::mknodat(rustix::fs::CWD, project.join("pipe"), kind, mode, 0).unwrap();
+    make_pipe(&project.join("pipe"));
     fs::write(project.join(std::ffi::OsStr::from_bytes(b"odd\xff.txt")), "needle\n").unwrap();
     fs::write(project.join("new\nline.txt"), "needle\n").unwrap();
     symlink("loop", project.join("loop")).unwrap();
