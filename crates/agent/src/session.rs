@@ -7,7 +7,7 @@ use pollux_protocol::{
     ApprovalMode, Call, CallRecord, CallStatus, CancellationToken, Choice, Content, Declaration,
     Directive, EntryId, Event, FinishedCall, History, JournalError, Measurement, MessageRecord,
     ModelError, ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome, Record, Request,
-    Role, SelectContext, Severity, Tool, ToolErrorKind,
+    Role, SelectContext, Severity, SharedMode, Tool, ToolErrorKind, TurnLimit,
 };
 
 use crate::chat::{Answer, Chat};
@@ -21,6 +21,9 @@ use crate::toolset::Toolset;
 /// Marks an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 
+/// Requests that one prompt may lead to, unless the settings set a limit of their own.
+const PROMPT_TURNS: u64 = 100;
+
 /// What a session is made of.
 pub struct SessionParts {
     /// Chooses the model.
@@ -31,8 +34,8 @@ pub struct SessionParts {
     pub tools: Vec<Arc<dyn Tool>>,
     /// What may run.
     pub policy: Policy,
-    /// The approval mode to begin with.
-    pub mode: ApprovalMode,
+    /// The approval mode; the tools share it.
+    pub mode: SharedMode,
     /// Where events go.
     pub emitter: Emitter,
     /// Asks models.
@@ -89,12 +92,12 @@ impl Session {
 
     /// The approval mode at this moment.
     pub fn mode(&self) -> ApprovalMode {
-        self.parts.mode
+        self.parts.mode.get()
     }
 
     /// Changes the approval mode.
     pub async fn set_mode(&mut self, mode: ApprovalMode) {
-        let from = std::mem::replace(&mut self.parts.mode, mode);
+        let from = self.parts.mode.replace(mode);
         if from != mode {
             self.parts.emitter.measure(Measurement::ModeSwitch { from, to: mode }).await;
         }
@@ -176,13 +179,15 @@ impl Session {
         self.take_prompt(prompt_id, parts, display).await?;
         let choice =
             self.choose().await.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
+        let mut turn = 0;
         loop {
             if cancel.is_cancelled() {
                 return Ok(PromptOutcome::Cancelled);
             }
             self.turns += 1;
-            if self.parts.max_turns.is_some_and(|limit| self.turns > limit) {
-                return Ok(PromptOutcome::TurnLimit);
+            turn += 1;
+            if let Some(limit) = self.turn_limit(turn) {
+                return Ok(PromptOutcome::TurnLimit(limit));
             }
             self.parts.emitter.emit(Event::TurnStarted { turn: self.turns }).await;
             let calls = self.ask(prompt_id, &choice, cancel).await?;
@@ -196,6 +201,15 @@ impl Session {
             if let Some(outcome) = outcome_of(&batch) {
                 return Ok(outcome);
             }
+        }
+    }
+
+    /// The limit that the turn about to begin would pass. The settings' limit holds for the session;
+    /// without one a single prompt may not go on for ever.
+    fn turn_limit(&self, turn_of_prompt: u64) -> Option<TurnLimit> {
+        match self.parts.max_turns {
+            Some(limit) => (self.turns > limit).then_some(TurnLimit::Session),
+            None => (turn_of_prompt > PROMPT_TURNS).then_some(TurnLimit::Prompt(PROMPT_TURNS)),
         }
     }
 
@@ -230,7 +244,7 @@ impl Session {
     async fn choose(&mut self) -> Result<Choice, ModelError> {
         let started = std::time::Instant::now();
         let context =
-            SelectContext { requested: self.parts.requested_model.clone(), mode: self.parts.mode };
+            SelectContext { requested: self.parts.requested_model.clone(), mode: self.mode() };
         let chosen = self.parts.models.select(&context).await;
         let (model, source) = match &chosen {
             Ok(choice) => (choice.name.clone(), choice.reason.clone()),
@@ -241,7 +255,7 @@ impl Session {
             source: source.clone(),
             latency: started.elapsed(),
             error: chosen.as_ref().err().map(ToString::to_string),
-            mode: self.parts.mode,
+            mode: self.mode(),
         };
         self.parts.emitter.measure(measure).await;
         let choice = chosen?;
@@ -295,7 +309,7 @@ impl Session {
 
     /// System instruction and declarations for the current mode; made once for each mode.
     fn instruction(&mut self, choice: &Choice) -> (Arc<str>, Arc<[Declaration]>) {
-        let mode = self.parts.mode;
+        let mode = self.mode();
         if let Some((made_for, system, tools)) = &self.system
             && *made_for == mode
         {
@@ -409,7 +423,7 @@ impl Session {
             operator,
             inputs: &self.inputs,
             cancel,
-            mode: self.parts.mode,
+            mode: self.mode(),
             media_in_responses: choice.limits.media_in_responses,
         };
         let mut batch = scheduler.run(calls).await?;
@@ -447,7 +461,7 @@ impl Session {
 
     /// Tells the figures of a session that ends.
     pub async fn finish(&self, since: std::time::Instant) {
-        let mode = self.parts.mode;
+        let mode = self.mode();
         let duration = since.elapsed();
         self.parts.emitter.measure(Measurement::ModeDuration { mode, duration }).await;
     }

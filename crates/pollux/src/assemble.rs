@@ -13,7 +13,7 @@ use pollux_config::{Environment, names as variables};
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_models::{ModelsOptions, ReplaySource};
 use pollux_policy::{Exclusions, Policy};
-use pollux_protocol::{History, Models, Observer};
+use pollux_protocol::{History, Models, Observer, SharedMode};
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
 use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions};
@@ -84,12 +84,17 @@ impl Setup {
             base: retry_base(&self.loaded.environment),
         };
         let context_files = Arc::new(Mutex::new(context::discover(&self.context_options())));
+        let mode = SharedMode::new(self.mode);
         let session = Session::new(SessionParts {
             models,
             requested_model: self.model.clone(),
-            tools: pollux_tools::builtin(&Arc::new(self.tool_context(session_id, &context_files))),
+            tools: pollux_tools::builtin(&Arc::new(self.tool_context(
+                session_id,
+                &context_files,
+                mode.clone(),
+            ))),
             policy: self.policy(session_id),
-            mode: self.mode,
+            mode: mode.clone(),
             chat: Chat::new(emitter.clone(), retries, log_prompts),
             emitter,
             history,
@@ -112,12 +117,14 @@ impl Setup {
         }
     }
 
+    /// Where plan mode may write: the configured folder, else one of the session's own. Links are followed
+    /// here, once, so that paths can be compared.
     fn plans_directory(&self, session_id: &str) -> PathBuf {
-        let configured = self.loaded.settings.general.plan_directory.as_ref();
-        match configured {
+        let folder = match &self.loaded.settings.general.plan_directory {
             Some(directory) => self.cwd.join(directory),
             None => self.project.temporary_dir.join(session_id).join("plans"),
-        }
+        };
+        pollux_fs::real_path(&folder).unwrap_or(folder)
     }
 
     fn policy(&self, session_id: &str) -> Policy {
@@ -130,12 +137,19 @@ impl Setup {
         }
     }
 
-    fn tool_context(&self, session_id: &str, files: &Arc<Mutex<ContextFiles>>) -> ToolContext {
+    fn tool_context(
+        &self,
+        session_id: &str,
+        files: &Arc<Mutex<ContextFiles>>,
+        mode: SharedMode,
+    ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: for_children(&self.loaded.environment),
             credentials: CREDENTIALS.map(str::to_owned).to_vec(),
+            mode,
+            plans_directory: self.plans_directory(session_id),
             ledger: Arc::new(Ledger::new()),
             spill_directory: self.project.tool_outputs_dir(session_id),
             context_for: self.loaded.trust.is_trusted().then(|| self.context_lookup(files)),

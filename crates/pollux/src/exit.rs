@@ -13,7 +13,7 @@
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1) |
 
-use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome};
+use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
 use serde_json::{Value, json};
 
 /// Why the program ends other than well.
@@ -54,8 +54,13 @@ impl Failure {
         Self::new("FatalConfigError", 52, message)
     }
 
-    pub(crate) fn turn_limit() -> Self {
-        let message = "Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.";
+    pub(crate) fn turn_limit(limit: TurnLimit) -> Self {
+        let message = match limit {
+            TurnLimit::Session => "Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.".to_owned(),
+            TurnLimit::Prompt(turns) => format!(
+                "Reached the limit of {turns} turns for one prompt. Go on with --resume latest, or set model.maxSessionTurns in settings.json, which takes its place."
+            ),
+        };
         Self::new("FatalTurnLimitedError", 53, message)
     }
 
@@ -87,7 +92,7 @@ impl Failure {
                 None
             }
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
-            PromptOutcome::TurnLimit => Some(Self::turn_limit()),
+            PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
             PromptOutcome::FatalTool { tool, message } => {
                 Some(Self::tool(format!("Error executing tool {tool}: {message}")))
             }
@@ -120,7 +125,7 @@ mod tests {
         let outcomes = [
             (PromptOutcome::Done, None),
             (PromptOutcome::Cancelled, Some((130, 130))),
-            (PromptOutcome::TurnLimit, Some((53, 53))),
+            (PromptOutcome::TurnLimit(TurnLimit::Session), Some((53, 53))),
             (PromptOutcome::Failed(api), Some((144, 1))),
             (
                 PromptOutcome::Failed(ModelError::new(ModelErrorKind::Auth, "no key")),

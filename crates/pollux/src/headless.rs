@@ -10,7 +10,7 @@ mod text;
 
 use std::io::Write;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
 use pollux_protocol::{AgentHandle, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity};
@@ -19,7 +19,7 @@ use pollux_session::Statistics;
 use crate::arguments::OutputFormat;
 use crate::exit::Failure;
 use crate::signals::Signals;
-use crate::stdout::{Closed, Stdout};
+use crate::stdout::{Broken, Stdout};
 
 pub(crate) use json::JsonOutput;
 pub(crate) use stream_json::StreamJsonOutput;
@@ -53,7 +53,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) failure: Option<&'a Failure>,
     pub(crate) statistics: Option<&'a Statistics>,
     /// Since the run began.
-    pub(crate) duration: std::time::Duration,
+    pub(crate) duration: Duration,
 }
 
 /// The output of a format.
@@ -79,8 +79,11 @@ pub(crate) struct Run<'a> {
     pub(crate) narrated: bool,
 }
 
-/// How a run ended: the exit code, or a reader that went away.
-pub(crate) type Ended = Result<u8, Closed>;
+/// How a run ended: the exit code, or why standard output took no more.
+pub(crate) type Ended = Result<u8, Broken>;
+
+/// What a reader who has stopped reading may take to read the rest, once a signal has ended the run.
+const LAST_WORDS: Duration = Duration::from_millis(150);
 
 impl Run<'_> {
     /// Sends the prompt and tells its events until it ends.
@@ -93,34 +96,8 @@ impl Run<'_> {
         let started = Instant::now();
         let (session_id, model, prompt) = (self.session_id, self.model, self.prompt);
         output.begin(out, &Opening { session_id, model, prompt });
-        let mut events = self.handle.events();
         let mut signalled = None;
-        let mut outcome = None;
-        if self.handle.send(self.op.clone()).is_ok() {
-            while outcome.is_none() {
-                let event = tokio::select! {
-                    biased;
-                    signal = signals.next(), if signalled.is_none() => {
-                        signalled = Some(signal);
-                        // The end of the prompt comes as an event, soon.
-                        if self.handle.send(Op::Cancel).is_err() {
-                            break;
-                        }
-                        continue;
-                    }
-                    event = events.next() => event,
-                };
-                let Some(event) = event else { break };
-                outcome = self.tell(output, out, &event);
-                // What is there already goes out in one write.
-                while outcome.is_none()
-                    && let Some(Some(event)) = events.next().now_or_never()
-                {
-                    outcome = self.tell(output, out, &event);
-                }
-                out.send().await?;
-            }
-        }
+        let outcome = self.listen(output, out, signals, &mut signalled).await?;
         let failure = match (&outcome, signalled) {
             (_, Some(code)) => Some(Failure::cancelled(code)),
             (Some(outcome), None) => Failure::outcome(outcome),
@@ -128,18 +105,76 @@ impl Run<'_> {
                 Some(Failure::general("The agent ended without a result. This is a bug in Pollux."))
             }
         };
-        output.end(
-            out,
-            &Ending {
-                session_id: Some(session_id),
-                outcome: outcome.as_ref(),
-                failure: failure.as_ref(),
-                statistics: Some(self.statistics),
-                duration: started.elapsed(),
-            },
-        );
-        out.finish().await?;
-        Ok(failure.map_or(0, |failure| failure.exit_code(self.json)))
+        let ending = Ending {
+            session_id: Some(session_id),
+            outcome: outcome.as_ref(),
+            failure: failure.as_ref(),
+            statistics: Some(self.statistics),
+            duration: started.elapsed(),
+        };
+        output.end(out, &ending);
+        let code = failure.map_or(0, |failure| failure.exit_code(self.json));
+        if signalled.is_some() {
+            return tokio::time::timeout(LAST_WORDS, out.finish())
+                .await
+                .map_or(Ok(code), |done| done.map(|()| code));
+        }
+        tokio::select! {
+            biased;
+            done = out.finish() => done.map(|()| code),
+            signal = signals.next() => Ok(u8::try_from(signal).unwrap_or(1)),
+        }
+    }
+
+    /// Tells events until the last; none when the agent has gone without one.
+    async fn listen(
+        &self,
+        output: &mut dyn Output,
+        out: &mut Stdout,
+        signals: &mut Signals,
+        signalled: &mut Option<i32>,
+    ) -> Result<Option<PromptOutcome>, Broken> {
+        let mut events = self.handle.events();
+        if self.handle.send(self.op.clone()).is_err() {
+            return Ok(None);
+        }
+        loop {
+            let event = tokio::select! {
+                biased;
+                signal = signals.next(), if signalled.is_none() => {
+                    self.stop(signal, signalled);
+                    continue;
+                }
+                event = events.next() => event,
+            };
+            let Some(event) = event else { return Ok(None) };
+            let mut outcome = self.tell(output, out, &event);
+            // What is there already goes out in one write.
+            while outcome.is_none()
+                && let Some(Some(event)) = events.next().now_or_never()
+            {
+                outcome = self.tell(output, out, &event);
+            }
+            if outcome.is_some() {
+                return Ok(outcome);
+            }
+            // A reader who does not read must not keep a signal from being heard. Once it was, what is
+            // left goes out at the end.
+            if signalled.is_none() {
+                tokio::select! {
+                    biased;
+                    sent = out.send() => sent?,
+                    signal = signals.next() => self.stop(signal, signalled),
+                }
+            }
+        }
+    }
+
+    /// Cancels the prompt: its end comes as an event, soon.
+    fn stop(&self, signal: i32, signalled: &mut Option<i32>) {
+        *signalled = Some(signal);
+        // An agent that is gone tells so by the end of its events.
+        drop(self.handle.send(Op::Cancel));
     }
 
     /// Tells one event; the outcome when it was the last.
@@ -191,8 +226,11 @@ fn note(severity: Severity, text: &str) {
     stderr_line(&format!("[{word}] {text}"));
 }
 
-/// One line on standard error, without escape sequences. A closed standard error is nobody's loss.
+/// One line on standard error, without anything that could move the cursor. A closed standard error is
+/// nobody's loss.
 pub(crate) fn stderr_line(text: &str) {
-    let line = format!("{}\n", pollux_shell::strip_ansi(text));
+    let harmless = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
+    let mut line: String = pollux_shell::strip_ansi(text).chars().filter(harmless).collect();
+    line.push('\n');
     drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }

@@ -14,12 +14,12 @@ use pollux_session::Statistics;
 use crate::arguments::{Arguments, DemoArguments, OutputFormat, is_headless, not_yet};
 use crate::demo::Demo;
 use crate::exit::Failure;
-use crate::headless::{Ending, Run, output_of, stderr_line};
+use crate::headless::{Ended, Ending, Run, output_of, stderr_line};
 use crate::input::Input;
 use crate::sessions::{self, Opened};
 use crate::setup::{Setup, Start};
 use crate::signals::Signals;
-use crate::stdout::{Closed, Stdout};
+use crate::stdout::{Broken, Stdout};
 
 /// What the end of a run may take after its result is out: telemetry, the agent's last words.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -109,7 +109,7 @@ async fn guarded(start: Start) -> u8 {
             Ok(text) => {
                 let mut out = Stdout::default();
                 out.push(text.as_bytes());
-                out.finish().await.map_or(0, |()| 0)
+                out.finish().await.map_or_else(output_ended, |()| 0)
             }
             Err(failure) => fail(format, &failure, None).await,
         };
@@ -124,9 +124,34 @@ async fn guarded(start: Start) -> u8 {
     let id = opened.id.clone();
     match work(setup, opened, &mut signals).await {
         Ok(Ok(code)) => code,
-        // The reader has left: that is its right.
-        Ok(Err(Closed)) => 0,
+        Ok(Err(broken)) => output_ended(broken),
         Err(failure) => fail(format, &failure, Some(&id)).await,
+    }
+}
+
+/// What flags of this run a person should be told of.
+fn tell_what_is_special(setup: &Setup, session_id: &str) {
+    let arguments = &setup.arguments;
+    if arguments.debug {
+        stderr_line(&format!("Session ID: {session_id}"));
+    }
+    let raw = arguments.raw_output && !arguments.accept_raw_output_risk;
+    if raw && setup.output_format() == OutputFormat::Text {
+        stderr_line(
+            "[WARNING] --raw-output is enabled. Escape sequences in the model's words reach your terminal as they are, harmful ones too. Use --accept-raw-output-risk to silence this warning.",
+        );
+    }
+}
+
+/// The exit code when standard output took no more.
+fn output_ended(broken: Broken) -> u8 {
+    match broken {
+        // The reader has left: that is its right.
+        Broken::Closed => 0,
+        Broken::Failed(reason) => {
+            stderr_line(&format!("Standard output cannot be written: {reason}."));
+            1
+        }
     }
 }
 
@@ -143,11 +168,7 @@ fn needs_a_screen(setup: &Setup) -> Option<Failure> {
 }
 
 /// From an open session to the end of the prompt.
-async fn work(
-    setup: Setup,
-    mut opened: Opened,
-    signals: &mut Signals,
-) -> Result<Result<u8, Closed>, Failure> {
+async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result<Ended, Failure> {
     let models = setup.models()?;
     let input = tokio::select! {
         biased;
@@ -155,6 +176,7 @@ async fn work(
         input = Input::gather(&setup) => input?,
     };
     let format = setup.output_format();
+    tell_what_is_special(&setup, &opened.id);
     let mut output = output_of(format, setup.raw_output());
     let model = setup.model.clone();
     let is_demo = setup.replay.is_some();
@@ -203,7 +225,7 @@ async fn fail(format: Option<OutputFormat>, failure: &Failure, session_id: Optio
             duration: Duration::ZERO,
         },
     );
-    // A reader that has left gets no result.
-    drop(out.finish().await);
+    // A reader that has left, or does not read, gets no result.
+    drop(tokio::time::timeout(FAREWELL, out.finish()).await);
     failure.exit_code(format != OutputFormat::Text)
 }

@@ -51,8 +51,12 @@ pub(crate) fn open(setup: &Setup) -> Result<Opened, Failure> {
         return resume(&store, identifier);
     }
     if let Some(path) = &arguments.session_file {
-        let path = setup.cwd.join(path);
-        let imported = store.import(&path).map_err(|error| {
+        let imported = store.import(&setup.cwd.join(path)).map_err(|error| {
+            let error = match error {
+                // As it was given.
+                SessionError::Import(_) => SessionError::Import(path.display().to_string()),
+                other => other,
+            };
             Failure::input(format!("Error importing session from file: {error}"))
         })?;
         return Ok(restore(imported));

@@ -217,7 +217,7 @@ fn workspace(
     let mut workspace = Workspace::new(cwd.to_owned(), project.temporary_dir.clone());
     let settings = &loaded.settings.context;
     for given in settings.include_directories.iter().chain(&arguments.include_directories) {
-        let folder = cwd.join(expand_home(given, &places.home));
+        let folder = pollux_fs::absolute(cwd, &expand_home(given, &places.home));
         if folder.is_dir() {
             workspace.add_root(folder);
         } else {

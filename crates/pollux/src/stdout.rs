@@ -3,16 +3,22 @@
 //! A thread does the writing, so that a reader who has stopped reading holds back the run (bounded
 //! memory) but not the signals. A closed pipe is no error: it ends the program quietly.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{mpsc, oneshot};
 
 /// Buffers that may wait for the thread.
 const WAITING: usize = 16;
 
-/// The reader of standard output is gone.
+/// Standard output takes no more.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Closed;
+pub(crate) enum Broken {
+    /// Its reader is gone.
+    Closed,
+    /// The system refused, for this reason.
+    Failed(String),
+}
 
 enum Work {
     Write(Vec<u8>),
@@ -24,6 +30,8 @@ enum Work {
 pub(crate) struct Stdout {
     thread: Option<mpsc::Sender<Work>>,
     buffer: Vec<u8>,
+    /// Why the thread ended, when that was no closed pipe.
+    failure: Arc<OnceLock<String>>,
 }
 
 impl Stdout {
@@ -32,35 +40,50 @@ impl Stdout {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Hands all bytes pushed so far to the thread; waits while it is behind.
-    pub(crate) async fn send(&mut self) -> Result<(), Closed> {
+    /// Hands all bytes pushed so far to the thread; waits while it is behind. A caller that gives up
+    /// waiting loses nothing.
+    pub(crate) async fn send(&mut self) -> Result<(), Broken> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let bytes = std::mem::take(&mut self.buffer);
-        let thread = self.thread.get_or_insert_with(start);
-        thread.send(Work::Write(bytes)).await.map_err(|_| Closed)
+        let Self { thread, buffer, failure } = self;
+        let thread = thread.get_or_insert_with(|| start(Arc::clone(failure)));
+        if let Ok(place) = thread.reserve().await {
+            place.send(Work::Write(std::mem::take(buffer)));
+            return Ok(());
+        }
+        Err(self.broken())
     }
 
     /// Writes everything and waits until it is written.
-    pub(crate) async fn finish(&mut self) -> Result<(), Closed> {
+    pub(crate) async fn finish(&mut self) -> Result<(), Broken> {
         self.send().await?;
         let Some(thread) = &self.thread else { return Ok(()) };
         let (sender, receiver) = oneshot::channel();
-        thread.send(Work::Flush(sender)).await.map_err(|_| Closed)?;
-        receiver.await.map_err(|_| Closed)
+        let sent = thread.send(Work::Flush(sender)).await;
+        if sent.is_err() || receiver.await.is_err() {
+            return Err(self.broken());
+        }
+        Ok(())
+    }
+
+    fn broken(&self) -> Broken {
+        self.failure.get().map_or(Broken::Closed, |reason| Broken::Failed(reason.clone()))
     }
 }
 
-fn start() -> mpsc::Sender<Work> {
+fn start(failure: Arc<OnceLock<String>>) -> mpsc::Sender<Work> {
     let (sender, mut receiver) = mpsc::channel(WAITING);
     std::thread::spawn(move || {
         let mut stdout = std::io::stdout().lock();
         while let Some(work) = receiver.blocking_recv() {
             match work {
-                // On a failed write the receiver is dropped: the sender learns of it.
+                // After a failed write the receiver is dropped: the sender learns of it.
                 Work::Write(bytes) => {
-                    if stdout.write_all(&bytes).and_then(|()| stdout.flush()).is_err() {
+                    if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
+                        if error.kind() != ErrorKind::BrokenPipe {
+                            failure.get_or_init(|| error.to_string());
+                        }
                         return;
                     }
                 }

@@ -46,6 +46,15 @@ impl Thought {
     }
 }
 
+/// A limit of turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnLimit {
+    /// That of the whole session, from the settings.
+    Session,
+    /// That of one prompt: so many.
+    Prompt(u64),
+}
+
 /// How the work on a prompt ended.
 #[derive(Debug, Clone)]
 pub enum PromptOutcome {
@@ -56,7 +65,7 @@ pub enum PromptOutcome {
     /// The answer could not be used, after all attempts.
     InvalidStream(InvalidStream),
     /// The limit of turns was reached.
-    TurnLimit,
+    TurnLimit(TurnLimit),
     /// A tool or hook ended it on purpose, for this reason.
     Stopped(String),
     /// A tool failed in a way that ends the run (the disk is full).

@@ -27,7 +27,7 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentGone, AgentHandle};
-pub use approval::{ApprovalMode, UnknownMode};
+pub use approval::{ApprovalMode, SharedMode, UnknownMode};
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall};
 pub use command::{Command, CommandEffect, CommandError};
 pub use confirmation::{Answer, Confirmation, ConfirmationKind, Modification, Outcome};
@@ -35,7 +35,7 @@ pub use content::{
     Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role,
 };
 pub use effects::Effects;
-pub use event::{Event, PromptOutcome, Severity, Thought};
+pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
 pub use history::{CONTINUE, Entry, EntryId, History, INTERRUPTED_RESPONSE, NotReady, Repair};
 pub use journal::{Journal, JournalError, Observer};
 pub use model::{

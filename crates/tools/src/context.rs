@@ -8,7 +8,8 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, IgnoreOptions, IgnoreRules, Workspace};
 use pollux_protocol::{
-    FileOperation, FileOperationKind, Measurement, Tool, ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, FileOperation, FileOperationKind, Measurement, SharedMode, Tool, ToolError,
+    ToolErrorKind, ToolOutput,
 };
 
 use serde_json::Value;
@@ -68,6 +69,10 @@ pub struct ToolContext {
     pub environment: Vec<(OsString, OsString)>,
     /// Names of variables that commands must not see: the model credentials that Pollux itself uses.
     pub credentials: Vec<String>,
+    /// The approval mode of the session. In plan mode only the plans folder is written to.
+    pub mode: SharedMode,
+    /// Where plans are written in plan mode, absolute.
+    pub plans_directory: PathBuf,
     /// What was read and written in this session.
     pub ledger: Arc<Ledger>,
     /// Where output goes that is too long for a model (`…/tool-outputs/session-<id>`); made when needed.
@@ -120,6 +125,8 @@ impl ToolContext {
             options: ToolOptions::default(),
             environment: Vec::new(),
             credentials: Vec::new(),
+            mode: SharedMode::default(),
+            plans_directory: PathBuf::new(),
             ledger: Arc::new(Ledger::new()),
             spill_directory,
             context_for: None,
@@ -131,6 +138,27 @@ impl ToolContext {
         let path = self.workspace.resolve(given).map_err(|error| invalid(error.to_string()))?;
         self.workspace.check(&path, access).map_err(|error| invalid(error.to_string()))?;
         Ok(path)
+    }
+
+    /// The same for a file that is to be written. In plan mode a plan is meant: a path that is not in the
+    /// plans folder already is taken to start there.
+    pub(crate) fn locate_to_write(&self, given: &str) -> Result<PathBuf, ToolError> {
+        if self.mode.get() != ApprovalMode::Plan {
+            return self.locate(given, Access::Write);
+        }
+        let plans = &self.plans_directory;
+        let as_given =
+            self.workspace.absolute(given).map_err(|error| invalid(error.to_string()))?;
+        let meant = if as_given.starts_with(plans) {
+            as_given
+        } else if Path::new(given).is_absolute() {
+            return Err(outside_plans(given, plans));
+        } else {
+            pollux_fs::absolute(plans, Path::new(given))
+        };
+        let real_plans = pollux_fs::real_path(plans).unwrap_or_else(|_| plans.clone());
+        let path = self.locate(&meant.to_string_lossy(), Access::Write)?;
+        if path.starts_with(&real_plans) { Ok(path) } else { Err(outside_plans(given, plans)) }
     }
 
     /// Checks a path again just before it is touched: a folder may have become a link in the meantime.
@@ -161,6 +189,13 @@ impl ToolContext {
             "\n\n--- Newly Discovered Project Context ---\n{text}\n--- End Project Context ---"
         ))
     }
+}
+
+fn outside_plans(given: &str, plans: &Path) -> ToolError {
+    let plans = plans.display();
+    invalid(format!(
+        "Access denied: plan path ({given}) must be within the designated plans directory ({plans})."
+    ))
 }
 
 /// What was done to a file, for telemetry and statistics.

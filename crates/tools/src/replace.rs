@@ -7,8 +7,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_fs::{Access, TextFile};
 use pollux_protocol::{
-    Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
-    Measurement, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    ApprovalMode, Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects,
+    Invocation, Measurement, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind,
+    ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -75,7 +76,10 @@ impl ReplaceTool {
     /// workspace whose path ends so.
     fn locate(&self, given: &str) -> Result<PathBuf, ToolError> {
         let workspace = &self.context.workspace;
-        let path = self.context.locate(given, Access::Write)?;
+        let path = self.context.locate_to_write(given)?;
+        if self.context.mode.get() == ApprovalMode::Plan {
+            return Ok(path);
+        }
         let suffix = Path::new(given.trim_start_matches("./"));
         if suffix.is_absolute()
             || suffix.file_name().is_none()

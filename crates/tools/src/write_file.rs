@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, LineEnding, TextFormat};
+use pollux_fs::{EntryKind, LineEnding, TextFormat};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
     RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
@@ -91,7 +91,7 @@ impl Tool for WriteFileTool {
         if params.file_path.is_empty() {
             return Err(invalid("Missing or empty \"file_path\""));
         }
-        let path = self.context.locate(&params.file_path, Access::Write)?;
+        let path = self.context.locate_to_write(&params.file_path)?;
         if pollux_fs::info(&path).is_ok_and(|info| info.kind == EntryKind::Directory) {
             return Err(invalid(format!("Path is a directory, not a file: {}", path.display())));
         }

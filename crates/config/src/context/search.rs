@@ -2,7 +2,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::context::DEFAULT_NAMES;
 use crate::files::{self, FileIdentity};
 
 /// A context file that exists.
@@ -57,12 +56,9 @@ pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String
     found
 }
 
-/// Outer folders first; within a folder by name, `AGENTS.md` after the rest, so that what was
-/// written for this program has been said before what was written for all.
+/// Outer folders first, within a folder by name: what stands later has the last word, so a deeper file
+/// outranks one above it, and `GEMINI.md` outranks `AGENTS.md` beside it.
 pub(super) fn sorted(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by_cached_key(|found| {
-        let agents = found.path.ends_with(DEFAULT_NAMES[1]);
-        (found.path.parent().map(Path::to_owned), agents, found.path.clone())
-    });
+    found.sort_by_cached_key(|found| (found.path.parent().map(Path::to_owned), found.path.clone()));
     found
 }

@@ -67,7 +67,7 @@ fn upward_to_the_repository() {
     assert_eq!(case.names(&files.global), ["home/.gemini/GEMINI.md"]);
     assert_eq!(
         case.names(&files.project),
-        ["work/GEMINI.md", "work/AGENTS.md", "work/a/b/GEMINI.md"]
+        ["work/AGENTS.md", "work/GEMINI.md", "work/a/b/GEMINI.md"]
     );
     assert!(files.warnings.is_empty());
 }
@@ -111,7 +111,7 @@ fn the_same_file_under_two_names_is_loaded_once() {
     let case = Case::new();
     case.home.write("work/GEMINI.md", "text");
     std::os::unix::fs::symlink("GEMINI.md", case.home.path("work/AGENTS.md")).unwrap();
-    assert_eq!(case.names(&case.discover().project), ["work/GEMINI.md"]);
+    assert_eq!(case.names(&case.discover().project), ["work/AGENTS.md"]);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CallId, CancellationToken, ConfirmationKind, FileOperationKind, Measurement, Modification, ToolErrorKind,
+    CallId, CancellationToken, ConfirmationKind, FileOperationKind, Measurement, Modification,
+    ToolErrorKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
