@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 #[cfg(test)]
+#[path = "at_path/tests.rs"]
 mod tests;
 
 /// One `@path` of a prompt.
