@@ -16,7 +16,7 @@ use pollux_protocol::{
 use tokio::sync::mpsc;
 
 use crate::emitter::Emitter;
-use crate::turn::Turn;
+use crate::turn::{LONGEST_ANSWER, Turn};
 
 /// How often and how patiently an unusable answer is asked for again.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,6 @@ impl Chat {
                 && let Some(reason) = answer.turn.judge(answers_results)
             {
                 answer.end = Err(ModelError::unusable(reason));
-                self.measure_invalid(choice, &request, reason).await;
             }
             let Err(error) = &answer.end else { return answer };
             if !error.retryable || cancel.is_cancelled() {
@@ -83,6 +82,9 @@ impl Chat {
             let delay = self.retries.base * 2_u32.saturating_pow(attempt - 1);
             self.measure_retry(choice, error, attempt, (!last).then_some(delay)).await;
             if last {
+                if let ModelErrorKind::Unusable(reason) = error.kind {
+                    self.measure_invalid(choice, &request, reason).await;
+                }
                 return answer;
             }
             tokio::select! {
@@ -212,6 +214,13 @@ impl Chat {
                 Some(Ok(chunk)) => {
                     for event in turn.take(chunk) {
                         self.emitter.emit(event).await;
+                    }
+                    if turn.is_too_long() {
+                        let message = format!(
+                            "The answer is longer than {} MiB and was cut off.",
+                            LONGEST_ANSWER >> 20
+                        );
+                        return Err(ModelError::new(ModelErrorKind::Broken, message));
                     }
                 }
                 Some(Err(error)) => return Err(error),

@@ -35,6 +35,8 @@ impl AgentHandle for Handle {
             let mut receiver = receiver?;
             receiver.recv().await.map(|event| (event, Some(receiver)))
         })
+        // A frontend may look once more after the end.
+        .fuse()
         .boxed()
     }
 }
@@ -88,7 +90,11 @@ impl Worker {
             Op::Prompt { id, parts, display } => self.prompt(id, parts, display).await,
             Op::Command { id, name, arguments } => self.command(id, &name, &arguments).await,
             Op::SetMode(mode) => self.session.set_mode(mode).await,
-            Op::SetModel(model) => self.session.set_model(model),
+            Op::SetModel(model) => {
+                let text = format!("The next prompt goes to the model {model}.");
+                self.session.set_model(model);
+                self.tell(Severity::Info, text).await;
+            }
             Op::Steer(text) => self.session.steering.push(text),
             Op::Close => {
                 self.closed = true;

@@ -5,6 +5,7 @@
 //! then all run at once. Every step is in the log before it happens. Whatever goes wrong, each call ends
 //! with exactly one response.
 
+mod grants;
 mod group;
 mod run;
 
@@ -23,6 +24,8 @@ use tokio::sync::mpsc;
 use crate::emitter::Emitter;
 use crate::response;
 use crate::toolset::Toolset;
+
+pub(crate) use grants::Grants;
 
 /// What is told to the model about a call that the person did not let run.
 const DENIED: &str = "Reason: User denied execution.";
@@ -87,6 +90,7 @@ pub struct Scheduler<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) operator: &'a dyn Operator,
     pub(crate) inputs: &'a CallInputs,
+    pub(crate) grants: &'a Grants,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) mode: ApprovalMode,
     pub(crate) media_in_responses: bool,
@@ -114,6 +118,8 @@ impl Scheduler<'_> {
     /// Runs all calls to their ends.
     pub async fn run(&self, calls: Vec<Call>) -> Result<Batch, JournalError> {
         let mut batch = Batch::default();
+        let places: HashMap<CallId, usize> =
+            calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         let mut queue: VecDeque<Queued> =
             calls.into_iter().map(|call| Queued { answers_as: call.name.clone(), call }).collect();
         // A topic names what follows: it comes first.
@@ -126,9 +132,12 @@ impl Scheduler<'_> {
                 }
                 break;
             }
-            let group = self.next_group(&mut queue);
+            let before = batch.finished.len();
+            let group = self.next_group(&mut queue).await;
             let approved = self.approve_group(group, &mut batch).await?;
             self.run_group(approved, &mut queue, &mut batch).await?;
+            // Calls that never ran have ended sooner; the model is told in the order in which it asked.
+            batch.finished[before..].sort_by_key(|finished| places.get(&finished.call.id).copied());
         }
         Ok(batch)
     }
@@ -141,19 +150,21 @@ impl Scheduler<'_> {
     ) -> Result<Vec<Ready>, JournalError> {
         let mut approved = Vec::with_capacity(group.len());
         for prepared in group {
-            let ready = match prepared {
-                Ok(ready) => ready,
+            batch.cancelled |= self.cancel.is_cancelled();
+            match prepared {
+                Ok(ready) if batch.cancelled => {
+                    self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
+                }
+                Ok(ready) => approved.extend(self.approve(ready, batch).await?),
                 Err(failed) => {
                     let (queued, error) = *failed;
-                    self.finish_error(batch, &queued, None, error).await?;
-                    continue;
+                    if batch.cancelled {
+                        self.finish_cancelled(batch, &queued, None, STOPPED).await?;
+                    } else {
+                        self.finish_error(batch, &queued, None, error).await?;
+                    }
                 }
-            };
-            if batch.cancelled {
-                self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
-                continue;
             }
-            approved.extend(self.approve(ready, batch).await?);
         }
         Ok(approved)
     }
@@ -169,7 +180,7 @@ impl Scheduler<'_> {
                 tool: ready.tool.name(),
                 kind: ready.tool.kind(),
                 effects: &ready.effects,
-                mode: self.mode,
+                mode: self.mode_after(batch),
             };
             match self.policy.decide(query) {
                 Verdict::Allow => {
@@ -206,11 +217,22 @@ impl Scheduler<'_> {
         Ok(Some(ready))
     }
 
+    /// The mode with what the answer to an earlier question of the batch has made of it.
+    fn mode_after(&self, batch: &Batch) -> ApprovalMode {
+        let all_edits = Directive::SetMode(ApprovalMode::AutoEdit);
+        if batch.directives.contains(&all_edits) { ApprovalMode::AutoEdit } else { self.mode }
+    }
+
     async fn confirm(&self, ready: &mut Ready) -> Result<Asked, ToolError> {
         let call_id = ready.queued.call.id.clone();
-        self.moved(&call_id, CallStatus::AwaitingApproval).await;
         let confirmation = ready.invocation.confirmation(&call_id).await?;
-        let is_edit = matches!(confirmation.kind, ConfirmationKind::Edit { .. });
+        let (tool, kind) = (ready.tool.name(), confirmation.kind.clone());
+        let is_edit = matches!(kind, ConfirmationKind::Edit { .. });
+        if self.grants.holds(tool, &kind) && !self.policy.exclusions.must_confirm(tool) {
+            ready.decision.get_or_insert(Decision::AutoAccept);
+            return Ok(Asked::Yes);
+        }
+        self.moved(&call_id, CallStatus::AwaitingApproval).await;
         let answer = tokio::select! {
             () = self.cancel.cancelled() => return Ok(Asked::No),
             answer = self.operator.confirm(confirmation) => answer,
@@ -235,6 +257,7 @@ impl Scheduler<'_> {
             | Outcome::ProceedAlwaysServer
             | Outcome::ProceedAlwaysTool => {
                 ready.decision.get_or_insert(Decision::AutoAccept);
+                self.grants.grant(ready.tool.name(), &kind);
                 Ok(if is_edit { Asked::YesToAllEdits } else { Asked::Yes })
             }
         }

@@ -1,20 +1,21 @@
 //! A conversation and the work on its prompts.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Call, CallRecord, CallStatus, CancellationToken, Choice, Content, Declaration,
-    Directive, EntryId, Event, FinishedCall, History, JournalError, Measurement, MessageRecord,
-    ModelError, ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome, Record, Request,
-    Role, SelectContext, Severity, SharedMode, Tool, ToolErrorKind, TurnLimit,
+    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Choice, Content,
+    Declaration, Directive, EntryId, Event, FinishedCall, History, JournalError, Measurement,
+    MessageRecord, ModelError, ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome,
+    Record, Request, Role, SelectContext, Severity, SharedMode, Tool, ToolErrorKind, TurnLimit,
 };
 
 use crate::chat::{Answer, Chat};
 use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
 use crate::emitter::Emitter;
 use crate::prompt::{PromptInputs, system_prompt};
-use crate::scheduler::{Batch, CallInputs, Scheduler};
+use crate::scheduler::{Batch, CallInputs, Grants, Scheduler};
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
@@ -61,6 +62,7 @@ pub struct Session {
     told_model: Option<String>,
     pub(crate) steering: Arc<Steering>,
     pub(crate) inputs: Arc<CallInputs>,
+    grants: Grants,
 }
 
 /// Why a prompt's work ends: by an outcome, or by a log that cannot be written.
@@ -87,6 +89,7 @@ impl Session {
             told_model: None,
             steering: Arc::default(),
             inputs: Arc::default(),
+            grants: Grants::default(),
         }
     }
 
@@ -123,12 +126,13 @@ impl Session {
     ) -> PromptOutcome {
         let emitter = self.parts.emitter.clone();
         emitter.emit(Event::PromptStarted { prompt_id: prompt_id.to_owned() }).await;
-        let outcome = match self.work(prompt_id, parts, display, operator, cancel).await {
-            End::Outcome(outcome) => match self.close(prompt_id, &outcome).await {
-                Ok(()) => outcome,
-                Err(error) => PromptOutcome::LogFailed(error.to_string()),
-            },
-            End::Log(error) => PromptOutcome::LogFailed(error.to_string()),
+        let outcome = match self.turns(prompt_id, parts, display, operator, cancel).await {
+            Ok(outcome) | Err(End::Outcome(outcome)) => {
+                let closed = self.close(prompt_id, &outcome).await;
+                closed
+                    .map_or_else(|error| PromptOutcome::LogFailed(error.to_string()), |()| outcome)
+            }
+            Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
         };
         let ended =
             Event::PromptEnded { prompt_id: prompt_id.to_owned(), outcome: outcome.clone() };
@@ -151,20 +155,6 @@ impl Session {
         let ended = Record::PromptEnded { prompt_id: prompt_id.to_owned() };
         self.parts.emitter.record(ended).await?;
         self.parts.emitter.sync().await
-    }
-
-    async fn work(
-        &mut self,
-        prompt_id: &str,
-        parts: Vec<Part>,
-        display: Option<String>,
-        operator: &dyn Operator,
-        cancel: &CancellationToken,
-    ) -> End {
-        match self.turns(prompt_id, parts, display, operator, cancel).await {
-            Ok(outcome) => End::Outcome(outcome),
-            Err(end) => end,
-        }
     }
 
     /// The loop: ask, run what the model calls, ask again.
@@ -223,8 +213,9 @@ impl Session {
             display.clone().unwrap_or_else(|| parts.iter().filter_map(Part::as_text).collect());
         let measure = Measurement::UserPrompt { prompt_id: prompt_id.to_owned(), prompt: text };
         self.parts.emitter.measure(measure).await;
-        if self.parts.history.is_empty() {
-            let id = EntryId::new(CONTEXT_ENTRY_ID);
+        let id = EntryId::new(CONTEXT_ENTRY_ID);
+        // An imported conversation comes without the context of this place.
+        if !self.parts.history.entries().iter().any(|entry| *entry.id() == id) {
             let context = vec![Part::text((self.parts.context)().render())];
             self.record(Record::Context { id: id.clone(), parts: context.clone() }).await?;
             self.parts.history.push_user(id, context);
@@ -415,20 +406,22 @@ impl Session {
         operator: &dyn Operator,
         cancel: &CancellationToken,
     ) -> Result<Batch, End> {
-        let asked: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
+        let asked: HashMap<CallId, usize> =
+            calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         let scheduler = Scheduler {
             emitter: &self.parts.emitter,
             toolset: &self.toolset,
             policy: &self.parts.policy,
             operator,
             inputs: &self.inputs,
+            grants: &self.grants,
             cancel,
             mode: self.mode(),
             media_in_responses: choice.limits.media_in_responses,
         };
         let mut batch = scheduler.run(calls).await?;
         let mut in_order: Vec<Arc<FinishedCall>> = batch.finished.clone();
-        in_order.sort_by_key(|finished| asked.iter().position(|id| *id == finished.call.id));
+        in_order.sort_by_key(|finished| asked.get(&finished.call.id).copied());
         self.parts.emitter.emit(Event::CallsFinished(in_order)).await;
         for directive in std::mem::take(&mut batch.directives) {
             match directive {

@@ -7,6 +7,9 @@ use pollux_protocol::{Declaration, Tool};
 /// Longer names are not compared: a model that sends one is not close to anything.
 const LONGEST_COMPARED: usize = 64;
 
+/// Names that tools had in older versions of Gemini CLI; recordings and policies still use them.
+const OLD_NAMES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
+
 /// The tools on offer. Order is declaration order. Copies are cheap, so that a subagent may have its
 /// own.
 #[derive(Clone, Default)]
@@ -37,9 +40,13 @@ impl Toolset {
         self.tools.retain(|tool| keep(tool.as_ref()));
     }
 
-    /// The tool of this name.
+    /// The tool of this name, or of the name that it had in older versions.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.name() == name)
+        let found = |name: &str| self.tools.iter().find(|tool| tool.name() == name);
+        found(name).or_else(|| {
+            let (_, today) = OLD_NAMES.iter().find(|(old, _)| *old == name)?;
+            found(today)
+        })
     }
 
     /// All tools in order.

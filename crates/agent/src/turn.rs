@@ -1,5 +1,7 @@
 //! One answer as it streams in: parts are put together, calls get their ids, events are told.
 
+use std::collections::HashSet;
+
 use pollux_protocol::{
     Body, Call, CallId, Chunk, Citation, Event, FinishReason, FunctionCall, Opaque, Part, Thought,
     Usage,
@@ -7,6 +9,10 @@ use pollux_protocol::{
 
 use crate::validity::{StreamEnd, judge};
 
+/// Bytes of one answer; a model that goes on after that is not going to end.
+pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
+/// Bytes of a tool's name and of a call's id.
+const LONGEST_NAME: usize = 256;
 /// The name of a call that came without one.
 const NAMELESS: &str = "generic_tool";
 
@@ -24,6 +30,12 @@ pub(crate) struct Turn {
     pub(crate) finish: Option<FinishReason>,
     pub(crate) response_id: Option<String>,
     citations: Vec<Citation>,
+    /// Ids of `calls`.
+    ids: HashSet<String>,
+    /// Ids that were made up for calls without one.
+    made_up: usize,
+    /// Bytes taken in so far.
+    bytes: usize,
 }
 
 impl Turn {
@@ -37,6 +49,7 @@ impl Turn {
         let mut text = String::new();
         let mut calls = Vec::new();
         for part in chunk.parts {
+            self.bytes += size(&part);
             if part.thought {
                 if let Some(words) = part.as_text().filter(|words| !words.is_empty()) {
                     let thought = Thought::parse(words);
@@ -84,12 +97,16 @@ impl Turn {
 
     fn take_call(&mut self, mut asked: FunctionCall, opaque: Option<Opaque>) -> Call {
         let count = self.calls.len();
+        shorten(&mut asked.name);
+        shorten(&mut asked.id);
         if asked.name.trim().is_empty() {
             NAMELESS.clone_into(&mut asked.name);
         }
-        let id = call_id(&asked.name, &asked.id, self.epoch_ms, count);
-        let taken = self.calls.iter().any(|call| call.id.as_str() == id);
-        asked.id = if taken { format!("{id}_{count}") } else { id };
+        if asked.id.is_empty() {
+            asked.id = format!("{}_{}_{}", asked.name, self.epoch_ms, self.made_up);
+            self.made_up += 1;
+        }
+        asked.id = self.unused(&call_id(&asked.name, &asked.id), count);
         let call = Call {
             id: CallId::new(asked.id.as_str()),
             name: asked.name.clone(),
@@ -99,6 +116,22 @@ impl Turn {
         self.parts.push(Part { body: Body::Call(asked), thought: false, opaque });
         self.calls.push(call.clone());
         call
+    }
+
+    /// The answer is longer than any that can be meant.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.bytes > LONGEST_ANSWER
+    }
+
+    /// The id, or the id with a number when another call of the answer has it.
+    fn unused(&mut self, id: &str, count: usize) -> String {
+        let mut unused = id.to_owned();
+        let mut number = count;
+        while !self.ids.insert(unused.clone()) {
+            unused = format!("{id}_{number}");
+            number += 1;
+        }
+        unused
     }
 
     /// The answer's words.
@@ -138,16 +171,24 @@ impl Turn {
     }
 }
 
-/// `<name>__<id>`, with an id made up from the time and the position when the model gave none.
-fn call_id(name: &str, given: &str, epoch_ms: i64, count: usize) -> String {
-    let prefix = format!("{name}__");
-    if given.is_empty() {
-        format!("{prefix}{name}_{epoch_ms}_{count}")
-    } else if given.starts_with(&prefix) {
-        given.to_owned()
-    } else {
-        format!("{prefix}{given}")
+/// Bytes that a part keeps in memory, roughly.
+fn size(part: &Part) -> usize {
+    match &part.body {
+        Body::Text(text) => text.len(),
+        Body::Inline(blob) => blob.data.len(),
+        Body::Call(call) => call.name.len() + call.args.as_str().map_or(256, str::len),
+        Body::File(_) | Body::Response(_) | Body::Other(_) => 256,
     }
+}
+
+fn shorten(name: &mut String) {
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
+}
+
+/// `<name>__<id>`, unless the id begins so already.
+fn call_id(name: &str, id: &str) -> String {
+    let prefix = format!("{name}__");
+    if id.starts_with(&prefix) { id.to_owned() } else { format!("{prefix}{id}") }
 }
 
 #[cfg(test)]
@@ -183,7 +224,7 @@ mod tests {
         let ids: Vec<_> = turn.calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!(
             ids,
-            ["glob__glob_7_0", "glob__x", "glob__y", "glob__x_3", "generic_tool__generic_tool_7_4"]
+            ["glob__glob_7_0", "glob__x", "glob__y", "glob__x_3", "generic_tool__generic_tool_7_1"]
         );
         let stored: Vec<_> = turn
             .parts
@@ -192,6 +233,14 @@ mod tests {
             .map(|call| call.id.as_str())
             .collect();
         assert_eq!(ids, stored);
+    }
+
+    #[test]
+    fn an_id_made_unique_is_not_one_that_exists() {
+        let mut turn = Turn::new("p", 7);
+        let call = |id: &str| Part::call(id, "glob", json!({}));
+        turn.take(chunk(vec![call("x"), call("x_2"), call("x")]));
+        assert_eq!(turn.calls[2].id.as_str(), "glob__x_3");
     }
 
     #[test]

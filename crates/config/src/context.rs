@@ -4,7 +4,7 @@
 //! and those of sub-folders, which are found when a tool touches a path below them.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::files::FileIdentity;
 use crate::imports::ImportFormat;
@@ -87,7 +87,13 @@ impl Seen {
 /// The names to look for: those given, trimmed, then [`DEFAULT_NAMES`]; none twice.
 pub fn names(given: &[String]) -> Vec<String> {
     let given = given.iter().map(|name| name.trim().trim_start_matches(['/', '\\']));
-    let given = given.filter(|name| !name.is_empty());
+    // A name never leads out of the folder that it is looked for in.
+    let inside = |name: &&str| {
+        !Path::new(name)
+            .components()
+            .any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+    };
+    let given = given.filter(|name| !name.is_empty()).filter(inside);
     let mut names: Vec<String> = Vec::new();
     for name in given.chain(DEFAULT_NAMES) {
         let normal: PathBuf = Path::new(name).components().collect();

@@ -15,6 +15,7 @@ mod pattern;
 mod tests;
 
 use pattern::Pattern;
+pub(crate) use pattern::check_size;
 
 /// Files changed within this time come first in [`sort_by_recency`].
 pub const RECENT: Duration = Duration::from_hours(24);

@@ -94,10 +94,14 @@ fn lock_folder(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// A time in the future is a clock that was set back, not a dead holder.
+/// A time far in the future says as little about a living holder as one long past: a holder keeps its
+/// time current.
 fn is_stale(folder: &Path) -> bool {
     let modified = fs::metadata(folder).and_then(|metadata| metadata.modified());
-    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > STALE_AFTER))
+    modified.is_ok_and(|time| match time.elapsed() {
+        Ok(age) => age > STALE_AFTER,
+        Err(ahead) => ahead.duration() > STALE_AFTER,
+    })
 }
 
 /// Whether the stale folder is gone. Two takers may both see it stale; `remove_dir` lets one of them win, and the other

@@ -14,6 +14,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use crate::error::{Error, Result};
 use crate::exclusions::Exclusions;
 use crate::files::{EntryKind, info};
+use crate::glob::check_size;
 use crate::rules::IgnoreRules;
 use crate::walk::{Cancel, Found, Scope, WalkOptions, thread_count, visit};
 
@@ -163,6 +164,7 @@ pub fn search(request: &SearchRequest<'_>, cancel: Cancel<'_>) -> Result<SearchR
 }
 
 fn compile_include(glob: &str) -> Result<Override> {
+    check_size(glob)?;
     let mut builder = OverrideBuilder::new(".");
     let built = builder.add(glob).and_then(|builder| builder.build());
     built.map_err(|error| Error::Pattern(error.to_string()))

@@ -71,8 +71,8 @@ pub fn credentials(
     let key = environment.get(names::GEMINI_API_KEY).unwrap_or_default().trim().to_owned();
     let has_address = environment.non_empty(names::GOOGLE_GEMINI_BASE_URL).is_some();
     match chosen {
-        AuthType::GeminiApiKey if key.is_empty() && !has_address => Err(refused(format!(
-            "The sign-in with a Gemini API key is chosen, but GEMINI_API_KEY is not set. Get a key at {KEY_PAGE} and set GEMINI_API_KEY."
+        AuthType::GeminiApiKey if key.is_empty() => Err(refused(format!(
+            "When using Gemini API, you must specify the GEMINI_API_KEY environment variable. Get a key at {KEY_PAGE}."
         ))),
         AuthType::Gateway if !has_address => Err(refused(
             "The sign-in through a gateway is chosen, but GOOGLE_GEMINI_BASE_URL is not set. Set it to the gateway's address.",

@@ -74,6 +74,9 @@ impl Backoff {
     }
 }
 
+/// A server that wants more than this to be waited is not waited for.
+pub const LONGEST_WISH: Duration = Duration::from_mins(5);
+
 /// What to do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAdvice {
@@ -142,6 +145,7 @@ where
             Some(Err(error)) => error,
         };
         let after = match advise(&error) {
+            RetryAdvice::Retry { after: Some(after) } if after > LONGEST_WISH => return Err(error),
             RetryAdvice::Retry { after } if attempt < rules.max_attempts => after,
             _ => return Err(error),
         };

@@ -25,13 +25,16 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// From the lists of the settings. An entry with arguments, such as `run_shell_command(rm)`, takes
-    /// the whole tool away when it stands in `exclude` (the safe side), and admits the whole tool when
-    /// it stands in `core`.
+    /// From the lists of the settings. Rules with arguments are not there yet, and an entry with some, such
+    /// as `run_shell_command(rm)`, counts on the safe side: in `exclude` it takes the whole tool away, in
+    /// `core` it admits nothing.
     pub fn new(exclude: &[String], core: Option<&[String]>) -> Self {
         Self {
             excluded: exclude.iter().map(|entry| tool_name(entry)).collect(),
-            core: core.map(|entries| entries.iter().map(|entry| tool_name(entry)).collect()),
+            core: core.map(|entries| {
+                let whole = entries.iter().filter(|entry| !entry.contains('('));
+                whole.map(|entry| tool_name(entry)).collect()
+            }),
             confirmed: HashSet::new(),
         }
     }
@@ -73,7 +76,8 @@ mod tests {
         }
         assert!(!exclusions.excludes("read_file"));
         let exclusions = Exclusions::new(&[], Some(&list));
-        assert!(!exclusions.excludes("run_shell_command"));
+        assert!(exclusions.excludes("run_shell_command"), "arguments admit nothing");
+        assert!(!exclusions.excludes("glob"));
         assert!(exclusions.excludes("read_file"));
     }
 }

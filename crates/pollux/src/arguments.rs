@@ -21,7 +21,6 @@ mod tests;
 pub(crate) use clap_complete::Shell;
 pub(crate) use flags::{Arguments, DemoArguments, OutputFormat};
 pub(crate) use generate::{completions, man};
-pub(crate) use later::not_yet;
 
 use line::{Asked, Line, Table};
 

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pollux_agent::{
-    Chat, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts, StreamRetries,
+    Chat, Commands, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts,
+    StreamRetries,
 };
 use pollux_config::context::{self, ContextFiles, ContextOptions};
 use pollux_config::{Environment, names as variables};
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_models::{ModelsOptions, ReplaySource};
 use pollux_policy::{Exclusions, Policy};
-use pollux_protocol::{History, Models, Observer, SharedMode};
+use pollux_protocol::{AgentHandle, History, Models, Observer, Op, SharedMode};
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
 use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions};
@@ -30,12 +31,27 @@ const CREDENTIALS: [&str; 4] = [
     variables::GEMINI_CLI_CUSTOM_HEADERS,
 ];
 
+/// What the end of a run may take after its result is out: telemetry, the agent's last words.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
+
 /// An agent at work, and what hangs on it.
 pub(crate) struct Assembled {
     pub(crate) handle: Handle,
     pub(crate) task: tokio::task::JoinHandle<()>,
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) telemetry: Option<Arc<Telemetry>>,
+}
+
+impl Assembled {
+    /// Ends the agent and what hangs on it. What does not end in time dies with the process.
+    pub(crate) async fn close(self) {
+        // An agent that has ended needs no telling.
+        drop(self.handle.send(Op::Close));
+        drop(tokio::time::timeout(FAREWELL, self.task).await);
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.shutdown();
+        }
+    }
 }
 
 impl Setup {
@@ -72,6 +88,7 @@ impl Setup {
         session_id: &str,
         history: History,
         statistics: Arc<Statistics>,
+        commands: Commands,
     ) -> Assembled {
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
@@ -103,7 +120,7 @@ impl Setup {
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.into_context(context_files),
         });
-        let (handle, task) = pollux_agent::spawn(session, crate::commands::all(), events);
+        let (handle, task) = pollux_agent::spawn(session, commands, events);
         Assembled { handle, task, statistics, telemetry }
     }
 
@@ -130,7 +147,7 @@ impl Setup {
     fn policy(&self, session_id: &str) -> Policy {
         let tools = &self.loaded.settings.tools;
         Policy {
-            interactive: false,
+            interactive: self.interactive,
             exclusions: Exclusions::new(&tools.exclude, tools.core.as_deref())
                 .confirming(&tools.confirmation_required),
             plans_directory: self.plans_directory(session_id),
@@ -182,7 +199,7 @@ impl Setup {
             context::system_section(&names, &files.global, files.private_memory.as_ref())
         });
         PromptInputs {
-            interactive: false,
+            interactive: self.interactive,
             git: is_git(&self.cwd),
             sandboxed: self.loaded.environment.is_set(variables::SANDBOX),
             plans_directory: self.plans_directory(session_id),

@@ -5,11 +5,32 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_agent::Commands;
 use pollux_protocol::{Command, CommandEffect, CommandError};
+use pollux_session::Statistics;
 
-/// All slash commands of this build.
+use crate::setup::{Setup, approval_request};
+
+mod session;
+
+/// The slash commands that make sense without a person.
 pub(crate) fn all() -> Commands {
-    let about = About { called_as: crate::called_as() };
-    let named: Vec<Arc<dyn Command>> = vec![Arc::new(about), Arc::new(Quit)];
+    with_help(general())
+}
+
+/// All slash commands of this build, for a conversation.
+pub(crate) fn interactive(setup: &Setup, statistics: &Arc<Statistics>) -> Commands {
+    let mode = session::Mode(approval_request(&setup.arguments, &setup.loaded));
+    let mut named = general();
+    named.push(Arc::new(session::Model));
+    named.push(Arc::new(mode));
+    named.push(Arc::new(session::Stats(Arc::clone(statistics))));
+    with_help(named)
+}
+
+fn general() -> Vec<Arc<dyn Command>> {
+    vec![Arc::new(About { called_as: crate::called_as() }), Arc::new(Quit)]
+}
+
+fn with_help(named: Vec<Arc<dyn Command>>) -> Commands {
     let help = Help(named.iter().map(|command| line(command.as_ref())).collect());
     Commands::new(named.into_iter().chain([Arc::new(help) as Arc<dyn Command>]).collect())
 }

@@ -16,6 +16,9 @@
 use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
 use serde_json::{Value, json};
 
+/// The exit code for broken settings.
+const SETTINGS: i32 = 52;
+
 /// Why the program ends other than well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -51,7 +54,7 @@ impl Failure {
     }
 
     pub(crate) fn config(message: impl Into<String>) -> Self {
-        Self::new("FatalConfigError", 52, message)
+        Self::new("FatalConfigError", SETTINGS, message)
     }
 
     pub(crate) fn turn_limit(limit: TurnLimit) -> Self {
@@ -104,7 +107,13 @@ impl Failure {
     /// The exit code for an output format: `json` tells the formats that exit with the vendor's status.
     pub(crate) fn exit_code(&self, json: bool) -> u8 {
         let code = if json { self.code } else { i64::from(self.text_exit) };
-        u8::try_from(code.rem_euclid(256)).unwrap_or(1)
+        // A failure is never a success, whatever the status leaves over.
+        u8::try_from(code.rem_euclid(256)).unwrap_or(1).max(1)
+    }
+
+    /// Settings are broken or contradict each other.
+    pub(crate) fn is_of_settings(&self) -> bool {
+        self.text_exit == SETTINGS
     }
 
     /// The `error` object of JSON output.

@@ -4,7 +4,7 @@
 //! one terminal result reaches standard output, whatever happens.
 
 mod json;
-mod narration;
+pub(crate) mod narration;
 mod stream_json;
 mod text;
 
@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
-use pollux_protocol::{AgentHandle, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity};
+use pollux_protocol::{
+    AgentHandle, Display, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity,
+};
 use pollux_session::Statistics;
 
 use crate::arguments::OutputFormat;
@@ -205,7 +207,11 @@ impl Run<'_> {
 
 fn tell_tool_error(call: &FinishedCall) {
     if let Some(error) = &call.error {
-        stderr_line(&format!("Error executing tool {}: {}", call.call.name, error.message));
+        let words = match &call.display {
+            Some(Display::Text(text)) => text,
+            _ => &error.message,
+        };
+        stderr_line(&format!("Error executing tool {}: {words}", call.call.name));
     }
 }
 

@@ -13,6 +13,8 @@ mod at_path;
 mod references;
 mod stdin;
 
+pub(crate) use references::Expander;
+
 /// What a run works on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Input {
@@ -39,7 +41,7 @@ impl Input {
         }
         let parts = match run_command(&prompt, &crate::commands::all()).await? {
             Some(parts) => parts,
-            None => references::expand(setup, &prompt).await?,
+            None => Expander::new(setup).expand(&prompt).await?,
         };
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
         let display = (!as_given).then(|| prompt.clone());

@@ -9,6 +9,7 @@ mod demo;
 mod exit;
 mod headless;
 mod input;
+mod line;
 mod program;
 mod sessions;
 mod setup;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 use arguments::{Exit, Invocation};
 
 fn main() -> ExitCode {
+    hide_memory();
     match arguments::parse(std::env::args_os(), &called_as()) {
         Ok(Invocation::Run(arguments)) => program::run(*arguments),
         Ok(Invocation::Demo(arguments)) => program::demo(&arguments),
@@ -34,6 +36,20 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// Keeps commands of the model from reading this process's environment and memory through `/proc`: keys
+/// are in them.
+#[cfg(target_os = "linux")]
+fn hide_memory() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+    // Where the kernel refuses, commands are no worse off than the person who starts them.
+    drop(set_dumpable_behavior(DumpableBehavior::NotDumpable));
+}
+
+/// Other systems show a process's environment to its owner; nothing can be done from inside.
+#[cfg(not(target_os = "linux"))]
+fn hide_memory() {}
 
 /// Prints to standard output. A closed pipe ends quietly.
 fn print(bytes: &[u8]) -> ExitCode {

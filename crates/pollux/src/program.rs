@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use pollux_config::Environment;
-use pollux_protocol::{AgentHandle, Op};
+use pollux_protocol::Op;
 use pollux_session::Statistics;
 
-use crate::arguments::{Arguments, DemoArguments, OutputFormat, is_headless, not_yet};
+use crate::arguments::{Arguments, DemoArguments, OutputFormat};
+use crate::assemble::FAREWELL;
 use crate::demo::Demo;
 use crate::exit::Failure;
 use crate::headless::{Ended, Ending, Run, output_of, stderr_line};
@@ -20,9 +21,6 @@ use crate::sessions::{self, Opened};
 use crate::setup::{Setup, Start};
 use crate::signals::Signals;
 use crate::stdout::{Broken, Stdout};
-
-/// What the end of a run may take after its result is out: telemetry, the agent's last words.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs with the arguments of the command line.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -114,14 +112,17 @@ async fn guarded(start: Start) -> u8 {
             Err(failure) => fail(format, &failure, None).await,
         };
     }
-    if let Some(failure) = needs_a_screen(&setup) {
-        return fail(format, &failure, None).await;
-    }
     let opened = match sessions::open(&setup) {
         Ok(opened) => opened,
         Err(failure) => return fail(format, &failure, None).await,
     };
     let id = opened.id.clone();
+    if setup.interactive {
+        return match crate::line::run(setup, opened, &mut signals).await {
+            Ok(code) => code,
+            Err(failure) => fail(None, &failure, None).await,
+        };
+    }
     match work(setup, opened, &mut signals).await {
         Ok(Ok(code)) => code,
         Ok(Err(broken)) => output_ended(broken),
@@ -155,18 +156,6 @@ fn output_ended(broken: Broken) -> u8 {
     }
 }
 
-/// A run at a terminal without a prompt is for the interactive terminal.
-fn needs_a_screen(setup: &Setup) -> Option<Failure> {
-    let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
-    let arguments = &setup.arguments;
-    let headless = is_headless(arguments, stdin, stdout, &setup.loaded.environment);
-    if headless || arguments.prompt_text().is_some() || setup.replay.is_some() {
-        return None;
-    }
-    let remedy = format!("Give a prompt: {} -p \"...\"", crate::called_as());
-    Some(Failure::general(not_yet("The interactive terminal", Some(&remedy))))
-}
-
 /// From an open session to the end of the prompt.
 async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result<Ended, Failure> {
     let models = setup.models()?;
@@ -182,7 +171,7 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
     let is_demo = setup.replay.is_some();
     let log = opened.take_log(&setup)?;
     let Opened { id, history, statistics, .. } = opened;
-    let assembled = setup.start(models, log, &id, history, statistics);
+    let assembled = setup.start(models, log, &id, history, statistics, crate::commands::all());
     let mut out = Stdout::default();
     let run = Run {
         handle: &assembled.handle,
@@ -199,13 +188,7 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
         narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
     };
     let ended = run.drive(output.as_mut(), &mut out, signals).await;
-    // An agent that has ended needs no telling.
-    drop(assembled.handle.send(Op::Close));
-    // What does not end in time dies with the process.
-    drop(tokio::time::timeout(FAREWELL, assembled.task).await);
-    if let Some(telemetry) = &assembled.telemetry {
-        telemetry.shutdown();
-    }
+    assembled.close().await;
     Ok(ended)
 }
 

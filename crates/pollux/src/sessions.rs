@@ -33,9 +33,8 @@ pub(crate) fn serve(setup: &Setup) -> Option<Result<String, Failure>> {
     let identifier = setup.arguments.delete_session.as_ref()?;
     Some(match store.delete(identifier, None) {
         Ok(session) => Ok(format!("{}\n", format_deleted(&session, Timestamp::now()))),
-        Err(error @ SessionError::NothingToDelete) => Ok(error.to_string()),
-        // Gemini CLI exits 0 after this message, and scripts rely on it.
-        Err(error @ SessionError::InvalidForDeletion(_)) => {
+        // Gemini CLI exits 0 after these messages, and scripts rely on it.
+        Err(error @ (SessionError::NothingToDelete | SessionError::InvalidForDeletion(_))) => {
             stderr_line(&error.to_string());
             Ok(String::new())
         }
@@ -48,7 +47,7 @@ pub(crate) fn open(setup: &Setup) -> Result<Opened, Failure> {
     let store = SessionStore::new(&setup.project);
     let arguments = &setup.arguments;
     if let Some(identifier) = &arguments.resume {
-        return resume(&store, identifier);
+        return resume(&store, identifier, setup.interactive);
     }
     if let Some(path) = &arguments.session_file {
         let imported = store.import(&setup.cwd.join(path)).map_err(|error| {
@@ -59,7 +58,7 @@ pub(crate) fn open(setup: &Setup) -> Result<Opened, Failure> {
             };
             Failure::input(format!("Error importing session from file: {error}"))
         })?;
-        return Ok(restore(imported));
+        return Ok(restore(imported, setup.interactive));
     }
     let Some(id) = &arguments.session_id else { return Ok(fresh()) };
     let log = store
@@ -68,10 +67,12 @@ pub(crate) fn open(setup: &Setup) -> Result<Opened, Failure> {
     Ok(Opened { id: id.clone(), log: Some(log), ..fresh() })
 }
 
-fn resume(store: &SessionStore, identifier: &str) -> Result<Opened, Failure> {
+fn resume(store: &SessionStore, identifier: &str, interactive: bool) -> Result<Opened, Failure> {
     let failed = |error: SessionError| Failure::input(format!("Error resuming session: {error}"));
     match store.find(identifier) {
-        Ok(session) => store.resume(&session).map(restore).map_err(failed),
+        Ok(session) => {
+            store.resume(&session).map(|resumed| restore(resumed, interactive)).map_err(failed)
+        }
         Err(error @ SessionError::NoneFound) if identifier == "latest" => {
             stderr_line(&format!("{error} Starting a new session."));
             Ok(fresh())
@@ -89,14 +90,17 @@ fn fresh() -> Opened {
     }
 }
 
-fn restore((log, data): (SessionLog, SessionData)) -> Opened {
+fn restore((log, data): (SessionLog, SessionData), interactive: bool) -> Opened {
     data.damage.iter().for_each(|damage| stderr_line(&format!("[WARNING] {damage}")));
     let (history, repairs) = History::restore(data.contents);
     for repair in &repairs {
         stderr_line(&format!("[WARNING] The session was mended: {}", describe(repair)));
     }
     let statistics = Arc::new(Statistics::new());
-    statistics.hydrate(&data.figures);
+    // Those of a headless run are its own; a conversation goes on with what it had.
+    if interactive {
+        statistics.hydrate(&data.figures);
+    }
     Opened { id: log.session_id().to_owned(), log: Some(log), history, statistics }
 }
 

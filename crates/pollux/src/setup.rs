@@ -1,16 +1,17 @@
 //! The settings of a run, read and judged, before anything starts.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pollux_config::{
     ApprovalRequest, Environment, LoadOptions, Loaded, Places, ProjectIdentity, TelemetrySettings,
-    TrustSource, names as variables,
+    names as variables,
 };
 use pollux_fs::{IgnoreOptions, Workspace};
 use pollux_protocol::ApprovalMode;
 
-use crate::arguments::{Arguments, OutputFormat};
+use crate::arguments::{Arguments, OutputFormat, is_headless};
 use crate::exit::Failure;
 use crate::headless::stderr_line;
 
@@ -39,6 +40,8 @@ pub(crate) struct Setup {
     /// The workspace's folders, the project's first.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) replay: Option<String>,
+    /// A person can answer.
+    pub(crate) interactive: bool,
 }
 
 impl Setup {
@@ -75,17 +78,18 @@ impl Setup {
         let workspace = Arc::new(workspace(&arguments, &loaded, &places, &project, &cwd));
         let folders = workspace.roots().map(Path::to_owned).collect();
         Ok(Self {
-            arguments,
             cwd,
             places,
-            loaded,
             project,
             mode,
             model,
             telemetry,
             workspace,
             folders,
+            interactive: replay.is_none() && is_conversation(&arguments, &loaded)?,
             replay,
+            arguments,
+            loaded,
         })
     }
 }
@@ -112,6 +116,21 @@ impl Setup {
     pub(crate) fn raw_output(&self) -> bool {
         self.arguments.raw_output || self.arguments.accept_raw_output_risk
     }
+}
+
+/// A run at a terminal without a prompt, or with one that only begins a conversation.
+fn is_conversation(arguments: &Arguments, loaded: &Loaded) -> Result<bool, Failure> {
+    let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
+    if arguments.prompt_interactive.as_deref().is_none_or(str::is_empty) {
+        let headless = is_headless(arguments, stdin, stdout, &loaded.environment);
+        return Ok(!headless && arguments.prompt_text().is_none());
+    }
+    let refusal = match (stdin, stdout) {
+        (true, true) => return Ok(true),
+        (false, _) => "cannot be used when input is piped from stdin.",
+        (true, false) => "cannot be used when output is no terminal.",
+    };
+    Err(Failure::input(format!("Error: The --prompt-interactive flag {refusal}")))
 }
 
 /// A sandbox that was asked for and cannot be had must not be ignored.
@@ -171,7 +190,7 @@ fn tell_what_waits(loaded: &Loaded, places: &Places) {
 
 /// Warnings about where the run takes place.
 fn tell_place(loaded: &Loaded, places: &Places, cwd: &Path) {
-    let own_word = loaded.trust.is_explicit() && loaded.trust.source == TrustSource::File;
+    let own_word = loaded.trust.is_explicit();
     if cwd.parent().is_none() {
         stderr_line(
             "Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.",
@@ -184,8 +203,16 @@ fn tell_place(loaded: &Loaded, places: &Places, cwd: &Path) {
 }
 
 fn approval_mode(arguments: &Arguments, loaded: &Loaded) -> Result<ApprovalMode, Failure> {
+    let decision = pollux_config::resolve_approval(approval_request(arguments, loaded))
+        .map_err(|error| Failure::config(error.to_string()))?;
+    decision.messages.iter().for_each(|message| stderr_line(message));
+    Ok(decision.mode)
+}
+
+/// What is asked and allowed by arguments, settings and trust.
+pub(crate) fn approval_request(arguments: &Arguments, loaded: &Loaded) -> ApprovalRequest {
     let settings = &loaded.settings;
-    let decision = pollux_config::resolve_approval(ApprovalRequest {
+    ApprovalRequest {
         flag: arguments.approval_mode,
         yolo: arguments.yolo,
         setting: Some(settings.general.default_approval_mode),
@@ -193,10 +220,7 @@ fn approval_mode(arguments: &Arguments, loaded: &Loaded) -> Result<ApprovalMode,
         yolo_disabled: settings.security.disable_yolo_mode,
         secure_mode: settings.security.secure_mode_enabled,
         trusted: loaded.trust.is_trusted(),
-    })
-    .map_err(|error| Failure::config(error.to_string()))?;
-    decision.messages.iter().for_each(|message| stderr_line(message));
-    Ok(decision.mode)
+    }
 }
 
 /// Flag, then `GEMINI_MODEL`, then settings, then `auto`.
@@ -224,7 +248,12 @@ fn workspace(
             stderr_line(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
         }
     }
-    for name in pollux_config::context::names(&settings.file_names) {
+    // Of the files in the person's own folder a tool may touch only context files. A project's settings may
+    // name others: never one that holds settings or credentials.
+    let names = pollux_config::context::names(&settings.file_names);
+    for name in
+        names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
+    {
         workspace.allow_memory_file(&places.gemini_dir().join(name));
     }
     workspace.deny(&project.memory_dir().join(".inbox"));

@@ -1,18 +1,45 @@
 //! SIGINT, SIGTERM and SIGHUP: the first asks the run to end, the second ends the program.
 
+use std::io::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tokio::sync::mpsc;
+
+/// The exit code of a run that SIGINT ended.
+pub(crate) const INTERRUPT: i32 = 130;
 
 /// Hears signals from the moment it is made.
 pub(crate) struct Signals {
     receiver: mpsc::UnboundedReceiver<i32>,
+    patient: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Starts to listen. The default action of the signals is off from then on.
-    pub(crate) fn listen() -> std::io::Result<Self> {
+    /// Starts to listen, on a thread of its own: whatever keeps the program busy, the second signal
+    /// is heard. The default action of the signals is off from then on.
+    pub(crate) fn listen() -> Result<Self> {
         let (sender, receiver) = mpsc::unbounded_channel();
-        start(sender)?;
-        Ok(Self { receiver })
+        let patient = Arc::new(AtomicBool::new(false));
+        let listener = Listener { sender, patient: Arc::clone(&patient), heard: false };
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            match runtime {
+                Ok(runtime) => runtime.block_on(hear(listener, &ready)),
+                // Whoever waits is told by the hang-up otherwise.
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        })?;
+        is_ready
+            .recv()
+            .unwrap_or_else(|_| Err(Error::other("the thread for signals has ended")))?;
+        Ok(Self { receiver, patient })
+    }
+
+    /// From now on every SIGINT is told, and none ends the program: a conversation is left in other ways.
+    pub(crate) fn be_patient(&self) {
+        self.patient.store(true, Ordering::Relaxed);
     }
 
     /// The exit code that belongs to the next signal; never resolves when none can come.
@@ -24,43 +51,53 @@ impl Signals {
     }
 }
 
-/// The one who asks twice wants out: the second signal ends the program at once.
-fn deliver(sender: &mpsc::UnboundedSender<i32>, code: i32, heard: &mut bool) {
-    if std::mem::replace(heard, true) || sender.send(code).is_err() {
-        pollux_shell::reap_all();
-        std::process::exit(code);
+/// The thread's side.
+struct Listener {
+    sender: mpsc::UnboundedSender<i32>,
+    patient: Arc<AtomicBool>,
+    heard: bool,
+}
+
+impl Listener {
+    /// Tells of a signal; the one who asks twice wants out.
+    fn deliver(&mut self, code: i32) {
+        let is_patient = code == INTERRUPT && self.patient.load(Ordering::Relaxed);
+        let again = !is_patient && std::mem::replace(&mut self.heard, true);
+        if again || self.sender.send(code).is_err() {
+            crate::line::restore_terminal();
+            pollux_shell::reap_all();
+            std::process::exit(code);
+        }
     }
 }
 
 #[cfg(unix)]
-fn start(sender: mpsc::UnboundedSender<i32>) -> std::io::Result<()> {
+async fn hear(mut listener: Listener, ready: &std::sync::mpsc::Sender<Result<()>>) {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    tokio::spawn(async move {
-        let mut heard = false;
-        loop {
-            let code = tokio::select! {
-                Some(()) = interrupt.recv() => 130,
-                Some(()) = terminate.recv() => 143,
-                Some(()) = hangup.recv() => 129,
-                else => return,
-            };
-            deliver(&sender, code, &mut heard);
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let (mut interrupt, mut terminate, mut hangup) = match kinds.map(signal) {
+        [Ok(interrupt), Ok(terminate), Ok(hangup)] => (interrupt, terminate, hangup),
+        [Err(error), _, _] | [_, Err(error), _] | [_, _, Err(error)] => {
+            return drop(ready.send(Err(error)));
         }
-    });
-    Ok(())
+    };
+    drop(ready.send(Ok(())));
+    loop {
+        let code = tokio::select! {
+            Some(()) = interrupt.recv() => INTERRUPT,
+            Some(()) = terminate.recv() => 143,
+            Some(()) = hangup.recv() => 129,
+            else => return,
+        };
+        listener.deliver(code);
+    }
 }
 
 #[cfg(not(unix))]
-fn start(sender: mpsc::UnboundedSender<i32>) -> std::io::Result<()> {
-    tokio::spawn(async move {
-        let mut heard = false;
-        while tokio::signal::ctrl_c().await.is_ok() {
-            deliver(&sender, 130, &mut heard);
-        }
-    });
-    Ok(())
+async fn hear(mut listener: Listener, ready: &std::sync::mpsc::Sender<Result<()>>) {
+    drop(ready.send(Ok(())));
+    while tokio::signal::ctrl_c().await.is_ok() {
+        listener.deliver(INTERRUPT);
+    }
 }

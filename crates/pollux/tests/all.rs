@@ -10,6 +10,7 @@ mod suite {
     mod formats;
     mod input;
     mod interrupts;
+    mod line;
     mod r#loop;
     mod network;
     mod resume;

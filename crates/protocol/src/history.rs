@@ -15,7 +15,7 @@
 //! 4. ids of calls are unique in their turn, their arguments are objects, no part is empty, no entry is
 //!    without parts, no thought is kept.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -166,7 +166,7 @@ impl History {
     /// The model answers. Gives back its calls as they were stored (ids made unique, arguments made
     /// objects): these, and no others, are to be answered by [`Self::push_responses`].
     pub fn push_model(&mut self, id: EntryId, parts: Vec<Part>) -> Vec<FunctionCall> {
-        let mut seen = HashSet::new();
+        let mut given = Given::new();
         let mut calls = Vec::new();
         let mut kept = Vec::with_capacity(parts.len());
         for mut part in parts {
@@ -177,7 +177,7 @@ impl History {
                 if !call.args.is_object() {
                     call.args = Value::Object(Map::new());
                 }
-                make_unique(call, &mut seen);
+                make_unique(call, &mut given);
                 calls.push(call.clone());
             }
             kept.push(part);
@@ -341,14 +341,18 @@ fn is_plain(part: &Part) -> bool {
     !part.thought && !part.is_empty() && part.as_call().is_none() && part.as_response().is_none()
 }
 
-fn make_unique(call: &mut FunctionCall, seen: &mut HashSet<String>) {
+/// Ids that were given, each with the number that the next double of it gets.
+type Given = HashMap<String, usize>;
+
+fn make_unique(call: &mut FunctionCall, given: &mut Given) {
     let wanted = if call.id.is_empty() { format!("{}__call", call.name) } else { call.id.clone() };
     let mut id = wanted.clone();
-    let mut count = 1;
-    while !seen.insert(id.clone()) {
-        count += 1;
+    while given.contains_key(&id) {
+        let count = given.entry(wanted.clone()).or_insert(1);
+        *count += 1;
         id = format!("{wanted}_{count}");
     }
+    given.insert(id.clone(), 1);
     call.id = id;
 }
 

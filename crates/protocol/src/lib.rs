@@ -10,6 +10,7 @@
 
 mod agent;
 mod approval;
+mod bounded;
 mod call;
 mod command;
 mod confirmation;

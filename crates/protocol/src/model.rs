@@ -9,6 +9,7 @@ use futures::stream::BoxStream;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::bounded::bounded;
 use crate::{ApprovalMode, Declaration, Entry, Part, Usage};
 
 /// What a model call is for. The strings are those of statistics and telemetry.
@@ -269,6 +270,9 @@ pub enum ModelErrorKind {
     Other,
 }
 
+/// Bytes of an error message: a vendor's answer may be quoted in it.
+const LONGEST_MESSAGE: usize = 8 * 1024;
+
 /// A model call failed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
@@ -304,7 +308,7 @@ impl ModelError {
             | ModelErrorKind::Replay
             | ModelErrorKind::Other => "Error",
         };
-        let message = message.into();
+        let message = bounded(message.into(), LONGEST_MESSAGE);
         Self { kind, message, status: None, vendor_status: None, type_name, retryable: false }
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::bounded::bounded;
 use crate::{
     ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Measurement, Modification, Part,
 };
@@ -129,6 +130,9 @@ impl ToolErrorKind {
     }
 }
 
+/// Bytes of an error message: a call's arguments may be quoted in it.
+const LONGEST_MESSAGE: usize = 32 * 1024;
+
 /// A call failed; the message goes to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -142,7 +146,7 @@ pub struct ToolError {
 impl ToolError {
     /// An error with its message for the model.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: bounded(message.into(), LONGEST_MESSAGE) }
     }
 }
 

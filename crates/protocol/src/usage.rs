@@ -29,11 +29,11 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.prompt += other.prompt;
-        self.candidates += other.candidates;
-        self.total += other.total;
-        self.cached += other.cached;
-        self.thoughts += other.thoughts;
-        self.tool += other.tool;
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.candidates = self.candidates.saturating_add(other.candidates);
+        self.total = self.total.saturating_add(other.total);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.thoughts = self.thoughts.saturating_add(other.thoughts);
+        self.tool = self.tool.saturating_add(other.tool);
     }
 }

@@ -120,13 +120,76 @@ impl Session {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        let left = [self.leader];
-        // A thread, not a task: this must work while the runtime is going down.
-        let ending =
-            std::thread::Builder::new().name("pollux-end".into()).spawn(move || end(&left));
-        if ending.is_err() {
-            system::Members::of(&left).signal(Force::Kill);
+        let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        ending.waiting.push(self.leader);
+        if ending.is_served {
+            return;
         }
+        // A thread, not a task: this must work while the runtime is going down. One for all: each look
+        // around reads the whole process table.
+        let thread = std::thread::Builder::new().name("pollux-end".into()).spawn(end_all);
+        ending.is_served = thread.is_ok();
+        if thread.is_err() {
+            system::Members::of(&std::mem::take(&mut ending.waiting)).signal(Force::Kill);
+        }
+    }
+}
+
+/// Sessions that are to end behind their callers' backs.
+struct Ending {
+    waiting: Vec<Leader>,
+    /// The thread is there.
+    is_served: bool,
+}
+
+static ENDING: Mutex<Ending> = Mutex::new(Ending { waiting: Vec::new(), is_served: false });
+
+/// Ends sessions until none waits any more.
+fn end_all() {
+    let mut batches: Vec<Batch> = Vec::new();
+    loop {
+        {
+            let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = std::mem::take(&mut ending.waiting);
+            if !waiting.is_empty() {
+                batches.push(Batch::ask(waiting));
+            } else if batches.is_empty() {
+                ending.is_served = false;
+                return;
+            }
+        }
+        batches.retain_mut(Batch::is_left);
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Sessions that were asked to end at the same time.
+struct Batch {
+    leaders: Vec<Leader>,
+    members: system::Members,
+    asked: Instant,
+}
+
+impl Batch {
+    fn ask(leaders: Vec<Leader>) -> Self {
+        let members = system::Members::of(&leaders);
+        members.signal(Force::Ask);
+        Self { leaders, members, asked: Instant::now() }
+    }
+
+    /// Whether there is still someone to wait for. Kills once the grace is over.
+    fn is_left(&mut self) -> bool {
+        self.members.refresh();
+        if !self.members.alive() {
+            forget(self.leaders.iter().copied());
+            return false;
+        }
+        let waited = self.asked.elapsed();
+        if waited >= GRACE {
+            // Again each time round: a member may be starting another one right now.
+            self.members.signal(Force::Kill);
+        }
+        waited < GRACE + KILL_LIMIT
     }
 }
 

@@ -1,5 +1,6 @@
 //! `replace`: a piece of text in a file becomes another.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -145,8 +146,8 @@ impl Tool for ReplaceTool {
         if params.file_path.trim().is_empty() {
             return Err(invalid("The 'file_path' parameter must be non-empty."));
         }
-        let left_out = omissions(&params.new_string)
-            .find(|line| !omissions(&params.old_string).any(|old| old == *line));
+        let known: HashSet<&str> = omissions(&params.old_string).collect();
+        let left_out = omissions(&params.new_string).find(|line| !known.contains(line));
         if let Some(line) = left_out {
             return Err(invalid(format!(
                 "`new_string` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \

@@ -1,8 +1,9 @@
 //! Which calls run together.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use pollux_protocol::{Args, Effects, ToolError, ToolErrorKind};
+use pollux_protocol::{Args, Effects, Tool, ToolError, ToolErrorKind};
 use serde_json::Value;
 
 use super::{Prepared, Queued, Ready, Scheduler};
@@ -11,7 +12,7 @@ impl Scheduler<'_> {
     /// Takes the next group from the queue and prepares it: calls that may run beside each other up to
     /// the first that may not, or that one alone. A call that cannot be prepared is beside everything:
     /// it will not run.
-    pub(super) fn next_group(&self, queue: &mut VecDeque<Queued>) -> Vec<Prepared> {
+    pub(super) async fn next_group(&self, queue: &mut VecDeque<Queued>) -> Vec<Prepared> {
         let mut group = Vec::new();
         let mut running = false;
         while let Some(queued) = queue.pop_front() {
@@ -20,7 +21,7 @@ impl Scheduler<'_> {
                 queue.push_front(queued);
                 break;
             }
-            let ready = match self.prepare(queued) {
+            let ready = match self.prepare(queued).await {
                 Ok(ready) => ready,
                 Err(failed) => {
                     group.push(Err(failed));
@@ -43,24 +44,46 @@ impl Scheduler<'_> {
         group
     }
 
-    fn prepare(&self, queued: Queued) -> Prepared {
+    /// Checks a call beside the runtime's own thread: arguments are a model's, and looking at them may
+    /// take its time. A stop is not kept waiting.
+    async fn prepare(&self, queued: Queued) -> Prepared {
         let name = &queued.call.name;
-        let declared = self
-            .toolset
-            .get(name)
-            .filter(|tool| self.policy.declares(tool.name(), tool.kind(), self.mode));
-        let Some(tool) = declared.cloned() else {
-            let error =
-                ToolError::new(ToolErrorKind::ToolNotRegistered, self.toolset.not_found(name));
+        let found = self.toolset.get(name);
+        let Some(tool) = found.filter(|tool| self.declares(tool.as_ref())).cloned() else {
+            let error = ToolError::new(ToolErrorKind::ToolNotRegistered, self.not_found(name));
             return Err(Box::new((queued, error)));
         };
-        match arguments(&queued).and_then(|args| tool.prepare(args)) {
+        let args = match arguments(&queued) {
+            Ok(args) => args.clone(),
+            Err(error) => return Err(Box::new((queued, error))),
+        };
+        let preparing = Arc::clone(&tool);
+        let work = tokio::task::spawn_blocking(move || preparing.prepare(&args));
+        let prepared = match self.cancel.run_until_cancelled(work).await {
+            Some(Ok(prepared)) => prepared,
+            Some(Err(panic)) => {
+                Err(ToolError::new(ToolErrorKind::UnhandledException, panic.to_string()))
+            }
+            None => Err(ToolError::new(ToolErrorKind::ExecutionFailed, "The call was cancelled.")),
+        };
+        match prepared {
             Ok(invocation) => {
                 let effects: Effects = invocation.effects();
                 Ok(Ready { queued, tool, invocation, effects, decision: None })
             }
             Err(error) => Err(Box::new((queued, error))),
         }
+    }
+
+    fn declares(&self, tool: &dyn Tool) -> bool {
+        self.policy.declares(tool.name(), tool.kind(), self.mode)
+    }
+
+    /// Suggests only tools that are on offer.
+    fn not_found(&self, name: &str) -> String {
+        let mut offered = self.toolset.clone();
+        offered.retain(|tool| self.declares(tool));
+        offered.not_found(name)
     }
 }
 

@@ -11,13 +11,17 @@ use pollux_protocol::{
     Call, CallStatus, Directive, Display, Event, FinishedCall, JournalError, LiveOutput,
     Measurement, Record, RunContext, ToolCallMeasure, ToolError, ToolErrorKind, ToolOutput,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::{Batch, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
 
 /// What a call may take to come back after it was told to stop. Longer is not waited for: the call goes
 /// on dying behind.
 const GRACE: Duration = Duration::from_millis(80);
+
+/// Calls of a group that run at the same moment; the others wait for a place. Keeps processes, open
+/// files and threads within what systems allow.
+const AT_ONCE: usize = 64;
 
 /// One call that has run.
 struct Ran {
@@ -38,10 +42,11 @@ impl Scheduler<'_> {
             self.record_start(ready).await?;
         }
         let (live, mut live_output) = mpsc::unbounded_channel();
+        let places = Semaphore::new(AT_ONCE);
         let mut running: FuturesUnordered<_> = group
             .iter()
             .enumerate()
-            .map(|(index, ready)| self.run_one(index, ready, live.clone()))
+            .map(|(index, ready)| self.run_one(index, ready, live.clone(), &places))
             .collect();
         let mut ran: Vec<Option<Ran>> = group.iter().map(|_| None).collect();
         let stopped = async {
@@ -87,7 +92,10 @@ impl Scheduler<'_> {
         index: usize,
         ready: &Ready,
         live: mpsc::UnboundedSender<Event>,
+        places: &Semaphore,
     ) -> Ran {
+        // The semaphore is never closed.
+        let _place = places.acquire().await;
         let call_id = ready.queued.call.id.clone();
         let input = self.inputs.open(&call_id);
         let input = futures::stream::unfold(input, |mut input| async move {

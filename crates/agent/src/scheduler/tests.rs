@@ -164,6 +164,7 @@ impl Bench {
             policy: &policy,
             operator: &Answering(self.says),
             inputs: &CallInputs::default(),
+            grants: &Grants::default(),
             cancel: &self.cancel,
             mode: self.mode,
             media_in_responses: false,

@@ -45,6 +45,26 @@ variables! {
     CLOUD_SHELL: "`true` inside Google Cloud Shell.",
     GEMINI_MODEL: "Model to use when `--model` is not given.",
 
+    // Other vendors, and servers on the person's own machine.
+    OPENAI_API_KEY: "Key for OpenAI, or for the service at OPENAI_BASE_URL; used when no Gemini sign-in is configured or the model is one of OpenAI's.",
+    OPENAI_BASE_URL: "Replaces the address of OpenAI's API: any service that speaks Chat Completions.",
+    OPENAI_MODEL: "Model to use with OPENAI_API_KEY when none is named; else the first that the service lists.",
+    OPENAI_ORG_ID: "Organization that requests to OpenAI are counted for.",
+    OPENAI_PROJECT_ID: "Project that requests to OpenAI are counted for.",
+    OPENROUTER_API_KEY: "Key for `--model openrouter/NAME`.",
+    GROQ_API_KEY: "Key for `--model groq/NAME`.",
+    MISTRAL_API_KEY: "Key for `--model mistral/NAME`.",
+    DEEPSEEK_API_KEY: "Key for `--model deepseek/NAME`.",
+    XAI_API_KEY: "Key for `--model xai/NAME`.",
+    TOGETHER_API_KEY: "Key for `--model together/NAME`.",
+    FIREWORKS_API_KEY: "Key for `--model fireworks/NAME`.",
+    CEREBRAS_API_KEY: "Key for `--model cerebras/NAME`.",
+    NVIDIA_API_KEY: "Key for `--model nvidia/NAME`.",
+    MOONSHOT_API_KEY: "Key for `--model moonshot/NAME`.",
+    DEEPINFRA_API_KEY: "Key for `--model deepinfra/NAME`.",
+    HF_TOKEN: "Key for `--model huggingface/NAME`.",
+    POLLUX_LOCAL_PORTS: "Ports on this machine where model servers are looked for, separated by commas; empty for none. The default is `11434,1234,8080,8000`.",
+
     // Places and trust.
     GEMINI_CLI_HOME: "Replaces the home directory, so that state lives in `$GEMINI_CLI_HOME/.gemini`.",
     GEMINI_CLI_SYSTEM_SETTINGS_PATH: "Path of the system settings file that overrides all others.",

@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// Longer patterns are not written by anyone who means one.
 const MAX_LENGTH: usize = 64 * 1024;
 
+/// Alternatives inside alternatives.
+const MAX_BRACES: usize = 16;
+
 pub(super) struct Pattern {
     matcher: GlobMatcher,
     /// Leading components without wildcards, lower-cased unless case matters.
@@ -18,12 +21,30 @@ pub(super) struct Pattern {
     case_sensitive: bool,
 }
 
+/// Refuses patterns whose compilation would take unbounded stack or memory: alternatives are compiled
+/// recursively.
+pub(crate) fn check_size(pattern: &str) -> Result<()> {
+    if pattern.len() > MAX_LENGTH {
+        return Err(Error::Pattern("the pattern is too long".into()));
+    }
+    let mut depth = 0_usize;
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_BRACES {
+            return Err(Error::Pattern("braces are nested too deep".into()));
+        }
+    }
+    Ok(())
+}
+
 impl Pattern {
     /// Compiles `pattern` for the files below `root`; `None` when it is an absolute one that leads elsewhere.
     pub(super) fn new(root: &Path, pattern: &str, case_sensitive: bool) -> Result<Option<Self>> {
-        if pattern.len() > MAX_LENGTH {
-            return Err(Error::Pattern("the pattern is too long".into()));
-        }
+        check_size(pattern)?;
         let slashed = if cfg!(windows) { pattern.replace('\\', "/") } else { pattern.to_owned() };
         let mut relative = slashed.as_str();
         if Path::new(relative).is_absolute() {

@@ -45,6 +45,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
 
+    /// The prompt that a conversation in the terminal begins with
+    #[arg(short = 'i', long, value_name = "TEXT")]
+    pub(crate) prompt_interactive: Option<String>,
+
     /// The model, by name or alias
     #[arg(short, long, value_name = "NAME")]
     pub(crate) model: Option<String>,

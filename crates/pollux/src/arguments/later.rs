@@ -28,8 +28,6 @@ impl LaterFlag {
 
 /// The flags, with their types in Gemini CLI.
 const FLAGS: &[LaterFlag] = &[
-    flag("prompt-interactive", Some('i'), Kind::Text)
-        .instead("Use --prompt to run the prompt without an interactive session."),
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
     flag("sandbox", Some('s'), Kind::Switch)
@@ -99,7 +97,7 @@ const RESERVED: &[&str] =
     &["undo", "sessions", "rewind", "config", "policy", "sandbox", "prompt", "auth", "doctor"];
 
 /// The message for something that is not there yet, with its last line end: `what` begins with a capital letter.
-pub(crate) fn not_yet(what: &str, remedy: Option<&str>) -> String {
+fn not_yet(what: &str, remedy: Option<&str>) -> String {
     let mut message = format!("{what} is not available in this version of Pollux yet.\n");
     if let Some(remedy) = remedy {
         message.push_str(remedy);

@@ -239,7 +239,6 @@ fn what_comes_later_is_never_ignored() {
         (&["--allowed-mcp-server-names", "x"], "The flag --allowed-mcp-server-names"),
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
-        (&["-i", "x"], "The flag --prompt-interactive"),
         (&["mcp", "add", "-s", "user", "n", "--", "cmd"], "The subcommand mcp"),
         (&["--debug", "extension", "list"], "The subcommand extension"),
         (&["skills", "--help"], "The subcommand skills"),

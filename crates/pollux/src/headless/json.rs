@@ -31,8 +31,10 @@ impl Output for JsonOutput {
         }
         if let Some(failure) = ending.failure {
             object.insert("error".into(), failure.to_json());
-            // Callers of Gemini CLI look for it on standard error.
-            stderr_line(&pretty(&object));
+            // Callers of Gemini CLI look for it on standard error: as an object, but for what goes wrong
+            // before it knows that an object is wanted.
+            let plain = failure.is_of_settings().then(|| failure.message.clone());
+            stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {
             let response = pollux_shell::strip_ansi(&self.response).into_owned();
             object.insert("response".into(), response.into());

@@ -1,6 +1,6 @@
 //! What the tools do, for a person who watches: on standard error, beside the model's words.
 
-use pollux_protocol::{Display, FinishedCall};
+use pollux_protocol::{Call, Display, FinishedCall};
 
 use super::stderr_line;
 
@@ -14,20 +14,21 @@ const TELLING: [&str; 5] = ["command", "file_path", "pattern", "dir_path", "path
 /// Tells of calls that have ended.
 pub(super) fn narrate(calls: &[std::sync::Arc<FinishedCall>]) {
     for finished in calls {
-        stderr_line(&format!("  > {}", headline(finished)));
+        stderr_line(&format!("  > {}", headline(&finished.call)));
         for line in result(finished) {
             stderr_line(&format!("    {line}"));
         }
     }
 }
 
-fn headline(finished: &FinishedCall) -> String {
-    let call = &finished.call;
+/// A call in one line: the tool, and what it is about.
+pub(crate) fn headline(call: &Call) -> String {
     let about = TELLING.iter().find_map(|name| call.args.get(name)?.as_str());
     cut(&format!("{} {}", call.name, about.unwrap_or_default()))
 }
 
-fn result(finished: &FinishedCall) -> Vec<String> {
+/// The first lines of what a person is shown of a result; none of a failure.
+pub(crate) fn result(finished: &FinishedCall) -> Vec<String> {
     let text = match (&finished.error, &finished.display) {
         // Standard error is told of failures anyway.
         (Some(_), _) | (None, None) => return Vec::new(),
@@ -45,7 +46,8 @@ fn result(finished: &FinishedCall) -> Vec<String> {
     lines
 }
 
-fn cut(line: &str) -> String {
+/// The first line of a text, no longer than is good to read.
+pub(crate) fn cut(line: &str) -> String {
     let first = line.lines().next().unwrap_or_default();
     let mut shown: String = first.chars().take(SHOWN_CHARACTERS).collect();
     if shown.len() < line.len() {

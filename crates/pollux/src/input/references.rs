@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pollux_fs::{
-    Access, COMMON_EXCLUDES, DIRECTORY_EXCLUDES, EntryKind, Exclusions, GlobOptions, IgnoreRules,
-    NEVER, READ_MANY_FILE_EXCLUDES, WalkOptions, Workspace,
+    Access, COMMON_EXCLUDES, DIRECTORY_EXCLUDES, EntryKind, Exclusions, GlobOptions, IgnoreOptions,
+    IgnoreRules, NEVER, READ_MANY_FILE_EXCLUDES, WalkOptions, Workspace,
 };
 use pollux_protocol::Part;
 
@@ -39,31 +39,51 @@ const SEARCH_TIME: Duration = Duration::from_secs(5);
 /// Files of one prompt.
 const MAX_FILES: usize = 10_000;
 
-/// Expands the `@path`s of a prompt by the settings of a run, beside the runtime's own thread.
-///
-/// # Errors
-/// A file that is named and cannot be read: exit code 42.
-pub(crate) async fn expand(setup: &Setup, prompt: &str) -> Result<Vec<Part>, Failure> {
-    if !prompt.contains('@') {
-        return Ok(vec![Part::text(prompt)]);
-    }
-    let filtering = &setup.loaded.settings.context.file_filtering;
-    let recursive_search = filtering.enable_recursive_file_search;
-    let options = setup.ignore_options();
-    let workspace = Arc::clone(&setup.workspace);
-    let prompt = prompt.to_owned();
-    let work = tokio::task::spawn_blocking(move || {
-        let rules = IgnoreRules::for_roots(workspace.roots(), &options);
-        References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
-    });
-    let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
-    let Expansion { parts, notes } = expanded.map_err(|error| Failure::input(error.to_string()))?;
-    if setup.arguments.debug {
-        for note in &notes {
-            stderr_line(note);
+/// Expands the `@path`s of prompts by the settings of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Expander {
+    workspace: Arc<Workspace>,
+    ignore: IgnoreOptions,
+    recursive_search: bool,
+    debug: bool,
+}
+
+impl Expander {
+    /// The settings of this run.
+    pub(crate) fn new(setup: &Setup) -> Self {
+        let filtering = &setup.loaded.settings.context.file_filtering;
+        Self {
+            workspace: Arc::clone(&setup.workspace),
+            ignore: setup.ignore_options(),
+            recursive_search: filtering.enable_recursive_file_search,
+            debug: setup.arguments.debug,
         }
     }
-    Ok(parts)
+
+    /// Expands a prompt, beside the runtime's own thread.
+    ///
+    /// # Errors
+    /// A file that is named and cannot be read: exit code 42.
+    pub(crate) async fn expand(&self, prompt: &str) -> Result<Vec<Part>, Failure> {
+        if !prompt.contains('@') {
+            return Ok(vec![Part::text(prompt)]);
+        }
+        let Self { workspace, ignore, recursive_search, debug } = self.clone();
+        let prompt = prompt.to_owned();
+        let work = tokio::task::spawn_blocking(move || {
+            let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
+            References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
+        });
+        let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
+        let Expansion { parts, notes } =
+            expanded.map_err(|error| Failure::input(error.to_string()))?;
+        if debug {
+            for note in &notes {
+                stderr_line(note);
+            }
+        }
+        Ok(parts)
+    }
 }
 
 /// A file that was named and cannot be read. Gemini CLI's message; exit code 42.

@@ -57,7 +57,7 @@ fn a_subcommands_name_in_a_longer_line_is_part_of_a_prompt() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 16] = [
+    let table: [&[&str]; 15] = [
         &["--sandbox", "-p", "go"],
         &["-s", "-p", "go"],
         &["--policy", "p.toml", "-p", "go"],
@@ -69,7 +69,6 @@ fn what_comes_later_says_so_and_exits_1() {
         &["--allowed-tools", "glob", "-p", "go"],
         &["--allowed-mcp-server-names", "a", "-p", "go"],
         &["--worktree", "-p", "go"],
-        &["-i", "go"],
         &["mcp", "list"],
         &["extensions", "list"],
         &["skills", "list"],

@@ -36,7 +36,7 @@ fn text_holds_all_turns_and_nothing_about_tools() {
     run.assert_code(0);
     assert_eq!(run.stdout_text(), "Looking.\nAll done.\n");
     let errors = run.stderr_text();
-    assert!(errors.contains("Error executing tool read_file: File not found: "), "{errors}");
+    assert!(errors.contains("Error executing tool read_file: File not found."), "{errors}");
 }
 
 #[test]

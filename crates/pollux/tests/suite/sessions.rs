@@ -171,7 +171,7 @@ fn a_session_is_deleted_by_number_or_id_and_nothing_else_is() {
     let delete = |what: &str| stage.program().args(["--delete-session", what]).run();
     let none = delete("1");
     none.assert_code(0);
-    assert_eq!(none.stdout_text().trim_end(), "No sessions found for this project.");
+    assert_eq!(none.stderr_text().trim_end(), "No sessions found for this project.");
     for (id, prompt) in [("a", "one"), ("b", "two"), ("c", "three")] {
         session(&stage, id, prompt);
     }

@@ -168,8 +168,8 @@ fn failed_requests_are_counted() {
     run.assert_code(0);
     let models = &run.json()["stats"]["models"];
     let api = &models[super::stage::MODEL]["api"];
-    assert_eq!((&api["totalRequests"], &api["totalErrors"]), (&json!(3), &json!(2)), "{api}");
-    assert_eq!(api["errorsByType"]["NO_RESPONSE_TEXT"], 1, "{api}");
+    // An empty answer that is asked for again is no error; only the one that is given up is.
+    assert_eq!((&api["totalRequests"], &api["totalErrors"]), (&json!(3), &json!(1)), "{api}");
     assert!(run.stderr_text().contains("Retrying with backoff"), "{}", run.report());
 }
 

@@ -1,10 +1,10 @@
-//! The program in a terminal, as far as it runs there without a screen of its own.
+//! The program in a terminal with a prompt, which it runs without a conversation.
 
 use std::time::Duration;
 
 use pollux_testkit::{Key, reply};
 
-use super::stage::{MODEL, Stage};
+use super::stage::Stage;
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -25,16 +25,4 @@ fn an_interrupt_key_ends_it() {
     terminal.wait_for_text("One", SOON);
     terminal.send_key(Key::Ctrl('c'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 130, "{}", terminal.screen());
-}
-
-#[test]
-fn what_needs_a_screen_says_that_it_comes_later() {
-    for arguments in [&[][..], &["-m", MODEL], &["-i", "go"]] {
-        let stage = Stage::new();
-        let mut terminal = stage.program().args(arguments).in_terminal(24, 120);
-        assert_eq!(terminal.wait_exit(SOON).exit_code(), 1, "{arguments:?}\n{}", terminal.screen());
-        let screen = terminal.screen();
-        assert!(screen.contains("not available in this version"), "{arguments:?}\n{screen}");
-        assert_eq!(stage.server.requests().len(), 0, "{arguments:?}");
-    }
 }

@@ -4,7 +4,7 @@
 //! expression never has a choice: one scan from each line start decides, and a budget bounds the sum of all scans.
 
 use super::Matches;
-use super::lines::{Block, Lines, indentation};
+use super::lines::{Block, Lines};
 
 /// Characters that are words of their own.
 const DELIMITERS: &[char] = &['(', ')', ':', '[', ']', '{', '}', '>', '<', '='];
@@ -34,8 +34,8 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
 }
 
 fn indentation_within(text: &str, start: usize) -> &str {
-    let spaces = indentation(&text[start..]);
-    &spaces[..spaces.find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(spaces.len())]
+    let rest = &text[start..];
+    &rest[..rest.find(|letter| !matches!(letter, ' ' | '\t')).unwrap_or(rest.len())]
 }
 
 fn words(block: &str) -> Vec<&str> {

@@ -1,0 +1,144 @@
+//! The slash commands about the session at hand: its model, its approval mode, its figures.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_config::ApprovalRequest;
+use pollux_protocol::{Command, CommandEffect, CommandError, Op};
+use pollux_session::Statistics;
+use serde_json::Value;
+
+pub(super) struct Model;
+
+#[async_trait]
+impl Command for Model {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn description(&self) -> &'static str {
+        "use another model: /model NAME"
+    }
+
+    async fn run(&self, arguments: &str) -> Result<CommandEffect, CommandError> {
+        match arguments.split_whitespace().collect::<Vec<_>>()[..] {
+            [name] => Ok(CommandEffect::Ops(vec![Op::SetModel(name.to_owned())])),
+            _ => Err(CommandError("Usage: /model NAME".to_owned())),
+        }
+    }
+}
+
+/// Holds what settings and trust allow.
+pub(super) struct Mode(pub(super) ApprovalRequest);
+
+#[async_trait]
+impl Command for Mode {
+    fn name(&self) -> &'static str {
+        "mode"
+    }
+
+    fn description(&self) -> &'static str {
+        "change what is allowed without being asked: /mode default, auto_edit, yolo or plan"
+    }
+
+    async fn run(&self, arguments: &str) -> Result<CommandEffect, CommandError> {
+        let asked = arguments.trim().parse();
+        let asked = asked.map_err(|_| {
+            CommandError("Usage: /mode default, auto_edit, yolo or plan".to_owned())
+        })?;
+        let request = ApprovalRequest { flag: Some(asked), ..self.0 };
+        let decision = pollux_config::resolve_approval(request)
+            .map_err(|error| CommandError(error.to_string()))?;
+        if decision.mode != asked {
+            return Err(CommandError(decision.messages.join("\n")));
+        }
+        Ok(CommandEffect::Ops(vec![Op::SetMode(asked)]))
+    }
+}
+
+pub(super) struct Stats(pub(super) Arc<Statistics>);
+
+#[async_trait]
+impl Command for Stats {
+    fn name(&self) -> &'static str {
+        "stats"
+    }
+
+    fn description(&self) -> &'static str {
+        "show the figures of this session"
+    }
+
+    async fn run(&self, _arguments: &str) -> Result<CommandEffect, CommandError> {
+        Ok(CommandEffect::Message(in_words(&self.0.stats())))
+    }
+}
+
+/// The `stats` of JSON output in a few lines.
+fn in_words(stats: &Value) -> String {
+    let models = stats["models"].as_object();
+    let line = |(name, model): (&String, &Value)| {
+        let (requests, tokens) = (&model["api"]["totalRequests"], &model["tokens"]);
+        let (read, cached, written) = (&tokens["prompt"], &tokens["cached"], &tokens["candidates"]);
+        format!("{name}: requests {requests}, tokens in {read} (cached {cached}), out {written}")
+    };
+    let mut lines: Vec<String> = models.into_iter().flatten().map(line).collect();
+    if lines.is_empty() {
+        lines.push("No requests yet.".to_owned());
+    }
+    let (tools, files) = (&stats["tools"], &stats["files"]);
+    let (calls, failed) = (&tools["totalCalls"], &tools["totalFail"]);
+    let (added, removed) = (&files["totalLinesAdded"], &files["totalLinesRemoved"]);
+    lines.push(format!("Tool calls: {calls}, failed: {failed}. Lines: +{added} -{removed}"));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::ApprovalMode;
+
+    use super::*;
+
+    const REQUEST: ApprovalRequest = ApprovalRequest {
+        flag: None,
+        yolo: false,
+        setting: None,
+        plan_enabled: true,
+        yolo_disabled: false,
+        secure_mode: false,
+        trusted: true,
+    };
+
+    #[tokio::test]
+    async fn a_mode_that_is_not_allowed_is_refused() {
+        let forbidden = ApprovalRequest { yolo_disabled: true, ..REQUEST };
+        let untrusted = ApprovalRequest { trusted: false, ..REQUEST };
+        let planless = ApprovalRequest { plan_enabled: false, ..REQUEST };
+        let table = [
+            (REQUEST, "yolo", Some(ApprovalMode::Yolo)),
+            (REQUEST, " auto_edit ", Some(ApprovalMode::AutoEdit)),
+            (REQUEST, "", None),
+            (REQUEST, "fast", None),
+            (forbidden, "yolo", None),
+            (forbidden, "plan", Some(ApprovalMode::Plan)),
+            (untrusted, "auto_edit", None),
+            (untrusted, "default", Some(ApprovalMode::Default)),
+            (planless, "plan", None),
+        ];
+        for (request, word, expected) in table {
+            let set = match Mode(request).run(word).await {
+                Ok(CommandEffect::Ops(ops)) => match ops[..] {
+                    [Op::SetMode(mode)] => Some(mode),
+                    _ => None,
+                },
+                _ => None,
+            };
+            assert_eq!(set, expected, "{word:?} {request:?}");
+        }
+    }
+
+    #[test]
+    fn figures_in_words() {
+        let text = in_words(&Statistics::new().stats());
+        assert_eq!(text, "No requests yet.\nTool calls: 0, failed: 0. Lines: +0 -0");
+    }
+}

@@ -1,0 +1,239 @@
+//! Line mode: a conversation on a terminal, line by line.
+//!
+//! No cursor is addressed and nothing moves: what is printed stays, in the order in which it happened, which
+//! is what a screen reader can follow and a simple terminal can show. [`keys`], [`editor`], [`page`] and
+//! [`question`] are pure, [`story`] folds events into lines, [`conversation`] is the state between them, and
+//! this file waits: for signals, keys, files and events. Like every frontend it speaks to the agent in
+//! `Op`s and `Event`s only.
+
+use std::time::Duration;
+
+use futures::{FutureExt, StreamExt};
+use pollux_protocol::{Op, Part};
+
+use crate::assemble::Assembled;
+use crate::exit::Failure;
+use crate::input::Expander;
+use crate::sessions::Opened;
+use crate::setup::Setup;
+use crate::signals::{INTERRUPT, Signals};
+use crate::stdout::Stdout;
+
+mod conversation;
+mod editor;
+mod keys;
+mod page;
+mod question;
+mod story;
+mod terminal;
+mod width;
+
+pub(crate) use terminal::restore as restore_terminal;
+
+use conversation::{Conversation, Preparation, Setting, Work};
+use page::Page;
+use terminal::{Change, Changes, Modes};
+
+/// The exit code when the terminal is gone: that of SIGHUP.
+const HUNG_UP: u8 = 129;
+/// Asks the terminal to mark what is pasted, so that a line end in it is none of the person's.
+const MARK_PASTES: &[u8] = b"\x1b[?2004h";
+const NO_MARKS: &[u8] = b"\x1b[?2004l";
+/// What the last words may take on a terminal that has stopped.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Columns of a terminal that does not tell.
+const COLUMNS: u16 = 80;
+
+/// Talks with the person until they end it. Gives the exit code.
+///
+/// # Errors
+/// No credentials, or a session log that cannot be written: there is nobody to talk to.
+pub(crate) async fn run(
+    setup: Setup,
+    mut opened: Opened,
+    signals: &mut Signals,
+) -> Result<u8, Failure> {
+    let models = setup.models()?;
+    let log = opened.take_log(&setup)?;
+    let changes = Changes::listen()
+        .map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
+    signals.be_patient();
+    let resumed = !opened.history.is_empty();
+    let greeting = greeting(&setup, resumed.then_some(opened.id.as_str()));
+    let (raw_output, first) = (setup.raw_output(), setup.arguments.prompt_interactive.clone());
+    let is_dumb = setup.loaded.environment.get("TERM").is_some_and(|name| name == "dumb");
+    let (prepare, trusted) = (preparing(&setup), setup.loaded.trust.is_trusted());
+    let (folder, model) = (setup.cwd.clone(), setup.model.clone());
+    let Opened { id, history, statistics, .. } = opened;
+    let commands = crate::commands::interactive(&setup, &statistics);
+    let assembled = setup.start(models, log, &id, history, statistics, commands.clone());
+    let handle = &assembled.handle;
+    let setting = Setting { handle, commands, prepare, folder, trusted, model };
+
+    let modes = Modes::enter(!is_dumb);
+    let mut page = Page::new(columns(), !modes.raw, raw_output);
+    page.line(&greeting);
+    let mut conversation = Conversation::new(setting, page);
+    let mut screen =
+        Screen { out: Stdout::default(), modes, changes, behind: false, stopped: false };
+    if let Some(prompt) = first.filter(|prompt| !prompt.trim().is_empty()) {
+        conversation.first_prompt(prompt);
+    }
+    let code = screen.talk(&mut conversation, signals).await;
+    let hint = conversation.spoken || resumed;
+    let mut page = conversation.page;
+    page.keep_row();
+    if code == 0 && hint {
+        page.line(&format!("To resume this session: {} --resume {id}", crate::called_as()));
+    }
+    screen.close(&mut page, assembled).await;
+    Ok(code)
+}
+
+/// What the conversation is between.
+fn greeting(setup: &Setup, resumed: Option<&str>) -> String {
+    let (version, model, mode) = (crate::arguments::version(), &setup.model, setup.mode);
+    let trust = if setup.loaded.trust.is_trusted() { "trusted" } else { "not trusted" };
+    let mut lines = vec![
+        format!("Pollux {version}. Model: {model}. Mode: {mode}."),
+        format!("Folder: {} ({trust}).", setup.cwd.display()),
+        "/help lists the commands. A backslash at the end continues a line. Ctrl-C stops the work, Ctrl-D ends."
+            .to_owned(),
+    ];
+    lines.extend(resumed.map(|id| format!("Session {id} goes on.")));
+    lines.join("\n")
+}
+
+/// Reads what a prompt refers to, beside the loop.
+fn preparing(setup: &Setup) -> Box<dyn Fn(String) -> Preparation> {
+    let expander = Expander::new(setup);
+    Box::new(move |prompt| {
+        let expander = expander.clone();
+        tokio::spawn(async move { expander.expand(&prompt).await })
+    })
+}
+
+fn columns() -> usize {
+    terminal::size().map_or(COLUMNS, |(columns, _)| columns).into()
+}
+
+/// The terminal as the loop sees it.
+struct Screen {
+    out: Stdout,
+    modes: Modes,
+    changes: Changes,
+    /// Not everything that is on the page has been handed over.
+    behind: bool,
+    /// It has stopped itself, and is told soon that it goes on.
+    stopped: bool,
+}
+
+impl Screen {
+    /// The loop: waits for whatever comes first, until it is over.
+    async fn talk(&mut self, talk: &mut Conversation<'_>, signals: &mut Signals) -> u8 {
+        let mut events = talk.events();
+        let mut typed = terminal::read();
+        if self.modes.raw {
+            self.out.push(MARK_PASTES);
+        }
+        self.tell_size(talk);
+        loop {
+            if let Some(code) = talk.over {
+                return code;
+            }
+            talk.show();
+            let bytes = talk.page.take();
+            self.behind |= !bytes.is_empty();
+            self.out.push(&bytes);
+            let is_heard = !typed.is_closed() || !typed.is_empty();
+            // While the terminal takes nothing, only signals are heard.
+            tokio::select! {
+                biased;
+                code = signals.next() => match code {
+                    INTERRUPT => talk.interrupt(),
+                    code => return u8::try_from(code).unwrap_or(1),
+                },
+                printed = self.out.send(), if self.behind => match printed {
+                    Ok(()) => self.behind = false,
+                    Err(_) => return HUNG_UP,
+                },
+                change = self.changes.next() => self.change(change, talk).await,
+                bytes = typed.recv(), if is_heard && !self.behind => match bytes {
+                    Some(bytes) => talk.typed(&bytes),
+                    None if self.modes.raw => return HUNG_UP,
+                    None => talk.end_of_input(),
+                },
+                parts = prepared(&mut talk.work), if !self.behind => talk.prepared(parts),
+                event = events.next(), if !self.behind => match event {
+                    None => talk.agent_gone(),
+                    Some(event) => {
+                        talk.event(&event);
+                        // What is there already goes out in one write.
+                        while let Some(Some(event)) = events.next().now_or_never() {
+                            talk.event(&event);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    async fn change(&mut self, change: Change, talk: &mut Conversation<'_>) {
+        match change {
+            Change::Stop => {
+                talk.page.keep_row();
+                if self.modes.raw {
+                    self.out.push(NO_MARKS);
+                }
+                self.out.push(&talk.page.take());
+                // A terminal that is gone is noticed by the next line.
+                drop(tokio::time::timeout(LAST_WORDS, self.out.finish()).await);
+                self.modes.suspend();
+                self.stopped = terminal::stop();
+                self.take_over(talk);
+            }
+            // That of our own stop is known.
+            Change::Continue if std::mem::take(&mut self.stopped) => {}
+            Change::Continue => self.take_over(talk),
+            Change::Resize => {
+                talk.page.resize(columns());
+                self.tell_size(talk);
+            }
+        }
+    }
+
+    fn take_over(&mut self, talk: &mut Conversation<'_>) {
+        self.modes.resume();
+        if self.modes.raw {
+            self.out.push(MARK_PASTES);
+        }
+        talk.page.resize(columns());
+    }
+
+    fn tell_size(&self, talk: &Conversation<'_>) {
+        if let Some((columns, rows)) = terminal::size() {
+            talk.wish(Op::Resize { columns, rows });
+        }
+    }
+
+    /// The last words; then the terminal is given back and the agent ends.
+    async fn close(mut self, page: &mut Page, assembled: Assembled) {
+        if self.modes.raw {
+            self.out.push(NO_MARKS);
+        }
+        self.out.push(&page.take());
+        drop(tokio::time::timeout(LAST_WORDS, self.out.finish()).await);
+        drop(self.modes);
+        assembled.close().await;
+    }
+}
+
+/// The end of a prompt's preparation; never resolves without one.
+async fn prepared(work: &mut Work) -> Result<Vec<Part>, Failure> {
+    match work {
+        Work::Preparing { task, .. } => {
+            task.await.unwrap_or_else(|error| Err(Failure::general(error.to_string())))
+        }
+        Work::Idle | Work::Running => std::future::pending().await,
+    }
+}

@@ -1,0 +1,379 @@
+//! The conversation as a state: what is typed and what the agent tells goes in; lines on the page and
+//! wishes to the agent come out. It waits for nothing.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::stream::BoxStream;
+use pollux_agent::Commands;
+use pollux_protocol::{AgentHandle, Answer, Confirmation, Event, Op, Outcome, Part};
+use tokio::task::JoinHandle;
+
+use super::editor::{Edited, Editor};
+use super::keys::{Decoder, Key};
+use super::page::Page;
+use super::question::{self, Choice};
+use super::story::Story;
+use crate::exit::Failure;
+
+/// A second Ctrl-C within this time ends the program.
+const TWICE: Duration = Duration::from_secs(2);
+/// Prompts that may wait. A paste of many lines into a terminal without bracketed paste ends here.
+const WAITING: usize = 100;
+/// Bytes that all of them may hold.
+const WAITING_BYTES: usize = 16 << 20;
+/// Characters of a waiting prompt that are shown.
+const SHOWN: usize = 120;
+
+const LABEL: &str = "> ";
+const CONTINUED_LABEL: &str = ". ";
+
+/// The look-up of what a prompt refers to.
+pub(super) type Preparation = JoinHandle<Result<Vec<Part>, Failure>>;
+
+/// What is going on.
+pub(super) enum Work {
+    /// Nothing: a prompt starts at once.
+    Idle,
+    /// The files that a prompt names are read.
+    Preparing {
+        /// The prompt as it was typed.
+        prompt: String,
+        /// The reading.
+        task: Preparation,
+    },
+    /// The agent works.
+    Running,
+}
+
+/// What a conversation needs to know of its run.
+pub(super) struct Setting<'a> {
+    pub(super) handle: &'a dyn AgentHandle,
+    pub(super) commands: Commands,
+    /// Reads what a prompt refers to.
+    pub(super) prepare: Box<dyn Fn(String) -> Preparation>,
+    /// The project's folder.
+    pub(super) folder: PathBuf,
+    pub(super) trusted: bool,
+    /// The model that the greeting has named.
+    pub(super) model: String,
+}
+
+/// A conversation on a page.
+pub(super) struct Conversation<'a> {
+    setting: Setting<'a>,
+    pub(super) page: Page,
+    pub(super) work: Work,
+    story: Story,
+    decoder: Decoder,
+    draft: Editor,
+    /// The answer to the question on the page.
+    answer: Editor,
+    /// Questions, the one on the page first.
+    questions: VecDeque<Confirmation>,
+    choices: Vec<Choice>,
+    queue: VecDeque<String>,
+    interrupted: Option<Instant>,
+    /// There is no more input to come: what waits is still done.
+    ending: bool,
+    /// Something was said in this session.
+    pub(super) spoken: bool,
+    /// The exit code, once it is over.
+    pub(super) over: Option<u8>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(setting: Setting<'a>, page: Page) -> Self {
+        Self {
+            page,
+            work: Work::Idle,
+            story: Story::new(setting.model.clone()),
+            decoder: Decoder::default(),
+            draft: Editor::default(),
+            answer: Editor::default(),
+            questions: VecDeque::new(),
+            choices: question::choices(setting.trusted),
+            queue: VecDeque::new(),
+            interrupted: None,
+            ending: false,
+            spoken: false,
+            over: None,
+            setting,
+        }
+    }
+
+    /// What the agent tells, once.
+    pub(super) fn events(&self) -> BoxStream<'static, Arc<Event>> {
+        self.setting.handle.events()
+    }
+
+    /// Begins with this prompt.
+    pub(super) fn first_prompt(&mut self, prompt: String) {
+        self.page.line(&format!("{LABEL}{}", first_line(&prompt)));
+        self.draft.remember(&prompt);
+        self.begin(prompt);
+    }
+
+    /// Brings the input line up to date.
+    pub(super) fn show(&mut self) {
+        let label = if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL };
+        if !self.questions.is_empty() {
+            let label = question::label(&self.choices);
+            self.page.show(&label, self.answer.before(), self.answer.after());
+        } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
+            self.page.show(label, self.draft.before(), self.draft.after());
+        } else {
+            self.page.hide();
+        }
+    }
+
+    /// Bytes that were typed or pasted.
+    pub(super) fn typed(&mut self, bytes: &[u8]) {
+        let mut keys = self.decoder.decode(bytes).into_iter().peekable();
+        while let Some(key) = keys.next() {
+            if self.over.is_some() {
+                return;
+            }
+            // What came in the same chunk is shown before its line ends.
+            if key == Key::Enter && !self.page.is_echoing() {
+                self.show();
+            }
+            if self.questions.is_empty() {
+                self.edit_draft(key);
+            } else {
+                self.edit_answer(key, keys.peek().is_none());
+            }
+        }
+    }
+
+    /// The terminal gives no more input.
+    pub(super) fn end_of_input(&mut self) {
+        if self.questions.is_empty() {
+            self.end();
+        } else {
+            self.reply(Outcome::Cancel);
+            self.ending = true;
+        }
+    }
+
+    /// Ctrl-C: stops the work; the second within two seconds ends the program.
+    pub(super) fn interrupt(&mut self) {
+        self.decoder.end_paste();
+        self.page.begin_anew();
+        if self.interrupted.take().is_some_and(|at| at.elapsed() < TWICE) {
+            self.over = Some(0);
+            return;
+        }
+        match std::mem::replace(&mut self.work, Work::Idle) {
+            Work::Idle if !self.draft.is_empty() => {
+                self.draft.clear();
+                return;
+            }
+            Work::Idle => self.page.line("Press Ctrl-C again to exit."),
+            Work::Preparing { task, .. } => {
+                task.abort();
+                self.drop_queue();
+                self.page.line("Request cancelled.");
+            }
+            Work::Running => {
+                self.work = Work::Running;
+                self.drop_queue();
+                self.questions.clear();
+                self.wish(Op::Cancel);
+            }
+        }
+        self.interrupted = Some(Instant::now());
+    }
+
+    /// What the agent tells.
+    pub(super) fn event(&mut self, event: &Event) {
+        self.story.tell(&mut self.page, event);
+        match event {
+            Event::Question(confirmation) => {
+                self.questions.push_back(confirmation.clone());
+                if self.questions.len() == 1 {
+                    self.ask();
+                }
+            }
+            Event::PromptEnded { .. } => {
+                self.questions.clear();
+                self.answer.clear();
+                self.go_on();
+            }
+            _ => {}
+        }
+    }
+
+    /// The agent has ended: because it was asked to, or because of a fault.
+    pub(super) fn agent_gone(&mut self) {
+        let asked = matches!(self.work, Work::Idle);
+        if !asked {
+            self.page.line("Error: The agent ended without a result. This is a bug in Pollux.");
+        }
+        self.over = Some(u8::from(!asked));
+    }
+
+    /// The files of a prompt have been read.
+    pub(super) fn prepared(&mut self, parts: Result<Vec<Part>, Failure>) {
+        let Work::Preparing { prompt, .. } = std::mem::replace(&mut self.work, Work::Idle) else {
+            return;
+        };
+        match parts {
+            Ok(parts) => self.send(prompt, parts),
+            Err(failure) => {
+                self.page.line(&format!("Error: {}", failure.message));
+                self.go_on();
+            }
+        }
+    }
+
+    fn edit_draft(&mut self, key: Key) {
+        match self.draft.press(key) {
+            Edited::Line => {}
+            Edited::Continued => self.page.keep_row(),
+            Edited::Submitted(line) => {
+                self.page.keep_row();
+                self.submit(line);
+            }
+            Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
+            Edited::EndOfInput => self.end(),
+        }
+    }
+
+    fn submit(&mut self, line: String) {
+        let waiting: usize = self.queue.iter().map(String::len).sum();
+        if line.trim().is_empty() {
+            return;
+        }
+        self.interrupted = None;
+        if matches!(self.work, Work::Idle) {
+            self.begin(line);
+        } else if self.queue.len() >= WAITING || waiting + line.len() > WAITING_BYTES {
+            self.page.line("Not queued, because too much is waiting.");
+        } else {
+            self.page.line(&format!("queued: {}", first_line(&line)));
+            self.queue.push_back(line);
+        }
+    }
+
+    /// Starts what a line asks for.
+    fn begin(&mut self, line: String) {
+        let is_command =
+            line.starts_with('/') && !line.starts_with("//") && !line.starts_with("/*");
+        if is_command {
+            let found = self.setting.commands.find(&line);
+            let (name, arguments) = match found {
+                Some((command, rest)) => (command.name().to_owned(), rest.to_owned()),
+                None => {
+                    (line[1..].split_whitespace().next().unwrap_or("").to_owned(), String::new())
+                }
+            };
+            self.work = Work::Running;
+            self.wish(Op::Command { id: new_id(), name, arguments });
+        } else if line.contains('@') {
+            let task = (self.setting.prepare)(line.clone());
+            self.work = Work::Preparing { prompt: line, task };
+        } else {
+            let parts = vec![Part::text(line.as_str())];
+            self.send(line, parts);
+        }
+    }
+
+    fn send(&mut self, prompt: String, parts: Vec<Part>) {
+        let as_typed = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
+        self.work = Work::Running;
+        self.spoken = true;
+        self.wish(Op::Prompt { id: new_id(), parts, display: (!as_typed).then_some(prompt) });
+    }
+
+    /// An agent that is gone is told of by the end of its events.
+    pub(super) fn wish(&self, op: Op) {
+        drop(self.setting.handle.send(op));
+    }
+
+    /// The work has ended: what waits comes next.
+    fn go_on(&mut self) {
+        self.work = Work::Idle;
+        if let Some(next) = self.queue.pop_front() {
+            self.page.line(&format!("{LABEL}{}", first_line(&next)));
+            self.begin(next);
+        } else if self.ending {
+            self.over = Some(0);
+        }
+    }
+
+    /// Ends the program, after what is under way.
+    fn end(&mut self) {
+        self.ending = true;
+        if matches!(self.work, Work::Idle) {
+            self.page.keep_row();
+            self.over = Some(0);
+        }
+    }
+
+    fn drop_queue(&mut self) {
+        if !self.queue.is_empty() {
+            let count = self.queue.len();
+            self.queue.clear();
+            self.page.line(&format!(
+                "Queued prompts that are not sent: {count}. The arrow up brings them back."
+            ));
+        }
+    }
+
+    fn ask(&mut self) {
+        self.answer.clear();
+        if let Some(confirmation) = self.questions.front() {
+            let text = question::text(confirmation, &self.setting.folder, &self.choices);
+            self.page.line(&text);
+        }
+    }
+
+    /// `last`: nothing was typed after this key. An answer that was typed ahead of its question, as a part
+    /// of a paste, is none.
+    fn edit_answer(&mut self, key: Key, last: bool) {
+        match self.answer.press(key) {
+            Edited::Line => {}
+            Edited::Continued | Edited::TooLong => self.ask_again(),
+            Edited::Submitted(line) => match question::chosen(&line, &self.choices) {
+                Some(outcome) if last => self.reply(outcome),
+                _ => self.ask_again(),
+            },
+            Edited::EndOfInput => self.reply(Outcome::Cancel),
+        }
+    }
+
+    fn ask_again(&mut self) {
+        self.answer.clear();
+        self.page.keep_row();
+        let last = self.choices.len();
+        self.page.line(&format!("Type a number from 1 to {last} and press Enter."));
+    }
+
+    fn reply(&mut self, outcome: Outcome) {
+        self.page.keep_row();
+        if let Some(Confirmation { call_id, .. }) = self.questions.pop_front() {
+            self.wish(Op::Answer(Answer { call_id, outcome, modification: None }));
+        }
+        self.ask();
+    }
+}
+
+fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+/// A prompt in one line.
+fn first_line(text: &str) -> String {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    let mut shown: String = first.chars().take(SHOWN).collect();
+    if shown.len() < text.trim().len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn text(text: &str) -> Key {
+    Key::Text(text.to_owned())
+}
+
+/// Types words and presses keys; `|` marks the cursor in what comes of it.
+fn after(keys: impl IntoIterator<Item = Key>) -> String {
+    let mut editor = Editor::default();
+    for key in keys {
+        editor.press(key);
+    }
+    format!("{}|{}", editor.before(), editor.after())
+}
+
+#[test]
+fn keys_edit_the_line() {
+    use Key::*;
+    let table = [
+        (vec![text("abc"), Left, text("x")], "abx|c"),
+        (vec![text("abc"), Home, Delete, End, text("!")], "bc!|"),
+        (vec![text("ae\u{301}"), Backspace], "a|"),
+        (vec![text("👩\u{200d}💻b"), Left, Left], "|👩\u{200d}💻b"),
+        (vec![text("one two  "), KillWord], "one |"),
+        (vec![text("one two three"), WordLeft, WordLeft], "one |two three"),
+        (vec![text("one two"), Home, WordRight], "one| two"),
+        (vec![text("one two"), WordLeft, KillRight], "one |"),
+        (vec![text("one two"), WordLeft, KillLeft], "|two"),
+        (vec![text("ab"), Home, EndOfInput], "|b"),
+        (vec![Backspace, Delete, Left, Right, WordLeft, WordRight, Up, Down, KillWord], "|"),
+    ];
+    for (keys, expected) in table {
+        let shown = format!("{keys:?}");
+        assert_eq!(after(keys), expected, "{shown}");
+    }
+}
+
+#[test]
+fn a_backslash_continues_the_line() {
+    let mut editor = Editor::default();
+    editor.press(text("one\\"));
+    assert_eq!(editor.press(Key::Enter), Edited::Continued);
+    assert!(editor.is_continued() && !editor.is_empty());
+    editor.press(text("a path\\\\"));
+    assert_eq!(editor.press(Key::Enter), Edited::Submitted("one\na path\\\\".to_owned()));
+    assert!(editor.is_empty() && !editor.is_continued());
+}
+
+#[test]
+fn lines_are_called_back() {
+    let mut editor = Editor::default();
+    for line in ["one", "two", "two", " "] {
+        editor.press(text(line));
+        editor.press(Key::Enter);
+    }
+    editor.press(text("half"));
+    let mut walk = |key| {
+        editor.press(key);
+        editor.before().to_owned()
+    };
+    let seen = [Key::Up, Key::Up, Key::Up, Key::Down, Key::Down, Key::Down].map(&mut walk);
+    assert_eq!(seen, ["two", "one", "one", "two", "half", "half"]);
+}
+
+#[test]
+fn the_end_of_input_needs_an_empty_line() {
+    let mut editor = Editor::default();
+    assert_eq!(editor.press(Key::EndOfInput), Edited::EndOfInput);
+    editor.press(text("x"));
+    assert_eq!(editor.press(Key::EndOfInput), Edited::Line);
+    editor.clear();
+    assert_eq!(editor.press(Key::EndOfInput), Edited::EndOfInput);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_refused() {
+    let mut editor = Editor::default();
+    for _ in 0..9 {
+        editor.press(text(&"x".repeat(1 << 20)));
+    }
+    assert_eq!(editor.before(), "", "what cannot be sent is not kept");
+    assert!(!editor.is_empty());
+    assert_eq!(editor.press(Key::Enter), Edited::TooLong);
+    editor.press(text("short"));
+    assert_eq!(editor.press(Key::Enter), Edited::Submitted("short".to_owned()));
+}
+
+#[test]
+fn the_history_is_bounded() {
+    let mut editor = Editor::default();
+    for number in 0..2 * HISTORY {
+        editor.remember(&number.to_string());
+    }
+    editor.remember(&"x".repeat(LONGEST_KEPT + 1));
+    assert_eq!(editor.history.len(), HISTORY);
+    assert_eq!(editor.history.last().map(String::as_str), Some("999"));
+}
+
+fn any_key() -> impl Strategy<Value = Key> {
+    prop_oneof![
+        "[a-c é\u{301}漢👍\u{200d}🇩]{0,3}".prop_map(Key::Text),
+        prop::sample::select(vec![
+            Key::Backspace,
+            Key::Delete,
+            Key::Left,
+            Key::Right,
+            Key::WordLeft,
+            Key::WordRight,
+            Key::Home,
+            Key::End,
+            Key::Up,
+            Key::Down,
+            Key::KillLeft,
+            Key::KillRight,
+            Key::KillWord,
+            Key::EndOfInput,
+            Key::Enter,
+        ]),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn moving_changes_no_text(keys in prop::collection::vec(any_key(), 0..30)) {
+        let mut editor = Editor::default();
+        for key in keys {
+            let whole = |editor: &Editor| format!("{}{}", editor.before(), editor.after());
+            let before = whole(&editor);
+            let moves = matches!(
+                key,
+                Key::Left | Key::Right | Key::WordLeft | Key::WordRight | Key::Home | Key::End
+            );
+            editor.press(key);
+            prop_assert!(!moves || whole(&editor) == before);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn text(text: &str) -> Key {
+    Key::Text(text.to_owned())
+}
+
+#[test]
+fn bytes_mean_keys() {
+    let table: &[(&[u8], &[Key])] = &[
+        (b"ab\r", &[text("ab"), Key::Enter]),
+        ("grüß 漢\n".as_bytes(), &[text("grüß 漢"), Key::Enter]),
+        (b"\x1b[A\x1b[B\x1bOC\x1b[D", &[Key::Up, Key::Down, Key::Right, Key::Left]),
+        (
+            b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf",
+            &[Key::WordRight, Key::WordLeft, Key::WordLeft, Key::WordRight],
+        ),
+        (b"\x1b[H\x1b[4~\x1b[3~\x01\x05", &[Key::Home, Key::End, Key::Delete, Key::Home, Key::End]),
+        (
+            b"\x15\x0b\x17\x04\x7f",
+            &[Key::KillLeft, Key::KillRight, Key::KillWord, Key::EndOfInput, Key::Backspace],
+        ),
+        (b"\x1b[200~a\rb\tc\x04\x1b[A\x1b[201~\r", &[text("a\nb\tc"), Key::Enter]),
+        (b"a\xff\xfeb\n", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
+        (b"\x1b[15~\x1b[?62;22cx", &[text("x")]),
+        (b"\x1b\x1b[A", &[Key::Up]),
+        // A sequence that breaks off does not swallow what follows.
+        (b"\x1b[12\r", &[Key::Enter]),
+        (b"\x00\x07", &[]),
+    ];
+    for (bytes, keys) in table {
+        assert_eq!(Decoder::default().decode(bytes), *keys, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_lone_escape_waits_for_what_follows() {
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(b"\x1b"), []);
+    assert_eq!(decoder.decode(b"[A"), [Key::Up]);
+}
+
+#[test]
+fn a_sequence_without_end_is_dropped() {
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(format!("\x1b[{}", "1".repeat(100)).as_bytes()), []);
+    assert_eq!(decoder.decode(b"x"), [text("x")]);
+}
+
+#[test]
+fn the_end_of_a_paste_may_be_lost() {
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(b"\x1b[200~a\r"), [text("a\n")]);
+    decoder.end_paste();
+    assert_eq!(decoder.decode(b"\r"), [Key::Enter]);
+}
+
+/// Text that was cut in pieces is joined.
+fn joined(keys: Vec<Key>) -> Vec<Key> {
+    let mut all = Vec::new();
+    for key in keys {
+        match key {
+            Key::Text(text) => add_text(&mut all, &text),
+            key => all.push(key),
+        }
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn cutting_changes_nothing(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                "[a-zü漢👍]{0,4}".prop_map(String::into_bytes),
+                Just(b"\x1b[A".to_vec()),
+                Just(b"\x1b[200~".to_vec()),
+                Just(b"\x1b[201~".to_vec()),
+                Just(b"\r".to_vec()),
+                prop::collection::vec(any::<u8>(), 0..4),
+            ],
+            0..8,
+        ),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let bytes = pieces.concat();
+        let whole = Decoder::default().decode(&bytes);
+        let (left, right) = bytes.split_at(at.index(bytes.len() + 1));
+        let mut decoder = Decoder::default();
+        let mut cut = decoder.decode(left);
+        cut.extend(decoder.decode(right));
+        prop_assert_eq!(joined(cut), joined(whole));
+    }
+}

@@ -1,0 +1,171 @@
+//! What a person is asked before a call runs, as numbered choices. Pure.
+
+use std::path::Path;
+
+use pollux_protocol::{Confirmation, ConfirmationKind, Outcome};
+
+/// Lines of a change or of a command that are shown. What is left out is said.
+const SHOWN_LINES: usize = 1000;
+/// Characters of one of these lines.
+const SHOWN_CHARACTERS: usize = 1000;
+
+/// One choice: its words and what it leads to.
+pub(super) type Choice = (&'static str, Outcome);
+
+/// The choices, in the order of their numbers. A folder that is not trusted gives no lasting permission.
+pub(super) fn choices(trusted: bool) -> Vec<Choice> {
+    let always = ("Allow for this session", Outcome::ProceedAlways);
+    let mut choices = vec![("Allow once", Outcome::ProceedOnce)];
+    choices.extend(trusted.then_some(always));
+    choices.push(("No, suggest changes", Outcome::Cancel));
+    choices
+}
+
+/// The choice that a line names: its number and nothing else.
+pub(super) fn chosen(line: &str, choices: &[Choice]) -> Option<Outcome> {
+    let number: usize = line.trim().parse().ok()?;
+    choices.get(number.checked_sub(1)?).map(|(_, outcome)| *outcome)
+}
+
+/// The question with everything that it is about, and its numbered choices.
+pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice]) -> String {
+    let mut lines = match &confirmation.kind {
+        ConfirmationKind::Edit { path, patch, stat, .. } => {
+            let path = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+            let (added, removed) = (stat.model_added_lines, stat.model_removed_lines);
+            let mut lines = indented(patch);
+            lines.insert(0, format!("Change of {} (+{added} -{removed}):", visible(&path)));
+            lines.push("Apply this change?".to_owned());
+            lines
+        }
+        ConfirmationKind::Execute { command, .. } => {
+            let mut lines = indented(command);
+            lines.insert(0, "Command:".to_owned());
+            lines.push("Allow execution of Shell?".to_owned());
+            lines
+        }
+        ConfirmationKind::Information { prompt, urls } => {
+            let mut lines = vec![visible(&confirmation.title)];
+            lines.extend(indented(prompt));
+            if !urls.is_empty() {
+                lines.push("URLs to fetch:".to_owned());
+                lines.extend(indented(&urls.join("\n")));
+            }
+            lines.push("Do you want to proceed?".to_owned());
+            lines
+        }
+    };
+    let numbered = choices.iter().enumerate();
+    lines.extend(numbered.map(|(index, (words, _))| format!("  {}. {words}", index + 1)));
+    lines.join("\n")
+}
+
+/// Asks for the number.
+pub(super) fn label(choices: &[Choice]) -> String {
+    format!("Choose 1-{}: ", choices.len())
+}
+
+fn indented(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(shown).collect();
+    let more = text.lines().skip(SHOWN_LINES).count();
+    if more > 0 {
+        lines.push(format!("  [{more} more lines are not shown]"));
+    }
+    lines
+}
+
+fn shown(line: &str) -> String {
+    let Some((end, _)) = line.char_indices().nth(SHOWN_CHARACTERS) else {
+        return format!("  {}", visible(line));
+    };
+    let more = line[end..].chars().count();
+    format!("  {} [{more} more characters are not shown]", visible(&line[..end]))
+}
+
+/// What would be unseen, or would change how the rest is seen, is spelt out: nobody says yes to something
+/// other than what runs.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_unseen(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// Controls, and the characters that turn the direction of writing or take no room.
+fn is_unseen(letter: char) -> bool {
+    (letter.is_control() && letter != '\t')
+        || matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::{CallId, DiffStat};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn question(kind: ConfirmationKind) -> Confirmation {
+        Confirmation { call_id: CallId::new("c"), title: "Confirm".to_owned(), kind }
+    }
+
+    #[test]
+    fn a_change_is_shown_whole() {
+        let kind = ConfirmationKind::Edit {
+            path: "/p/src/a.rs".into(),
+            patch: "@@ -1 +1 @@\n-old\n+new".to_owned(),
+            original: None,
+            proposed: "new".to_owned(),
+            stat: DiffStat { model_added_lines: 1, model_removed_lines: 1, ..DiffStat::default() },
+        };
+        let text = text(&question(kind), Path::new("/p"), &choices(true));
+        assert_eq!(
+            text,
+            "Change of src/a.rs (+1 -1):\n  @@ -1 +1 @@\n  -old\n  +new\nApply this change?\n  \
+             1. Allow once\n  2. Allow for this session\n  3. No, suggest changes"
+        );
+    }
+
+    #[test]
+    fn what_would_be_unseen_is_spelt_out() {
+        let command = "rm a\u{1b}[2K\rls \u{202e}x\necho é".to_owned();
+        let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
+        let text = text(&question(kind), Path::new("/p"), &choices(false));
+        assert!(text.contains("  rm a\\u{1b}[2K\\u{d}ls \\u{202e}x\n  echo é\n"), "{text}");
+        assert!(text.ends_with("  1. Allow once\n  2. No, suggest changes"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let command = format!("{}\n{}", "x".repeat(1500), "y\n".repeat(1500));
+        let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
+        let text = text(&question(kind), Path::new("/p"), &choices(true));
+        assert!(text.contains("[500 more characters are not shown]"));
+        assert!(text.contains("[501 more lines are not shown]"));
+    }
+
+    #[test]
+    fn only_a_number_chooses() {
+        let choices = choices(true);
+        let table = [
+            ("1", Some(Outcome::ProceedOnce)),
+            (" 2 ", Some(Outcome::ProceedAlways)),
+            ("3", Some(Outcome::Cancel)),
+            ("0", None),
+            ("4", None),
+            ("", None),
+            ("yes", None),
+            ("1 2", None),
+            ("99999999999999999999999", None),
+        ];
+        for (line, outcome) in table {
+            assert_eq!(chosen(line, &choices), outcome, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The terminal: its modes, what is typed on it, its size, and what the shell does with its jobs.
+
+use std::io::Read;
+
+use tokio::sync::mpsc;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 64 << 10;
+/// Chunks that may wait: a paste is held back by the terminal, not kept in memory.
+const WAITING: usize = 4;
+
+/// What the terminal has to say, beside keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Ctrl-Z: the program is to stop.
+    Stop,
+    /// It goes on.
+    Continue,
+    /// The window has another size.
+    Resize,
+}
+
+/// Keys pass through the program while this lives; the terminal's own modes come back when it is dropped.
+pub(super) struct Modes {
+    /// Keys come one by one, and the program shows what is typed. Otherwise the terminal edits the line.
+    pub(super) raw: bool,
+}
+
+impl Modes {
+    /// Takes the keys over, where `wanted` and where the terminal lets us.
+    pub(super) fn enter(wanted: bool) -> Self {
+        Self { raw: wanted && modes::enter() }
+    }
+
+    /// Gives the terminal back for the time that the program is stopped.
+    pub(super) fn suspend(&self) {
+        modes::restore();
+    }
+
+    /// Takes it over again.
+    pub(super) fn resume(&self) {
+        if self.raw {
+            modes::enter();
+        }
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        modes::restore();
+    }
+}
+
+/// Gives the terminal back at an end that unwinds nothing.
+pub(crate) fn restore() {
+    modes::restore();
+}
+
+/// Reads what is typed, on a thread of its own. The stream ends with the terminal; a line editor of the
+/// terminal's own ends it at Ctrl-D too.
+pub(super) fn read() -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            match stdin.read(&mut buffer) {
+                Ok(count @ 1..) => {
+                    if sender.blocking_send(buffer[..count].to_vec()).is_err() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return,
+            }
+        }
+    });
+    receiver
+}
+
+pub(super) use changes::Changes;
+pub(super) use modes::{size, stop};
+
+#[cfg(unix)]
+mod modes {
+    use std::sync::{Mutex, PoisonError};
+
+    use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
+    use rustix::stdio::{stdin, stdout};
+    use rustix::termios::{
+        LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+    };
+
+    /// The modes as they were found; none while nothing is changed.
+    static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+
+    /// The character that switches a special character off (POSIX `_POSIX_VDISABLE`).
+    const OFF: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+
+    /// Keys come one by one and unseen; Ctrl-C and Ctrl-Z stay signals. False where that cannot be had.
+    pub(super) fn enter() -> bool {
+        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(before) = tcgetattr(stdin()) else { return false };
+        let mut modes = before.clone();
+        modes.local_modes &= !(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // A quit would leave the terminal as it is now.
+        modes.special_codes[SpecialCodeIndex::VQUIT] = OFF;
+        let entered = tcsetattr(stdin(), OptionalActions::Now, &modes).is_ok();
+        if entered {
+            found.get_or_insert(before);
+        }
+        entered
+    }
+
+    pub(super) fn restore() {
+        let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(before) = found {
+            // A terminal that is gone has no modes.
+            tcsetattr(stdin(), OptionalActions::Now, &before).unwrap_or_default();
+        }
+    }
+
+    /// Columns and rows, where the terminal tells them.
+    pub(in super::super) fn size() -> Option<(u16, u16)> {
+        let size = tcgetwinsize(stdout()).ok()?;
+        (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
+    }
+
+    /// Stops this process until the shell lets it go on. Without a shell above it nobody would: then it
+    /// does not stop.
+    pub(in super::super) fn stop() -> bool {
+        let alone = getsid(None).is_ok_and(|session| session == getpgrp());
+        !alone && kill_process(getpid(), Signal::STOP).is_ok()
+    }
+}
+
+#[cfg(unix)]
+mod changes {
+    use rustix::process::Signal as Number;
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    use super::Change;
+
+    /// Hears of changes from the moment it is made. Ctrl-Z does not stop the program by itself any more.
+    pub(in super::super) struct Changes {
+        stop: Signal,
+        resume: Signal,
+        resize: Signal,
+    }
+
+    impl Changes {
+        pub(in super::super) fn listen() -> std::io::Result<Self> {
+            let numbered = |number: Number| signal(SignalKind::from_raw(number.as_raw()));
+            Ok(Self {
+                stop: numbered(Number::TSTP)?,
+                resume: numbered(Number::CONT)?,
+                resize: signal(SignalKind::window_change())?,
+            })
+        }
+
+        /// The next change; never resolves when none can come.
+        pub(in super::super) async fn next(&mut self) -> Change {
+            tokio::select! {
+                Some(()) = self.stop.recv() => Change::Stop,
+                Some(()) = self.resume.recv() => Change::Continue,
+                Some(()) = self.resize.recv() => Change::Resize,
+                else => std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// A console edits its lines itself.
+#[cfg(not(unix))]
+mod modes {
+    pub(super) fn enter() -> bool {
+        false
+    }
+
+    pub(super) fn restore() {}
+
+    pub(in super::super) fn size() -> Option<(u16, u16)> {
+        None
+    }
+
+    pub(in super::super) fn stop() -> bool {
+        false
+    }
+}
+
+#[cfg(not(unix))]
+mod changes {
+    use super::Change;
+
+    pub(in super::super) struct Changes;
+
+    impl Changes {
+        #[expect(clippy::unnecessary_wraps, reason = "listening can fail where there are signals")]
+        pub(in super::super) fn listen() -> std::io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(in super::super) async fn next(&mut self) -> Change {
+            std::future::pending().await
+        }
+    }
+}

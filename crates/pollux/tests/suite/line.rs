@@ -1,0 +1,478 @@
+//! Line mode, as a person at a terminal meets it.
+
+use std::time::{Duration, Instant};
+
+use pollux_testkit::{Key, Pollux, Reply, Signal, Terminal, errors, reply};
+use rustix::process::Pid;
+use serde_json::json;
+
+use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
+
+/// Everything but what is measured.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A conversation that has said its greeting.
+struct Talk {
+    stage: Stage,
+    terminal: Terminal,
+}
+
+impl Talk {
+    fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::start(Stage::with(replies), |program| program)
+    }
+
+    fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Self {
+        let terminal = change(stage.pollux(&[])).in_terminal(40, 100);
+        let talk = Self { stage, terminal };
+        talk.wait_for_text("Ctrl-D ends.");
+        talk.wait_for_prompt();
+        talk
+    }
+
+    fn wait_for_text(&self, text: &str) {
+        self.terminal.wait_for_text(text, SOON);
+    }
+
+    /// Waits until the last line on the screen is an empty prompt.
+    fn wait_for_prompt(&self) {
+        self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    }
+
+    fn type_line(&self, line: &str) {
+        self.terminal.send(line);
+        self.terminal.send_key(Key::Enter);
+    }
+
+    /// Ends the conversation and gives everything that was printed.
+    fn end(mut self) -> String {
+        self.terminal.send_key(Key::Ctrl('d'));
+        let code = self.terminal.wait_exit(SOON).exit_code();
+        assert_eq!(code, 0, "{}", self.terminal.screen());
+        let transcript = String::from_utf8(self.terminal.transcript()).unwrap();
+        assert_linear(&transcript);
+        transcript
+    }
+}
+
+/// No cursor is addressed: beside the marks of pastes there is no escape sequence at all.
+fn assert_linear(transcript: &str) {
+    let rest = transcript.replace("\u{1b}[?2004h", "").replace("\u{1b}[?2004l", "");
+    let is_simple = |letter: char| !letter.is_control() || "\n\r\u{8}\t".contains(letter);
+    assert!(rest.chars().all(is_simple), "{transcript:?}");
+}
+
+#[test]
+fn a_prompt_is_answered() {
+    let talk = Talk::with([reply().text("Hello ").text("there."), reply().text("Again.")]);
+    talk.wait_for_text(&format!("Model: {MODEL}. Mode: default."));
+    talk.wait_for_text("project (trusted).");
+    talk.type_line("hi");
+    talk.wait_for_text("> hi\nHello there.\n>");
+    talk.type_line("more");
+    talk.wait_for_text("Again.");
+    talk.wait_for_prompt();
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert_eq!(texts(contents.last().unwrap()), ["more"]);
+    let id = talk.stage.session_lines()[0]["sessionId"].as_str().unwrap().to_owned();
+    let transcript = talk.end();
+    assert!(transcript.contains(&format!("To resume this session: pollux --resume {id}")));
+}
+
+#[test]
+fn a_session_goes_on() {
+    let stage = Stage::with([reply().text("One.")]);
+    stage.prompt("text", "first").assert_code(0);
+    stage.server.stream(reply().text("Two."));
+    let talk = Talk::start(stage, |program| program.args(["--resume"]));
+    talk.wait_for_text("goes on.");
+    talk.type_line("second");
+    talk.wait_for_text("Two.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"first"), "{contents:?}");
+    talk.end();
+}
+
+#[test]
+fn a_prompt_of_the_command_line_begins_it() {
+    let stage = Stage::with([reply().text("Begun.")]);
+    let terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 100);
+    let talk = Talk { stage, terminal };
+    talk.wait_for_text("> go\nBegun.\n>");
+    talk.end();
+}
+
+#[test]
+fn without_a_terminal_it_does_not_begin() {
+    let run = Stage::new().pollux(&["-i", "go"]).run();
+    run.assert_code(42);
+    let message = "The --prompt-interactive flag cannot be used when input is piped from stdin.";
+    assert!(run.stderr_text().contains(message), "{}", run.report());
+}
+
+#[test]
+fn lines_are_edited_and_called_back() {
+    let talk = Talk::with([reply().text("One."), reply().text("Two.")]);
+    talk.terminal.send("wrld");
+    for _ in 0..3 {
+        talk.terminal.send_key(Key::Left);
+    }
+    talk.terminal.send("o");
+    talk.terminal.send_key(Key::Home);
+    talk.terminal.send("grüße 漢 ");
+    talk.wait_for_text("> grüße 漢 world");
+    talk.terminal.send_key(Key::Enter);
+    talk.wait_for_text("One.");
+    talk.wait_for_prompt();
+    talk.terminal.send_key(Key::Up);
+    talk.type_line("!");
+    talk.wait_for_text("Two.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"grüße 漢 world"), "{contents:?}");
+    assert_eq!(texts(&contents[2]), ["grüße 漢 world!"]);
+    talk.end();
+}
+
+#[test]
+fn a_backslash_and_a_paste_make_several_lines() {
+    let talk = Talk::with([reply().text("One."), reply().text("Two.")]);
+    talk.type_line("first\\");
+    talk.wait_for_text("> first\\\n.");
+    talk.type_line("second");
+    talk.wait_for_text("One.");
+    talk.wait_for_prompt();
+    talk.terminal.paste("a\nb");
+    talk.terminal.send_key(Key::Enter);
+    talk.wait_for_text("Two.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"first\nsecond"), "{contents:?}");
+    assert_eq!(texts(&contents[2]), ["a\nb"]);
+    talk.end();
+}
+
+#[test]
+fn files_are_brought_along() {
+    let stage = Stage::with([reply().text("Read.")]);
+    stage.home.project_file("note.txt", "remember the milk\n");
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("what is in @note.txt");
+    talk.wait_for_text("Read.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).concat().contains("remember the milk"), "{contents:?}");
+    talk.end();
+}
+
+fn edit(old: &str, new: &str) -> Reply {
+    let arguments = json!({"file_path": "a.txt", "instruction": "change", "old_string": old, "new_string": new});
+    reply().call("replace", arguments)
+}
+
+fn editing(replies: impl IntoIterator<Item = Reply>) -> Talk {
+    let stage = Stage::with(replies);
+    stage.home.project_file("a.txt", "one\ntwo\nthree\n");
+    Talk::start(stage, |program| program)
+}
+
+#[test]
+fn a_change_is_shown_and_made_after_a_yes() {
+    let talk = editing([edit("two", "zwei"), reply().text("Done.")]);
+    talk.type_line("go");
+    talk.wait_for_text("Change of a.txt (+1 -1):");
+    talk.wait_for_text("  -two\n  +zwei\n");
+    talk.wait_for_text(
+        "  1. Allow once\n  2. Allow for this session\n  3. No, suggest changes\nChoose 1-3:",
+    );
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
+    talk.type_line("maybe");
+    talk.wait_for_text("Type a number from 1 to 3");
+    talk.type_line("1");
+    talk.wait_for_text("Done.");
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\nzwei\nthree\n");
+    talk.wait_for_text("  > replace a.txt");
+    talk.end();
+}
+
+#[test]
+fn a_no_leaves_everything_as_it_is() {
+    let talk = editing([edit("two", "zwei"), reply().text("Understood.")]);
+    talk.type_line("go");
+    talk.wait_for_text("Choose 1-3:");
+    talk.type_line("3");
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
+    talk.type_line("leave it");
+    talk.wait_for_text("Understood.");
+    talk.end();
+}
+
+#[test]
+fn a_yes_for_the_session_asks_no_more() {
+    let talk = editing([edit("two", "zwei"), edit("one", "eins"), reply().text("Done.")]);
+    talk.type_line("go");
+    talk.wait_for_text("Choose 1-3:");
+    talk.type_line("2");
+    talk.wait_for_text("Mode: autoEdit");
+    talk.wait_for_text("Done.");
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "eins\nzwei\nthree\n");
+    let transcript = talk.end();
+    assert_eq!(transcript.matches("Apply this change?").count(), 1);
+}
+
+#[test]
+fn a_yes_for_the_session_covers_the_program_of_a_command() {
+    let run = |command: &str| reply().call("run_shell_command", json!({ "command": command }));
+    let talk = Talk::with([
+        run("echo first"),
+        run("echo second"),
+        run("echo third; touch ridden"),
+        reply().text("Done."),
+    ]);
+    talk.type_line("go");
+    talk.wait_for_text("  echo first\nAllow execution of Shell?");
+    talk.type_line("2");
+    talk.wait_for_text("  echo third; touch ridden\nAllow execution of Shell?");
+    talk.wait_for_text("  > run_shell_command echo second");
+    talk.type_line("3");
+    talk.wait_for_text("Request cancelled.");
+    assert!(!talk.stage.home.project().join("ridden").exists());
+    talk.end();
+}
+
+#[test]
+fn without_trust_nothing_is_allowed_for_good() {
+    let stage = Stage::with([edit("two", "zwei"), reply().text("Done.")]);
+    stage.home.project_file("a.txt", "two\n");
+    stage.home.trust(&stage.home.project(), "DO_NOT_TRUST");
+    let talk = Talk::start(stage, |program| program);
+    talk.wait_for_text("(not trusted)");
+    talk.type_line("/mode yolo");
+    talk.wait_for_text("the current folder is not trusted");
+    talk.type_line("go");
+    talk.wait_for_text("  1. Allow once\n  2. No, suggest changes\nChoose 1-2:");
+    talk.type_line("1");
+    talk.wait_for_text("Done.");
+    talk.end();
+}
+
+#[test]
+fn what_is_typed_during_work_comes_next() {
+    let slow = reply().text("Slow").delay_before(Duration::from_millis(800));
+    let talk = Talk::with([slow, reply().text("Next.")]);
+    talk.type_line("one");
+    talk.type_line("two");
+    talk.wait_for_text("queued: two");
+    talk.wait_for_text("Slow\n> two\nNext.\n>");
+    talk.end();
+}
+
+#[test]
+fn commands() {
+    let talk = Talk::with([reply().text("Done.")]);
+    for (line, answer) in [
+        ("/help", "/about — "),
+        ("/about", "Pollux 0."),
+        ("/nosuch", "Unknown command: /nosuch"),
+        ("/stats", "No requests yet."),
+        ("/mode plan", "Mode: plan"),
+        ("/model", "Usage: /model NAME"),
+        ("/model gemini-2.5-flash", "to the model gemini-2.5-flash."),
+    ] {
+        talk.type_line(line);
+        talk.wait_for_text(answer);
+        talk.wait_for_prompt();
+    }
+    talk.type_line("go");
+    talk.wait_for_text("Model: gemini-2.5-flash\nDone.");
+    talk.wait_for_prompt();
+    talk.type_line("/stats");
+    talk.wait_for_text("gemini-2.5-flash: requests 1");
+    talk.wait_for_prompt();
+    let Talk { stage, mut terminal } = talk;
+    terminal.send("/quit\r");
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
+    assert!(stage.server.last_request().path.contains("gemini-2.5-flash"));
+}
+
+#[test]
+fn an_interrupt_stops_the_work_at_once() {
+    let talk =
+        Talk::with([reply().text("One ").text("two").stall_after(1), reply().text("Fresh.")]);
+    talk.type_line("go");
+    talk.wait_for_text("One");
+    let asked = Instant::now();
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    let took = asked.elapsed();
+    assert!(took < Duration::from_millis(300), "took {took:?}");
+    talk.wait_for_prompt();
+    talk.type_line("again");
+    talk.wait_for_text("Fresh.");
+    talk.end();
+}
+
+#[test]
+fn an_interrupt_ends_a_question() {
+    let talk = editing([edit("two", "zwei"), reply().text("Understood.")]);
+    talk.type_line("go");
+    talk.wait_for_text("Choose 1-3:");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
+    talk.type_line("go on");
+    talk.wait_for_text("Understood.");
+    talk.end();
+}
+
+#[test]
+fn two_interrupts_end_the_program() {
+    let Talk { stage: _stage, mut terminal } = Talk::with([]);
+    terminal.send_key(Key::Ctrl('c'));
+    terminal.wait_for_text("Press Ctrl-C again to exit.", SOON);
+    terminal.send_key(Key::Ctrl('c'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
+    assert!(!terminal.screen().contains("To resume"), "nothing was said");
+}
+
+#[test]
+fn a_failure_is_told_and_the_conversation_goes_on() {
+    let talk = Talk::with([errors::bad_request("Not this."), reply().text("Better.")]);
+    talk.type_line("one");
+    talk.wait_for_text("Error: ");
+    talk.wait_for_prompt();
+    talk.type_line("two");
+    talk.wait_for_text("Better.");
+    talk.end();
+}
+
+#[test]
+fn the_models_escape_sequences_are_taken_out() {
+    let talk = Talk::with([reply().text("a\u{1b}[2Jb\u{1b}]0;t\u{7}c\u{8}d\rz")]);
+    talk.type_line("go");
+    talk.wait_for_text("abcdz");
+    talk.end();
+}
+
+#[test]
+fn a_large_paste_is_survived() {
+    let talk = Talk::with([reply().text("Big."), reply().text("Small.")]);
+    let paste = "ü漢x ".repeat(160 << 10);
+    talk.terminal.paste(&paste);
+    talk.terminal.send_key(Key::Enter);
+    talk.wait_for_text("Big.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&paste.as_str()), "the whole paste is sent");
+    talk.wait_for_prompt();
+    // Ten megabytes are more than a prompt may hold.
+    talk.terminal.paste(&"y".repeat(10 << 20));
+    talk.terminal.send_key(Key::Enter);
+    talk.terminal.wait_for_text("longer than 8 MiB", Duration::from_secs(60));
+    talk.type_line("small");
+    talk.wait_for_text("Small.");
+    talk.end();
+}
+
+#[test]
+fn a_new_size_leaves_the_line_as_it_is() {
+    let talk = Talk::with([reply().text("Done.")]);
+    talk.terminal.send("half a line");
+    talk.wait_for_text("> half a line");
+    talk.terminal.resize(30, 50);
+    talk.terminal.wait_for(|screen| screen.contents().matches("> half a line").count() == 2, SOON);
+    talk.type_line(" more");
+    talk.wait_for_text("Done.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"half a line more"), "{contents:?}");
+    talk.end();
+}
+
+#[test]
+fn a_simple_terminal_edits_its_lines_itself() {
+    let stage = Stage::with([reply().text("Done.")]);
+    let talk = Talk::start(stage, |program| program.env("TERM", "dumb"));
+    talk.type_line("hellp\u{7f}o");
+    talk.wait_for_text("Done.\n>");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"hello"), "{contents:?}");
+    let transcript = String::from_utf8(talk.terminal.transcript()).unwrap();
+    assert!(!transcript.contains('\u{1b}'), "{transcript:?}");
+    talk.end();
+}
+
+/// Starts the program, with its number in a file.
+const PROCESS: &str = "sh -c 'echo $$ > process; exec \"$0\" \"$@\"' \"$0\" \"$@\"";
+
+/// The number of the program that was started so.
+fn process(stage: &Stage) -> u32 {
+    stage.home.read_project_file("process").trim().parse().unwrap()
+}
+
+/// The program under a shell.
+fn under_shell(stage: &Stage, script: &str) -> Terminal {
+    stage.redirected(script).args(["-m", MODEL]).in_terminal(40, 100)
+}
+
+#[test]
+fn the_terminal_is_given_back() {
+    let script = format!("stty -a > before; {PROCESS}; echo \"code $?\"; stty -a > after");
+    for (signal, code) in [(None, "code 0"), (Some(Signal::TERM), "code 143")] {
+        let stage = Stage::new();
+        let mut terminal = under_shell(&stage, &script);
+        terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+        match signal {
+            None => terminal.send_key(Key::Ctrl('d')),
+            Some(signal) => {
+                let process = Pid::from_raw(process(&stage) as i32).unwrap();
+                rustix::process::kill_process(process, signal).unwrap();
+            }
+        }
+        terminal.wait_for_text(code, SOON);
+        terminal.wait_exit(SOON);
+        let read = |name| stage.home.read_project_file(name);
+        assert_eq!(read("before"), read("after"), "{code}");
+    }
+}
+
+#[test]
+fn it_stops_and_goes_on() {
+    let stage = Stage::with([reply().text("Back.")]);
+    let shell = Pollux::new("/bin/bash").home(&stage.home).server(&stage.server);
+    let shell = shell.args(["--norc", "--noprofile", "-i"]).env("PS1", "shell: ");
+    let shell = shell.env("PROGRAM", env!("CARGO_BIN_EXE_pollux"));
+    let mut terminal = shell.in_terminal(40, 100);
+    terminal.wait_for_text("shell:", SOON);
+    terminal.send(&format!("$PROGRAM -m {MODEL}\r"));
+    terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+    terminal.send("half");
+    terminal.wait_for_text("> half", SOON);
+    terminal.send_key(Key::Ctrl('z'));
+    terminal.wait_for_text("Stopped", SOON);
+    terminal.send("stty -a | grep -o ' icanon'\r");
+    terminal.wait_for_text("\n icanon", SOON);
+    terminal.send("fg\r");
+    terminal.wait_for(|screen| screen.contents().matches("> half").count() == 2, SOON);
+    terminal.send(" done\r");
+    terminal.wait_for_text("Back.", SOON);
+    let contents = stage.server.last_request().contents().to_vec();
+    assert!(texts(&contents[0]).contains(&"half done"), "{contents:?}");
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_for_text("To resume this session", SOON);
+    terminal.send("exit\r");
+    terminal.wait_exit(SOON);
+}
+
+#[test]
+fn a_terminal_that_is_gone_ends_it() {
+    let stage = Stage::with([reply().never_answer()]);
+    // The shell goes down with the terminal, and the program hears of it from the system alone.
+    let terminal = under_shell(&stage, &format!("trap '' HUP; {PROCESS}"));
+    terminal.wait_for_text("Ctrl-D ends.", SOON);
+    terminal.send("go\r");
+    stage.server.wait_for_requests(1, SOON);
+    let process = process(&stage);
+    drop(terminal);
+    wait_until("the program has ended", || !is_alive(process));
+    let lines = stage.session_lines();
+    assert!(lines.iter().any(|line| line["type"] == "user"), "{lines:?}");
+}

@@ -1,0 +1,23 @@
+//! Messages that may quote hostile input are kept short.
+
+/// `text`, or its beginning and a note of what is missing when it is longer than `limit` bytes.
+pub(crate) fn bounded(mut text: String, limit: usize) -> String {
+    if text.len() <= limit {
+        return text;
+    }
+    let end = text.floor_char_boundary(limit);
+    let missing = text.len() - end;
+    text.truncate(end);
+    text + &format!("... [{missing} bytes omitted]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(bounded("short".into(), 5), "short");
+        assert_eq!(bounded("aéé".into(), 2), "a... [4 bytes omitted]");
+    }
+}
