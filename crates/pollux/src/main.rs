@@ -44,7 +44,7 @@ fn hide_memory() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
     // Where the kernel refuses, commands are no worse off than the person who starts them.
-    drop(set_dumpable_behavior(DumpableBehavior::NotDumpable));
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
 }
 
 /// Other systems show a process's environment to its owner; nothing can be done from inside.
