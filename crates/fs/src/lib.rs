@@ -52,7 +52,8 @@ pub use log::AppendLog;
 pub use paths::{absolute, real_path, relative_path, shorten};
 pub use rules::{IgnoreOptions, IgnoreRules};
 pub use search::{
-    FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MatchLine, SearchRequest, SearchResult, search,
+    FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine, SearchRequest,
+    SearchResult, search,
 };
 pub use text::{
     LineEnding, TextFile, TextFormat, decode, encode, encode_raw, normalise, read_text,

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use ignore::Match;
 use ignore::gitignore::Gitignore;
 
+use crate::files::EntryKind;
 use crate::paths::real_path;
 
 mod load;
@@ -81,6 +82,15 @@ impl IgnoreRules {
         match real_path(path) {
             Ok(real) if real != path => self.is_ignored_here(&real, is_directory),
             _ => false,
+        }
+    }
+
+    /// The same for an entry that was found by walking there: only a link can really be elsewhere, so that nothing else
+    /// costs a question to the disk.
+    pub(crate) fn ignores_entry(&self, path: &Path, kind: EntryKind) -> bool {
+        match kind {
+            EntryKind::Symlink => self.is_ignored(path, false),
+            _ => self.is_ignored_here(path, kind == EntryKind::Directory),
         }
     }
 
@@ -246,7 +256,7 @@ impl Folder {
         name: &str,
         is_directory: bool,
     ) -> bool {
-        if self.ignored || name == ".git" {
+        if self.ignored || name.eq_ignore_ascii_case(".git") {
             return true;
         }
         let loaded = root.loaded();

@@ -26,6 +26,8 @@ use file::FileSearch;
 
 /// Most lines of context before or after a match.
 pub const MAX_CONTEXT: usize = 1000;
+/// Longest regular expression, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
 /// Lines are kept up to this many bytes.
 pub const MAX_LINE_BYTES: usize = 16 * 1024;
 /// When this much text is kept, of one file or of all, the search ends as if the limit of matches were reached.
@@ -40,7 +42,7 @@ pub struct SearchRequest<'a> {
     pub paths: &'a [PathBuf],
     /// Only files below folders that match this glob: syntax of ignore files, `!` in front excludes.
     pub include: Option<&'a str>,
-    /// Lines that match this too do not count.
+    /// Lines that match this do not count and are no context either.
     pub exclude_pattern: Option<&'a str>,
     /// Take the pattern as plain text.
     pub fixed_strings: bool,
@@ -133,7 +135,8 @@ pub struct SearchResult {
 /// is read as text.
 ///
 /// # Errors
-/// [`Error::Pattern`] when one of the patterns does not compile. Look-around and back-references do not, so that no
+/// [`Error::Pattern`] when one of the patterns does not compile, is longer than [`MAX_PATTERN_BYTES`] or needs more than
+/// 10 MiB when compiled. Look-around and back-references do not, so that no
 /// pattern takes more than linear time.
 pub fn search(request: &SearchRequest<'_>, cancel: Cancel<'_>) -> Result<SearchResult> {
     let file_search = FileSearch::new(request)?;

@@ -87,7 +87,7 @@ impl Content {
             let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
             let directory = kind == EntryKind::Directory;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let ignored = rules.is_some_and(|rules| rules.is_ignored(&entry.path(), directory));
+            let ignored = rules.is_some_and(|rules| rules.ignores_entry(&entry.path(), kind));
             if directory {
                 let closed = ignored || CLOSED_FOLDERS.contains(&name.as_str());
                 content.folders.insert((name, closed));
@@ -177,19 +177,19 @@ pub fn find_by_suffix(
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten().take(MAX_NAMES) {
             let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
-            let path = entry.path();
-            let directory = kind == EntryKind::Directory;
-            let matches = kind == EntryKind::File && path.ends_with(suffix);
-            if !(directory || matches)
-                || rules.is_some_and(|rules| rules.is_ignored(&path, directory))
-            {
+            let name = entry.file_name();
+            let wanted = match kind {
+                EntryKind::Directory => name != "node_modules" && waiting.len() < max_folders,
+                EntryKind::File => suffix.file_name() == Some(&name),
+                EntryKind::Symlink | EntryKind::Special => false,
+            };
+            let path = folder.join(&name);
+            if !wanted || rules.is_some_and(|rules| rules.ignores_entry(&path, kind)) {
                 continue;
             }
-            if directory {
-                if entry.file_name() != "node_modules" && waiting.len() < max_folders {
-                    waiting.push_back(path);
-                }
-            } else if found.replace(path).is_some() {
+            if kind == EntryKind::Directory {
+                waiting.push_back(path);
+            } else if path.ends_with(suffix) && found.replace(path).is_some() {
                 return None;
             }
         }

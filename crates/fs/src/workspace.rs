@@ -3,6 +3,10 @@
 //! Models write paths with a leading `@` (from the prompt's syntax), as `file://` URLs, with escapes or with NULs, or
 //! put whole error messages there. [`Workspace::resolve`] finds the file that is meant; [`Workspace::check`] decides
 //! by its real path, component by component.
+//!
+//! What git keeps in `.git` and what an `.env` file holds is closed even inside the workspace: hooks there are programs
+//! that git runs unasked, and credentials have no place in a conversation. Gemini CLI closes `node_modules` as well; here
+//! it stays open, because the sources of a dependency answer many questions.
 
 use std::path::{Path, PathBuf};
 
@@ -150,7 +154,8 @@ impl Workspace {
         if self.target().join(scope).exists() { given } else { rest }
     }
 
-    /// Whether `path` (absolute, or relative to the target) may be touched, judged by where it really is.
+    /// Whether `path` (absolute, or relative to the target) may be touched, judged by where it really is; what is closed
+    /// in a workspace (see the module's description) is closed by its name too, wherever that links to.
     ///
     /// # Errors
     /// [`Error::InvalidPath`] or [`Error::OutsideWorkspace`], both with the message for the model.
@@ -159,8 +164,9 @@ impl Workspace {
         check_sanity(&path)?;
         let real = real_path(&path)?;
         let below = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
+        let inside = self.roots.iter().any(|root| real.starts_with(&root.real));
         let allowed = !below(&self.denied)
-            && (self.roots.iter().any(|root| real.starts_with(&root.real))
+            && (inside && !self.is_closed(&real) && !self.is_closed(&path)
                 || real.starts_with(&self.temp.real)
                 || self.memory_files.contains(&real)
                 || access == Access::Read && below(&self.readable));
@@ -172,6 +178,16 @@ impl Workspace {
             roots: self.roots().map(Path::to_path_buf).collect(),
             temp: self.temp().to_path_buf(),
         })
+    }
+
+    /// Whether `path` (absolute) lies in the workspace but is closed there, judged by its letters.
+    pub fn is_closed(&self, path: &Path) -> bool {
+        let below = |root: &Place| {
+            let real = path.strip_prefix(&root.real);
+            real.or_else(|_| path.strip_prefix(&root.given)).ok().map(Path::to_path_buf)
+        };
+        let mut ways = self.roots.iter().filter_map(below).peekable();
+        ways.peek().is_some() && ways.all(|way| is_closed_way(&way))
     }
 
     /// The path relative to the target; `.` for the target itself, with `..` outside of it.
@@ -195,6 +211,13 @@ impl Workspace {
         let depth = |root: &&Place| root.real.components().count();
         self.roots.iter().filter(holds).max_by_key(depth).map(|root| root.given.as_path())
     }
+}
+
+/// Whether a path relative to a workspace folder leads into git's own folder or names an environment file.
+fn is_closed_way(below: &Path) -> bool {
+    // Without regard to case: on some systems `.GIT` is the same folder.
+    below.iter().any(|name| name.eq_ignore_ascii_case(".git"))
+        || below.file_name().is_some_and(|name| name == ".env")
 }
 
 /// The path of a `file://` URL; `None` when it is not one.

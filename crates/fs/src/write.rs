@@ -78,7 +78,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8], options: &WriteOptions) -> Result
         _ => PathBuf::from("."),
     };
     if options.create_parents {
-        crate::files::create_directories(&folder)?;
+        create_folders(&folder)?;
     }
     let old = OldFile::open(&target)?;
     check_expectation(&target, options.expected.as_ref())?;
@@ -99,6 +99,26 @@ pub fn write_atomic(path: &Path, bytes: &[u8], options: &WriteOptions) -> Result
     let modified = fs::metadata(&target).and_then(|metadata| metadata.modified()).ok();
     let fingerprint = Fingerprint::of_bytes(bytes, modified);
     Ok(Written { created: old.is_none(), target, in_place, fingerprint })
+}
+
+/// Creates a folder with its parents, all of them there to stay: what is synced into a folder that a power cut takes
+/// away is lost with it.
+fn create_folders(folder: &Path) -> Result<()> {
+    let missing = missing_folders(folder);
+    crate::files::create_directories(folder)?;
+    for parent in missing.iter().filter_map(|created| created.parent()) {
+        sync_folder(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    }
+    Ok(())
+}
+
+/// The folders on the way to `folder`, itself included, that are not there; the innermost first.
+fn missing_folders(folder: &Path) -> Vec<&Path> {
+    let is_missing = |folder: &&Path| {
+        !folder.as_os_str().is_empty()
+            && fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    folder.ancestors().take_while(is_missing).collect()
 }
 
 /// Where a path leads when its last component is a symbolic link, also one whose target is missing.

@@ -6,7 +6,7 @@
 //!   started ended on cancel or time-out. It returns when the *command* ends, not when the last
 //!   holder of its pipe does.
 //! - [`reap_all`]: ends what commands left running; the program calls it before it exits.
-//! - the pure pieces around that: [`child_environment`], [`strip_wrapper`], [`strip_ansi`].
+//! - the pure pieces around that: [`redact`], [`child_environment`], [`strip_wrapper`], [`strip_ansi`].
 //!
 //! What it is not: it decides nothing about permission, words no answer for the model, and reads no
 //! setting. Nobody else in the workspace starts a process.
@@ -17,6 +17,7 @@ mod error;
 mod jobs;
 mod output;
 mod pipe;
+mod redaction;
 mod run;
 mod script;
 mod sessions;
@@ -28,6 +29,7 @@ pub use capture::{BINARY_NOTICE, Chunk};
 pub use environment::child_environment;
 pub use error::ShellError;
 pub use output::{Limits, Output, TRUNCATION_WARNING};
+pub use redaction::{Redaction, redact};
 pub use run::{Ended, Outcome, ShellCommand, run, run_with};
 pub use script::strip_wrapper;
 pub use sessions::reap_all;

@@ -12,6 +12,7 @@ use pollux_protocol::{
     ToolErrorKind, ToolOutput,
 };
 
+use pollux_shell::Redaction;
 use serde_json::Value;
 
 use crate::glob::GlobTool;
@@ -43,6 +44,9 @@ pub struct ToolOptions {
     pub shell_timeout: Option<Duration>,
     /// How long a command may print nothing; none for ever (`tools.shell.inactivityTimeout`).
     pub shell_inactivity: Option<Duration>,
+    /// What is hidden from commands (`security.environmentVariableRedaction`). It turns strict by itself where the
+    /// environment is that of a GitHub action.
+    pub redaction: Redaction,
 }
 
 impl Default for ToolOptions {
@@ -55,6 +59,7 @@ impl Default for ToolOptions {
             truncate_threshold: 40_000,
             shell_timeout: Some(Duration::from_mins(10)),
             shell_inactivity: Some(Duration::from_mins(5)),
+            redaction: Redaction::default(),
         }
     }
 }
@@ -113,7 +118,18 @@ impl ToolOptions {
             truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
             shell_timeout: own_limit.map_or(Self::default().shell_timeout, limit),
             shell_inactivity: limit(settings.tools.shell.inactivity_timeout),
+            redaction: redaction(settings),
         }
+    }
+}
+
+fn redaction(settings: &Settings) -> Redaction {
+    let names = |key| settings.texts(key).unwrap_or_default();
+    Redaction {
+        enabled: settings.boolean("security.environmentVariableRedaction.enabled"),
+        strict: false,
+        allowed: names("security.environmentVariableRedaction.allowed"),
+        blocked: names("security.environmentVariableRedaction.blocked"),
     }
 }
 
@@ -135,8 +151,12 @@ impl ToolContext {
 
     /// The real path that an argument means, checked for `access`.
     pub(crate) fn locate(&self, given: &str, access: Access) -> Result<PathBuf, ToolError> {
-        let path = self.workspace.resolve(given).map_err(|error| invalid(error.to_string()))?;
-        self.workspace.check(&path, access).map_err(|error| invalid(error.to_string()))?;
+        let refused = |error: pollux_fs::Error| invalid(error.to_string());
+        let path = self.workspace.resolve(given).map_err(refused)?;
+        self.workspace.check(&path, access).map_err(refused)?;
+        // The name itself may be closed whatever it links to.
+        let named = self.workspace.absolute(given).map_err(refused)?;
+        self.workspace.check(&named, access).map_err(refused)?;
         Ok(path)
     }
 
@@ -223,5 +243,34 @@ mod tests {
     #[test]
     fn unset_settings_mean_the_defaults() {
         assert_eq!(ToolOptions::from_settings(&Settings::defaults()), ToolOptions::default());
+    }
+
+    #[test]
+    fn redaction_follows_the_settings() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().display().to_string();
+        let pairs = [("HOME", folder.as_str()), ("GEMINI_CLI_HOME", &folder)];
+        let environment = pollux_config::Environment::from_pairs(pairs);
+        let places = pollux_config::Places::new(&environment);
+        std::fs::create_dir_all(places.user_settings().parent().unwrap()).unwrap();
+        let settings = r#"{"security": {"environmentVariableRedaction":
+            {"enabled": true, "allowed": ["A", 1], "blocked": ["B"]}}}"#;
+        std::fs::write(places.user_settings(), settings).unwrap();
+        let loaded = pollux_config::load(&pollux_config::LoadOptions {
+            places: &places,
+            cwd: &home.path().join("project"),
+            environment: &environment,
+            skip_trust: false,
+            ide_trust: None,
+            ignore_env: true,
+        });
+        let options = ToolOptions::from_settings(&loaded.unwrap().settings);
+        let expected = Redaction {
+            enabled: true,
+            strict: false,
+            allowed: vec!["A".to_owned()],
+            blocked: vec!["B".to_owned()],
+        };
+        assert_eq!(options.redaction, expected);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, Exclusions, SearchRequest, SearchResult};
+use pollux_fs::{Access, EntryKind, Exclusions, MAX_PATTERN_BYTES, SearchRequest, SearchResult};
 use pollux_protocol::{
     Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolKind,
     ToolOutput,
@@ -116,6 +116,16 @@ impl Tool for GrepSearchTool {
 
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
         let params: Params = self.schema.read(args)?;
+        for (name, pattern) in [
+            ("pattern", Some(&params.pattern)),
+            ("exclude_pattern", params.exclude_pattern.as_ref()),
+        ] {
+            if pattern.is_some_and(|pattern| pattern.len() > MAX_PATTERN_BYTES) {
+                return Err(invalid(format!(
+                    "The '{name}' parameter is too long: at most {MAX_PATTERN_BYTES} bytes."
+                )));
+            }
+        }
         if !params.fixed_strings {
             compiles(&params.pattern).map_err(|error| {
                 invalid(format!("Invalid regular expression pattern provided: {error}"))

@@ -105,7 +105,8 @@ impl Tool for ListDirectoryTool {
 
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
         let params: Params = self.schema.read(args)?;
-        let path = self.context.locate(&params.dir_path, Access::Read)?;
+        let given = if params.dir_path.is_empty() { "." } else { &params.dir_path };
+        let path = self.context.locate(given, Access::Read)?;
         Ok(Box::new(ListDirectory { context: Arc::clone(&self.context), path, params }))
     }
 }
@@ -189,14 +190,13 @@ fn list(
 
 impl Listing {
     fn add(&mut self, entry: &pollux_fs::DirectoryEntry, ignore: &[String], rules: &IgnoreRules) {
-        if ignore.iter().any(|pattern| names::matches(pattern, &entry.name)) {
-            return;
-        }
         // A link counts as what it leads to; one that leads nowhere is no file.
         let Ok(FileInfo { kind, size, .. }) = pollux_fs::info(&entry.path) else { return };
         let is_directory = kind == EntryKind::Directory;
         if rules.is_ignored(&entry.path, is_directory) {
             self.ignored += 1;
+        } else if ignore.iter().any(|pattern| names::matches(pattern, &entry.name)) {
+            // Left out because the call says so: not worth telling.
         } else if is_directory {
             self.folders.push(entry.name.clone());
         } else {

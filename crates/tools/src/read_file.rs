@@ -191,7 +191,8 @@ fn load(path: &Path) -> Result<Vec<u8>, Error> {
 fn failure(path: &Path, error: &Error) -> ToolOutput {
     let absolute = path.display();
     let (kind, message, display) = match error {
-        Error::NotFound { .. } => (
+        // Below a file there is nothing either.
+        Error::NotFound { .. } | Error::NotADirectory { .. } => (
             ToolErrorKind::FileNotFound,
             format!("File not found: {absolute}"),
             "File not found.".to_owned(),

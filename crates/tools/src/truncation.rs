@@ -59,13 +59,28 @@ pub(crate) fn truncate_ends(
     };
     let omitted = total.saturating_sub((head.chars().count() + tail.chars().count()) as u64);
     let place = match file {
-        Some(file) => format!("the full output is in {}", file.display()),
-        None => "the full output could not be kept".to_owned(),
+        Some(file) => format!("For full output see: {}", file.display()),
+        None => "The full output could not be kept.".to_owned(),
     };
+    let [first, last] = [head_length, tail_length].map(|length| grouped(length as u64));
+    let omitted = grouped(omitted);
     format!(
-        "Output too large. Showing the first {head_length} and the last {tail_length} characters; {place}\n\n\
+        "Output too large. Showing first {first} and last {last} characters. {place}\n\n\
          {head}\n\n... [{omitted} characters omitted] ...\n\n{tail}"
     )
+}
+
+/// A number with a comma between its thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// The byte at which the character with this index begins.

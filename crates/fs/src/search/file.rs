@@ -10,13 +10,20 @@ use grep_searcher::{
 };
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{FileMatches, MAX_CONTEXT, MAX_KEPT_BYTES, MAX_LINE_BYTES, MatchLine, SearchRequest};
+use super::{
+    FileMatches, MAX_CONTEXT, MAX_KEPT_BYTES, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine,
+    SearchRequest,
+};
 use crate::error::{Error, Result};
 use crate::files::open_regular;
 use crate::walk::Cancel;
 
 /// A line (with the context before it) longer than this makes the file count as unreadable.
 const MAX_BUFFER: usize = 64 * 1024 * 1024;
+
+/// Memory of one compiled expression, in bytes. Compiling takes time in proportion, and a few letters (`\w{400}`) can ask
+/// for any amount.
+const MAX_COMPILED: usize = 10 * 1024 * 1024;
 
 /// The compiled request.
 pub(super) struct FileSearch {
@@ -29,6 +36,11 @@ pub(super) struct FileSearch {
 
 impl FileSearch {
     pub(super) fn new(request: &SearchRequest<'_>) -> Result<Self> {
+        if request.pattern.len().max(request.exclude_pattern.map_or(0, str::len))
+            > MAX_PATTERN_BYTES
+        {
+            return Err(Error::Pattern("the pattern is too long".into()));
+        }
         let matcher = RegexMatcherBuilder::new()
             .case_insensitive(!request.case_sensitive)
             .fixed_strings(request.fixed_strings)
@@ -36,11 +48,15 @@ impl FileSearch {
             // Makes `$` match before the carriage return of a line; costs speed, so only where it matters.
             .crlf(!request.fixed_strings && request.pattern.contains('$'))
             .line_terminator(Some(b'\n'))
+            .size_limit(MAX_COMPILED)
+            .dfa_size_limit(MAX_COMPILED)
             .build(request.pattern)
             .map_err(|error| Error::Pattern(error.to_string()))?;
         let exclude = |pattern: &str| {
             RegexBuilder::new(pattern)
                 .case_insensitive(!request.case_sensitive)
+                .size_limit(MAX_COMPILED)
+                .dfa_size_limit(MAX_COMPILED)
                 .build()
                 .map_err(|error| Error::Pattern(error.to_string()))
         };
@@ -144,6 +160,10 @@ impl<'a> Collector<'a> {
         Self { search, lines, matches: 0, bytes: 0, binary: false, last_match: 0, lead_in }
     }
 
+    fn is_excluded(&self, line: &[u8]) -> bool {
+        self.search.exclude.as_ref().is_some_and(|exclude| exclude.is_match(line))
+    }
+
     fn is_full(&self) -> bool {
         self.matches >= self.search.limit || self.bytes >= MAX_KEPT_BYTES
     }
@@ -172,7 +192,7 @@ impl Sink for Collector<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let lead_in = self.lead_in.take();
-        if self.search.exclude.as_ref().is_some_and(|exclude| exclude.is_match(found.bytes())) {
+        if self.is_excluded(found.bytes()) {
             if let Some(start) = lead_in {
                 self.lines.truncate(start);
             }
@@ -195,12 +215,14 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
             self.lead_in.get_or_insert(self.lines.len());
-            self.push(number, context.bytes(), false);
+            if !self.is_excluded(context.bytes()) {
+                self.push(number, context.bytes(), false);
+            }
             return Ok(true);
         }
         // Lines after an excluded match come here too.
         let last_wanted = self.last_match + self.search.after as u64;
-        if self.matches > 0 && number <= last_wanted {
+        if self.matches > 0 && number <= last_wanted && !self.is_excluded(context.bytes()) {
             self.push(number, context.bytes(), false);
         }
         Ok(!self.is_full() || number < last_wanted)

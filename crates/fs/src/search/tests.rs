@@ -96,6 +96,11 @@ fn context_and_limits() {
         context(&|request| (request.context, request.exclude_pattern) = (1, Some("2|7"))),
         "5-5 6:hit 6"
     );
+    assert_eq!(
+        context(&|request| (request.context, request.exclude_pattern) = (2, Some("[147]"))),
+        "2:hit 2 3-3 5-5 6:hit 6 8-8",
+        "lines around matches are left out too"
+    );
 
     let paths = [root.clone()];
     let mut request = SearchRequest::new("hit", &paths);
@@ -131,12 +136,20 @@ fn rules_and_exclusions_apply_to_files_named_too() {
 #[test]
 fn bad_patterns_are_errors() {
     let paths = [PathBuf::from("/nowhere")];
-    for bad in ["(", "a\nb", "(?=x)", "x{99999999}"] {
+    for bad in ["(", "a\nb", "(?=x)", "x{99999999}", r"\w{400}"] {
         assert!(
             matches!(search(&SearchRequest::new(bad, &paths), NEVER), Err(Error::Pattern(_))),
             "{bad}"
         );
     }
+    let long = "x".repeat(MAX_PATTERN_BYTES + 1);
+    for fixed_strings in [false, true] {
+        let request = SearchRequest { fixed_strings, ..SearchRequest::new(&long, &paths) };
+        let error = search(&request, NEVER).unwrap_err();
+        assert_eq!(error.to_string(), "the pattern is too long");
+    }
+    let exclude = SearchRequest { exclude_pattern: Some(&long), ..SearchRequest::new("x", &paths) };
+    assert!(matches!(search(&exclude, NEVER), Err(Error::Pattern(_))));
     let mut request = SearchRequest::new("x", &paths);
     request.include = Some("a[");
     assert!(matches!(search(&request, NEVER), Err(Error::Pattern(_))));

@@ -88,3 +88,14 @@ fn a_suffix_finds_the_one_file_it_fits() {
     assert_eq!(find("ore/src/a.rs"), None);
     assert_eq!(find_by_suffix(&root, Path::new("only.rs"), None, 2), None);
 }
+
+#[test]
+fn a_suffix_is_not_looked_for_in_what_is_ignored() {
+    let (_dir, root) = tree(&["out/core/a.rs", "pkg/core/a.rs", "pkg/b.log", ".git/core/c"]);
+    fs::write(root.join(".geminiignore"), "out\n*.log\n").unwrap();
+    let rules = IgnoreRules::new(&root, &IgnoreOptions::default());
+    let find = |suffix: &str| find_by_suffix(&root, Path::new(suffix), Some(&rules), 50);
+    assert_eq!(find("core/a.rs"), Some(root.join("pkg/core/a.rs")));
+    assert_eq!(find("b.log"), None);
+    assert_eq!(find("core/c"), None);
+}

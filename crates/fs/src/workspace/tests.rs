@@ -94,6 +94,57 @@ fn access_is_by_real_path_and_whole_components() {
 }
 
 #[test]
+fn what_git_keeps_and_environment_files_are_closed() {
+    let Fixture { _dir, base, workspace } = fixture();
+    let cases = [
+        ("w/.git", false),
+        ("w/.git/config", false),
+        ("w/src/.GIT/hooks/pre-commit", false),
+        ("other/sub/.git", false),
+        ("w/.env", false),
+        ("w/src/.env", false),
+        ("w/src/../.env", false),
+        ("w/.github/workflows/ci.yml", true),
+        ("w/.gitignore", true),
+        ("w/a.git/HEAD", true),
+        ("w/.env.example", true),
+        ("w/.ENV", true),
+        ("w/.env/bin/python", true),
+        ("w/node_modules/m/index.js", true),
+        ("temp/.git/config", true),
+        ("temp/.env", true),
+    ];
+    for (path, expected) in cases {
+        for access in [Access::Read, Access::Write] {
+            let checked = workspace.check(&base.join(path), access);
+            assert_eq!(checked.is_ok(), expected, "{path} {access:?}");
+            assert!(
+                !matches!(checked, Err(ref error) if !matches!(error, Error::OutsideWorkspace { .. }))
+            );
+        }
+    }
+    // A workspace that itself lies in such a folder was chosen by the user.
+    let inside = Workspace::new(base.join("w/.git/modules/m"), base.join("temp"));
+    inside.check(&base.join("w/.git/modules/m/config"), Access::Read).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_opens_nothing_that_is_closed() {
+    use std::os::unix::fs::symlink;
+    let Fixture { _dir, base, workspace } = fixture();
+    fs::create_dir(base.join("w/.git")).unwrap();
+    fs::create_dir(base.join("w/gitdir")).unwrap();
+    fs::write(base.join("w/.env"), "").unwrap();
+    symlink(base.join("w/.git"), base.join("w/inside")).unwrap();
+    symlink(base.join("w/.env"), base.join("w/innocent")).unwrap();
+    symlink(base.join("w/gitdir"), base.join("other/.git")).unwrap();
+    for path in ["w/inside/config", "w/innocent", "other/.git/config"] {
+        assert!(workspace.check(&base.join(path), Access::Read).is_err(), "{path}");
+    }
+}
+
+#[test]
 fn reading_may_be_wider_than_writing() {
     let Fixture { _dir, base, mut workspace } = fixture();
     workspace.allow_reading(&base.join("home"));

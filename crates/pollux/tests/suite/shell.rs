@@ -123,7 +123,7 @@ fn long_output_lies_in_a_file() {
     );
     let omitted = whole.trim_end().len() - 40_000;
     assert!(
-        told.contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")),
+        told.replace(',', "").contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")),
         "{}",
         &told[..500]
     );
@@ -147,8 +147,7 @@ fn a_models_call_id_is_no_path() {
         stage.yolo("go");
         assert!(stage.response().contains("characters omitted"));
         let shown = stage.response();
-        let file =
-            shown.split("the full output is in ").nth(1).and_then(|rest| rest.lines().next());
+        let file = shown.split("For full output see: ").nth(1).and_then(|rest| rest.lines().next());
         let file = std::path::PathBuf::from(file.unwrap_or_else(|| panic!("{}", &shown[..400])));
         let folder = stage.project_temporary().join("tool-outputs");
         assert_eq!(file.parent().and_then(Path::parent), Some(folder.as_path()), "{file:?}");
@@ -181,7 +180,7 @@ fn silence_ends_a_command() {
     let stage = Stage::new();
     stage.home.settings(&json!({"tools": {"shell": {"inactivityTimeout": 1}}}));
     let (told, run) = shell(&stage, "echo begun; sleep 30");
-    let expected = "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbegun";
+    let expected = "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\n<untrusted_context>\nbegun\n</untrusted_context>";
     assert_eq!(told.trim_end(), expected);
     assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
 }

@@ -175,7 +175,7 @@ fn files_are_read_as_the_reference_tells() {
         assert_eq!(call(&stage, "read_file", arguments.clone()), expected, "{arguments}");
     }
     let told = call(&stage, "read_file", json!({"file_path": "long.txt"}));
-    let status = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2000 of 2500 total lines.\nAction: ";
+    let status = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2000 of 2501 total lines.\nAction: ";
     assert!(told.starts_with(status), "{}", &told[..300]);
     assert!(told.contains("\n\n--- FILE CONTENT (truncated) ---\nline 1\nline 2\n"));
     assert!(told.trim_end().ends_with("line 2000") && told.contains("2001"));

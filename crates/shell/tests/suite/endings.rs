@@ -124,6 +124,39 @@ async fn ten_sleeps_run_side_by_side() {
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_commands_end_at_once() {
+    const COMMANDS: usize = 100;
+    let cancel = CancellationToken::new();
+    let (started, mut signals) = tokio::sync::mpsc::unbounded_channel();
+    let running: Vec<_> = (0..COMMANDS)
+        .map(|_| {
+            let (cancel, started) = (cancel.clone(), started.clone());
+            tokio::spawn(run(command("sleep 100 & echo child=$!; wait"), cancel, move |_| {
+                started.send(()).ok();
+            }))
+        })
+        .collect();
+    for _ in 0..COMMANDS {
+        signals.recv().await.unwrap();
+    }
+    let cancelled = Instant::now();
+    cancel.cancel();
+    let mut processes = Vec::new();
+    for outcome in running {
+        let outcome = outcome.await.unwrap().unwrap();
+        assert_eq!(outcome.ended, Ended::Cancelled);
+        processes.extend([outcome.process_group, number(&outcome.text(), "child")]);
+    }
+    let took = cancelled.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    for process in processes {
+        wait_until_gone(process).await;
+    }
+    let took = cancelled.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
 #[tokio::test]
 async fn what_cannot_start_says_why() {
     let mut missing = command("echo");

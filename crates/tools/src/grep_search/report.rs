@@ -21,7 +21,8 @@ pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> Too
     let pattern = &params.pattern;
     if result.files.is_empty() {
         let text = format!("No matches found for pattern \"{pattern}\" {place}.");
-        return ToolOutput::quiet(text).display(Display::Text("No matches found".to_owned()));
+        return ToolOutput::quiet(text)
+            .display(Display::Structured(json!({"summary": "No matches found", "matches": []})));
     }
     let limited = if result.truncated {
         let limit = params.total_max_matches.map_or(super::DEFAULT_MATCHES as u64, |limit| limit);

@@ -1,8 +1,11 @@
 //! Which lines of a text are shown, and how what is left out is told.
+//!
+//! Lines are what stands between line feeds, as Gemini CLI counts them: behind a last line feed there is one more, empty
+//! line. Long lines are measured in UTF-16 units, as there.
 
 /// Lines shown when no end is asked for.
 const MAX_LINES: usize = 2000;
-/// Characters shown of a line.
+/// UTF-16 units shown of a line.
 const MAX_LINE_LENGTH: usize = 2000;
 /// Stands after a line that was cut.
 const CUT: &str = "... [truncated]";
@@ -37,31 +40,25 @@ pub(super) struct View {
 pub(super) fn view(text: &str, range: LineRange) -> View {
     let mut view =
         View { content: String::new(), first: range.start, last: 0, total: 0, shortened: false };
-    for line in text.split_inclusive('\n') {
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
         view.total += 1;
         if view.total < range.start || view.total > range.end {
             continue;
         }
-        view.last = view.total;
-        let ended = line.ends_with('\n');
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = if ended { line.strip_suffix('\r').unwrap_or(line) } else { line };
-        view.push(line, ended);
+        if view.total > range.start {
+            view.content.push('\n');
+        }
+        let is_ended = lines.peek().is_some();
+        view.push(if is_ended { line.strip_suffix('\r').unwrap_or(line) } else { line });
     }
-    if view.is_partial() && view.content.ends_with('\n') {
-        view.content.pop();
-    }
+    view.last = range.end.min(view.total);
     view
 }
 
 impl View {
-    fn push(&mut self, line: &str, ended: bool) {
-        // A byte is never more than a character, so most lines need no count.
-        let cut = match line.len() {
-            0..=MAX_LINE_LENGTH => None,
-            _ => line.char_indices().nth(MAX_LINE_LENGTH).map(|(at, _)| at),
-        };
-        match cut {
+    fn push(&mut self, line: &str) {
+        match cut(line) {
             Some(at) => {
                 self.content.push_str(&line[..at]);
                 self.content.push_str(CUT);
@@ -69,13 +66,10 @@ impl View {
             }
             None => self.content.push_str(line),
         }
-        if ended {
-            self.content.push('\n');
-        }
     }
 
     fn is_partial(&self) -> bool {
-        self.total > 0 && (self.first > 1 || self.last < self.total)
+        self.first > 1 || self.last < self.total
     }
 
     /// What a person is told; nothing for a file that was read whole.
@@ -108,7 +102,6 @@ impl View {
             "This is the end of the file. Use start_line and end_line to read other lines."
                 .to_owned()
         };
-        let (first, last) = if last < first { (0, 0) } else { (first, last) };
         format!(
             "\nIMPORTANT: The file content has been truncated.\n\
              Status: Showing lines {first}-{last} of {total} total lines.\n\
@@ -117,9 +110,22 @@ impl View {
     }
 }
 
-/// How many lines bytes have; an unfinished last one counts.
+/// The byte at which a line is cut: before the character that would not fit.
+fn cut(line: &str) -> Option<usize> {
+    // No text has more UTF-16 units than bytes, so most lines need no count.
+    if line.len() <= MAX_LINE_LENGTH {
+        return None;
+    }
+    let mut units = 0;
+    line.char_indices().find_map(|(at, character)| {
+        units += character.len_utf16();
+        (units > MAX_LINE_LENGTH).then_some(at)
+    })
+}
+
+/// How many lines bytes have; the one behind the last line feed counts.
 pub(super) fn count(bytes: &[u8]) -> u64 {
-    bytes.split_inclusive(|byte| *byte == b'\n').count() as u64
+    bytes.split(|byte| *byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
@@ -145,35 +151,67 @@ mod tests {
     #[test]
     fn a_part_says_how_to_go_on() {
         let (summary, text) = show("a\nb\nc\n", Some(1), Some(2));
-        assert_eq!(summary, "Read lines 1-2 of 3 from a");
+        assert_eq!(summary, "Read lines 1-2 of 4 from a");
         assert_eq!(
             text,
-            "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 3 total lines.\n\
+            "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 4 total lines.\n\
              Action: To read on, call read_file with start_line and end_line; next start_line: 3\n\n\
              --- FILE CONTENT (truncated) ---\na\nb"
         );
         let (_, end) = show("a\nb\nc\n", Some(3), None);
-        assert!(end.contains("Showing lines 3-3 of 3") && end.ends_with("---\nc"), "{end}");
-        let (_, beyond) = show("a\nb\n", Some(7), Some(9));
-        assert!(beyond.contains("The file ends at line 2."), "{beyond}");
+        assert!(end.contains("Showing lines 3-4 of 4") && end.ends_with("---\nc\n"), "{end}");
+    }
+
+    #[test]
+    fn the_line_behind_the_last_line_feed_counts() {
+        let text = "one\ntwo\nthree\nfour\nfive\n";
+        let table = [
+            (Some(2), Some(3), "2-3", "two\nthree"),
+            (Some(1), Some(5), "1-5", "one\ntwo\nthree\nfour\nfive"),
+            (Some(5), None, "5-6", "five\n"),
+            (Some(6), Some(6), "6-6", ""),
+            (Some(7), None, "7-6", ""),
+            (Some(9), Some(12), "9-6", ""),
+        ];
+        for (start, end, shown, content) in table {
+            let (summary, told) = show(text, start, end);
+            assert_eq!(summary, format!("Read lines {shown} of 6 from a"));
+            assert!(told.contains(&format!("Showing lines {shown} of 6 total lines.")), "{told}");
+            assert!(
+                told.ends_with(&format!("--- FILE CONTENT (truncated) ---\n{content}")),
+                "{told}"
+            );
+        }
+        assert!(show(text, Some(7), None).1.contains("The file ends at line 6."));
+        assert_eq!(show(text, Some(1), Some(6)), (String::new(), text.to_owned()));
+        assert_eq!(show("", Some(2), None).0, "Read lines 2-1 of 1 from a");
+        assert_eq!([count(b""), count(b"a"), count(b"a\n"), count(b"a\nb")], [1, 1, 2, 2]);
     }
 
     #[test]
     fn two_thousand_lines_unless_an_end_is_named() {
         let text = "x\n".repeat(5321);
-        assert!(show(&text, None, None).1.contains("Showing lines 1-2000 of 5321 total lines."));
+        assert!(show(&text, None, None).1.contains("Showing lines 1-2000 of 5322 total lines."));
         assert!(show(&text, Some(2001), None).1.contains("next start_line: 4001"));
         assert_eq!(show(&text, None, Some(9999)).1, text);
-        assert_eq!(show(&"x\n".repeat(2000), None, None).0, "");
+        assert_eq!(show(&"x\n".repeat(1999), None, None).0, "");
+        let full = "x\n".repeat(2000);
+        assert_eq!(show(&full, None, None).0, "Read lines 1-2000 of 2001 from a");
+        assert_eq!(show(full.trim_end(), None, None).0, "");
     }
 
     #[test]
     fn long_lines_are_cut_at_characters() {
         let text = format!("{}\nb\n", "é".repeat(2001));
         let (summary, shown) = show(&text, None, None);
-        assert_eq!(summary, "Read all 2 lines from a (some lines were shortened)");
+        assert_eq!(summary, "Read all 3 lines from a (some lines were shortened)");
         assert!(shown.ends_with(&format!("{}... [truncated]\nb\n", "é".repeat(2000))));
         assert_eq!(show(&"é".repeat(2000), None, None).0, "");
+        // Two UTF-16 units each.
+        let (_, shown) = show(&"🦀".repeat(1500), None, None);
+        assert!(shown.ends_with(&format!("---\n{}... [truncated]", "🦀".repeat(1000))), "{shown}");
+        let (_, shown) = show(&format!("x{}", "🦀".repeat(1000)), None, None);
+        assert!(shown.ends_with(&format!("---\nx{}... [truncated]", "🦀".repeat(999))), "{shown}");
     }
 
     #[test]

@@ -44,7 +44,8 @@ impl Report {
                 format!("{reason} There was no output before it was cancelled.")
             }
             Some(reason) => {
-                format!("{reason} Below is the output before it was cancelled:\n{text}")
+                let quoted = untrusted::wrap(&text);
+                format!("{reason} Below is the output before it was cancelled:\n{quoted}")
             }
         };
         let display = if text.is_empty() { silent(outcome) } else { text };

@@ -12,9 +12,23 @@ fn short_output_stays_whole() {
 #[test]
 fn a_fifth_comes_from_the_beginning() {
     let text: String = ('a'..='z').collect();
-    let expected = "Output too large. Showing the first 2 and the last 8 characters; the full output is in /t/x.txt\n\n\
+    let expected = "Output too large. Showing first 2 and last 8 characters. For full output see: /t/x.txt\n\n\
                     ab\n\n... [16 characters omitted] ...\n\nstuvwxyz";
     assert_eq!(truncate(&text, 10, Some(Path::new("/t/x.txt"))).unwrap(), expected);
+}
+
+#[test]
+fn thousands_are_set_apart() {
+    let text = "x".repeat(108_967);
+    let cut = truncate(&text, 40_000, Some(Path::new("/t/x.txt"))).unwrap();
+    let head = "Output too large. Showing first 8,000 and last 32,000 characters. For full output see: /t/x.txt\n\n";
+    assert!(cut.starts_with(head), "{}", &cut[..200]);
+    assert!(cut.contains("\n\n... [68,967 characters omitted] ...\n\n"));
+    for (number, expected) in
+        [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (100_000, "100,000")]
+    {
+        assert_eq!(grouped(number), expected);
+    }
 }
 
 #[test]
@@ -38,7 +52,7 @@ fn file_names_are_safe() {
 #[test]
 fn a_missing_middle_is_counted() {
     let cut = truncate_ends("abcdefgh", "uvwxyz", 1000, 5, None);
-    assert!(cut.ends_with("\n\na\n\n... [1009 characters omitted] ...\n\nwxyz"), "{cut}");
+    assert!(cut.ends_with("\n\na\n\n... [1,009 characters omitted] ...\n\nwxyz"), "{cut}");
     let short = truncate_ends("abcdefgh", "z", 1000, 5, None);
-    assert!(short.ends_with("... [1007 characters omitted] ...\n\nz"), "{short}");
+    assert!(short.ends_with("... [1,007 characters omitted] ...\n\nz"), "{short}");
 }

@@ -94,3 +94,20 @@ async fn folders_to_search_must_be_folders() {
         format!("Search path does not exist {}", session.path("missing").display())
     );
 }
+
+#[tokio::test]
+async fn closed_files_are_not_named() {
+    let session = Session::new();
+    for name in [".git/config", "sub/.GIT/config", ".env", "sub/.env", "sub/config"] {
+        session.file(name, "");
+    }
+    for pattern in ["**/config", "**/.env", ".git/*"] {
+        let args = json!({
+            "pattern": pattern, "respect_git_ignore": false, "respect_gemini_ignore": false,
+        });
+        let found = session.ok("glob", args).await;
+        assert!(!found.contains("/.git") && !found.contains("/.GIT"), "{found}");
+        assert!(!found.contains("/.env\n") && !found.ends_with("/.env"), "{found}");
+        assert_eq!(found.contains("/sub/config"), pattern == "**/config", "{found}");
+    }
+}

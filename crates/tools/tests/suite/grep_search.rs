@@ -86,6 +86,35 @@ async fn parameters() {
 }
 
 #[tokio::test]
+async fn nothing_found_is_told_as_figures() {
+    let output = project().call("grep_search", json!({"pattern": "zz"})).await;
+    assert_eq!(display(&output), json!({"summary": "No matches found", "matches": []}));
+}
+
+#[tokio::test]
+async fn left_out_lines_are_no_context_either() {
+    let args = json!({"pattern": "let foo", "exclude_pattern": "^one", "context": 1});
+    let found = project().ok("grep_search", args).await;
+    assert!(found.ends_with("---\nFile: src/a.rs\nL2: let foo = 1;\nL3- three\n---"), "{found}");
+}
+
+#[tokio::test]
+async fn huge_patterns_are_refused_before_the_search() {
+    let session = Session::new();
+    let long = "x".repeat(64 * 1024 + 1);
+    for (args, name) in [
+        (json!({"pattern": long}), "pattern"),
+        (json!({"pattern": long, "fixed_strings": true}), "pattern"),
+        (json!({"pattern": "x", "exclude_pattern": long}), "exclude_pattern"),
+    ] {
+        let (_, message) = session.err("grep_search", args).await;
+        assert_eq!(message, format!("The '{name}' parameter is too long: at most 65536 bytes."));
+    }
+    let (_, message) = session.err("grep_search", json!({"pattern": r"\w{400}"})).await;
+    assert!(message.contains("size limit"), "{message}");
+}
+
+#[tokio::test]
 async fn long_lines_are_cut() {
     let session = Session::new();
     session.file("a", format!("needle{}", "x".repeat(5000)));

@@ -39,6 +39,39 @@ async fn folders_come_first_and_ignored_names_are_counted() {
 }
 
 #[tokio::test]
+async fn what_is_ignored_and_left_out_counts_as_ignored() {
+    let session = Session::new();
+    session.file(".geminiignore", "*.log\n");
+    session.file("dir/a.log", "");
+    session.file("dir/b.tmp", "");
+    session.file("dir/c", "");
+    let args = json!({"dir_path": "dir", "ignore": ["*.log", "*.tmp"]});
+    let listing = session.ok("list_directory", args).await;
+    assert!(listing.ends_with(":\nc (0 bytes)\n\n(1 ignored)"), "{listing}");
+}
+
+#[tokio::test]
+async fn no_path_is_the_project_folder_and_gits_own_is_hidden() {
+    let session = Session::new();
+    session.file("a", "");
+    for closed in [".git/config", "sub/.GIT/config"] {
+        session.file(closed, "");
+    }
+    let all = json!({"respect_git_ignore": false, "respect_gemini_ignore": false});
+    for (path, expected) in
+        [("", "[DIR] sub\na (0 bytes)\n\n(1 ignored)"), ("sub", "\n\n(1 ignored)")]
+    {
+        let args = json!({"dir_path": path, "file_filtering_options": all});
+        let listing = session.ok("list_directory", args).await;
+        let folder = if path.is_empty() { session.root.clone() } else { session.path(path) };
+        let head = format!("Directory listing for {}:\n", folder.display());
+        assert_eq!(listing, format!("{head}{expected}"));
+    }
+    let (_, message) = session.err("list_directory", json!({"dir_path": ".git"})).await;
+    assert!(message.starts_with("Path not in workspace: "), "{message}");
+}
+
+#[tokio::test]
 async fn what_is_no_listing() {
     let session = Session::new();
     std::fs::create_dir(session.path("empty")).unwrap();

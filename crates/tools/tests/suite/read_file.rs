@@ -36,8 +36,8 @@ async fn a_whole_file_shows_nothing_and_a_part_says_which() {
     let part = session
         .call("read_file", json!({"file_path": "src/a.rs", "start_line": 5, "end_line": 9}))
         .await;
-    assert_eq!(display(&part), "Read lines 5-9 of 120 from src/a.rs");
-    assert!(text(&part).starts_with("\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 5-9 of 120 total lines.\nAction: "));
+    assert_eq!(display(&part), "Read lines 5-9 of 121 from src/a.rs");
+    assert!(text(&part).starts_with("\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 5-9 of 121 total lines.\nAction: "));
     assert!(
         text(&part).ends_with("\n\n--- FILE CONTENT (truncated) ---\nline\nline\nline\nline\nline")
     );
@@ -46,7 +46,7 @@ async fn a_whole_file_shows_nothing_and_a_part_says_which() {
     };
     assert_eq!(
         (file.kind, file.lines, file.tool.as_str()),
-        (FileOperationKind::Read, Some(120), "read_file")
+        (FileOperationKind::Read, Some(121), "read_file")
     );
     assert_eq!(file.path, session.path("src/a.rs"));
 }
@@ -103,9 +103,10 @@ async fn failures_name_the_path() {
         let error = output.error.unwrap();
         assert_eq!((error.kind, error.message), (kind, message));
     }
-    session.file("file", "x");
-    let (kind, _) = session.err("read_file", json!({"file_path": "file/below"})).await;
-    assert!(matches!(kind, ToolErrorKind::ReadContentFailure | ToolErrorKind::FileNotFound));
+    session.file("a.txt", "x");
+    let (kind, message) = session.err("read_file", json!({"file_path": "a.txt/b"})).await;
+    let expected = format!("File not found: {}", at("a.txt/b"));
+    assert_eq!((kind, message), (ToolErrorKind::FileNotFound, expected));
 }
 
 #[tokio::test]
@@ -118,8 +119,32 @@ async fn a_large_file_is_refused_and_one_just_below_is_cut() {
     assert_eq!(message, format!("File size exceeds the 20MB limit: {} (21.50MB)", large.display()));
     session.file("long", "0123456789\n".repeat(1_900_000));
     let shown = session.ok("read_file", json!({"file_path": "long"})).await;
-    assert!(shown.contains("Showing lines 1-2000 of 1900000 total lines."));
+    assert!(shown.contains("Showing lines 1-2000 of 1900001 total lines."));
     assert!(shown.len() < 30_000);
+}
+
+#[tokio::test]
+async fn closed_files_are_refused_by_any_name() {
+    let session = Session::new();
+    session.file(".env", "KEY=secret\n");
+    session.file(".git/config", "secret\n");
+    session.file("plain", "secret\n");
+    let mut names = vec![".env", ".git/config", "./sub/../.env"];
+    if cfg!(unix) {
+        #[cfg(unix)]
+        for (to, from) in [(".env", "innocent"), (".git", "folder"), ("plain", "sub/.env")] {
+            std::fs::create_dir_all(session.path("sub")).unwrap();
+            std::os::unix::fs::symlink(session.path(to), session.path(from)).unwrap();
+        }
+        names.extend(["innocent", "folder/config", "sub/.env"]);
+    }
+    for name in names {
+        let (_, message) = session.err("read_file", json!({"file_path": name})).await;
+        assert!(message.starts_with("Path not in workspace: "), "{name}: {message}");
+        let args = json!({"file_path": name, "content": "x"});
+        let (_, message) = session.err("write_file", args).await;
+        assert!(message.starts_with("Path not in workspace: "), "{name}: {message}");
+    }
 }
 
 #[cfg(unix)]

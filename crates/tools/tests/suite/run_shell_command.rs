@@ -80,6 +80,37 @@ async fn the_environment_has_no_credentials() {
 }
 
 #[tokio::test]
+async fn secrets_are_hidden_when_asked_for_or_run_by_github() {
+    let command = "echo \"[$MY_TOKEN][$OTHER][$PLAIN][${PATH:+path}][$GIT_TERMINAL_PROMPT]\"";
+    let table = [
+        (false, None, "[t][o][p][path][0]"),
+        (true, None, "[][o][][path][0]"),
+        (false, Some(("GITHUB_SHA", "12ab")), "[][o][][path][0]"),
+        (false, Some(("GITHUB_SHA", "")), "[t][o][p][path][0]"),
+        (false, Some(("SURFACE", "Github")), "[][o][][path][0]"),
+        (false, Some(("SURFACE", "other")), "[t][o][p][path][0]"),
+    ];
+    for (enabled, variable, expected) in table {
+        let session = Session::with(|context| {
+            context.environment.retain(|(name, _)| name != "GITHUB_SHA" && name != "SURFACE");
+            for (name, value) in
+                [("MY_TOKEN", "t"), ("OTHER", "o"), ("PLAIN", "p")].into_iter().chain(variable)
+            {
+                context.environment.push((name.into(), value.into()));
+            }
+            context.options.redaction = pollux_shell::Redaction {
+                enabled,
+                allowed: vec!["OTHER".to_owned()],
+                blocked: vec!["plain".to_owned()],
+                ..pollux_shell::Redaction::default()
+            };
+        });
+        let told = run(&session, command).await;
+        assert_eq!(told, wrapped(&format!("Output: {expected}")), "{enabled} {variable:?}");
+    }
+}
+
+#[tokio::test]
 async fn folders() {
     let session = Session::new();
     std::fs::create_dir(session.path("sub")).unwrap();
@@ -106,10 +137,8 @@ async fn long_output_is_kept_in_a_file() {
     assert_eq!(kept.lines().count(), 2000);
     let told = text(&output);
     assert!(told.contains(&file.display().to_string()), "{told}");
-    assert!(
-        told.contains(&format!("... [{} characters omitted] ...", kept.len() - 1000)),
-        "{told}"
-    );
+    // 8,893 characters without the last line feed.
+    assert!(told.contains("... [7,892 characters omitted] ..."), "{} {told}", kept.len());
     assert!(
         told.contains("Output: ")
             && told.contains("\n1\n2\n3\n")
@@ -132,7 +161,10 @@ async fn a_flood_goes_to_the_file_and_not_to_memory() {
     assert!(told.len() < 50_000);
     // The command printed 30,000,000 characters; trimming took the last line feed.
     let omitted = told.split_once("... [").unwrap().1.split_once(" characters omitted").unwrap().0;
-    assert!((29_959_990..=29_960_000).contains(&omitted.parse::<u64>().unwrap()), "{omitted}");
+    assert!(
+        (29_959_990..=29_960_000).contains(&omitted.replace(',', "").parse::<u64>().unwrap()),
+        "{omitted}"
+    );
 }
 
 #[tokio::test]
@@ -143,7 +175,7 @@ async fn commands_that_say_nothing_for_too_long_are_ended() {
     let told = session.ok("run_shell_command", json!({"command": "echo before; sleep 20"})).await;
     assert_eq!(
         told,
-        "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbefore"
+        "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\n<untrusted_context>\nbefore\n</untrusted_context>"
     );
 }
 

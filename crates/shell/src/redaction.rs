@@ -1,0 +1,174 @@
+//! Which variables of the user's environment a command may see. Pure: a list in, a list out.
+//!
+//! Order and lists of the rules are those of Gemini CLI 0.61, so that a user's own lists mean the same here.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+#[cfg(test)]
+mod tests;
+
+/// How much is hidden from commands. The default hides nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redaction {
+    /// Hide what looks like a secret.
+    pub enabled: bool,
+    /// Hide everything that is not known to be harmless, whether `enabled` or not.
+    pub strict: bool,
+    /// Names that are kept unless their value is a secret by its form. Letter case does not matter.
+    pub allowed: Vec<String>,
+    /// Names that are hidden unless they are in `allowed`. Letter case does not matter.
+    pub blocked: Vec<String>,
+}
+
+/// Beginnings of names that are our own, whatever the value.
+const OWN_PREFIX: &str = "GEMINI_CLI_";
+/// Beginnings of names that carry git's settings.
+const GIT_PREFIX: &str = "GIT_CONFIG_";
+
+/// Names that programs cannot do without.
+const HARMLESS: &[&str] = &[
+    "PATH",
+    "HOME",
+    "LANG",
+    "SHELL",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "TERM",
+    "COLORTERM",
+    // Windows.
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "WINDIR",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "SYSTEMDRIVE",
+    // What the GitHub action tells of its task.
+    "ADDITIONAL_CONTEXT",
+    "AVAILABLE_LABELS",
+    "BRANCH_NAME",
+    "DESCRIPTION",
+    "EVENT_NAME",
+    "GITHUB_ENV",
+    "IS_PULL_REQUEST",
+    "ISSUES_TO_TRIAGE",
+    "ISSUE_BODY",
+    "ISSUE_NUMBER",
+    "ISSUE_TITLE",
+    "PULL_REQUEST_NUMBER",
+    "REPOSITORY",
+    "TITLE",
+    "TRIGGERING_ACTOR",
+];
+
+/// Names that lead to accounts and data without looking like it.
+const SENSITIVE: &[&str] = &[
+    "CLIENT_ID",
+    "DB_URI",
+    "CONNECTION_STRING",
+    "AWS_DEFAULT_REGION",
+    "AZURE_CLIENT_ID",
+    "AZURE_TENANT_ID",
+    "SLACK_WEBHOOK_URL",
+    "TWILIO_ACCOUNT_SID",
+    "DATABASE_URL",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_ACCOUNT",
+    "FIREBASE_PROJECT_ID",
+];
+
+/// Parts of names that tell of a secret.
+const SUSPICIOUS: &[&str] = &[
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "KEY",
+    "AUTH",
+    "CREDENTIAL",
+    "CREDS",
+    "PRIVATE",
+    "CERT",
+];
+
+/// Forms of values that are secrets, whatever they are called.
+const SECRET_FORMS: &[&str] = &[
+    // Private keys and certificates (RFC 7468).
+    r"(?i)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----",
+    r"(?i)-----BEGIN CERTIFICATE-----",
+    // User and password in a URL.
+    r"(?i)[a-z][a-z0-9+.-]*://[^:/\s]*:[^@\s]+@",
+    // GitHub.
+    r"(?i)(?:gh[pousr]|github_pat)_[a-z0-9_]{36}",
+    // Google.
+    r"(?i)AIzaSy[a-z0-9_-]{33}",
+    // Amazon.
+    r"(?i)AKIA[A-Z0-9]{16}",
+    // Signed JSON (RFC 7519).
+    r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*",
+    // Stripe.
+    r"(?i)[sr]k_(?:live|test)_[0-9a-z]{24}",
+    // Slack.
+    r"(?i)xox[abpr]-[a-z0-9-]+",
+];
+
+/// The forms, compiled once. A test makes sure that they compile.
+static SECRETS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SECRET_FORMS).ok());
+
+/// The variables that a command may see, in their order. Everything when `redaction` is neither enabled nor strict.
+pub fn redact(
+    environment: Vec<(OsString, OsString)>,
+    redaction: &Redaction,
+) -> Vec<(OsString, OsString)> {
+    if !redaction.enabled && !redaction.strict {
+        return environment;
+    }
+    let upper = |names: &[String]| names.iter().map(|name| name.to_uppercase()).collect();
+    let rules = Rules {
+        allowed: upper(&redaction.allowed),
+        blocked: upper(&redaction.blocked),
+        strict: redaction.strict,
+    };
+    environment.into_iter().filter(|(name, value)| rules.keep(name, value)).collect()
+}
+
+/// The user's names, in capitals.
+struct Rules {
+    allowed: HashSet<String>,
+    blocked: HashSet<String>,
+    strict: bool,
+}
+
+impl Rules {
+    /// The first rule that speaks about a variable decides.
+    fn keep(&self, name: &OsStr, value: &OsStr) -> bool {
+        let name = name.to_string_lossy().to_uppercase();
+        let is_one_of = |names: &[&str]| names.contains(&name.as_str());
+        if name.starts_with(OWN_PREFIX) {
+            true
+        } else if is_secret(value) {
+            false
+        } else if name.starts_with(GIT_PREFIX) || self.allowed.contains(&name) {
+            true
+        } else if self.blocked.contains(&name) {
+            false
+        } else if is_one_of(HARMLESS) {
+            true
+        } else if is_one_of(SENSITIVE) || self.strict {
+            false
+        } else {
+            !SUSPICIOUS.iter().any(|part| name.contains(part))
+        }
+    }
+}
+
+fn is_secret(value: &OsStr) -> bool {
+    // Without the forms everything might be one.
+    SECRETS.as_ref().is_none_or(|forms| forms.is_match(&value.to_string_lossy()))
+}
