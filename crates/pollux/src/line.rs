@@ -32,13 +32,10 @@ pub(crate) use terminal::restore as restore_terminal;
 
 use conversation::{Conversation, Preparation, Setting, Work};
 use page::Page;
-use terminal::{Change, Changes, Modes};
+use terminal::{Change, Changes, MARK_PASTES, Modes, NO_MARKS};
 
 /// The exit code when the terminal is gone: that of SIGHUP.
 const HUNG_UP: u8 = 129;
-/// Asks the terminal to mark what is pasted, so that a line end in it is none of the person's.
-const MARK_PASTES: &[u8] = b"\x1b[?2004h";
-const NO_MARKS: &[u8] = b"\x1b[?2004l";
 /// What the last words may take on a terminal that has stopped.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Columns of a terminal that does not tell.
@@ -131,12 +128,12 @@ struct Screen {
 impl Screen {
     /// The loop: waits for whatever comes first, until it is over.
     async fn talk(&mut self, talk: &mut Conversation<'_>, signals: &mut Signals) -> u8 {
-        let mut events = talk.events();
+        let mut events = talk.events().fuse();
         let mut typed = terminal::read();
         if self.modes.raw {
             self.out.push(MARK_PASTES);
         }
-        self.tell_size(talk);
+        tell_size(talk);
         loop {
             if let Some(code) = talk.over {
                 return code;
@@ -197,7 +194,7 @@ impl Screen {
             Change::Continue => self.take_over(talk),
             Change::Resize => {
                 talk.page.resize(columns());
-                self.tell_size(talk);
+                tell_size(talk);
             }
         }
     }
@@ -210,12 +207,6 @@ impl Screen {
         talk.page.resize(columns());
     }
 
-    fn tell_size(&self, talk: &Conversation<'_>) {
-        if let Some((columns, rows)) = terminal::size() {
-            talk.wish(Op::Resize { columns, rows });
-        }
-    }
-
     /// The last words; then the terminal is given back and the agent ends.
     async fn close(mut self, page: &mut Page, assembled: Assembled) {
         if self.modes.raw {
@@ -225,6 +216,13 @@ impl Screen {
         drop(tokio::time::timeout(LAST_WORDS, self.out.finish()).await);
         drop(self.modes);
         assembled.close().await;
+    }
+}
+
+/// Programs that run in a terminal of their own get the size of this one.
+fn tell_size(talk: &Conversation<'_>) {
+    if let Some((columns, rows)) = terminal::size() {
+        talk.wish(Op::Resize { columns, rows });
     }
 }
 

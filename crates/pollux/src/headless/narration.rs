@@ -1,4 +1,5 @@
-//! What the tools do, for a person who watches: on standard error, beside the model's words.
+//! What the tools do, in lines for a person who watches. A headless run prints them on standard error,
+//! beside the model's words.
 
 use pollux_protocol::{Call, Display, FinishedCall};
 

@@ -131,8 +131,10 @@ impl<'a> Conversation<'a> {
 
     /// Bytes that were typed or pasted.
     pub(super) fn typed(&mut self, bytes: &[u8]) {
-        let mut keys = self.decoder.decode(bytes).into_iter().peekable();
-        while let Some(key) = keys.next() {
+        let keys = self.decoder.decode(bytes);
+        let is_one_line =
+            matches!(&keys[..], [before @ .., Key::Enter] if !before.contains(&Key::Enter));
+        for key in keys {
             if self.over.is_some() {
                 return;
             }
@@ -143,7 +145,7 @@ impl<'a> Conversation<'a> {
             if self.questions.is_empty() {
                 self.edit_draft(key);
             } else {
-                self.edit_answer(key, keys.peek().is_none());
+                self.edit_answer(key, is_one_line);
             }
         }
     }
@@ -331,14 +333,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// `last`: nothing was typed after this key. An answer that was typed ahead of its question, as a part
-    /// of a paste, is none.
-    fn edit_answer(&mut self, key: Key, last: bool) {
+    /// `is_one_line`: the key came with no line but its own. What came with others was typed ahead of the
+    /// question, or pasted, and answers nothing.
+    fn edit_answer(&mut self, key: Key, is_one_line: bool) {
         match self.answer.press(key) {
             Edited::Line => {}
             Edited::Continued | Edited::TooLong => self.ask_again(),
             Edited::Submitted(line) => match question::chosen(&line, &self.choices) {
-                Some(outcome) if last => self.reply(outcome),
+                Some(outcome) if is_one_line => self.reply(outcome),
                 _ => self.ask_again(),
             },
             Edited::EndOfInput => self.reply(Outcome::Cancel),

@@ -83,12 +83,12 @@ impl Editor {
             Key::KillLeft => self.before.clear(),
             Key::KillRight => self.after.clear(),
             Key::KillWord => self.before.truncate(word_start(&self.before)),
-            Key::Left => self.to_left(last_cluster(&self.before)),
-            Key::WordLeft => self.to_left(word_start(&self.before)),
-            Key::Home => self.to_left(0),
-            Key::Right => self.to_right(first_cluster(&self.after)),
-            Key::WordRight => self.to_right(word_end(&self.after)),
-            Key::End => self.to_right(self.after.len()),
+            Key::Left => self.move_left(last_cluster(&self.before)),
+            Key::WordLeft => self.move_left(word_start(&self.before)),
+            Key::Home => self.move_left(0),
+            Key::Right => self.move_right(first_cluster(&self.after)),
+            Key::WordRight => self.move_right(word_end(&self.after)),
+            Key::End => self.move_right(self.after.len()),
             Key::Up => self.up(),
             Key::Down => self.down(),
         }
@@ -137,12 +137,12 @@ impl Editor {
         Edited::Submitted(whole)
     }
 
-    fn to_left(&mut self, start: usize) {
+    fn move_left(&mut self, start: usize) {
         let moved = self.before.split_off(start);
         self.after.insert_str(0, &moved);
     }
 
-    fn to_right(&mut self, end: usize) {
+    fn move_right(&mut self, end: usize) {
         self.before.extend(self.after.drain(..end));
     }
 

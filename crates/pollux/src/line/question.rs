@@ -33,7 +33,9 @@ pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice
         ConfirmationKind::Edit { path, patch, stat, .. } => {
             let path = path.strip_prefix(folder).unwrap_or(path).display().to_string();
             let (added, removed) = (stat.model_added_lines, stat.model_removed_lines);
-            let mut lines = indented(patch);
+            // The first line says what the patch's heading would.
+            let body = patch.find("\n@@").map_or(patch.as_str(), |end| &patch[end + 1..]);
+            let mut lines = indented(body);
             lines.insert(0, format!("Change of {} (+{added} -{removed}):", visible(&path)));
             lines.push("Apply this change?".to_owned());
             lines
@@ -119,7 +121,7 @@ mod tests {
     fn a_change_is_shown_whole() {
         let kind = ConfirmationKind::Edit {
             path: "/p/src/a.rs".into(),
-            patch: "@@ -1 +1 @@\n-old\n+new".to_owned(),
+            patch: "Index: a.rs\n--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-old\n+new".to_owned(),
             original: None,
             proposed: "new".to_owned(),
             stat: DiffStat { model_added_lines: 1, model_removed_lines: 1, ..DiffStat::default() },

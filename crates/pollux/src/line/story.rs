@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use pollux_protocol::{
-    CallId, CallStatus, Event, FinishedCall, Measurement, PromptOutcome, RetryNotice, Severity,
+    CallId, CallStatus, Display, Event, FinishedCall, Measurement, PromptOutcome, RetryNotice,
+    Severity,
 };
 
 use super::page::Page;
@@ -15,14 +16,24 @@ use crate::headless::narration;
 pub(super) struct Story {
     /// The model that was named last.
     model: String,
-    /// What the calls of the turn are about.
-    headlines: HashMap<CallId, String>,
+    calls: HashMap<CallId, Told>,
+}
+
+/// What was told of a call of this turn.
+#[derive(Debug, Default)]
+struct Told {
+    /// What it is about.
+    headline: String,
+    /// Its headline is on the page, as that of a running call.
+    begun: bool,
+    /// Its change was shown when it was asked about.
+    asked: bool,
 }
 
 impl Story {
     /// A story whose greeting has named a model.
     pub(super) fn new(model: String) -> Self {
-        Self { model, headlines: HashMap::new() }
+        Self { model, calls: HashMap::new() }
     }
 
     /// Tells one event, if there is something to tell.
@@ -36,17 +47,28 @@ impl Story {
             }
             Event::CallRequested(call) => {
                 page.end_stream();
-                self.headlines.insert(call.id.clone(), narration::headline(call));
+                let headline = narration::headline(call);
+                self.calls.insert(call.id.clone(), Told { headline, ..Told::default() });
             }
             Event::CallMoved { call_id, status: CallStatus::Executing } => {
-                if let Some(headline) = self.headlines.get(call_id) {
-                    page.line(&format!("  > {headline}"));
+                if let Some(call) = self.calls.get_mut(call_id) {
+                    call.begun = true;
+                    page.line(&format!("  > {}", call.headline));
+                }
+            }
+            Event::Question(confirmation) => {
+                page.end_stream();
+                if let Some(call) = self.calls.get_mut(&confirmation.call_id) {
+                    call.asked = true;
                 }
             }
             Event::CallsFinished(calls) => {
                 let several = calls.len() > 1;
-                calls.iter().for_each(|call| tell_result(page, call, several));
-                self.headlines.clear();
+                for call in calls {
+                    let told = self.calls.remove(&call.call.id).unwrap_or_default();
+                    tell_result(page, call, &told, several);
+                }
+                self.calls.clear();
             }
             Event::StreamRestarted => page.line("(The answer broke off. It is asked for again.)"),
             Event::Waiting(notice) => page.line(&waiting(notice)),
@@ -63,14 +85,15 @@ impl Story {
 }
 
 /// The result under the line of its call. Of several calls each is named once more, because they ran
-/// beside each other.
-fn tell_result(page: &mut Page, call: &FinishedCall, several: bool) {
+/// beside each other; so is one that never ran.
+fn tell_result(page: &mut Page, call: &FinishedCall, told: &Told, several: bool) {
     let mut lines = match (&call.error, call.status) {
         (Some(error), _) => vec![format!("Error: {}", narration::cut(&error.message))],
         (None, CallStatus::Cancelled) => vec!["Cancelled.".to_owned()],
+        (None, _) if told.asked && matches!(call.display, Some(Display::Diff(_))) => Vec::new(),
         (None, _) => narration::result(call),
     };
-    if several && !lines.is_empty() {
+    if (several || !told.begun) && !lines.is_empty() {
         lines.insert(0, format!("{}:", narration::headline(&call.call)));
     }
     for line in lines {
@@ -112,7 +135,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use pollux_protocol::{ApprovalMode, Call, Display};
+    use pollux_protocol::{ApprovalMode, Call, ToolError, ToolErrorKind};
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -168,6 +191,18 @@ mod tests {
             text,
             "I look\n  > read_file a.rs\n  > read_file b.rs\n    read_file a.rs:\n    3 lines\nDone.\n"
         );
+    }
+
+    #[test]
+    fn a_call_that_never_ran_is_named_with_its_error() {
+        let mut call = FinishedCall::clone(&finished(call("1", "a.rs"), ""));
+        call.status = CallStatus::Error;
+        call.error = Some(ToolError::new(ToolErrorKind::FileNotFound, "There is no a.rs.\nLook."));
+        let text = told([
+            Event::CallRequested(call.call.clone()),
+            Event::CallsFinished(vec![Arc::new(call)]),
+        ]);
+        assert_eq!(text, "    read_file a.rs:\n    Error: There is no a.rs....\n");
     }
 
     #[test]

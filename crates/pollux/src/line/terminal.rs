@@ -9,6 +9,11 @@ const CHUNK: usize = 64 << 10;
 /// Chunks that may wait: a paste is held back by the terminal, not kept in memory.
 const WAITING: usize = 4;
 
+/// Asks the terminal to mark what is pasted, so that a line end in it is none of the person's.
+pub(super) const MARK_PASTES: &[u8] = b"\x1b[?2004h";
+/// Ends that.
+pub(super) const NO_MARKS: &[u8] = b"\x1b[?2004l";
+
 /// What the terminal has to say, beside keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
@@ -34,7 +39,9 @@ impl Modes {
 
     /// Gives the terminal back for the time that the program is stopped.
     pub(super) fn suspend(&self) {
-        modes::restore();
+        if self.raw {
+            modes::restore();
+        }
     }
 
     /// Takes it over again.
@@ -47,7 +54,10 @@ impl Modes {
 
 impl Drop for Modes {
     fn drop(&mut self) {
-        modes::restore();
+        self.suspend();
+        if self.raw && std::thread::panicking() {
+            modes::print(NO_MARKS);
+        }
     }
 }
 
@@ -122,6 +132,11 @@ mod modes {
         }
     }
 
+    /// Prints a few bytes past everything that waits to be printed, as well as it goes.
+    pub(super) fn print(bytes: &[u8]) {
+        rustix::io::write(stdout(), bytes).unwrap_or_default();
+    }
+
     /// Columns and rows, where the terminal tells them.
     pub(in super::super) fn size() -> Option<(u16, u16)> {
         let size = tcgetwinsize(stdout()).ok()?;
@@ -180,6 +195,8 @@ mod modes {
     }
 
     pub(super) fn restore() {}
+
+    pub(super) fn print(_bytes: &[u8]) {}
 
     pub(in super::super) fn size() -> Option<(u16, u16)> {
         None

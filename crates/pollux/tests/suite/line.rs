@@ -220,6 +220,20 @@ fn a_yes_for_the_session_asks_no_more() {
 }
 
 #[test]
+fn it_holds_for_the_changes_that_came_with_it() {
+    let change = |old: &str, new: &str| json!({"file_path": "a.txt", "instruction": "change", "old_string": old, "new_string": new});
+    let both =
+        reply().call("replace", change("one", "eins")).call("replace", change("two", "zwei"));
+    let talk = editing([both, reply().text("Done.")]);
+    talk.type_line("go");
+    talk.wait_for_text("Choose 1-3:");
+    talk.type_line("2");
+    talk.wait_for_text("Done.");
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "eins\nzwei\nthree\n");
+    assert_eq!(talk.end().matches("Apply this change?").count(), 1);
+}
+
+#[test]
 fn a_yes_for_the_session_covers_the_program_of_a_command() {
     let run = |command: &str| reply().call("run_shell_command", json!({ "command": command }));
     let talk = Talk::with([
@@ -243,8 +257,7 @@ fn a_yes_for_the_session_covers_the_program_of_a_command() {
 fn without_trust_nothing_is_allowed_for_good() {
     let stage = Stage::with([edit("two", "zwei"), reply().text("Done.")]);
     stage.home.project_file("a.txt", "two\n");
-    stage.home.trust(&stage.home.project(), "DO_NOT_TRUST");
-    let talk = Talk::start(stage, |program| program);
+    let talk = Talk::start(stage, |program| program.env_remove("GEMINI_CLI_TRUST_WORKSPACE"));
     talk.wait_for_text("(not trusted)");
     talk.type_line("/mode yolo");
     talk.wait_for_text("the current folder is not trusted");
@@ -367,7 +380,7 @@ fn a_large_paste_is_survived() {
     // Ten megabytes are more than a prompt may hold.
     talk.terminal.paste(&"y".repeat(10 << 20));
     talk.terminal.send_key(Key::Enter);
-    talk.terminal.wait_for_text("longer than 8 MiB", Duration::from_secs(60));
+    talk.terminal.wait_for_text("longer than 8 MiB", Duration::from_mins(1));
     talk.type_line("small");
     talk.wait_for_text("Small.");
     talk.end();
@@ -423,7 +436,7 @@ fn the_terminal_is_given_back() {
         match signal {
             None => terminal.send_key(Key::Ctrl('d')),
             Some(signal) => {
-                let process = Pid::from_raw(process(&stage) as i32).unwrap();
+                let process = Pid::from_raw(process(&stage).cast_signed()).unwrap();
                 rustix::process::kill_process(process, signal).unwrap();
             }
         }
@@ -457,7 +470,8 @@ fn it_stops_and_goes_on() {
     let contents = stage.server.last_request().contents().to_vec();
     assert!(texts(&contents[0]).contains(&"half done"), "{contents:?}");
     terminal.send_key(Key::Ctrl('d'));
-    terminal.wait_for_text("To resume this session", SOON);
+    // What is typed before the shell is back is lost on the program.
+    terminal.wait_for(|screen| screen.contents().matches("shell:").count() == 4, SOON);
     terminal.send("exit\r");
     terminal.wait_exit(SOON);
 }
@@ -475,4 +489,60 @@ fn a_terminal_that_is_gone_ends_it() {
     wait_until("the program has ended", || !is_alive(process));
     let lines = stage.session_lines();
     assert!(lines.iter().any(|line| line["type"] == "user"), "{lines:?}");
+}
+
+#[test]
+fn an_interrupt_stops_a_command() {
+    let command = json!({"command": "touch on; sleep 60"});
+    let stage = Stage::with([reply().call("run_shell_command", command), reply().text("Fresh.")]);
+    let talk = Talk::start(stage, |program| program.args(["--yolo"]));
+    talk.type_line("go");
+    wait_until("the command runs", || talk.stage.home.project().join("on").exists());
+    let asked = Instant::now();
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    let took = asked.elapsed();
+    assert!(took < Duration::from_millis(300), "took {took:?}");
+    talk.wait_for_prompt();
+    talk.type_line("again");
+    talk.wait_for_text("Fresh.");
+    talk.end();
+}
+
+#[test]
+fn retries_are_told_and_can_be_stopped() {
+    let talk = Talk::with([errors::per_minute_quota()]);
+    talk.type_line("go");
+    talk.wait_for_text("Retrying in");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    talk.end();
+}
+
+#[test]
+fn a_long_answer_comes_whole() {
+    let talk = Talk::with([reply().many_text_chunks(5000)]);
+    talk.type_line("go");
+    talk.wait_for_text("4999");
+    talk.wait_for_prompt();
+    let numbers: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
+    assert!(talk.end().contains(&numbers.join(" ")));
+}
+
+#[test]
+fn a_terminal_that_has_stopped_holds_up_no_signal() {
+    let answer = reply().many_text_chunks(50_000).delay_before(Duration::from_millis(300));
+    let stage = Stage::with([answer]);
+    let mut terminal = under_shell(&stage, PROCESS);
+    terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+    terminal.send("go\r");
+    stage.server.wait_for_requests(1, SOON);
+    terminal.send_key(Key::Ctrl('s'));
+    std::thread::sleep(Duration::from_secs(1));
+    let process = Pid::from_raw(process(&stage).cast_signed()).unwrap();
+    rustix::process::kill_process(process, Signal::TERM).unwrap();
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 143);
+    let shown = String::from_utf8(terminal.transcript()).unwrap();
+    assert!(!shown.contains("49999"), "the terminal had stopped");
 }

@@ -151,7 +151,7 @@ fn what_was_typed_ahead_answers_nothing() {
     talk.event(&question("second"));
     // One chunk: nobody can have seen the second question.
     talk.typed(b"1\r1\r");
-    assert_eq!(agent.asked(), ["second ProceedOnce"; 0]);
+    assert_eq!(agent.asked(), [""; 0]);
     talk.typed(b"1\r");
     assert_eq!(agent.asked(), ["first ProceedOnce"]);
     talk.typed(b"2\r");
@@ -231,7 +231,8 @@ fn pasted_lines_are_one_prompt() {
 fn bytes_of_any_kind_are_survived() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    let noise: Vec<u8> = (0..=u8::MAX).cycle().take(4096).filter(|byte| *byte != 4).collect();
+    let noise: Vec<u8> =
+        (0..=u8::MAX).cycle().take(4096).filter(|byte| !b"\x04@".contains(byte)).collect();
     talk.typed(&noise);
     talk.interrupt();
     talk.typed(b"\r");
