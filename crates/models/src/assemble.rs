@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_config::{AuthType, Environment, Settings, names as variables};
-use pollux_net::{Backoff, ClientOptions, HttpClient};
+use pollux_config::{AuthType, Environment, Settings, names as variables, select_auth_type};
+use pollux_net::HttpClient;
 use pollux_protocol::{ModelError, ModelErrorKind, Models};
 
-use crate::choice::{Catalog, Source};
+use crate::auth;
+use crate::catalog::{self, Vendor};
+use crate::chat_models::{AUTH_NAME, ChatModels};
+use crate::choice::{Door, Doors, Roster, Route, Services, Source, route};
 use crate::configs::ModelConfigs;
-use crate::gemini::{Endpoint, PartsCache, Service, user_agent};
+use crate::gemini::{Endpoint, PartsCache, Service};
+use crate::local::{self, LocalModel, LocalServer};
 use crate::record::Recorder;
 use crate::replay::Replay;
-use crate::{auth, names};
+use crate::wiring::Wiring;
 
 /// What the models of a run are made from.
 #[derive(Debug, Clone)]
@@ -51,7 +55,9 @@ pub enum ReplaySource {
     Text(String),
 }
 
-/// Puts the models together. Cheap: no network, and certificates are loaded on a thread of their own.
+/// Puts the models together. Cheap: certificates are loaded on a thread of their own, and there is no
+/// network, except that servers on this machine are looked for (150 ms) when no key is configured, so
+/// that the error can name them.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`] without usable credentials (also when a recorded file answers, as in Gemini
@@ -65,11 +71,11 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
             check_sign_in(options)?;
             Source::Replay(Arc::new(Replay::from_file(&options.cwd.join(path), *strict)?))
         }
-        None => Source::Gemini(Arc::new(service(options, Arc::clone(&configs))?)),
+        None => Source::Services(Box::new(services(options, &configs)?)),
     };
     let record = options.record.as_ref().map(|path| Recorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
-    Ok(Arc::new(Catalog::new(source, configs, recorder)))
+    Ok(Arc::new(Roster::new(source, configs, recorder)))
 }
 
 fn select_auth(options: &ModelsOptions) -> Result<AuthType, ModelError> {
@@ -77,8 +83,11 @@ fn select_auth(options: &ModelsOptions) -> Result<AuthType, ModelError> {
 }
 
 /// What Gemini CLI checks before a recording answers: a sign-in is chosen, and a key is there if it is
-/// the one with a key.
+/// the one with a key. A key for OpenAI is as good.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
+    if default_door(options) == Some(Door::OpenAi) {
+        return Ok(());
+    }
     let chosen = select_auth(options)?;
     if chosen == AuthType::GeminiApiKey {
         auth::credentials(&chosen, &options.environment)?;
@@ -86,32 +95,106 @@ fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
     Ok(())
 }
 
-fn service(options: &ModelsOptions, configs: Arc<ModelConfigs>) -> Result<Service, ModelError> {
-    let environment = &options.environment;
-    let credentials = auth::credentials(&select_auth(options)?, environment)?;
-    let surface = [variables::GEMINI_CLI_SURFACE, variables::SURFACE]
-        .into_iter()
-        .find_map(|name| environment.non_empty(name))
-        .unwrap_or("terminal");
-    let model = names::resolve(&options.startup_model);
-    let agent = user_agent(&options.client, model, surface);
-    let endpoint = Endpoint::new(environment, &credentials, &agent)?;
+/// Who answers when the name of a model does not say; none when nothing is configured. Any sign-in for
+/// Gemini wins over a key for OpenAI.
+fn default_door(options: &ModelsOptions) -> Option<Door> {
+    let auth = &options.settings.security.auth;
+    let has = |name| options.environment.non_empty(name).is_some();
+    match select_auth_type(auth, &options.environment) {
+        Some(AuthType::Other(name)) if name == AUTH_NAME => Some(Door::OpenAi),
+        Some(_) => Some(Door::Gemini),
+        None if has(variables::OPENAI_API_KEY) || has(variables::OPENAI_BASE_URL) => {
+            Some(Door::OpenAi)
+        }
+        None => None,
+    }
+}
 
-    let lookup = |name: &str| environment.get(name).map(str::to_owned);
-    let http = match options.http.clone() {
-        Some(http) => http,
-        None => HttpClient::new(ClientOptions::from_environment(&lookup))
-            .map_err(|error| ModelError::new(ModelErrorKind::Config, error.to_string()))?,
+/// The services of a run. What the model at start-up needs is checked at once.
+fn services(options: &ModelsOptions, configs: &Arc<ModelConfigs>) -> Result<Services, ModelError> {
+    let wiring = Wiring::new(options);
+    let door = default_door(options);
+    let gemini = match door {
+        Some(Door::OpenAi) => Err(not_signed_in(options)),
+        _ => gemini(options, &wiring, Arc::clone(configs)).map(Arc::new),
     };
-    http.prepare(endpoint.base());
+    let auth = &options.settings.security.auth;
+    let enforced = auth.enforced_type.clone().filter(|_| !auth.use_external);
+    let doors = Doors {
+        default: door.unwrap_or(Door::Gemini),
+        has_openai: options.environment.non_empty(variables::OPENAI_API_KEY).is_some(),
+    };
+    let chat = ChatModels::new(wiring, Arc::clone(configs), enforced);
+    match (route(&options.startup_model, configs, doors), &gemini) {
+        (Route::Gemini(_), Err(_)) if door.is_none() => return Err(nothing_configured(options)),
+        (Route::Gemini(_), Err(error)) => return Err(error.clone()),
+        (Route::Gemini(_), Ok(_)) => {}
+        (other, _) => chat.check(&other)?,
+    }
+    Ok(Services { gemini, chat, doors })
+}
+
+fn gemini(
+    options: &ModelsOptions,
+    wiring: &Wiring,
+    configs: Arc<ModelConfigs>,
+) -> Result<Service, ModelError> {
+    let credentials = auth::credentials(&select_auth(options)?, &options.environment)?;
+    let endpoint = Endpoint::new(&options.environment, &credentials, &wiring.user_agent)?;
     Ok(Service {
-        http,
+        exchange: wiring.exchange(endpoint.base(), false)?,
         endpoint,
         configs,
-        connection: Backoff::CONNECTION.with_environment(&lookup),
-        content: Backoff::MID_STREAM.with_environment(&lookup),
-        max_attempts: options.settings.general.max_attempts,
-        retry_fetch_errors: options.settings.general.retry_fetch_errors,
+        content: wiring.content,
         parts: PartsCache::default(),
     })
+}
+
+/// Why a model of the Gemini API cannot be used where only OpenAI is configured.
+fn not_signed_in(options: &ModelsOptions) -> ModelError {
+    select_auth(options).err().unwrap_or_else(|| {
+        let message = "Models of the Gemini API need GEMINI_API_KEY.";
+        ModelError::new(ModelErrorKind::Auth, message)
+    })
+}
+
+/// Says what is missing, and what is there that could be used without it.
+fn nothing_configured(options: &ModelsOptions) -> ModelError {
+    let mut error = not_signed_in(options);
+    let mut found = Vec::new();
+    for id in catalog::ids() {
+        if let Ok(Vendor { key_variable: Some(variable), name, .. }) = catalog::vendor(id)
+            && options.environment.non_empty(&variable).is_some()
+        {
+            found.push(format!("{variable} is set: use a model of {name} with --model {id}/NAME."));
+        }
+    }
+    for server in found_servers(local::ports(&options.environment)) {
+        let described = server.describe();
+        found.push(match server.models.first() {
+            Some(LocalModel { name, .. }) => {
+                format!("{described} was found on this machine: use it with --model local/{name}.")
+            }
+            None => format!("{described} was found on this machine."),
+        });
+    }
+    for line in found {
+        error.message.push('\n');
+        error.message.push_str(&line);
+    }
+    error
+}
+
+/// The servers on this machine. On a thread with a runtime of its own, because who assembles may or may
+/// not be on one.
+fn found_servers(ports: Vec<u16>) -> Vec<LocalServer> {
+    if ports.is_empty() {
+        return Vec::new();
+    }
+    let search = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        Some(runtime.block_on(local::discover(&ports)))
+    };
+    let thread = std::thread::Builder::new().name("local-servers".to_owned()).spawn(search);
+    thread.ok().and_then(|thread| thread.join().ok()).flatten().unwrap_or_default()
 }

@@ -2,19 +2,38 @@
 
 use pollux_net::{
     Error, GoogleError, GoogleErrorKind, QuotaReason, RetryAdvice, StatusError, TimeoutPhase,
-    classify, is_retryable_code, retry::retry_after,
+    is_retryable_code, retry::retry_after,
 };
 use pollux_protocol::{ModelError, ModelErrorKind};
 
-use crate::auth::KEY_PAGE;
+mod google;
+
+pub(crate) use google::Google;
+
+/// How one service refuses, and what helps. The answers are sorted into the kinds of Google's errors,
+/// whoever speaks: what follows from a kind is the same for all.
+pub(crate) trait Speaker: Send + Sync {
+    /// What a refusal means.
+    fn understood(&self, refusal: &StatusError) -> GoogleError;
+
+    /// What the person can do about it; may be empty. `model` may be empty when it is not known.
+    fn hint(&self, error: &GoogleError, kind: ModelErrorKind, model: &str) -> String;
+
+    /// Where the service's address comes from, such as `GOOGLE_GEMINI_BASE_URL`.
+    fn address_source(&self) -> &str;
+}
 
 /// Whether to try again after a failure before the answer began.
 ///
 /// Connections that fail with a code of Node's list are always tried again; other broken connections
 /// only when `general.retryFetchErrors` says so.
-pub(crate) fn advice(error: &Error, retry_fetch_errors: bool) -> RetryAdvice {
+pub(crate) fn advice(
+    speaker: &dyn Speaker,
+    error: &Error,
+    retry_fetch_errors: bool,
+) -> RetryAdvice {
     match error {
-        Error::Status(refusal) => match understood(refusal).advice() {
+        Error::Status(refusal) => match speaker.understood(refusal).advice() {
             RetryAdvice::Retry { after: None } => {
                 RetryAdvice::Retry { after: retry_after(&refusal.headers) }
             }
@@ -32,18 +51,18 @@ pub(crate) fn advice(error: &Error, retry_fetch_errors: bool) -> RetryAdvice {
 }
 
 /// The class of an error, for telemetry and retry notices.
-pub(crate) fn class(error: &Error) -> String {
+pub(crate) fn class(speaker: &dyn Speaker, error: &Error) -> String {
     match error {
-        Error::Status(refusal) => type_name(&understood(refusal).kind).to_owned(),
+        Error::Status(refusal) => type_name(&speaker.understood(refusal).kind).to_owned(),
         other => other.node_code().unwrap_or("Error").to_owned(),
     }
 }
 
 /// A short reason for a person who waits for the next attempt.
-pub(crate) fn reason(error: &Error) -> String {
+pub(crate) fn reason(speaker: &dyn Speaker, error: &Error) -> String {
     match error {
         Error::Status(refusal) => {
-            let understood = understood(refusal);
+            let understood = speaker.understood(refusal);
             let message =
                 Some(first_line(&understood.message)).filter(|line| !line.starts_with('<'));
             format!("{} {}", understood.code, message.unwrap_or_default()).trim_end().to_owned()
@@ -53,11 +72,11 @@ pub(crate) fn reason(error: &Error) -> String {
 }
 
 /// A failure before the answer began, after the last attempt.
-pub(crate) fn before_answer(error: &Error, model: &str) -> ModelError {
+pub(crate) fn before_answer(speaker: &dyn Speaker, error: &Error, model: &str) -> ModelError {
     match error {
         Error::Cancelled => ModelError::cancelled(),
-        Error::Status(refusal) => refused(&understood(refusal), model),
-        other => unreachable(other),
+        Error::Status(refusal) => refused(speaker, &speaker.understood(refusal), model),
+        other => unreachable(speaker, other),
     }
 }
 
@@ -73,27 +92,25 @@ pub(crate) fn in_stream(error: &Error) -> ModelError {
 }
 
 /// An error object that came where a piece of the answer was due.
-pub(crate) fn in_payload(error: &GoogleError) -> ModelError {
+pub(crate) fn in_payload(speaker: &dyn Speaker, error: &GoogleError) -> ModelError {
     let retryable = matches!(error.advice(), RetryAdvice::Retry { .. });
-    ModelError { retryable, ..refused(error, "") }
-}
-
-fn understood(refusal: &StatusError) -> GoogleError {
-    classify(refusal.status.as_u16(), &refusal.body)
+    ModelError { retryable, ..refused(speaker, error, "") }
 }
 
 /// The service was not reached, or did not behave like one.
-fn unreachable(error: &Error) -> ModelError {
+fn unreachable(speaker: &dyn Speaker, error: &Error) -> ModelError {
     let hint = match error {
         Error::Connect { .. } | Error::Dns { .. } => {
-            "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need none)."
+            "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need none).".to_owned()
         }
         Error::Timeout { phase: TimeoutPhase::Connect, .. } => {
-            "Check the network; behind a proxy, set HTTPS_PROXY."
+            "Check the network; behind a proxy, set HTTPS_PROXY.".to_owned()
         }
-        Error::Redirect { .. } | Error::InvalidUrl { .. } => "Check GOOGLE_GEMINI_BASE_URL.",
-        Error::Proxy { .. } => "Check HTTPS_PROXY and NO_PROXY.",
-        _ => "",
+        Error::Redirect { .. } | Error::InvalidUrl { .. } => {
+            format!("Check {}.", speaker.address_source())
+        }
+        Error::Proxy { .. } => "Check HTTPS_PROXY and NO_PROXY.".to_owned(),
+        _ => String::new(),
     };
     let kind = match error {
         Error::InvalidOptions(_) | Error::InvalidUrl { .. } => ModelErrorKind::Config,
@@ -102,11 +119,11 @@ fn unreachable(error: &Error) -> ModelError {
         }
         _ => ModelErrorKind::Network,
     };
-    ModelError::new(kind, with_hint(display(&error.to_string(), None), hint))
+    ModelError::new(kind, with_hint(display(&error.to_string(), None), &hint))
 }
 
 /// The service answered, with a refusal. `model` may be empty when it is not known.
-fn refused(error: &GoogleError, model: &str) -> ModelError {
+fn refused(speaker: &dyn Speaker, error: &GoogleError, model: &str) -> ModelError {
     let kind = kind(error);
     let message = if error.message.starts_with('<') {
         let code = error.code;
@@ -118,7 +135,7 @@ fn refused(error: &GoogleError, model: &str) -> ModelError {
         status: Some(error.code),
         vendor_status: error.status.clone(),
         type_name: type_name(&error.kind),
-        ..ModelError::new(kind, with_hint(message, &hint(error, kind, model)))
+        ..ModelError::new(kind, with_hint(message, &speaker.hint(error, kind, model)))
     }
 }
 
@@ -163,48 +180,8 @@ fn type_name(kind: &GoogleErrorKind) -> &'static str {
     }
 }
 
-fn hint(error: &GoogleError, kind: ModelErrorKind, model: &str) -> String {
-    match (&error.kind, kind) {
-        (GoogleErrorKind::ModelNotFound, _) => {
-            let which =
-                if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
-            format!(
-                "{which} does not exist for this key. Choose another with --model (GET /v1beta/models lists those there are); if GOOGLE_GEMINI_BASE_URL is set, check that address too."
-            )
-        }
-        (GoogleErrorKind::ValidationRequired { link: Some(link), .. }, _) => {
-            format!("Verify your account at {link} and try again.")
-        }
-        (GoogleErrorKind::AccountSuspended { appeal_url: Some(url) }, _) => {
-            format!("The account is suspended. Appeal at {url}.")
-        }
-        (GoogleErrorKind::Forbidden, _) => {
-            "The key is known but may not do this: check its restrictions and that the Gemini API is enabled for its project.".to_owned()
-        }
-        (_, ModelErrorKind::Auth) => {
-            format!("Check GEMINI_API_KEY. A key can be had at {KEY_PAGE}.")
-        }
-        (GoogleErrorKind::TerminalQuota { reason: QuotaReason::Daily }, _) => {
-            "The daily quota is used up. Wait until it is renewed, choose another model with --model, or use a key with a higher quota.".to_owned()
-        }
-        (GoogleErrorKind::TerminalQuota { reason: QuotaReason::ZeroLimit }, _) => {
-            "This key has no quota for the model. Choose another with --model, or use another key.".to_owned()
-        }
-        (_, ModelErrorKind::Quota) => {
-            "The quota is used up. Choose another model with --model, or use a key with a higher quota.".to_owned()
-        }
-        (GoogleErrorKind::RetryableQuota { .. }, _) if error.code == 429 => {
-            "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher quota.".to_owned()
-        }
-        (_, ModelErrorKind::Busy) => {
-            "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
-        }
-        _ => String::new(),
-    }
-}
-
 /// The form that callers of Gemini CLI match on.
-fn display(message: &str, status: Option<&str>) -> String {
+pub(crate) fn display(message: &str, status: Option<&str>) -> String {
     // The other side must not be able to write to the terminal.
     let message =
         message.replace(|character: char| character.is_control() && character != '\n', " ");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use pollux_net::{Backoff, HttpClient};
+use pollux_net::Backoff;
 use pollux_protocol::{
     CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind, ModelRole,
     Request, Usage,
@@ -13,6 +13,7 @@ use pollux_protocol::{
 use serde_json::Value;
 
 use crate::configs::{ModelConfigs, Purpose};
+use crate::exchange::{Call, Exchange};
 use crate::json_answer;
 
 mod contents;
@@ -24,11 +25,11 @@ mod stream;
 
 pub use stream::decode_chunk;
 
-pub(crate) use contents::{Body, PartsCache};
+pub(crate) use contents::PartsCache;
 pub(crate) use endpoint::{Endpoint, user_agent};
 
 use endpoint::Method;
-use exchange::Call;
+use exchange::MethodCall;
 use request::{CallSettings, SuffixCache};
 
 /// How often a JSON request is tried before the answer begins.
@@ -37,17 +38,11 @@ const JSON_ATTEMPTS: u32 = 5;
 /// The service as one run of the program reaches it; shared by all its models.
 #[derive(Debug)]
 pub(crate) struct Service {
-    pub(crate) http: HttpClient,
+    pub(crate) exchange: Exchange,
     pub(crate) endpoint: Endpoint,
     pub(crate) configs: Arc<ModelConfigs>,
-    /// The delays before the answer begins.
-    pub(crate) connection: Backoff,
     /// The delays between unusable answers.
     pub(crate) content: Backoff,
-    /// Attempts before the answer begins.
-    pub(crate) max_attempts: u32,
-    /// `general.retryFetchErrors`.
-    pub(crate) retry_fetch_errors: bool,
     /// The encoded conversation.
     pub(crate) parts: PartsCache,
 }
@@ -116,14 +111,14 @@ impl GeminiModel {
         request: &'a Request,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
-        Call {
+        self.service.call(MethodCall {
             method,
             model: &settings.model,
             body,
-            max_attempts: self.service.max_attempts,
+            max_attempts: self.service.exchange.max_attempts,
             on_retry: request.on_retry.as_ref(),
             cancel,
-        }
+        })
     }
 }
 
@@ -141,7 +136,7 @@ impl Model for GeminiModel {
         let settings = self.settings(&request)?;
         let body = self.encode(&request, &settings, &self.suffixes)?;
         let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
-        let response = self.service.open(call).await?;
+        let response = self.service.exchange.open(call).await?;
         Ok(stream::chunks(response.events()))
     }
 
@@ -156,9 +151,9 @@ impl Model for GeminiModel {
         let ask = || {
             let method = Method::GenerateContent;
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
-            let max_attempts = JSON_ATTEMPTS.min(self.service.max_attempts);
+            let max_attempts = JSON_ATTEMPTS.min(self.service.exchange.max_attempts);
             let call = Call { max_attempts, ..call };
-            async { decode_chunk(&self.service.ask(call).await?) }
+            async { decode_chunk(&self.service.exchange.ask(call).await?) }
         };
         json_answer::ask(max_attempts, self.service.content, &cancel, ask).await
     }
@@ -172,7 +167,7 @@ impl Model for GeminiModel {
         let body = request::encode_count(&request, &settings, &self.service.parts);
         let body = body.map_err(|error| not_encoded(&error))?;
         let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
-        let answer = self.service.ask(call).await?;
+        let answer = self.service.exchange.ask(call).await?;
         exchange::decode_total(&answer)
     }
 
@@ -185,7 +180,7 @@ impl Model for GeminiModel {
     }
 }
 
-fn not_encoded(error: &serde_json::Error) -> ModelError {
+pub(crate) fn not_encoded(error: &serde_json::Error) -> ModelError {
     ModelError::new(
         ModelErrorKind::Invalid,
         format!("The request cannot be written as JSON: {error}"),

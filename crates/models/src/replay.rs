@@ -18,7 +18,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::gemini::{Body, PartsCache, decode_chunk};
+use crate::body::Body;
+use crate::gemini::{PartsCache, decode_chunk};
 use crate::json_answer;
 
 /// Largest file that is read, in bytes.

@@ -5,6 +5,10 @@ mod suite {
     mod assembling;
     mod failures;
     mod harness;
+    mod local;
+    mod openai_answers;
+    mod openai_requests;
+    mod openai_selection;
     mod requests;
     mod streaming;
 }

@@ -3,6 +3,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::auth::KEY_PAGE;
 
 fn status(status: u16, body: &Value) -> Error {
     Error::Status(Box::new(StatusError {
@@ -66,7 +67,7 @@ fn refusals_have_a_kind_a_class_and_a_remedy() {
         (refusal(500, "INTERNAL", "no", &NONE), Busy, "ApiError", "overloaded"),
         (refusal(400, "INVALID_ARGUMENT", "no", &NONE), Invalid, "ApiError", ""),
     ] {
-        let failure = before_answer(&error, "m-1");
+        let failure = before_answer(&Google, &error, "m-1");
         assert_eq!((failure.kind, failure.type_name), (kind, class), "{failure}");
         assert!(failure.message.starts_with("[API Error: "), "{failure}");
         assert!(failure.message.contains(remedy), "{failure}");
@@ -82,18 +83,18 @@ fn a_refusal_without_json_is_shown_as_it_came() {
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"bad gateway"),
     }));
-    let failure = before_answer(&error, "m");
+    let failure = before_answer(&Google, &error, "m");
     assert!(failure.message.starts_with("[API Error: bad gateway]\n"), "{failure}");
     assert_eq!((failure.status, failure.vendor_status), (Some(502), None));
     let silent = refusal(500, "", "", &NONE);
-    let message = before_answer(&silent, "m").message;
+    let message = before_answer(&Google, &silent, "m").message;
     assert!(message.starts_with("[API Error: "), "{message}");
 }
 
 #[test]
 fn a_refusal_cannot_write_to_the_terminal() {
     let error = refusal(400, "A\u{1b}[2J", "\u{1b}]0;title\u{7}two\nlines", &NONE);
-    let message = before_answer(&error, "m").message;
+    let message = before_answer(&Google, &error, "m").message;
     assert_eq!(message, "[API Error: ]0;title two\nlines]");
 }
 
@@ -103,13 +104,13 @@ fn refused_connection() -> Error {
 
 #[test]
 fn an_unreachable_service_is_named_with_the_proxy_hint() {
-    let failure = before_answer(&refused_connection(), "m");
+    let failure = before_answer(&Google, &refused_connection(), "m");
     assert_eq!(failure.kind, ModelErrorKind::Network);
     assert!(
         failure.message.contains("h:443") && failure.message.contains("HTTPS_PROXY"),
         "{failure}"
     );
-    assert_eq!(before_answer(&Error::Cancelled, "m").kind, ModelErrorKind::Cancelled);
+    assert_eq!(before_answer(&Google, &Error::Cancelled, "m").kind, ModelErrorKind::Cancelled);
     let broken =
         Error::BodyBroken { host: "h".to_owned(), cause: "x".to_owned(), code: "ECONNRESET" };
     let failure = in_stream(&broken);
@@ -119,7 +120,7 @@ fn an_unreachable_service_is_named_with_the_proxy_hint() {
 
 #[test]
 fn only_what_can_pass_is_tried_again() {
-    let again = |error: &Error| matches!(advice(error, true), RetryAdvice::Retry { .. });
+    let again = |error: &Error| matches!(advice(&Google, error, true), RetryAdvice::Retry { .. });
     assert!(again(&refused_connection()));
     assert!(again(&refusal(500, "INTERNAL", "no", &NONE)));
     assert!(again(&refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("PerMinute"))));
@@ -130,8 +131,8 @@ fn only_what_can_pass_is_tried_again() {
     // An unlisted code is tried again only when the person wants network errors to be.
     let odd = Error::Connect { host: "h".to_owned(), cause: "x".to_owned(), code: "ENETUNREACH" };
     assert!(again(&odd));
-    assert_eq!(advice(&odd, false), RetryAdvice::Fail);
-    assert!(matches!(advice(&refused_connection(), false), RetryAdvice::Retry { .. }));
+    assert_eq!(advice(&Google, &odd, false), RetryAdvice::Fail);
+    assert!(matches!(advice(&Google, &refused_connection(), false), RetryAdvice::Retry { .. }));
 }
 
 #[test]
@@ -139,13 +140,13 @@ fn a_retry_after_header_is_heard() {
     let Error::Status(mut refusal) = refusal(500, "INTERNAL", "no", &NONE) else { unreachable!() };
     refusal.headers.insert("retry-after", HeaderValue::from_static("7"));
     let after = Some(std::time::Duration::from_secs(7));
-    assert_eq!(advice(&Error::Status(refusal), true), RetryAdvice::Retry { after });
+    assert_eq!(advice(&Google, &Error::Status(refusal), true), RetryAdvice::Retry { after });
 }
 
 #[test]
 fn notices_are_short() {
     let error = refusal(503, "UNAVAILABLE", "The model is overloaded.\nmore", &NONE);
-    assert_eq!(reason(&error), "503 The model is overloaded.");
-    assert_eq!(class(&error), "RetryableQuotaError");
-    assert_eq!(class(&refused_connection()), "ECONNREFUSED");
+    assert_eq!(reason(&Google, &error), "503 The model is overloaded.");
+    assert_eq!(class(&Google, &error), "RetryableQuotaError");
+    assert_eq!(class(&Google, &refused_connection()), "ECONNREFUSED");
 }

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use pollux_protocol::{Content, Entry, Role};
 
+use crate::body::Body;
+
 mod part;
 mod signature;
 
@@ -113,45 +115,6 @@ fn encode_parts(content: &Content, made_up: bool) -> Result<Bytes, serde_json::E
         serde_json::to_writer(&mut bytes, &WirePart { part, made_up })?;
     }
     Ok(bytes.into())
-}
-
-/// The body of a request, in pieces that are sent one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Body {
-    pieces: Vec<Bytes>,
-    open: Vec<u8>,
-}
-
-impl Body {
-    /// Pieces smaller than this are copied together: each piece costs the connection a write.
-    const COPIED: usize = 8 * 1024;
-
-    /// Adds text of our own.
-    pub(crate) fn text(&mut self, text: &str) {
-        self.open.extend_from_slice(text.as_bytes());
-    }
-
-    /// Adds bytes, without copying them when they are many.
-    pub(crate) fn bytes(&mut self, bytes: &Bytes) {
-        if bytes.len() < Self::COPIED {
-            self.open.extend_from_slice(bytes);
-            return;
-        }
-        self.close_piece();
-        self.pieces.push(bytes.clone());
-    }
-
-    /// The pieces.
-    pub(crate) fn finish(mut self) -> Vec<Bytes> {
-        self.close_piece();
-        self.pieces
-    }
-
-    fn close_piece(&mut self) {
-        if !self.open.is_empty() {
-            self.pieces.push(std::mem::take(&mut self.open).into());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Service;
 use super::endpoint::Method;
-use super::exchange::{self, Call};
+use super::exchange::MethodCall;
+use crate::exchange;
 use crate::names::EMBEDDING_MODEL;
 
 /// The most texts that the service takes at once.
@@ -56,15 +57,15 @@ pub(super) async fn embed(
     let mut vectors = Vec::with_capacity(texts.len());
     for batch in texts.chunks(BATCH) {
         let body = encode(batch).map_err(|error| super::not_encoded(&error))?;
-        let call = Call {
+        let call = service.call(MethodCall {
             method: Method::BatchEmbedContents,
             model: EMBEDDING_MODEL,
             body: vec![body.into()],
-            max_attempts: service.max_attempts,
+            max_attempts: service.exchange.max_attempts,
             on_retry: None,
             cancel,
-        };
-        let json = service.ask(call).await?;
+        });
+        let json = service.exchange.ask(call).await?;
         let answer: WireAnswer = exchange::decode(&json)?;
         vectors.extend(checked(answer, batch.len())?);
     }

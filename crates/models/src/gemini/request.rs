@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::contents::{Body, PartsCache};
+use super::contents::PartsCache;
+use crate::body::Body;
 use crate::configs::Resolved;
 use crate::names;
 

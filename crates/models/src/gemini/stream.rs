@@ -11,10 +11,10 @@ use pollux_protocol::{
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::failure;
+use crate::failure::{self, Google};
+use crate::surrogates;
 
 mod part;
-mod surrogates;
 
 use part::PartSlot;
 
@@ -68,7 +68,7 @@ fn is_filler(data: &str) -> bool {
 
 fn refusal(json: &[u8]) -> ModelError {
     // The body names the status; 500 stands in when it does not.
-    failure::in_payload(&classify(500, json))
+    failure::in_payload(&Google, &classify(500, json))
 }
 
 fn is_error_list(json: &[u8]) -> bool {

@@ -1,5 +1,6 @@
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use pollux_config::{Environment, LoadOptions, Places, Settings, load};
@@ -8,13 +9,14 @@ use pollux_protocol::{
     CancellationToken, Chunk, Content, Entry, Model, ModelError, Models, Part, Request,
     SelectContext,
 };
-use pollux_testkit::ModelServer;
+use pollux_testkit::{ModelServer, Reply};
 
-/// Options with this environment and nothing else.
+/// Options with this environment and nothing else; no server is looked for on the machine.
 pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
+    let alone = [("POLLUX_LOCAL_PORTS", "")];
     ModelsOptions {
         settings: Settings::defaults(),
-        environment: Environment::from_pairs(variables.iter().copied()),
+        environment: Environment::from_pairs(alone.into_iter().chain(variables.iter().copied())),
         user_settings: PathBuf::from("/home/u/.gemini/settings.json"),
         cwd: std::env::temp_dir(),
         http: None,
@@ -98,3 +100,46 @@ pub(crate) fn settings(file: &serde_json::Value) -> Settings {
     };
     load(&options).unwrap().settings
 }
+
+/// Options of a person with a key for OpenAI, served by this server.
+pub(crate) fn openai_options(server: &ModelServer, more: &[(&str, &str)]) -> ModelsOptions {
+    let url = format!("{}/v1", server.url());
+    let mut variables = vec![
+        ("OPENAI_API_KEY", "the-key"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("POLLUX_RETRY_BASE_MS", "0"),
+    ];
+    variables.extend(more);
+    ModelsOptions { startup_model: "auto".to_owned(), ..options(&variables) }
+}
+
+/// One of OpenAI's models on this server.
+pub(crate) async fn openai(server: &ModelServer, requested: &str) -> Arc<dyn Model> {
+    select(&assemble(&openai_options(server, &[])).unwrap(), requested).await
+}
+
+/// Payloads as a stream of events; `[DONE]` is not added.
+pub(crate) fn events(payloads: &[serde_json::Value]) -> Vec<u8> {
+    payloads.iter().flat_map(|payload| format!("data: {payload}\n\n").into_bytes()).collect()
+}
+
+/// A piece of an answer.
+pub(crate) fn delta(delta: &serde_json::Value) -> serde_json::Value {
+    serde_json::json!({"id": "c1", "model": "gpt-x", "choices": [{"index": 0, "delta": delta}]})
+}
+
+/// The last piece of an answer.
+pub(crate) fn finish(reason: &str) -> serde_json::Value {
+    serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+/// The answers to one path, in this order; the last one again and again.
+pub(crate) fn script(server: &ModelServer, path: &str, replies: Vec<Reply>) {
+    let replies = Mutex::new(VecDeque::from(replies));
+    server.route(path, move |_| {
+        let mut replies = replies.lock().unwrap();
+        if replies.len() > 1 { replies.pop_front().unwrap() } else { replies[0].clone() }
+    });
+}
+
+pub(crate) const CHAT: &str = "/v1/chat/completions";

@@ -4,7 +4,7 @@
 //! allows and Rust's strings cannot hold. Such halves become U+FFFD rather than an error.
 
 /// The JSON with every lone surrogate escape replaced; none when it holds no such escape.
-pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended = None;
     let mut at = 0;
     while at < json.len() {

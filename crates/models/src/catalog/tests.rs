@@ -1,0 +1,69 @@
+use pollux_config::environment::names;
+
+use super::*;
+
+#[test]
+fn every_file_is_listed_and_reads() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("catalog");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut listed: Vec<String> = ids().map(|id| format!("{id}.json")).collect();
+    files.sort();
+    listed.sort();
+    assert_eq!(files, listed);
+    for id in ids() {
+        let vendor = vendor(id).unwrap();
+        assert_eq!(vendor.id, id);
+        let url = url::Url::parse(&vendor.base_url).unwrap();
+        assert!(!vendor.base_url.ends_with('/'), "{id}");
+        assert_eq!(vendor.quirks.local, vendor.key_variable.is_none(), "{id}");
+        assert_eq!(url.scheme(), if vendor.quirks.local { "http" } else { "https" }, "{id}");
+    }
+}
+
+#[test]
+fn every_key_variable_is_in_the_reference() {
+    for variable in key_variables() {
+        assert!(names::ALL.iter().any(|known| known.name == variable), "{variable}");
+    }
+}
+
+#[test]
+fn patterns() {
+    for (pattern, name, expected) in [
+        ("gpt-5*", "gpt-5", true),
+        ("gpt-5*", "gpt-5-mini", true),
+        ("gpt-5*-chat*", "gpt-5.1-chat-latest", true),
+        ("gpt-5*-chat*", "gpt-5-mini", false),
+        ("a*", "ba", false),
+        ("a", "a", true),
+        ("a", "ab", false),
+        ("*b", "ab", true),
+        ("a*a", "a", false),
+        ("*", "", true),
+    ] {
+        assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+    }
+}
+
+#[test]
+fn names_are_split_at_known_vendors_only() {
+    assert_eq!(split("openai/gpt-5"), Some(("openai", "gpt-5")));
+    let nested = split(" openrouter/anthropic/claude-x ");
+    assert_eq!(nested, Some(("openrouter", "anthropic/claude-x")));
+    for other in ["gpt-5", "models/gemini-2.5-pro", "tunedModels/x", "openai/", "local/x", "/x"] {
+        assert_eq!(split(other), None, "{other}");
+    }
+}
+
+#[test]
+fn the_first_pattern_counts() {
+    let vendor = vendor(OPENAI).unwrap();
+    assert_eq!(vendor.facts("gpt-4o-mini").context, Some(128_000));
+    assert_eq!(vendor.facts("gpt-4").context, Some(8192));
+    assert_eq!(vendor.facts("o3-mini").vision, Some(false));
+    assert_eq!(vendor.facts("something"), ModelFacts::default());
+    assert!(super::vendor("nobody").unwrap_err().message.contains("openrouter"));
+}

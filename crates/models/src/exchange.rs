@@ -1,0 +1,92 @@
+//! One request and the beginning of its answer, tried again where that can help.
+
+use bytes::Bytes;
+use pollux_net::{Backoff, Error, HttpClient, Request, Response, Retry, retry};
+use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener, RetryNotice};
+use serde::Deserialize;
+
+use crate::failure::{self, Speaker};
+
+/// Largest answer that is not streamed, in bytes.
+pub(crate) const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+
+/// The way to one service, and how patiently it is asked.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) http: HttpClient,
+    /// The delays before the answer begins.
+    pub(crate) connection: Backoff,
+    /// Attempts before the answer begins.
+    pub(crate) max_attempts: u32,
+    /// `general.retryFetchErrors`.
+    pub(crate) retry_fetch_errors: bool,
+}
+
+/// What is asked, of whom, and how patiently.
+pub(crate) struct Call<'a> {
+    pub(crate) request: Request,
+    /// Understands refusals.
+    pub(crate) speaker: &'a dyn Speaker,
+    /// For messages.
+    pub(crate) model: &'a str,
+    pub(crate) max_attempts: u32,
+    pub(crate) on_retry: Option<&'a RetryListener>,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Exchange {
+    /// Sends a request; gives the answer as soon as its head is there and says success.
+    pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response, ModelError> {
+        self.attempts(&call, |request| self.http.send(request, call.cancel)).await
+    }
+
+    /// Sends a request; gives the whole of the answer.
+    pub(crate) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
+        let attempt = |request| async {
+            self.http.send(request, call.cancel).await?.bytes(ANSWER_LIMIT).await
+        };
+        self.attempts(&call, attempt).await
+    }
+
+    async fn attempts<T, F>(
+        &self,
+        call: &Call<'_>,
+        send: impl Fn(Request) -> F,
+    ) -> Result<T, ModelError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let speaker = call.speaker;
+        let rules = Retry {
+            max_attempts: call.max_attempts,
+            backoff: self.connection,
+            cancel: call.cancel,
+        };
+        let outcome = retry(
+            rules,
+            |_attempt| send(call.request.clone()),
+            |error| failure::advice(speaker, error, self.retry_fetch_errors),
+            |notice| {
+                if let Some(listener) = call.on_retry {
+                    listener(RetryNotice {
+                        attempt: notice.attempt,
+                        max_attempts: notice.max_attempts,
+                        delay: notice.delay,
+                        reason: failure::reason(speaker, notice.error),
+                        error_type: failure::class(speaker, notice.error),
+                    });
+                }
+            },
+        )
+        .await;
+        outcome.map_err(|error| failure::before_answer(speaker, &error, call.model))
+    }
+}
+
+/// An answer of a known shape.
+pub(crate) fn decode<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ModelError> {
+    serde_json::from_slice(json).map_err(|error| {
+        let message = format!("The service's answer is not of the expected shape: {error}");
+        ModelError::new(ModelErrorKind::Broken, message)
+    })
+}

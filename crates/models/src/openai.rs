@@ -1,0 +1,233 @@
+//! The dialect of OpenAI's Chat Completions, as many vendors, gateways and servers on people's own
+//! machines speak it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use pollux_net::Response;
+use pollux_protocol::{
+    CancellationToken, ChunkStream, JsonRequest, Limits, Model, ModelError, ModelErrorKind,
+    Request, Usage,
+};
+use serde_json::{Map, Value};
+
+use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
+use crate::gemini::not_encoded;
+use crate::json_answer;
+
+mod answer;
+mod calls;
+mod emulation;
+mod endpoint;
+mod ids;
+mod messages;
+mod reasoning;
+mod refusal;
+mod request;
+mod service;
+mod splitter;
+mod stream;
+mod wire;
+
+pub use answer::decode_chat_chunk;
+pub(crate) use service::{Service, converses};
+
+use answer::Reading;
+use messages::Shape;
+use request::{CallSettings, Encoded, FrameCache};
+
+/// How often a JSON request is tried before the answer begins.
+const JSON_ATTEMPTS: u32 = 5;
+
+/// One model of a vendor.
+#[derive(Debug)]
+pub(crate) struct ChatModel {
+    service: Arc<Service>,
+    name: String,
+    facts: ModelFacts,
+    parameters: Map<String, Value>,
+    quirks: Arc<Quirks>,
+    /// Tools are part of the text, because the model or its server knows none.
+    emulated: AtomicBool,
+    settings: Mutex<HashMap<bool, Arc<CallSettings>>>,
+    frames: FrameCache,
+}
+
+impl ChatModel {
+    /// The model of this name. `config` is what the person configured for it, as a
+    /// `generateContentConfig`.
+    pub(crate) fn new(service: Arc<Service>, name: &str, config: &Map<String, Value>) -> Self {
+        let facts = service.vendor.facts(name);
+        let quirks = Arc::new(service.vendor.quirks.clone());
+        let mut parameters = request::parameters(config);
+        if let (Some(key), Some(limit)) = (&quirks.max_tokens_key, facts.max_output) {
+            let limit = parameters.shift_remove("max_completion_tokens").unwrap_or(limit.into());
+            parameters.insert(key.clone(), limit);
+        }
+        Self {
+            name: name.to_owned(),
+            parameters,
+            quirks,
+            emulated: AtomicBool::new(facts.tools == Some(false)),
+            facts,
+            service,
+            settings: Mutex::default(),
+            frames: FrameCache::default(),
+        }
+    }
+
+    /// What it can take, as far as that is known.
+    pub(crate) fn limits(&self) -> Limits {
+        let served = self.service.server.as_ref().and_then(|server| server.context(&self.name));
+        let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
+        Limits { context, media_in_responses: false }
+    }
+
+    fn shape(&self, emulated: bool) -> Shape {
+        Shape {
+            emulated,
+            vision: self.facts.vision != Some(false),
+            documents: self.quirks.documents,
+            audio: self.quirks.audio,
+            call_ids: self.quirks.call_ids,
+            reasoning: self.quirks.return_reasoning,
+            user_after_tool: self.quirks.user_after_tool,
+        }
+    }
+
+    /// How a streamed request is made.
+    fn settings(&self, emulated: bool) -> Arc<CallSettings> {
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = settings.entry(emulated).or_insert_with(|| {
+            Arc::new(CallSettings {
+                model: self.name.clone(),
+                parameters: self.parameters.clone(),
+                schema: None,
+                stream: true,
+                shape: self.shape(emulated),
+                quirks: Arc::clone(&self.quirks),
+            })
+        });
+        Arc::clone(made)
+    }
+
+    fn encode(
+        &self,
+        request: &Request,
+        settings: &Arc<CallSettings>,
+        frames: &FrameCache,
+    ) -> Result<Encoded, ModelError> {
+        request::encode(request, settings, &self.service.messages, frames)
+            .map_err(|error| not_encoded(&error))
+    }
+
+    /// Sends a request and reads what comes back.
+    async fn attempt(
+        &self,
+        request: &Request,
+        emulated: bool,
+        cancel: &CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let Encoded { body, tokens, names } =
+            self.encode(request, &self.settings(emulated), &self.frames)?;
+        self.check_size(tokens, cancel).await?;
+        let on_retry = request.on_retry.as_ref();
+        let response: Response = self.service.open(&self.name, body, on_retry, cancel).await?;
+        // A server may load the model only now, and with it the context that it has.
+        self.check_size(tokens, cancel).await?;
+        let reading = Reading {
+            emulated,
+            think_tags: self.quirks.think_tags,
+            reasoning: self.quirks.return_reasoning,
+            names,
+            refusals: Arc::clone(&self.service.refusals),
+        };
+        Ok(stream::chunks(response, reading))
+    }
+
+    /// Servers on people's machines cut a prompt that is too long without a word.
+    async fn check_size(&self, tokens: u64, cancel: &CancellationToken) -> Result<(), ModelError> {
+        let Some(server) = &self.service.server else { return Ok(()) };
+        match server.refreshed_context(&self.name, &self.service.exchange.http, cancel).await {
+            Some(context) if tokens > context => Err(ModelError::new(
+                ModelErrorKind::Invalid,
+                server.too_small(&self.name, context, tokens),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Model for ChatModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let emulated = self.emulated.load(Ordering::Relaxed);
+        match self.attempt(&request, emulated, &cancel).await {
+            Err(error)
+                if !emulated
+                    && !request.tools.is_empty()
+                    && error.status.is_some()
+                    && refusal::says_no_tools(&error.message) =>
+            {
+                self.emulated.store(true, Ordering::Relaxed);
+                self.attempt(&request, true, &cancel).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn generate_json(
+        &self,
+        request: JsonRequest,
+        cancel: CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let JsonRequest { request, schema, max_attempts } = request;
+        let emulated = self.emulated.load(Ordering::Relaxed);
+        let settings = CallSettings {
+            schema: Some(schema),
+            stream: false,
+            ..CallSettings::clone(&self.settings(emulated))
+        };
+        let encoded = self.encode(&request, &Arc::new(settings), &FrameCache::default())?;
+        self.check_size(encoded.tokens, &cancel).await?;
+        let reading = Reading {
+            think_tags: self.quirks.think_tags,
+            refusals: Arc::clone(&self.service.refusals),
+            ..Reading::default()
+        };
+        let ask = || {
+            let asked = self.service.ask(&self.name, encoded.body.clone(), JSON_ATTEMPTS, &cancel);
+            let mut answer = answer::Answer::new(reading.clone());
+            async move { answer.take_whole(&asked.await?) }
+        };
+        json_answer::ask(max_attempts, self.service.content, &cancel, ask).await
+    }
+
+    /// The dialect has no way to count: an estimate.
+    async fn count_tokens(
+        &self,
+        request: Request,
+        _cancel: CancellationToken,
+    ) -> Result<u64, ModelError> {
+        let settings = self.settings(self.emulated.load(Ordering::Relaxed));
+        Ok(self.encode(&request, &settings, &self.frames)?.tokens)
+    }
+
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        cancel: CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        self.service.embed(&texts, &cancel).await
+    }
+}

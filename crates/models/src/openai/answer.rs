@@ -1,0 +1,270 @@
+//! An answer, put together from what comes over the wire.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Chunk, FinishReason, ModelError, ModelErrorKind, Part};
+
+use super::calls::Calls;
+use super::emulation;
+use super::ids::Names;
+use super::reasoning::Gathered;
+use super::refusal::Refusals;
+use super::splitter::{Segment, Splitter};
+use super::wire::{WireAnswer, WireChoice, WireMessage};
+use crate::catalog::ReasoningKey;
+use crate::surrogates;
+
+/// The most text that is held back to see what becomes of it, in bytes.
+const MAX_HELD: usize = 16 * 1024 * 1024;
+
+/// The longest piece of a thought that is held back for its end, in bytes.
+const MAX_THOUGHT: usize = 8 * 1024;
+
+/// How an answer is read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    /// Calls come as blocks in the text.
+    pub(super) emulated: bool,
+    /// Thoughts may come in tags.
+    pub(super) think_tags: bool,
+    /// Reasoning that is wanted back.
+    pub(super) reasoning: Option<ReasoningKey>,
+    /// What the names of functions stand for.
+    pub(super) names: Arc<Names>,
+    /// Understands errors that come where a piece of the answer was due.
+    pub(super) refusals: Arc<Refusals>,
+}
+
+/// Decodes one answer: the payload of an event of a stream, or the whole of a `chat.completion`, as if
+/// nothing came before or after it. Arguments of a call that are no JSON are kept as text; half a
+/// character becomes U+FFFD.
+///
+/// # Errors
+/// [`ModelErrorKind::Broken`] (retryable) when it is no JSON of this shape; when it is an error object,
+/// what that means.
+pub fn decode_chat_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
+    let mut answer = Answer::new(Reading::default());
+    answer.take_whole(json)
+}
+
+/// An answer so far.
+#[derive(Debug)]
+pub(super) struct Answer {
+    splitter: Splitter,
+    emulated: bool,
+    /// Thoughts come word by word, and are told by the paragraph.
+    thought: String,
+    calls: Calls,
+    names: Arc<Names>,
+    refusals: Arc<Refusals>,
+    reasoning: Option<Gathered>,
+    finished: bool,
+    response_id: String,
+    model_version: String,
+}
+
+impl Answer {
+    pub(super) fn new(reading: Reading) -> Self {
+        Self {
+            splitter: Splitter::new(reading.think_tags, reading.emulated),
+            emulated: reading.emulated,
+            thought: String::new(),
+            calls: Calls::default(),
+            names: reading.names,
+            refusals: reading.refusals,
+            reasoning: reading.reasoning.map(Gathered::new),
+            finished: false,
+            response_id: String::new(),
+            model_version: String::new(),
+        }
+    }
+
+    /// Whether the model said why it stopped.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Takes a payload.
+    ///
+    /// # Errors
+    /// Those of [`decode_chat_chunk`], and [`ModelErrorKind::Broken`] for answers too large to hold.
+    pub(super) fn take(&mut self, json: &[u8]) -> Result<Chunk, ModelError> {
+        let wire = self.decode(json)?;
+        let usage = wire.usage.or_else(|| wire.x_groq.and_then(|groq| groq.usage));
+        let mut chunk = Chunk { usage: usage.map(Into::into), ..Chunk::default() };
+        chunk.response_id = changed(&mut self.response_id, wire.id.text);
+        chunk.model_version = changed(&mut self.model_version, wire.model.text);
+        let mut choices = wire.choices.into_iter().flatten().flatten();
+        if let Some(choice) = choices.find(is_first) {
+            if choice.error.is_some() {
+                return Err(self.refusals.in_payload(json));
+            }
+            self.choose(choice, &mut chunk)?;
+        }
+        Ok(chunk)
+    }
+
+    /// Takes an event of a stream; one that is called `error` is one whatever its payload looks like.
+    pub(super) fn take_event(&mut self, name: &str, json: &[u8]) -> Result<Chunk, ModelError> {
+        if name == "error" {
+            return Err(self.refusals.in_payload(json));
+        }
+        self.take(json)
+    }
+
+    /// A body that came whole, though a stream was asked for.
+    pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<Chunk, ModelError> {
+        if let Some(error) = self.refusals.no_answer(body) {
+            return Err(error);
+        }
+        let mut chunk = self.take(body)?;
+        chunk.parts.extend(self.finish().parts);
+        Ok(chunk)
+    }
+
+    /// The stream is over: what was held back.
+    pub(super) fn finish(&mut self) -> Chunk {
+        let mut chunk = Chunk::default();
+        self.flush(&mut chunk);
+        chunk
+    }
+
+    /// The payload, unless it is an error.
+    fn decode(&self, json: &[u8]) -> Result<WireAnswer, ModelError> {
+        let decoded = serde_json::from_slice::<WireAnswer>(json).or_else(|error| {
+            surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
+        });
+        match decoded {
+            Ok(wire) if wire.error.is_some() || wire.object.text == "error" => {
+                Err(self.refusals.in_payload(json))
+            }
+            Ok(wire) if wire.choices.is_none() && wire.detail.is_some() => {
+                Err(self.refusals.in_payload(json))
+            }
+            Ok(wire) => Ok(wire),
+            Err(error) => Err(ModelError {
+                retryable: true,
+                ..ModelError::new(
+                    ModelErrorKind::Broken,
+                    format!("The model's answer is not of the expected shape: {error}"),
+                )
+            }),
+        }
+    }
+
+    fn choose(&mut self, choice: WireChoice, chunk: &mut Chunk) -> Result<(), ModelError> {
+        if let Some(message) = choice.delta.or(choice.message) {
+            self.hear(message, chunk)?;
+        }
+        let reason = choice.finish_reason.text;
+        if !reason.is_empty() {
+            self.flush(chunk);
+            self.finished = true;
+            chunk.finish = Some(finish_reason(reason));
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: WireMessage, chunk: &mut Chunk) -> Result<(), ModelError> {
+        // Some send the same reasoning under both names.
+        let reasoning = Some(message.reasoning_content.text).filter(|words| !words.is_empty());
+        let reasoning = reasoning.unwrap_or(message.reasoning.text);
+        if let Some(gathered) = &mut self.reasoning {
+            let details = match message.reasoning_details {
+                Some(serde_json::Value::Array(details)) => details,
+                _ => Vec::new(),
+            };
+            gathered.take(&reasoning, details);
+        }
+        for words in [reasoning, message.content.thought] {
+            self.think(&words, chunk);
+        }
+        for words in [message.content.text, message.refusal.text] {
+            let segments = self.splitter.push(&words);
+            self.say(segments, chunk);
+        }
+        if self.splitter.held() > MAX_HELD {
+            let message = "The answer holds a larger call than can be read.";
+            return Err(ModelError::new(ModelErrorKind::Broken, message));
+        }
+        for fragment in message.tool_calls.into_iter().flatten().flatten() {
+            self.end_thought(chunk);
+            self.calls.take(fragment)?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, segments: Vec<Segment>, chunk: &mut Chunk) {
+        for segment in segments {
+            match segment {
+                Segment::Thought(words) => self.think(&words, chunk),
+                Segment::Text(words) => {
+                    self.end_thought(chunk);
+                    chunk.parts.push(Part::text(words));
+                }
+                Segment::Block(block) => {
+                    self.end_thought(chunk);
+                    chunk.parts.extend(emulation::read_calls(&block));
+                }
+            }
+        }
+    }
+
+    fn think(&mut self, words: &str, chunk: &mut Chunk) {
+        self.thought.push_str(words);
+        if let Some(end) = self.thought.rfind("\n\n") {
+            let rest = self.thought.split_off(end);
+            self.end_thought(chunk);
+            rest.trim_start().clone_into(&mut self.thought);
+        } else if self.thought.len() > MAX_THOUGHT {
+            self.end_thought(chunk);
+        }
+    }
+
+    fn end_thought(&mut self, chunk: &mut Chunk) {
+        let thought = std::mem::take(&mut self.thought);
+        if !thought.trim().is_empty() {
+            chunk.parts.push(Part::thought(thought.trim()));
+        }
+    }
+
+    fn flush(&mut self, chunk: &mut Chunk) {
+        let segments = self.splitter.finish();
+        self.say(segments, chunk);
+        self.end_thought(chunk);
+        let mut calls = self.calls.finish(&self.names);
+        if let (Some(gathered), Some(first)) = (&mut self.reasoning, calls.first_mut()) {
+            gathered.hang_on(first);
+        }
+        chunk.parts.extend(calls);
+        // Blank lines around blocks say nothing.
+        if self.emulated && chunk.parts.iter().any(|part| part.as_call().is_some()) {
+            chunk.parts.retain(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()));
+        }
+    }
+}
+
+/// Of several answers side by side only the first counts.
+fn is_first(choice: &WireChoice) -> bool {
+    choice.index.as_ref().and_then(serde_json::Value::as_u64).unwrap_or(0) == 0
+}
+
+/// The new value, when it is one.
+fn changed(known: &mut String, told: String) -> Option<String> {
+    (!told.is_empty() && *known != told).then(|| {
+        known.clone_from(&told);
+        told
+    })
+}
+
+fn finish_reason(word: String) -> FinishReason {
+    match word.as_str() {
+        "stop" | "tool_calls" | "function_call" | "eos" | "end_turn" => FinishReason::Stop,
+        "length" | "max_tokens" | "model_length" => FinishReason::MaxTokens,
+        "content_filter" => FinishReason::Safety,
+        _ => FinishReason::Other(word),
+    }
+}
+
+#[cfg(test)]
+mod tests;

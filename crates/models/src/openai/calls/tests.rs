@@ -1,0 +1,129 @@
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// Ids, names and arguments of what fragments come to.
+fn put_together(fragments: &[Value]) -> Vec<(String, String, Value)> {
+    let mut calls = Calls::default();
+    for fragment in fragments {
+        calls.take(serde_json::from_value(fragment.clone()).unwrap()).unwrap();
+    }
+    let parts = calls.finish(&Names::default());
+    let call = |part: &Part| part.as_call().unwrap().clone();
+    parts.iter().map(call).map(|call| (call.id, call.name, call.args)).collect()
+}
+
+fn fragment(index: Option<u64>, id: &str, name: &str, arguments: &str) -> Value {
+    let mut value = json!({"type": "function", "function": {}});
+    if let Some(index) = index {
+        value["index"] = json!(index);
+    }
+    for (key, text) in [("name", name), ("arguments", arguments)] {
+        if !text.is_empty() {
+            value["function"][key] = json!(text);
+        }
+    }
+    if !id.is_empty() {
+        value["id"] = json!(id);
+    }
+    value
+}
+
+fn expected() -> Vec<(String, String, Value)> {
+    vec![
+        ("c1".to_owned(), "glob".to_owned(), json!({"pattern": "{*}"})),
+        ("c2".to_owned(), "glob".to_owned(), json!({"pattern": "b\"]"})),
+    ]
+}
+
+#[test]
+fn parallel_calls_come_in_every_known_way() {
+    let (one, other) = (r#"{"pattern": "{*}"}"#, r#"{"pattern": "b\"]"}"#);
+    let by_the_book = [
+        fragment(Some(0), "c1", "glob", ""),
+        fragment(Some(1), "c2", "glob", ""),
+        fragment(Some(0), "", "", &one[..5]),
+        fragment(Some(1), "", "", &other[..16]),
+        fragment(Some(1), "", "", &other[16..]),
+        fragment(Some(0), "", "", &one[5..]),
+    ];
+    let everything_repeated = [
+        fragment(Some(0), "c1", "glob", &one[..5]),
+        fragment(Some(0), "c1", "glob", &one[5..]),
+        fragment(Some(1), "c2", "glob", &other[..5]),
+        fragment(Some(1), "c2", "glob", &other[5..]),
+    ];
+    let always_index_zero =
+        [fragment(Some(0), "c1", "glob", one), fragment(Some(0), "c2", "glob", other)];
+    let no_index = [
+        fragment(None, "c1", "glob", &one[..3]),
+        fragment(None, "", "", &one[3..]),
+        fragment(None, "c2", "glob", other),
+    ];
+    for fragments in
+        [&by_the_book[..], &everything_repeated[..], &always_index_zero[..], &no_index[..]]
+    {
+        assert_eq!(put_together(fragments), expected());
+    }
+}
+
+#[test]
+fn missing_ids_stay_missing_and_calls_stay_apart() {
+    for index in [None, Some(0)] {
+        let fragments = [fragment(index, "", "glob", "{}"), fragment(index, "", "glob", "{}")];
+        let names: Vec<String> = put_together(&fragments).into_iter().map(|call| call.1).collect();
+        assert_eq!(names, ["glob", "glob"]);
+    }
+    let pieces = [fragment(Some(0), "c", "read_", ""), fragment(Some(0), "", "file", "{}")];
+    assert_eq!(put_together(&pieces)[0].1, "read_file");
+    let duplicate = [fragment(Some(0), "c", "a", "{}"), fragment(Some(1), "c", "b", "{}")];
+    assert_eq!(put_together(&duplicate).len(), 2);
+    assert_eq!(put_together(&[json!({}), json!({"function": null})]), []);
+}
+
+#[test]
+fn arguments_of_every_kind() {
+    for (sent, read) in [
+        (json!("{\"a\":1}"), json!({"a": 1})),
+        (json!({"a": 1}), json!({"a": 1})),
+        (json!(""), json!({})),
+        (json!(null), json!({})),
+        (json!("null"), json!({})),
+        (json!("\"{\\\"a\\\":1}\""), json!({"a": 1})),
+        (json!("{\"a\":"), json!("{\"a\":")),
+        (json!("[1]"), json!([1])),
+        (json!("nonsense"), json!("nonsense")),
+    ] {
+        let calls = put_together(&[json!({"function": {"name": "f", "arguments": sent}})]);
+        assert_eq!(calls[0].2, read, "{sent}");
+    }
+}
+
+#[test]
+fn too_many_calls_are_refused() {
+    let mut calls = Calls::default();
+    let take = |calls: &mut Calls, index: u64| {
+        calls.take(serde_json::from_value(fragment(Some(index), "", "f", "")).unwrap())
+    };
+    for index in 0..128 {
+        take(&mut calls, index).unwrap();
+    }
+    assert_eq!(take(&mut calls, u64::MAX).unwrap_err().kind, ModelErrorKind::Broken);
+}
+
+proptest! {
+    #[test]
+    fn any_cutting_of_arguments_gives_the_same(cuts in prop::collection::vec(1usize..6, 0..40)) {
+        let mut rest = r#"{"pattern": "{*}"}"#;
+        let mut fragments = vec![fragment(Some(3), "c1", "glob", "")];
+        for cut in cuts {
+            let (head, tail) = rest.split_at(cut.min(rest.len()));
+            fragments.push(fragment(Some(3), "", "", head));
+            rest = tail;
+        }
+        fragments.push(fragment(Some(3), "", "", rest));
+        prop_assert_eq!(put_together(&fragments), expected()[..1].to_vec());
+    }
+}

@@ -1,0 +1,216 @@
+//! The conversation as messages.
+//!
+//! As in the dialect of Gemini the bytes of an entry are encoded once and kept for as long as requests
+//! use the entry. Entries of one speaker that follow each other become one message, because the
+//! templates of many open models refuse two in a row.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use pollux_protocol::{Entry, Role};
+
+mod encode;
+
+use encode::Pieces;
+pub(super) use encode::escaped;
+
+use crate::body::Body;
+use crate::catalog::{CallIds, ReasoningKey};
+use crate::estimate;
+
+/// An entry that this many requests did not use is forgotten; see the dialect of Gemini.
+const KEPT_FOR_REQUESTS: u64 = 16;
+
+/// Between the words of two entries.
+const BLANK_LINE: &str = r"\n\n";
+
+/// Stands between results and words for vendors that refuse a user message after results.
+const BRIDGE: &str = r#"{"role":"assistant","content":"The results are in."}"#;
+
+/// What the other side takes; messages depend on nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Calls and results are text.
+    pub(super) emulated: bool,
+    pub(super) vision: bool,
+    pub(super) documents: bool,
+    pub(super) audio: bool,
+    pub(super) call_ids: CallIds,
+    pub(super) reasoning: Option<ReasoningKey>,
+    pub(super) user_after_tool: bool,
+}
+
+/// The encoded entries, shared by all models of a vendor.
+#[derive(Debug, Default)]
+pub(super) struct MessagesCache {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests: u64,
+    encoded: HashMap<(u64, Shape), Encoded>,
+}
+
+#[derive(Debug)]
+struct Encoded {
+    pieces: Pieces,
+    tokens: f64,
+    /// The last request that used it.
+    request: u64,
+}
+
+impl MessagesCache {
+    /// Writes the messages of a conversation, each after a comma if `first` is not set. Gives the
+    /// estimated tokens.
+    pub(super) fn write(
+        &self,
+        body: &mut Body,
+        entries: &[Arc<Entry>],
+        shape: Shape,
+        first: bool,
+    ) -> Result<f64, serde_json::Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.requests += 1;
+        let request = state.requests;
+        let mut tokens = 0.0;
+        let mut said = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let encoded = state.encoded(entry, shape)?;
+            tokens += encoded.tokens;
+            if !encoded.pieces.is_empty() {
+                said.push((entry.content().role, encoded.pieces.clone()));
+            }
+        }
+        state.encoded.retain(|_, encoded| request - encoded.request < KEPT_FOR_REQUESTS);
+        drop(state);
+
+        let mut messages = Messages { body, first };
+        for run in said.chunk_by(|(left, _), (right, _)| left == right) {
+            match run[0].0 {
+                Role::User => messages.user(run, shape),
+                Role::Model => messages.assistant(run),
+            }
+        }
+        Ok(tokens)
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.state.lock().unwrap().encoded.len()
+    }
+}
+
+impl State {
+    fn encoded(&mut self, entry: &Entry, shape: Shape) -> Result<&Encoded, serde_json::Error> {
+        let requests = self.requests;
+        match self.encoded.entry((entry.serial(), shape)) {
+            std::collections::hash_map::Entry::Occupied(slot) => {
+                let encoded = slot.into_mut();
+                encoded.request = requests;
+                Ok(encoded)
+            }
+            std::collections::hash_map::Entry::Vacant(slot) => {
+                let pieces = encode::pieces(entry.content(), shape)?;
+                let tokens = estimate::content(entry.content());
+                Ok(slot.insert(Encoded { pieces, tokens, request: requests }))
+            }
+        }
+    }
+}
+
+/// Messages on their way into a body.
+struct Messages<'a> {
+    body: &'a mut Body,
+    first: bool,
+}
+
+type Run = [(Role, Pieces)];
+
+impl Messages<'_> {
+    /// Begins a message.
+    fn begin(&mut self, text: &str) {
+        if !std::mem::take(&mut self.first) {
+            self.body.text(",");
+        }
+        self.body.text(text);
+    }
+
+    /// The results of tools, then what the person says.
+    fn user(&mut self, run: &Run, shape: Shape) {
+        let results = || run.iter().map(|(_, pieces)| &pieces.results);
+        for results in results().filter(|results| !results.is_empty()) {
+            self.begin("");
+            self.body.bytes(results);
+        }
+        if run.iter().all(|(_, pieces)| pieces.text.is_empty() && pieces.media.is_empty()) {
+            return;
+        }
+        if !shape.user_after_tool && results().any(|results| !results.is_empty()) {
+            self.begin(BRIDGE);
+        }
+        if run.iter().all(|(_, pieces)| pieces.media.is_empty()) {
+            self.begin(r#"{"role":"user","content":""#);
+            self.joined(run.iter().map(|(_, pieces)| &pieces.text), BLANK_LINE);
+            self.body.text(r#""}"#);
+        } else {
+            self.begin(r#"{"role":"user","content":["#);
+            self.parts(run);
+            self.body.text("]}");
+        }
+    }
+
+    fn parts(&mut self, run: &Run) {
+        let mut first = true;
+        for (_, pieces) in run {
+            let text = if pieces.media.is_empty() { &pieces.text } else { &pieces.media };
+            if text.is_empty() {
+                continue;
+            }
+            if !std::mem::take(&mut first) {
+                self.body.text(",");
+            }
+            if pieces.media.is_empty() {
+                self.body.text(r#"{"type":"text","text":""#);
+                self.body.bytes(text);
+                self.body.text(r#""}"#);
+            } else {
+                self.body.bytes(text);
+            }
+        }
+    }
+
+    fn assistant(&mut self, run: &Run) {
+        self.begin(r#"{"role":"assistant","content":"#);
+        if run.iter().all(|(_, pieces)| pieces.text.is_empty()) {
+            self.body.text("null");
+        } else {
+            self.body.text("\"");
+            self.joined(run.iter().map(|(_, pieces)| &pieces.text), BLANK_LINE);
+            self.body.text("\"");
+        }
+        if let Some((_, pieces)) = run.iter().find(|(_, pieces)| !pieces.reasoning.is_empty()) {
+            self.body.text(",");
+            self.body.bytes(&pieces.reasoning);
+        }
+        if run.iter().any(|(_, pieces)| !pieces.calls.is_empty()) {
+            self.body.text(r#","tool_calls":["#);
+            self.joined(run.iter().map(|(_, pieces)| &pieces.calls), ",");
+            self.body.text("]");
+        }
+        self.body.text("}");
+    }
+
+    fn joined<'b>(&mut self, pieces: impl Iterator<Item = &'b Bytes>, separator: &str) {
+        for (index, piece) in pieces.filter(|piece| !piece.is_empty()).enumerate() {
+            if index > 0 {
+                self.body.text(separator);
+            }
+            self.body.bytes(piece);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

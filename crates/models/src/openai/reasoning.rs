@@ -1,0 +1,109 @@
+//! Reasoning that a vendor wants back together with the calls that it led to.
+//!
+//! A history keeps no thoughts, so it travels as opaque bytes on the first call of the turn.
+
+use pollux_protocol::{Opaque, Part};
+use serde_json::Value;
+
+use crate::catalog::ReasoningKey;
+
+/// The dialect of the opaque bytes.
+const DIALECT: &str = "openai";
+
+/// More than this is not sent back, in bytes.
+const LIMIT: usize = 1024 * 1024;
+
+/// Reasoning as it streams.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    key: ReasoningKey,
+    text: String,
+    details: Vec<Value>,
+    size: usize,
+}
+
+impl Gathered {
+    pub(super) fn new(key: ReasoningKey) -> Self {
+        Self { key, text: String::new(), details: Vec::new(), size: 0 }
+    }
+
+    /// Takes a piece: words, and objects that only the vendor understands.
+    pub(super) fn take(&mut self, words: &str, details: Vec<Value>) {
+        match self.key {
+            ReasoningKey::ReasoningContent => {
+                self.size += words.len();
+                if self.size <= LIMIT {
+                    self.text.push_str(words);
+                }
+            }
+            ReasoningKey::ReasoningDetails => {
+                for detail in details {
+                    self.size += detail.to_string().len();
+                    self.details.push(detail);
+                }
+                if self.size > LIMIT {
+                    self.details.clear();
+                }
+            }
+        }
+    }
+
+    /// Hangs what was gathered on a call. Half of it would be refused, so it is all or nothing.
+    pub(super) fn hang_on(&mut self, call: &mut Part) {
+        if self.size == 0 || self.size > LIMIT {
+            return;
+        }
+        let value = match self.key {
+            ReasoningKey::ReasoningContent => Value::from(std::mem::take(&mut self.text)),
+            ReasoningKey::ReasoningDetails => Value::from(std::mem::take(&mut self.details)),
+        };
+        self.size = 0;
+        let data = serde_json::json!({ self.key.as_str(): value }).to_string();
+        call.opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
+    }
+}
+
+/// What a call carries under a key.
+pub(super) fn carried(call: &Part, key: ReasoningKey) -> Option<Value> {
+    let opaque = call.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT)?;
+    // A session file may hold anything.
+    let mut value: Value = serde_json::from_str(&opaque.data).ok()?;
+    let value = value.get_mut(key.as_str())?.take();
+    match key {
+        ReasoningKey::ReasoningContent => value.is_string().then_some(value),
+        ReasoningKey::ReasoningDetails => value.is_array().then_some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_gathered_comes_back_under_its_key_only() {
+        let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
+        gathered.take("one ", vec![json!({"type": "x"})]);
+        gathered.take("two", Vec::new());
+        let mut call = Part::call("", "glob", json!({}));
+        gathered.hang_on(&mut call);
+        assert_eq!(carried(&call, ReasoningKey::ReasoningContent), Some(json!("one two")));
+        assert_eq!(carried(&call, ReasoningKey::ReasoningDetails), None);
+        let mut second = Part::call("", "glob", json!({}));
+        gathered.hang_on(&mut second);
+        assert_eq!(second.opaque, None);
+
+        call.opaque = Some(Opaque { dialect: "gemini".to_owned(), data: "QQ==".to_owned() });
+        assert_eq!(carried(&call, ReasoningKey::ReasoningContent), None);
+    }
+
+    #[test]
+    fn too_much_is_dropped_whole() {
+        let mut gathered = Gathered::new(ReasoningKey::ReasoningDetails);
+        gathered.take("", vec![json!("x".repeat(LIMIT)), json!("y")]);
+        let mut call = Part::call("", "glob", json!({}));
+        gathered.hang_on(&mut call);
+        assert_eq!(call.opaque, None);
+    }
+}

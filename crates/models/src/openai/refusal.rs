@@ -1,0 +1,190 @@
+//! How services that speak Chat Completions refuse, and what helps.
+//!
+//! The body is `{"error": {"message", "type", "code"}}` by the book; others are `{"error": "words"}`,
+//! `{"object": "error", "message"}` and `{"detail": …}`.
+
+use std::time::Duration;
+
+use pollux_net::{
+    GoogleError, GoogleErrorKind as Kind, QuotaReason, StatusError, classify, retry::retry_after,
+};
+use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::failure::{self, Speaker};
+
+/// A longer wait than this is no wait but an end.
+const MAX_WAIT: Duration = Duration::from_mins(5);
+
+/// The longest error word that is shown.
+const MAX_WORD: usize = 64;
+
+/// How a service is spoken of in messages.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Refusals {
+    /// What stands before the slash in `--model`.
+    pub(super) id: String,
+    /// Its name.
+    pub(super) name: String,
+    /// The variable with the key.
+    pub(super) key_variable: Option<String>,
+    /// Where a key can be had.
+    pub(super) key_page: Option<String>,
+    /// Where the address comes from, or the address itself.
+    pub(super) address: String,
+}
+
+impl Speaker for Refusals {
+    fn understood(&self, refusal: &StatusError) -> GoogleError {
+        let mut error = understood(refusal.status.as_u16(), &refusal.body);
+        if let Some(wait) = retry_after(&refusal.headers).filter(|wait| *wait > MAX_WAIT)
+            && matches!(error.kind, Kind::RetryableQuota { .. } | Kind::Server)
+        {
+            error.kind = Kind::TerminalQuota { reason: QuotaReason::LongDelay(wait) };
+        }
+        error
+    }
+
+    fn hint(&self, error: &GoogleError, kind: ModelErrorKind, model: &str) -> String {
+        let Self { id, name, address, .. } = self;
+        match (&error.kind, kind) {
+            (Kind::ModelNotFound, _) => {
+                let which =
+                    if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
+                format!(
+                    "{which} does not exist at {name} for this key. Choose another with --model {id}/NAME (GET /models lists those there are), or check {address}."
+                )
+            }
+            (Kind::Forbidden, _) => {
+                format!("{name} knows the key but does not allow this: check what the key may do.")
+            }
+            (_, ModelErrorKind::Auth) => match (&self.key_variable, &self.key_page) {
+                (Some(variable), Some(page)) => {
+                    format!("Check {variable}. A key can be had at {page}.")
+                }
+                (Some(variable), None) => format!("Check {variable}."),
+                (None, _) => format!(
+                    "The server wants a key: set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
+                ),
+            },
+            (Kind::TerminalQuota { reason: QuotaReason::Credits }, _) => {
+                format!("The account at {name} has no credit left. Add some, or choose another model with --model.")
+            }
+            (_, ModelErrorKind::Quota) => {
+                "The quota is used up. Wait until it is renewed, or choose another model with --model.".to_owned()
+            }
+            (Kind::RetryableQuota { .. }, _) if error.code == 429 => {
+                "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher limit.".to_owned()
+            }
+            (_, ModelErrorKind::Busy) => {
+                "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
+            }
+            _ if error.status.as_deref() == Some("context_length_exceeded") => {
+                "The conversation is longer than the model takes. Begin a new one, or choose a model with a larger context.".to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn address_source(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Refusals {
+    /// An error object that came where a piece of the answer was due.
+    pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
+        // The body names the status; 500 stands in when it does not.
+        sharpened(failure::in_payload(self, &understood(500, json)))
+    }
+
+    /// Why a body that came under status 200 is no answer, where that can be seen from its first byte.
+    pub(super) fn no_answer(&self, body: &[u8]) -> Option<ModelError> {
+        let what = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'<') => "a web page",
+            None => "nothing",
+            Some(_) => return None,
+        };
+        let message =
+            failure::display(&format!("{what} came in place of an answer of the API"), None);
+        let hint = if self.address.is_empty() {
+            String::new()
+        } else {
+            format!("\nCheck {}, and whether a proxy stands in between.", self.address)
+        };
+        Some(ModelError::new(ModelErrorKind::Broken, message + &hint))
+    }
+}
+
+/// The model wrote a call that the service could not read: asking again helps.
+pub(super) fn sharpened(error: ModelError) -> ModelError {
+    if error.vendor_status.as_deref() == Some("tool_use_failed") {
+        return ModelError::unusable(InvalidStream::MalformedFunctionCall);
+    }
+    error
+}
+
+/// Whether a refusal says that the model, or the server as it was started, knows no tools.
+pub(super) fn says_no_tools(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    let about_tools = message.contains("tool") || message.contains("function calling");
+    let refused = [
+        "not support",
+        "unsupported",
+        "requires --jinja",
+        "requires --enable-auto-tool-choice",
+        "no endpoints found that support",
+    ];
+    about_tools && refused.iter().any(|words| message.contains(words))
+}
+
+/// What may say why, beside the message.
+#[derive(Deserialize)]
+struct Envelope {
+    error: Option<Value>,
+    code: Option<Value>,
+    #[serde(rename = "type")]
+    kind: Option<Value>,
+    detail: Option<Value>,
+}
+
+fn understood(status: u16, body: &[u8]) -> GoogleError {
+    let mut error = classify(status, body);
+    let envelope: Option<Envelope> = serde_json::from_slice(body).ok();
+    if let Some(envelope) = &envelope {
+        error.status = word(envelope).or(error.status);
+        if let (Some(detail), None) = (&envelope.detail, &envelope.error) {
+            error.message = detail.as_str().map_or_else(|| detail.to_string(), str::to_owned);
+        }
+    }
+    let word = error.status.as_deref().unwrap_or_default();
+    let kind = match (word, error.code) {
+        _ if says_no_tools(&error.message) => Kind::BadRequest,
+        ("insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active", _)
+        | (_, 402) => Kind::TerminalQuota { reason: QuotaReason::Credits },
+        ("invalid_api_key", _) => Kind::Auth,
+        ("model_not_found", _) => Kind::ModelNotFound,
+        ("context_length_exceeded", _) | (_, 413 | 422) => Kind::BadRequest,
+        ("rate_limit_exceeded", _) => Kind::RetryableQuota { delay: None },
+        _ => return error,
+    };
+    error.kind = kind;
+    error
+}
+
+/// The word for the error: its code where that is one, else its type.
+fn word(envelope: &Envelope) -> Option<String> {
+    let error = envelope.error.as_ref();
+    let inner = |key: &str| error.and_then(|error| error.get(key));
+    [inner("code"), inner("type"), envelope.code.as_ref(), envelope.kind.as_ref()]
+        .into_iter()
+        .flatten()
+        .find_map(Value::as_str)
+        .filter(|word| word.len() <= MAX_WORD && !word.is_empty())
+        .filter(|word| word.chars().any(|one| !one.is_ascii_digit()))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

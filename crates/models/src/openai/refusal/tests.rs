@@ -1,0 +1,104 @@
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use pollux_net::{Error, RetryAdvice};
+use serde_json::json;
+
+use super::*;
+
+fn refusals() -> Refusals {
+    Refusals {
+        id: "openai".to_owned(),
+        name: "OpenAI".to_owned(),
+        key_variable: Some("OPENAI_API_KEY".to_owned()),
+        key_page: Some("https://keys".to_owned()),
+        address: "OPENAI_BASE_URL".to_owned(),
+    }
+}
+
+fn refusal(status: u16, body: &str) -> StatusError {
+    StatusError {
+        host: "h:443".to_owned(),
+        status: StatusCode::from_u16(status).unwrap(),
+        headers: HeaderMap::new(),
+        body: Bytes::from(body.to_owned()),
+    }
+}
+
+fn failure(status: u16, body: &str) -> ModelError {
+    let error = Error::Status(Box::new(refusal(status, body)));
+    failure::before_answer(&refusals(), &error, "m-1")
+}
+
+#[test]
+fn refusals_have_a_kind_and_a_remedy() {
+    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota};
+    let error = |word: &str| json!({"error": {"message": "no", "code": word}}).to_string();
+    for (status, body, kind, remedy) in [
+        (401, error("invalid_api_key"), Auth, "https://keys"),
+        (403, error("forbidden"), Auth, "may do"),
+        (404, error("model_not_found"), NotFound, "\"m-1\" does not exist at OpenAI"),
+        (429, error("insufficient_quota"), Quota, "no credit"),
+        (402, "Payment required".to_owned(), Quota, "no credit"),
+        (429, error("rate_limit_exceeded"), Busy, "rate limit"),
+        (400, error("context_length_exceeded"), Invalid, "longer than the model takes"),
+        (422, json!({"detail": "extra field"}).to_string(), Invalid, "extra field"),
+        (
+            400,
+            json!({"object": "error", "message": "bad", "code": 400}).to_string(),
+            Invalid,
+            "bad",
+        ),
+        (500, json!({"error": "words alone"}).to_string(), Busy, "words alone"),
+        (502, "<html><body>oh</body></html>".to_owned(), Busy, "web page"),
+        (503, String::new(), Busy, "overloaded"),
+    ] {
+        let failure = failure(status, &body);
+        assert_eq!(failure.kind, kind, "{body}: {failure}");
+        assert!(failure.message.contains(remedy), "{body}: {failure}");
+        assert!(failure.message.starts_with("[API Error: "), "{failure}");
+    }
+}
+
+#[test]
+fn waiting_is_bounded() {
+    let advice = |seconds: &'static str| {
+        let mut refusal = refusal(429, "{}");
+        refusal.headers.insert("retry-after", HeaderValue::from_static(seconds));
+        failure::advice(&refusals(), &Error::Status(Box::new(refusal)), true)
+    };
+    assert_eq!(advice("7"), RetryAdvice::Retry { after: Some(Duration::from_secs(7)) });
+    assert_eq!(advice("3600"), RetryAdvice::Fail);
+}
+
+#[test]
+fn servers_without_tools_are_understood() {
+    for message in [
+        "registry.ollama.ai/library/gemma:2b does not support tools",
+        "tools param requires --jinja flag",
+        "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        "No endpoints found that support tool use.",
+        "`tool calling` is not supported with this model",
+        "This model does not support function calling",
+    ] {
+        assert!(says_no_tools(message), "{message}");
+        let body = json!({"error": {"message": message}}).to_string();
+        let error = Error::Status(Box::new(refusal(500, &body)));
+        assert_eq!(failure::advice(&refusals(), &error, true), RetryAdvice::Fail, "{message}");
+    }
+    for message in ["images are not supported", "invalid tool name", "no"] {
+        assert!(!says_no_tools(message), "{message}");
+    }
+}
+
+#[test]
+fn errors_inside_answers() {
+    let error = refusals().in_payload(br#"{"error": {"message": "busy", "code": 503}}"#);
+    assert_eq!((error.kind, error.retryable), (ModelErrorKind::Busy, true));
+    let error = refusals().in_payload(br#"{"error": {"message": "x", "code": "tool_use_failed"}}"#);
+    assert_eq!(error.kind, ModelErrorKind::Unusable(InvalidStream::MalformedFunctionCall));
+    assert!(
+        refusals().no_answer(b"\n<!DOCTYPE html>").unwrap().message.contains("OPENAI_BASE_URL")
+    );
+    assert!(refusals().no_answer(b"").is_some());
+    assert!(refusals().no_answer(b" {}").is_none());
+}

@@ -1,0 +1,249 @@
+//! The body of a request: model, instruction, messages, then what is the same in every turn.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use pollux_protocol::{Declaration, Request};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::emulation;
+use super::ids::{Names, function_name};
+use super::messages::{MessagesCache, Shape, escaped};
+use crate::body::Body;
+use crate::catalog::{JsonFormat, Quirks};
+use crate::estimate;
+
+/// What a configuration calls a parameter, and what the wire does. Only what the person configured for
+/// the model is sent: many models refuse figures that were made for others.
+const PARAMETERS: [(&str, &str); 7] = [
+    ("temperature", "temperature"),
+    ("topP", "top_p"),
+    ("maxOutputTokens", "max_completion_tokens"),
+    ("stopSequences", "stop"),
+    ("presencePenalty", "presence_penalty"),
+    ("frequencyPenalty", "frequency_penalty"),
+    ("seed", "seed"),
+];
+
+/// How one kind of request is made.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CallSettings {
+    /// The model as the vendor knows it.
+    pub(super) model: String,
+    pub(super) parameters: Map<String, Value>,
+    /// The schema of a JSON answer.
+    pub(super) schema: Option<Value>,
+    pub(super) stream: bool,
+    pub(super) shape: Shape,
+    pub(super) quirks: Arc<Quirks>,
+}
+
+/// The parameters of a `generateContentConfig` in the words of this dialect.
+pub(super) fn parameters(config: &Map<String, Value>) -> Map<String, Value> {
+    let present = PARAMETERS.iter().filter_map(|(theirs, ours)| {
+        let value = config.get(*theirs).filter(|value| !value.is_null())?;
+        Some(((*ours).to_owned(), value.clone()))
+    });
+    present.collect()
+}
+
+/// A body that is ready to be sent.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    pub(super) body: Vec<Bytes>,
+    /// The tokens that it may come to.
+    pub(super) tokens: u64,
+    pub(super) names: Arc<Names>,
+}
+
+/// What stands around the messages. It seldom changes, so the last one is kept.
+#[derive(Debug, Default)]
+pub(super) struct FrameCache {
+    last: Mutex<Option<Arc<Frame>>>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    system: Option<Arc<str>>,
+    tools: Arc<[Declaration]>,
+    settings: Arc<CallSettings>,
+    /// From the opening brace to the instruction's message.
+    head: Bytes,
+    /// Whether `head` holds a message.
+    instructed: bool,
+    /// From the end of the messages to the closing brace.
+    tail: Bytes,
+    tokens: f64,
+    names: Arc<Names>,
+}
+
+impl Frame {
+    fn serves(&self, request: &Request, settings: &Arc<CallSettings>) -> bool {
+        self.system == request.system
+            && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
+            && (Arc::ptr_eq(&self.settings, settings) || self.settings == *settings)
+    }
+
+    fn new(request: &Request, settings: &Arc<CallSettings>) -> Result<Self, serde_json::Error> {
+        let instruction = instruction(request, settings);
+        let mut head = format!(r#"{{"model":{},"messages":["#, json!(settings.model)).into_bytes();
+        if !instruction.is_empty() {
+            head.extend_from_slice(br#"{"role":"system","content":""#);
+            head.extend_from_slice(&escaped(&instruction)?);
+            head.extend_from_slice(br#""}"#);
+        }
+        let keys = serde_json::to_vec(&Tail { request, settings })?;
+        let separator: &[u8] = if keys == b"{}" { b"]" } else { b"]," };
+        let tail = [separator, &keys[1..]].concat();
+        let native =
+            if settings.shape.emulated { 0.0 } else { estimate::declarations(&request.tools) };
+        Ok(Self {
+            system: request.system.clone(),
+            tools: Arc::clone(&request.tools),
+            settings: Arc::clone(settings),
+            head: head.into(),
+            instructed: !instruction.is_empty(),
+            tail: tail.into(),
+            tokens: estimate::text(&instruction) + native,
+            names: Arc::new(Names::new(&request.tools)),
+        })
+    }
+}
+
+impl FrameCache {
+    fn get(
+        &self,
+        request: &Request,
+        settings: &Arc<CallSettings>,
+    ) -> Result<Arc<Frame>, serde_json::Error> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(frame) = last.as_ref().filter(|frame| frame.serves(request, settings)) {
+            return Ok(Arc::clone(frame));
+        }
+        let frame = Arc::new(Frame::new(request, settings)?);
+        *last = Some(Arc::clone(&frame));
+        Ok(frame)
+    }
+}
+
+/// The whole body.
+pub(super) fn encode(
+    request: &Request,
+    settings: &Arc<CallSettings>,
+    messages: &MessagesCache,
+    frames: &FrameCache,
+) -> Result<Encoded, serde_json::Error> {
+    let frame = frames.get(request, settings)?;
+    let mut body = Body::default();
+    body.bytes(&frame.head);
+    let said = messages.write(&mut body, &request.entries, settings.shape, !frame.instructed)?;
+    body.bytes(&frame.tail);
+    let tokens = (frame.tokens + said) as u64;
+    Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
+}
+
+/// The instruction, with what the other side cannot be told elsewhere.
+fn instruction(request: &Request, settings: &CallSettings) -> String {
+    let mut sections: Vec<String> =
+        request.system.as_deref().map(str::to_owned).into_iter().collect();
+    if settings.shape.emulated && !request.tools.is_empty() {
+        sections.push(emulation::instruction(&request.tools));
+    }
+    if let Some(schema) = &settings.schema
+        && settings.quirks.json != JsonFormat::Schema
+    {
+        let schema = json_schema(schema);
+        sections.push(format!(
+            "Answer with one JSON object and nothing else. It satisfies this JSON schema:\n{schema}"
+        ));
+    }
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n\n")
+}
+
+/// The schema with the names of types in lower case: Google's own schemas write them in capitals.
+fn json_schema(schema: &Value) -> Value {
+    match schema {
+        Value::Object(keys) => {
+            let lowered = keys.iter().map(|(key, value)| {
+                let value = match value {
+                    Value::String(word) if key == "type" => Value::from(word.to_ascii_lowercase()),
+                    other => json_schema(other),
+                };
+                (key.clone(), value)
+            });
+            Value::Object(lowered.collect())
+        }
+        Value::Array(items) => items.iter().map(json_schema).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The keys behind the messages as an object.
+struct Tail<'a> {
+    request: &'a Request,
+    settings: &'a CallSettings,
+}
+
+impl Serialize for Tail<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { request, settings } = self;
+        let mut map = serializer.serialize_map(None)?;
+        if !request.tools.is_empty() && !settings.shape.emulated {
+            let tools: Vec<WireTool<'_>> = request.tools.iter().map(WireTool::from).collect();
+            map.serialize_entry("tools", &tools)?;
+        }
+        if let Some(schema) = &settings.schema {
+            match settings.quirks.json {
+                JsonFormat::Schema => {
+                    let schema = json!({"name": "answer", "schema": json_schema(schema)});
+                    let format = json!({"type": "json_schema", "json_schema": schema});
+                    map.serialize_entry("response_format", &format)?;
+                }
+                JsonFormat::Object => {
+                    map.serialize_entry("response_format", &json!({"type": "json_object"}))?;
+                }
+                JsonFormat::None => {}
+            }
+        }
+        for (key, value) in &settings.parameters {
+            map.serialize_entry(key, value)?;
+        }
+        if settings.stream {
+            map.serialize_entry("stream", &true)?;
+            if settings.quirks.stream_usage {
+                map.serialize_entry("stream_options", &json!({"include_usage": true}))?;
+            }
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunction<'a> {
+    name: std::borrow::Cow<'a, str>,
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+impl<'a> From<&'a Declaration> for WireTool<'a> {
+    fn from(declaration: &'a Declaration) -> Self {
+        let function = WireFunction {
+            name: function_name(&declaration.name),
+            description: &declaration.description,
+            parameters: &declaration.parameters,
+        };
+        Self { r#type: "function", function }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+use pollux_protocol::{Content, Entry, Part};
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::catalog::CallIds;
+
+const SHAPE: Shape = Shape {
+    emulated: false,
+    vision: true,
+    documents: false,
+    audio: false,
+    call_ids: CallIds::Standard,
+    reasoning: None,
+    user_after_tool: true,
+};
+
+fn settings() -> CallSettings {
+    CallSettings {
+        model: "gpt-x".to_owned(),
+        parameters: Map::new(),
+        schema: None,
+        stream: true,
+        shape: SHAPE,
+        quirks: Arc::new(Quirks::default()),
+    }
+}
+
+fn request() -> Request {
+    let declaration = Declaration {
+        name: "glob".to_owned(),
+        description: "Finds.".to_owned(),
+        parameters: json!({"type": "object"}),
+    };
+    Request {
+        entries: vec![Entry::detached(Content::user(vec![Part::text("hi")]))],
+        system: Some(Arc::from("Be good.")),
+        tools: Arc::from([declaration]),
+        ..Request::default()
+    }
+}
+
+fn encoded(request: &Request, settings: CallSettings) -> (String, u64) {
+    let frames = FrameCache::default();
+    let encoded = encode(request, &Arc::new(settings), &MessagesCache::default(), &frames).unwrap();
+    (String::from_utf8(encoded.body.concat()).unwrap(), encoded.tokens)
+}
+
+fn body(request: &Request, settings: CallSettings) -> Value {
+    serde_json::from_str(&encoded(request, settings).0).unwrap()
+}
+
+#[test]
+fn a_streamed_request_byte_for_byte() {
+    let expected = concat!(
+        r#"{"model":"gpt-x","messages":[{"role":"system","content":"Be good."},{"role":"user","content":"hi"}],"#,
+        r#""tools":[{"type":"function","function":{"name":"glob","description":"Finds.","parameters":{"type":"object"}}}],"#,
+        r#""stream":true,"stream_options":{"include_usage":true}}"#,
+    );
+    let (text, tokens) = encoded(&request(), settings());
+    assert_eq!(text, expected);
+    // 8 + 2 characters of text, and 4 + 6 + 17 bytes of declaration, at a quarter each.
+    assert_eq!(tokens, 9);
+}
+
+#[test]
+fn nothing_around_the_messages_is_still_a_body() {
+    let plain = Request { system: None, tools: Arc::from([]), ..request() };
+    let text = encoded(&plain, CallSettings { stream: false, ..settings() }).0;
+    assert_eq!(text, r#"{"model":"gpt-x","messages":[{"role":"user","content":"hi"}]}"#);
+}
+
+#[test]
+fn json_is_asked_for_as_the_vendor_takes_it() {
+    let with = |json: JsonFormat| CallSettings {
+        schema: Some(json!({"type": "OBJECT", "properties": {"type": {"type": "STRING"}}})),
+        stream: false,
+        quirks: Arc::new(Quirks { json, ..Quirks::default() }),
+        ..settings()
+    };
+    let lowered = json!({"type": "object", "properties": {"type": {"type": "string"}}});
+    let schema = body(&request(), with(JsonFormat::Schema));
+    assert_eq!(
+        schema["response_format"],
+        json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": lowered}})
+    );
+    let object = body(&request(), with(JsonFormat::Object));
+    assert_eq!(object["response_format"], json!({"type": "json_object"}));
+    let none = body(&request(), with(JsonFormat::None));
+    assert_eq!(none.get("response_format"), None);
+    for told in [object, none] {
+        let system = told["messages"][0]["content"].as_str().unwrap();
+        assert!(
+            system.starts_with("Be good.\n\n") && system.ends_with(&lowered.to_string()),
+            "{system}"
+        );
+    }
+}
+
+#[test]
+fn emulated_tools_are_told_and_not_declared() {
+    let shape = Shape { emulated: true, ..SHAPE };
+    let body = body(&request(), CallSettings { shape, ..settings() });
+    assert_eq!(body.get("tools"), None);
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains(emulation::FENCE) && system.contains(r#""name":"glob""#), "{system}");
+}
+
+#[test]
+fn only_known_parameters_are_sent_under_their_names() {
+    let config = json!({"temperature": 0.2, "topP": null, "topK": 64, "maxOutputTokens": 9, "thinkingConfig": {}});
+    let parameters = parameters(config.as_object().unwrap());
+    assert_eq!(Value::Object(parameters), json!({"temperature": 0.2, "max_completion_tokens": 9}));
+}
+
+#[test]
+fn the_frame_is_made_anew_only_when_it_changes() {
+    let (frames, settings) = (FrameCache::default(), Arc::new(settings()));
+    let first = frames.get(&request(), &settings).unwrap();
+    assert!(Arc::ptr_eq(&first, &frames.get(&request(), &settings).unwrap()));
+    let other = Request { system: None, ..request() };
+    assert!(!Arc::ptr_eq(&first, &frames.get(&other, &settings).unwrap()));
+}

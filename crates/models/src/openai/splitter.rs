@@ -1,0 +1,264 @@
+//! Text of an answer, taken apart as it streams: thoughts in tags, calls in fenced blocks.
+//!
+//! Any way of cutting the text gives the same pieces in the end, in time linear in its length. What may
+//! still become a tag or a fence is held back.
+
+use super::emulation::FENCE;
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// A line that begins a block and is longer than this is no such line.
+const MAX_FENCE_LINE: usize = 128;
+
+/// A piece of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Words for the person.
+    Text(String),
+    /// Words of a thought.
+    Thought(String),
+    /// What stands inside a block that calls tools.
+    Block(String),
+}
+
+/// Takes text apart.
+#[derive(Debug)]
+pub(super) struct Splitter {
+    state: State,
+    /// Calls may come in blocks.
+    blocks: bool,
+    held: String,
+    /// So much of `held` has no line end.
+    scanned: usize,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing but white space so far; a thought may begin.
+    Start,
+    Thinking,
+    /// A thought is over; nothing but line ends since.
+    AfterThought,
+    /// Text; `line_start` when the next character begins a line.
+    Text {
+        line_start: bool,
+    },
+    /// Inside a block, with its whole lines.
+    Block(String),
+}
+
+impl Splitter {
+    /// `tags`: thoughts may come in tags; `blocks`: calls may come in blocks.
+    pub(super) fn new(tags: bool, blocks: bool) -> Self {
+        let state = if tags { State::Start } else { State::Text { line_start: true } };
+        Self { state, blocks, held: String::new(), scanned: 0 }
+    }
+
+    /// Takes the next words.
+    pub(super) fn push(&mut self, words: &str) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        self.held.push_str(words);
+        let mut held = std::mem::take(&mut self.held);
+        let mut at = 0;
+        while let Some(used) = self.step(&held[at..], &mut segments) {
+            at += used;
+        }
+        held.drain(..at);
+        self.held = held;
+        segments
+    }
+
+    /// The text is over.
+    pub(super) fn finish(&mut self) -> Vec<Segment> {
+        let held = std::mem::take(&mut self.held);
+        self.scanned = 0;
+        let state = std::mem::replace(&mut self.state, State::Text { line_start: true });
+        let segment = match state {
+            State::Thinking => Segment::Thought(held),
+            State::Block(lines) => Segment::Block(lines + &held),
+            State::Start | State::AfterThought | State::Text { .. } => Segment::Text(held),
+        };
+        let mut segments = Vec::new();
+        emit(&mut segments, segment);
+        segments
+    }
+
+    /// How much is held back, in bytes.
+    pub(super) fn held(&self) -> usize {
+        let lines = if let State::Block(lines) = &self.state { lines.len() } else { 0 };
+        self.held.len() + lines
+    }
+
+    /// Goes one step into `rest`; gives how many bytes it used, or none when more words are needed.
+    fn step(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
+        if rest.is_empty() {
+            return None;
+        }
+        match &self.state {
+            State::Start => self.begin(rest),
+            State::Thinking => self.think(rest, segments),
+            State::AfterThought => Some(self.skip(rest)),
+            State::Text { line_start } => self.text(*line_start, rest, segments),
+            State::Block(_) => self.block(rest, segments),
+        }
+    }
+
+    fn begin(&mut self, rest: &str) -> Option<usize> {
+        let start = rest.trim_start();
+        if start.starts_with(OPEN) {
+            self.state = State::Thinking;
+            return Some(rest.len() - start.len() + OPEN.len());
+        }
+        // White space alone is bounded: an answer does not begin with a page of it.
+        if OPEN.starts_with(start) && rest.len() <= MAX_FENCE_LINE {
+            return None;
+        }
+        self.state = State::Text { line_start: true };
+        Some(0)
+    }
+
+    fn think(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
+        if let Some((thought, _)) = rest.split_once(CLOSE) {
+            emit(segments, Segment::Thought(thought.to_owned()));
+            self.state = State::AfterThought;
+            return Some(thought.len() + CLOSE.len());
+        }
+        let used = rest.len() - partial_suffix(rest, CLOSE);
+        emit(segments, Segment::Thought(rest[..used].to_owned()));
+        (used > 0).then_some(used)
+    }
+
+    /// Empty lines between thought and answer belong to neither.
+    fn skip(&mut self, rest: &str) -> usize {
+        let used = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
+        if used < rest.len() {
+            self.state = State::Text { line_start: true };
+        }
+        used
+    }
+
+    fn text(&mut self, line_start: bool, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
+        if !self.blocks {
+            emit(segments, Segment::Text(rest.to_owned()));
+            return Some(rest.len());
+        }
+        let line_end = rest.find('\n').map(|end| end + 1);
+        if line_start {
+            let line = rest.trim_start_matches(' ');
+            match line_end {
+                Some(end) if line.starts_with(FENCE) => {
+                    self.state = State::Block(String::new());
+                    return Some(end);
+                }
+                None if (line.starts_with(FENCE) || FENCE.starts_with(line))
+                    && rest.len() <= MAX_FENCE_LINE =>
+                {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        let end = line_end.unwrap_or(rest.len());
+        emit(segments, Segment::Text(rest[..end].to_owned()));
+        self.state = State::Text { line_start: line_end.is_some() };
+        Some(end)
+    }
+
+    fn block(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
+        let Some(end) = rest[self.scanned..].find('\n') else {
+            self.scanned = rest.len();
+            return None;
+        };
+        let end = self.scanned + end + 1;
+        self.scanned = 0;
+        let State::Block(lines) = &mut self.state else { return None };
+        if rest[..end].trim() == "```" {
+            segments.push(Segment::Block(std::mem::take(lines)));
+            self.state = State::Text { line_start: true };
+        } else {
+            lines.push_str(&rest[..end]);
+        }
+        Some(end)
+    }
+}
+
+/// Adds a piece, joined to the one before where both are of one kind.
+fn emit(segments: &mut Vec<Segment>, segment: Segment) {
+    match (segments.last_mut(), segment) {
+        (Some(Segment::Text(text)), Segment::Text(more))
+        | (Some(Segment::Thought(text)), Segment::Thought(more)) => text.push_str(&more),
+        (_, Segment::Text(words) | Segment::Thought(words)) if words.is_empty() => {}
+        (_, segment) => segments.push(segment),
+    }
+}
+
+/// How many bytes at the end of `text` may be the beginning of `word`.
+fn partial_suffix(text: &str, word: &str) -> usize {
+    (1..word.len()).rev().find(|length| text.ends_with(&word[..*length])).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The pieces, neighbours of one kind joined.
+    fn split(tags: bool, blocks: bool, words: &[&str]) -> Vec<Segment> {
+        let mut splitter = Splitter::new(tags, blocks);
+        let mut all: Vec<Segment> = words.iter().flat_map(|words| splitter.push(words)).collect();
+        all.extend(splitter.finish());
+        let mut joined = Vec::new();
+        for segment in all {
+            emit(&mut joined, segment);
+        }
+        joined
+    }
+
+    fn text(words: &str) -> Segment {
+        Segment::Text(words.to_owned())
+    }
+
+    const CALLING: &str = "<think>hm < 7</think>\n\nLook:\n```tool_call\n{\"a\":\n 1}\n```\nmore ```tool_call\n```tool";
+
+    #[test]
+    fn thoughts_and_blocks_are_found() {
+        let block = Segment::Block("{\"a\":\n 1}\n".to_owned());
+        let thought = Segment::Thought("hm < 7".to_owned());
+        assert_eq!(
+            split(true, true, &[CALLING]),
+            [thought, text("Look:\n"), block, text("more ```tool_call\n```tool")]
+        );
+        assert_eq!(split(false, false, &[CALLING]), [text(CALLING)]);
+        assert_eq!(split(true, false, &["no <think>x</think>"]), [text("no <think>x</think>")]);
+        assert_eq!(split(true, true, &["  <thi"]), [text("  <thi")]);
+        let open = Segment::Block("{}".to_owned());
+        assert_eq!(split(false, true, &["```tool_call\n{}"]), [open]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_cutting_gives_the_same(cuts in prop::collection::vec(1usize..9, 0..80), tags: bool, blocks: bool) {
+            let mut rest = CALLING;
+            let mut words = Vec::new();
+            for cut in cuts {
+                let (head, tail) = rest.split_at(cut.min(rest.len()));
+                words.push(head);
+                rest = tail;
+            }
+            words.push(rest);
+            prop_assert_eq!(split(tags, blocks, &words), split(tags, blocks, &[CALLING]));
+        }
+
+        #[test]
+        fn nothing_is_lost_outside_of_blocks(words in prop::collection::vec("[`a \n]{0,6}", 0..20)) {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let whole = words.concat();
+            let split = split(true, true, &words);
+            if !whole.contains(FENCE) && !whole.is_empty() {
+                prop_assert_eq!(split, [text(&whole)]);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! An answer as it streams.
+
+use bytes::{Bytes, BytesMut};
+use futures::{StreamExt, stream};
+use pollux_net::{Error, EventStream, Response};
+use pollux_protocol::{Chunk, ChunkStream, FinishReason, ModelError};
+
+use super::answer::{Answer, Reading};
+use crate::exchange::ANSWER_LIMIT;
+use crate::failure;
+
+/// What ends a stream by the book.
+const DONE: &str = "[DONE]";
+
+/// An answer on its way.
+struct Stream {
+    source: Source,
+    answer: Answer,
+}
+
+enum Source {
+    /// Nothing of the body is known yet.
+    Response(Response),
+    Events(EventStream),
+}
+
+/// The answer as chunks. Ends after the first error.
+///
+/// Servers that cannot stream send one JSON object, gateways that fail send one under status 200, and
+/// proxies send web pages: what begins with a bracket is read whole.
+pub(super) fn chunks(response: Response, reading: Reading) -> ChunkStream {
+    let answer = Answer::new(reading);
+    let state = Some(Stream { source: Source::Response(response), answer });
+    stream::unfold(state, |state| async { state?.next().await }).boxed()
+}
+
+type Step = Option<(Result<Chunk, ModelError>, Option<Stream>)>;
+
+impl Stream {
+    async fn next(mut self) -> Step {
+        if let Source::Response(response) = self.source {
+            match Body::open(response).await {
+                Ok(Body::Events(events)) => self.source = Source::Events(*events),
+                Ok(Body::Whole(bytes)) => {
+                    return Some((self.answer.take_whole(&bytes), None));
+                }
+                Err(error) => return Some((Err(failure::in_stream(&error)), None)),
+            }
+        }
+        let Source::Events(mut events) = self.source else { return None };
+        loop {
+            let Some(event) = events.next().await else { return self.answer.ended(false) };
+            let event = match event {
+                Ok(event) => event,
+                // What matters has come; the rest is the other side's carelessness.
+                Err(error) if self.answer.is_finished() && !matches!(error, Error::Cancelled) => {
+                    return self.answer.ended(false);
+                }
+                Err(error) => return Some((Err(failure::in_stream(&error)), None)),
+            };
+            match event.data.trim() {
+                "" => {}
+                DONE => return self.answer.ended(true),
+                data => {
+                    let chunk = self.answer.take_event(&event.name, data.as_bytes());
+                    let source = Source::Events(events);
+                    let next = chunk.is_ok().then_some(Self { source, ..self });
+                    return Some((chunk, next));
+                }
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// The last piece. `[DONE]` stands for a finish reason where there was none; a stream that just
+    /// stops before one broke off, and calls that were on their way are not made.
+    fn ended(&mut self, done: bool) -> Step {
+        if !done && !self.is_finished() {
+            return None;
+        }
+        let mut chunk = self.finish();
+        if !self.is_finished() {
+            chunk.finish = Some(FinishReason::Stop);
+        }
+        (chunk != Chunk::default()).then_some((Ok(chunk), None))
+    }
+}
+
+/// A body whose kind is known.
+enum Body {
+    Events(Box<EventStream>),
+    Whole(Bytes),
+}
+
+impl Body {
+    /// Reads until the first byte that says something.
+    async fn open(mut response: Response) -> Result<Self, Error> {
+        let mut begun = BytesMut::new();
+        loop {
+            let Some(bytes) = response.chunk().await? else {
+                return Ok(Self::Whole(begun.freeze()));
+            };
+            begun.extend_from_slice(&bytes);
+            match begun.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'{' | b'[' | b'<') => break,
+                None if begun.len() < ANSWER_LIMIT => {}
+                _ => {
+                    let first = stream::iter([Ok(begun.freeze())]);
+                    let events = EventStream::new(first.chain(response.into_stream()));
+                    return Ok(Self::Events(Box::new(events)));
+                }
+            }
+        }
+        let rest = response.bytes(ANSWER_LIMIT).await?;
+        begun.extend_from_slice(&rest);
+        Ok(Self::Whole(begun.freeze()))
+    }
+}

@@ -1,0 +1,229 @@
+//! What comes over the wire, typed and tolerant: unknown keys are skipped, missing and null ones read as
+//! absent, and texts of another type as empty.
+
+use std::fmt;
+
+use pollux_protocol::Usage;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// A piece of an answer, or a whole one.
+#[derive(Deserialize)]
+pub(super) struct WireAnswer {
+    #[serde(default)]
+    pub(super) id: Words,
+    #[serde(default)]
+    pub(super) model: Words,
+    pub(super) choices: Option<Vec<Option<WireChoice>>>,
+    pub(super) usage: Option<WireUsage>,
+    pub(super) error: Option<IgnoredAny>,
+    /// `error` where the error's keys stand bare.
+    #[serde(default)]
+    pub(super) object: Words,
+    /// How frameworks of web services say that something is wrong.
+    pub(super) detail: Option<IgnoredAny>,
+    /// Groq's own place for the usage of a stream.
+    pub(super) x_groq: Option<WireGroq>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireGroq {
+    pub(super) usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireChoice {
+    pub(super) index: Option<Value>,
+    pub(super) delta: Option<WireMessage>,
+    pub(super) message: Option<WireMessage>,
+    #[serde(default)]
+    pub(super) finish_reason: Words,
+    pub(super) error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+pub(super) struct WireMessage {
+    #[serde(default)]
+    pub(super) content: Words,
+    /// Declined in words.
+    #[serde(default)]
+    pub(super) refusal: Words,
+    #[serde(default)]
+    pub(super) reasoning_content: Words,
+    #[serde(default)]
+    pub(super) reasoning: Words,
+    pub(super) reasoning_details: Option<Value>,
+    pub(super) tool_calls: Option<Vec<Option<WireCall>>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireCall {
+    pub(super) index: Option<Value>,
+    #[serde(default)]
+    pub(super) id: Words,
+    pub(super) function: Option<WireFunction>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireFunction {
+    #[serde(default)]
+    pub(super) name: Words,
+    /// A piece of JSON as text; some servers send the value itself.
+    pub(super) arguments: Option<Value>,
+}
+
+/// A text, or a list of parts with texts and thoughts in them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) text: String,
+    pub(super) thought: String,
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WordsVisitor)
+    }
+}
+
+struct WordsVisitor;
+
+impl<'de> Visitor<'de> for WordsVisitor {
+    type Value = Words;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Words, E> {
+        Ok(Words { text: text.to_owned(), thought: String::new() })
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Words, E> {
+        Ok(Words { text, thought: String::new() })
+    }
+
+    fn visit_unit<E>(self) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words, A::Error> {
+        let mut words = Words::default();
+        while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
+            match &*key {
+                "text" => words.text.push_str(&map.next_value::<Words>()?.text),
+                "thinking" => words.thought.push_str(&map.next_value::<Words>()?.text),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(words)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Words, A::Error> {
+        let mut words = Words::default();
+        while let Some(part) = parts.next_element::<Words>()? {
+            words.text.push_str(&part.text);
+            words.thought.push_str(&part.thought);
+        }
+        Ok(words)
+    }
+}
+
+/// Counts are read as floating-point numbers since some servers write them so.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireUsage {
+    prompt_tokens: Option<f64>,
+    completion_tokens: Option<f64>,
+    total_tokens: Option<f64>,
+    prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's word for cached tokens.
+    prompt_cache_hit_tokens: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+struct PromptDetails {
+    cached_tokens: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+struct CompletionDetails {
+    reasoning_tokens: Option<f64>,
+}
+
+impl From<WireUsage> for Usage {
+    fn from(wire: WireUsage) -> Self {
+        // The cast takes negative numbers and no numbers to zero.
+        let tokens = |count: Option<f64>| count.unwrap_or_default() as u64;
+        let prompt = tokens(wire.prompt_tokens);
+        let completion = tokens(wire.completion_tokens);
+        let thoughts = tokens(wire.completion_tokens_details.unwrap_or_default().reasoning_tokens);
+        let cached = wire.prompt_tokens_details.unwrap_or_default().cached_tokens;
+        let sum = prompt.saturating_add(completion);
+        let total = wire.total_tokens.map_or(sum, |total| total as u64);
+        // Most count thoughts as part of the completion; where the total says otherwise, they are not.
+        let apart = thoughts > 0 && total == sum.saturating_add(thoughts);
+        let candidates = if apart { completion } else { completion.saturating_sub(thoughts) };
+        let cached = tokens(cached.or(wire.prompt_cache_hit_tokens));
+        Self { prompt, candidates, total, cached, thoughts, tool: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_come_in_many_shapes() {
+        for (value, text, thought) in [
+            (json!("a"), "a", ""),
+            (json!(null), "", ""),
+            (json!(7), "", ""),
+            (json!([{"type": "text", "text": "a"}, "b", {"type": "image"}]), "ab", ""),
+            (json!([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]), "", "hm"),
+        ] {
+            let words: Words = serde_json::from_value(value).unwrap();
+            assert_eq!((words.text.as_str(), words.thought.as_str()), (text, thought));
+        }
+    }
+
+    #[test]
+    fn usage_is_counted_as_the_vendor_means_it() {
+        let usage = |value: Value| Usage::from(serde_json::from_value::<WireUsage>(value).unwrap());
+        let openai = usage(
+            json!({"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150,
+            "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 30}}),
+        );
+        let expected =
+            Usage { prompt: 100, candidates: 20, total: 150, cached: 64, thoughts: 30, tool: 0 };
+        assert_eq!(openai, expected);
+        let apart = usage(
+            json!({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 150,
+            "completion_tokens_details": {"reasoning_tokens": 30}, "prompt_cache_hit_tokens": 64.0}),
+        );
+        assert_eq!(apart, expected);
+        let bare = usage(
+            json!({"prompt_tokens": 3, "completion_tokens": -4, "prompt_tokens_details": null}),
+        );
+        assert_eq!((bare.prompt, bare.candidates, bare.total), (3, 0, 3));
+    }
+}

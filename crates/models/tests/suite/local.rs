@@ -1,0 +1,162 @@
+use std::time::{Duration, Instant};
+
+use pollux_models::local::{ServerKind, discover};
+use pollux_models::{ModelsOptions, assemble};
+use pollux_protocol::{Choice, ModelError, ModelErrorKind, SelectContext};
+use pollux_testkit::{ModelServer, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::harness::{CHAT, answer, delta, events, finish, options, say, script, text};
+
+/// Options of a person without any key, with these servers on the machine.
+fn alone(servers: &[&ModelServer], model: &str) -> ModelsOptions {
+    let ports: Vec<String> =
+        servers.iter().map(|server| server.address().port().to_string()).collect();
+    let ports = ports.join(",");
+    let variables = [("POLLUX_LOCAL_PORTS", ports.as_str()), ("HTTPS_PROXY", "http://127.0.0.1:9")];
+    ModelsOptions { startup_model: model.to_owned(), ..options(&variables) }
+}
+
+const PROBED: [&str; 5] = ["/v1/models", "/api/tags", "/api/ps", "/props", "/api/v0/models"];
+
+/// A server that answers none of what is asked.
+fn stranger() -> ModelServer {
+    let server = ModelServer::start();
+    for path in PROBED {
+        server.route(path, |_| reply().status(404, "not found"));
+    }
+    server
+}
+
+fn ollama(context: u64) -> ModelServer {
+    let server = stranger();
+    let fine = events(&[delta(&json!({"content": "ok"})), finish("stop")]);
+    let loaded = json!({"models": [{"name": "small:latest", "context_length": context}]});
+    for (path, answer) in [
+        ("/v1/models", json!({"data": [{"id": "small:latest"}]})),
+        ("/api/tags", json!({"models": [{"name": "small:latest"}, {"name": "big:7b"}]})),
+        ("/api/ps", loaded),
+    ] {
+        script(&server, path, vec![reply().json(answer)]);
+    }
+    script(&server, CHAT, vec![reply().status(200, fine)]);
+    server
+}
+
+async fn choose(options: &ModelsOptions) -> Result<Choice, ModelError> {
+    let requested = options.startup_model.clone();
+    let context = SelectContext { requested, ..SelectContext::default() };
+    assemble(options)?.select(&context).await
+}
+
+#[tokio::test]
+async fn a_local_model_answers_without_a_key_and_past_the_proxy() {
+    let server = ollama(32_768);
+    let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
+    assert_eq!((choice.name.as_str(), choice.limits.context), ("small:latest", 32_768));
+    assert_eq!(text(&answer(&choice.model).await.unwrap()), "ok");
+    let requests = server.requests();
+    let sent = requests.iter().find(|request| request.path == CHAT).unwrap();
+    assert_eq!(
+        (sent.body["model"].as_str(), sent.header("authorization")),
+        (Some("small:latest"), None)
+    );
+    assert!(requests.iter().all(|request| request.path == CHAT || request.method == "GET"));
+}
+
+#[tokio::test]
+async fn a_context_that_is_too_small_is_named_as_the_cause() {
+    let server = ollama(100);
+    let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
+    let request = say(&"word ".repeat(200));
+    let cancel = pollux_protocol::CancellationToken::new();
+    let error = choice.model.stream(request, cancel).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Invalid);
+    for words in ["about 250 tokens", "Ollama", "context of 100", "OLLAMA_CONTEXT_LENGTH"] {
+        assert!(error.message.contains(words), "{error}");
+    }
+    assert!(server.requests().iter().all(|request| request.path != CHAT), "nothing is sent");
+}
+
+#[tokio::test]
+async fn a_context_that_shows_only_after_loading_is_named_too() {
+    let server = ollama(100);
+    let empty = reply().json(json!({"models": []}));
+    let loaded = json!({"models": [{"name": "small:latest", "context_length": 100}]});
+    // The search, the first look, and the look after the model is loaded.
+    script(&server, "/api/ps", vec![empty.clone(), empty, reply().json(loaded)]);
+    let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
+    let cancel = pollux_protocol::CancellationToken::new();
+    let error = choice.model.stream(say(&"word ".repeat(200)), cancel).await.err().unwrap();
+    assert!(error.message.contains("context of 100"), "{error}");
+}
+
+#[tokio::test]
+async fn without_a_key_the_message_names_what_was_found() {
+    let (first, second) = (ollama(4096), stranger());
+    script(
+        &second,
+        "/v1/models",
+        vec![reply().json(json!({"data": [{"id": "m", "owned_by": "vllm"}]}))],
+    );
+    let error = assemble(&alone(&[&first, &second], "auto")).err().unwrap();
+    assert_eq!((error.kind, error.type_name), (ModelErrorKind::Auth, "FatalAuthenticationError"));
+    assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
+    let lines: Vec<&str> = error.message.lines().collect();
+    assert_eq!(
+        lines[1..],
+        [
+            format!(
+                "Ollama at {} with small:latest, big:7b was found on this machine: use it with --model local/small:latest.",
+                first.url()
+            ),
+            format!(
+                "vLLM at {} with m was found on this machine: use it with --model local/m.",
+                second.url()
+            ),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn nobody_is_looked_for_when_a_key_is_there() {
+    let server = ollama(4096);
+    let port = server.address().port().to_string();
+    for key in ["GEMINI_API_KEY", "OPENAI_API_KEY"] {
+        let variables = [("POLLUX_LOCAL_PORTS", port.as_str()), (key, "k"), ("OPENAI_MODEL", "m")];
+        let options = ModelsOptions { startup_model: "auto".to_owned(), ..options(&variables) };
+        choose(&options).await.unwrap();
+    }
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said() {
+    let server = ollama(4096);
+    let error = choose(&alone(&[&server], "local/other")).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::NotFound);
+    assert!(
+        error.message.contains("\"other\"") && error.message.contains("small:latest"),
+        "{error}"
+    );
+    let error = choose(&alone(&[], "local/any")).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+}
+
+#[tokio::test]
+async fn the_search_takes_its_time_and_no_more() {
+    let (slow, other, web) = (ModelServer::start(), ollama(4096), ModelServer::start());
+    for path in PROBED {
+        slow.route(path, |_| reply().never_answer());
+        let answers: [Value; 2] = [json!({"data": 7}), json!("page")];
+        script(&web, path, answers.into_iter().map(|answer| reply().json(answer)).collect());
+    }
+    let ports = [slow.address().port(), web.address().port(), other.address().port()];
+    let started = Instant::now();
+    let found = discover(&ports).await;
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    let kinds: Vec<ServerKind> = found.iter().map(|server| server.kind).collect();
+    assert_eq!(kinds, [ServerKind::Ollama]);
+    assert!(other.requests().iter().all(|request| request.method == "GET"));
+}
