@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pollux_config::environment::names as variables;
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 use serde_json::Map;
+use url::Url;
 
 use crate::catalog::{self, OPENAI, Vendor};
 use crate::choice::{Built, Route};
@@ -44,7 +45,7 @@ impl ChatModels {
         self.check_enforced(route)?;
         if let Route::Vendor { id, .. } = route {
             let vendor = catalog::vendor(id)?;
-            if !vendor.quirks.local {
+            if !vendor.quirks.local && self.local_address(&vendor).is_none() {
                 self.service((*id).to_owned(), vendor, None)?;
             }
         }
@@ -64,6 +65,9 @@ impl ChatModels {
                 let vendor = catalog::vendor(id)?;
                 let service = if vendor.quirks.local {
                     self.on_this_machine(vendor).await?
+                } else if let Some(address) = self.local_address(&vendor) {
+                    let server = local::inspect(address).await;
+                    self.service((*id).to_owned(), served_by(vendor, server.as_ref())?, server)?
                 } else {
                     self.service((*id).to_owned(), vendor, None)?
                 };
@@ -92,6 +96,18 @@ impl ChatModels {
                 Err(ModelError::new(ModelErrorKind::Config, message))
             }
         }
+    }
+
+    /// Where `OPENAI_BASE_URL` points, if a server on this machine stands there by default.
+    fn local_address(&self, vendor: &Vendor) -> Option<String> {
+        let environment = &self.wiring.environment;
+        let url =
+            environment.non_empty(variables::OPENAI_BASE_URL).filter(|_| vendor.id == OPENAI)?;
+        let url = Url::parse(url.trim()).ok().filter(|url| url.scheme() == "http")?;
+        let (host, port) = (url.host_str()?, url.port_or_known_default()?);
+        let loopback = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        let usual = loopback && local::ports(environment).contains(&port);
+        usual.then(|| format!("http://{host}:{port}"))
     }
 
     fn check_enforced(&self, route: &Route) -> Result<(), ModelError> {
@@ -147,6 +163,14 @@ impl ChatModels {
         let model = ChatModel::new(service, name, &config);
         Ok(Built { limits: model.limits(), family: "modern", model: Arc::new(model) })
     }
+}
+
+/// OpenAI's entry as it holds for the server that speaks in its place: its address and key are the
+/// person's, what it takes is the server's.
+fn served_by(vendor: Vendor, server: Option<&LocalServer>) -> Result<Vendor, ModelError> {
+    let Some(server) = server else { return Ok(vendor) };
+    let theirs = catalog::vendor(server.kind.vendor())?;
+    Ok(Vendor { models: theirs.models, quirks: theirs.quirks, embedding_model: None, ..vendor })
 }
 
 fn not_found(name: &str, servers: &[LocalServer], ports: &[u16]) -> ModelError {

@@ -42,6 +42,6 @@ mod wiring;
 
 pub use assemble::{ModelsOptions, ReplaySource, assemble};
 pub use gemini::decode_chunk;
-pub use openai::decode_chat_chunk;
+pub use openai::{decode_chat_chunk, decode_chat_stream};
 pub use record::Recorder;
 pub use replay::Replay;

@@ -33,6 +33,7 @@ mod wire;
 
 pub use answer::decode_chat_chunk;
 pub(crate) use service::{Service, converses};
+pub use stream::decode_chat_stream;
 
 use answer::Reading;
 use messages::Shape;

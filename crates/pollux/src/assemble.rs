@@ -164,7 +164,7 @@ impl Setup {
             workspace: Arc::clone(&self.workspace),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: for_children(&self.loaded.environment),
-            credentials: CREDENTIALS.map(str::to_owned).to_vec(),
+            credentials: credentials(),
             mode,
             plans_directory: self.plans_directory(session_id),
             ledger: Arc::new(Ledger::new()),
@@ -239,6 +239,12 @@ impl Setup {
         });
         trees.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Names of all variables that hold credentials of models.
+fn credentials() -> Vec<String> {
+    let own = CREDENTIALS.map(str::to_owned);
+    own.into_iter().chain(pollux_models::catalog::key_variables()).collect()
 }
 
 /// The environment for commands. Values that are not Unicode go through as they are.

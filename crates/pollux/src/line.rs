@@ -129,7 +129,7 @@ impl Screen {
     /// The loop: waits for whatever comes first, until it is over.
     async fn talk(&mut self, talk: &mut Conversation<'_>, signals: &mut Signals) -> u8 {
         let mut events = talk.events().fuse();
-        let mut typed = terminal::read();
+        let (mut typed, mut listening) = (terminal::read(), true);
         if self.modes.raw {
             self.out.push(MARK_PASTES);
         }
@@ -142,7 +142,6 @@ impl Screen {
             let bytes = talk.page.take();
             self.behind |= !bytes.is_empty();
             self.out.push(&bytes);
-            let is_heard = !typed.is_closed() || !typed.is_empty();
             // While the terminal takes nothing, only signals are heard.
             tokio::select! {
                 biased;
@@ -155,10 +154,13 @@ impl Screen {
                     Err(_) => return HUNG_UP,
                 },
                 change = self.changes.next() => self.change(change, talk).await,
-                bytes = typed.recv(), if is_heard && !self.behind => match bytes {
+                bytes = typed.recv(), if listening && !self.behind => match bytes {
                     Some(bytes) => talk.typed(&bytes),
                     None if self.modes.raw => return HUNG_UP,
-                    None => talk.end_of_input(),
+                    None => {
+                        listening = false;
+                        talk.end_of_input();
+                    }
                 },
                 parts = prepared(&mut talk.work), if !self.behind => talk.prepared(parts),
                 event = events.next(), if !self.behind => match event {

@@ -1,6 +1,7 @@
 //! One run from start to exit code: settings, session, prompt, agent, result.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
@@ -75,10 +76,10 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
 
 /// A run whose result reaches standard output whatever happens, a panic included.
 async fn headless(start: Start) -> u8 {
-    let format = start.arguments.output_format;
-    match AssertUnwindSafe(guarded(start)).catch_unwind().await {
+    let format = Cell::new(start.arguments.output_format);
+    match AssertUnwindSafe(guarded(start, &format)).catch_unwind().await {
         Ok(code) => code,
-        Err(panic) => fail(format, &bug(panic.as_ref()), None).await,
+        Err(panic) => fail(format.get(), &bug(panic.as_ref()), None).await,
     }
 }
 
@@ -88,20 +89,20 @@ fn bug(panic: &(dyn Any + Send)) -> Failure {
     Failure::general(format!("This is a bug in Pollux, please report it: {text}"))
 }
 
-async fn guarded(start: Start) -> u8 {
-    let mut format = start.arguments.output_format;
+/// `format` is what standard output looks like, as soon as it is known.
+async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
             let message = format!("Signals cannot be heard: {error}.");
-            return fail(format, &Failure::general(message), None).await;
+            return fail(format.get(), &Failure::general(message), None).await;
         }
     };
     let setup = match Setup::read(start) {
         Ok(setup) => setup,
-        Err(failure) => return fail(format, &failure, None).await,
+        Err(failure) => return fail(format.get(), &failure, None).await,
     };
-    format = Some(setup.output_format());
+    format.set(Some(setup.output_format()));
     if let Some(result) = sessions::serve(&setup) {
         return match result {
             Ok(text) => {
@@ -109,12 +110,12 @@ async fn guarded(start: Start) -> u8 {
                 out.push(text.as_bytes());
                 out.finish().await.map_or_else(output_ended, |()| 0)
             }
-            Err(failure) => fail(format, &failure, None).await,
+            Err(failure) => fail(format.get(), &failure, None).await,
         };
     }
     let opened = match sessions::open(&setup) {
         Ok(opened) => opened,
-        Err(failure) => return fail(format, &failure, None).await,
+        Err(failure) => return fail(format.get(), &failure, None).await,
     };
     let id = opened.id.clone();
     if setup.interactive {
@@ -126,7 +127,7 @@ async fn guarded(start: Start) -> u8 {
     match work(setup, opened, &mut signals).await {
         Ok(Ok(code)) => code,
         Ok(Err(broken)) => output_ended(broken),
-        Err(failure) => fail(format, &failure, Some(&id)).await,
+        Err(failure) => fail(format.get(), &failure, Some(&id)).await,
     }
 }
 

@@ -22,6 +22,9 @@ const GRACE: Duration = Duration::from_millis(200);
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
+/// Commands that have ended and are remembered before it is looked up which of them left nothing running.
+const REMEMBERED: usize = 64;
+
 /// How hard to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Force {
@@ -108,11 +111,18 @@ impl Session {
     /// Must be called inside a tokio runtime.
     pub(crate) fn release(&mut self) {
         self.settled = true;
-        if let Some(entry) = sessions().get_mut(&self.leader.id) {
-            entry.released = true;
+        let released = {
+            let mut sessions = sessions();
+            if let Some(entry) = sessions.get_mut(&self.leader.id) {
+                entry.released = true;
+            }
+            sessions.values().filter(|entry| entry.released).count()
+        };
+        // Looking at every process takes milliseconds on a busy machine: now and then, and behind the
+        // caller's back.
+        if released > REMEMBERED {
+            tokio::task::spawn_blocking(forget_ended);
         }
-        // Looking at every process takes milliseconds on a busy machine: behind the caller's back.
-        tokio::task::spawn_blocking(forget_ended);
     }
 
     /// Ends everything in the session behind the caller's back.
@@ -120,6 +130,8 @@ impl Session {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
+        // The leader's own group hears of it now, however much the thread has to do.
+        system::ask_group(self.leader);
         let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
         ending.waiting.push(self.leader);
         if ending.is_served {

@@ -106,6 +106,8 @@ impl TestHome {
             ("GEMINI_API_KEY", "test-key"),
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
             ("POLLUX_RETRY_BASE_MS", "1"),
+            // No search for model servers of the machine.
+            ("POLLUX_LOCAL_PORTS", ""),
         ];
         pairs.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         pairs.extend(std::env::var_os("PATH").map(|path| ("PATH".into(), path)));

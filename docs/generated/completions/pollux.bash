@@ -32,7 +32,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -m -o -y -r -d -h -v -i -w -s -e -l --prompt --model --output-format --approval-mode --yolo --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --prompt-interactive --worktree --sandbox --policy --admin-policy --acp --experimental-acp --allowed-mcp-server-names --allowed-tools --extensions --list-extensions --screen-reader demo completions man"
+            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --policy --admin-policy --acp --experimental-acp --allowed-mcp-server-names --allowed-tools --extensions --list-extensions --screen-reader demo completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -43,6 +43,14 @@ _pollux() {
                     return 0
                     ;;
                 -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prompt-interactive)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -99,14 +107,6 @@ _pollux() {
                     return 0
                     ;;
                 --record-responses)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --prompt-interactive)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

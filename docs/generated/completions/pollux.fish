@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= m/model= o/output-format= approval-mode= y/yolo include-directories= skip-trust r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version i/prompt-interactive= w/worktree= s/sandbox policy= admin-policy= acp experimental-acp allowed-mcp-server-names= allowed-tools= e/extensions= l/list-extensions screen-reader
+    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo include-directories= skip-trust r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox policy= admin-policy= acp experimental-acp allowed-mcp-server-names= allowed-tools= e/extensions= l/list-extensions screen-reader
 end
 
 function __fish_pollux_needs_command
@@ -25,6 +25,7 @@ function __fish_pollux_using_subcommand
 end
 
 complete -c pollux -n "__fish_pollux_needs_command" -s p -l prompt -d 'The prompt; no questions are asked. Appended to what standard input brings' -r
+complete -c pollux -n "__fish_pollux_needs_command" -s i -l prompt-interactive -d 'The prompt that a conversation in the terminal begins with' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s m -l model -d 'The model, by name or alias' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s o -l output-format -d 'The form of standard output' -r -f -a "text\t'The answer as it comes'
 json\t'One JSON object at the end'
@@ -41,7 +42,6 @@ complete -c pollux -n "__fish_pollux_needs_command" -l delete-session -d 'Delete
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses -d 'Answer from a file of recorded responses, strictly in its order' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses-non-strict -d 'Answer from a file of recorded responses, each with the next of its kind' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l record-responses -d 'Append the model\'s responses to a file' -r -F
-complete -c pollux -n "__fish_pollux_needs_command" -s i -l prompt-interactive -r
 complete -c pollux -n "__fish_pollux_needs_command" -s w -l worktree -r
 complete -c pollux -n "__fish_pollux_needs_command" -l policy -r
 complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -r

@@ -23,6 +23,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux' {
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'The prompt; no questions are asked. Appended to what standard input brings')
             [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'The prompt; no questions are asked. Appended to what standard input brings')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'The prompt that a conversation in the terminal begins with')
+            [CompletionResult]::new('--prompt-interactive', '--prompt-interactive', [CompletionResultType]::ParameterName, 'The prompt that a conversation in the terminal begins with')
             [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'The model, by name or alias')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of standard output')
@@ -37,8 +39,6 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--fake-responses', '--fake-responses', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, strictly in its order')
             [CompletionResult]::new('--fake-responses-non-strict', '--fake-responses-non-strict', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, each with the next of its kind')
             [CompletionResult]::new('--record-responses', '--record-responses', [CompletionResultType]::ParameterName, 'Append the model''s responses to a file')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'i')
-            [CompletionResult]::new('--prompt-interactive', '--prompt-interactive', [CompletionResultType]::ParameterName, 'prompt-interactive')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'w')
             [CompletionResult]::new('--worktree', '--worktree', [CompletionResultType]::ParameterName, 'worktree')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'policy')

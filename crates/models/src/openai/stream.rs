@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, stream};
-use pollux_net::{Error, EventStream, Response};
+use pollux_net::{Error, EventStream, Response, ServerEvent, SseDecoder};
 use pollux_protocol::{Chunk, ChunkStream, FinishReason, ModelError};
 
 use super::answer::{Answer, Reading};
@@ -58,11 +58,10 @@ impl Stream {
                 }
                 Err(error) => return Some((Err(failure::in_stream(&error)), None)),
             };
-            match event.data.trim() {
-                "" => {}
-                DONE => return self.answer.ended(true),
-                data => {
-                    let chunk = self.answer.take_event(&event.name, data.as_bytes());
+            match self.answer.hear_event(&event) {
+                Heard::Nothing => {}
+                Heard::Done => return self.answer.ended(true),
+                Heard::Said(chunk) => {
                     let source = Source::Events(events);
                     let next = chunk.is_ok().then_some(Self { source, ..self });
                     return Some((chunk, next));
@@ -72,10 +71,30 @@ impl Stream {
     }
 }
 
+/// What an event comes to.
+enum Heard {
+    Nothing,
+    Done,
+    Said(Result<Chunk, ModelError>),
+}
+
 impl Answer {
+    fn hear_event(&mut self, event: &ServerEvent) -> Heard {
+        match event.data.trim() {
+            "" => Heard::Nothing,
+            DONE => Heard::Done,
+            data => Heard::Said(self.take_event(&event.name, data.as_bytes())),
+        }
+    }
+
     /// The last piece. `[DONE]` stands for a finish reason where there was none; a stream that just
     /// stops before one broke off, and calls that were on their way are not made.
     fn ended(&mut self, done: bool) -> Step {
+        let chunk = self.last_chunk(done)?;
+        Some((Ok(chunk), None))
+    }
+
+    fn last_chunk(&mut self, done: bool) -> Option<Chunk> {
         if !done && !self.is_finished() {
             return None;
         }
@@ -83,8 +102,39 @@ impl Answer {
         if !self.is_finished() {
             chunk.finish = Some(FinishReason::Stop);
         }
-        (chunk != Chunk::default()).then_some((Ok(chunk), None))
+        (chunk != Chunk::default()).then_some(chunk)
     }
+}
+
+/// Decodes a recorded stream as it comes over the wire, with every way of reading switched on: calls in
+/// blocks, thoughts in tags.
+///
+/// # Errors
+/// Those of [`decode_chat_chunk`](super::decode_chat_chunk), and
+/// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) when it is no stream of events.
+pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
+    let broken = |error| failure::in_stream(&Error::Stream(error));
+    let mut decoder = SseDecoder::default();
+    decoder.push(bytes).map_err(broken)?;
+    let end = decoder.finish();
+    let reading = Reading { emulated: true, think_tags: true, ..Reading::default() };
+    let mut answer = Answer::new(reading);
+    let mut chunks = Vec::new();
+    while let Some(event) = decoder.pop() {
+        match answer.hear_event(&event) {
+            Heard::Nothing => {}
+            Heard::Said(chunk) => chunks.push(chunk?),
+            Heard::Done => {
+                chunks.extend(answer.last_chunk(true));
+                return Ok(chunks);
+            }
+        }
+    }
+    if !answer.is_finished() {
+        end.map_err(broken)?;
+    }
+    chunks.extend(answer.last_chunk(false));
+    Ok(chunks)
 }
 
 /// A body whose kind is known.

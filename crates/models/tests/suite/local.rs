@@ -120,6 +120,19 @@ async fn without_a_key_the_message_names_what_was_found() {
 }
 
 #[tokio::test]
+async fn a_base_url_that_leads_to_such_a_server_is_looked_at_too() {
+    let server = ollama(100);
+    let (url, port) = (format!("{}/v1", server.url()), server.address().port().to_string());
+    let variables = [("POLLUX_LOCAL_PORTS", port.as_str()), ("OPENAI_BASE_URL", url.as_str())];
+    let options = ModelsOptions { startup_model: "small".to_owned(), ..options(&variables) };
+    let choice = choose(&options).await.unwrap();
+    assert_eq!(choice.limits.context, 100);
+    let cancel = pollux_protocol::CancellationToken::new();
+    let error = choice.model.stream(say(&"word ".repeat(200)), cancel).await.err().unwrap();
+    assert!(error.message.contains("context of 100"), "{error}");
+}
+
+#[tokio::test]
 async fn nobody_is_looked_for_when_a_key_is_there() {
     let server = ollama(4096);
     let port = server.address().port().to_string();

@@ -30,6 +30,11 @@ pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 
+/// Asks the leader's process group to end.
+pub(super) fn ask_group(leader: Leader) {
+    pid(leader.id).map(|group| kill_process_group(group, Signal::TERM));
+}
+
 /// Which of the sessions still have a process in their leader's group.
 pub(super) fn living(leaders: &[Leader]) -> BTreeSet<u32> {
     let exists = |id: &u32| pid(*id).is_some_and(|pid| test_kill_process_group(pid).is_ok());

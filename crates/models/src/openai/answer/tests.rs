@@ -186,6 +186,20 @@ fn emulated_calls_and_thoughts_in_tags() {
     assert_eq!(whole.parts[0], Part::thought("hm"));
 }
 
+#[test]
+fn a_recorded_stream_is_read_whole() {
+    use crate::decode_chat_stream;
+    let words = delta(&json!({"content": "<think>hm</think>yes"}));
+    let stream =
+        format!("data: {words}\n\ndata: {}\n\ndata: [DONE]\n\ndata: behind", finish("stop"));
+    let chunks = decode_chat_stream(stream.as_bytes()).unwrap();
+    let parts: Vec<Part> = chunks.iter().flat_map(|chunk| chunk.parts.clone()).collect();
+    assert_eq!(parts, [Part::thought("hm"), Part::text("yes")]);
+    assert_eq!(decode_chat_stream(b"").unwrap(), []);
+    assert_eq!(decode_chat_stream(b"data: x\n\n").unwrap_err().kind, ModelErrorKind::Broken);
+    assert_eq!(decode_chat_stream(b"garbage").unwrap_err().kind, ModelErrorKind::Broken);
+}
+
 proptest! {
     #[test]
     fn anything_gives_a_chunk_or_words(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
