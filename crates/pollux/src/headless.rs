@@ -85,7 +85,7 @@ pub(crate) struct Run<'a> {
 pub(crate) type Ended = Result<u8, Broken>;
 
 /// What a reader who has stopped reading may take to read the rest, once a signal has ended the run.
-const LAST_WORDS: Duration = Duration::from_millis(150);
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl Run<'_> {
     /// Sends the prompt and tells its events until it ends.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::stage::{FORMATS, Stage, is_alive, terminal_result, texts, wait_until};
 
 /// Returning to the person may take this long, in a debug build on a busy machine.
-const AT_ONCE: Duration = Duration::from_millis(300);
+const AT_ONCE: Duration = Duration::from_millis(500);
 
 fn start(stage: &Stage, format: &str) -> Running {
     stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
