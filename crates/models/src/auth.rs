@@ -46,7 +46,7 @@ pub fn select(
             "The auth type '{enforced}' is enforced, but no authentication is configured."
         ))),
         (None, None) => Err(refused(format!(
-            "Please set an Auth method in your {} or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA",
+            "Please set an Auth method in your {} or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\nGet a key at {KEY_PAGE}. The subcommand demo shows the program at work without one.",
             user_settings.display()
         ))),
         (Some(AuthType::Other(_)), _) => Err(refused("Invalid auth method selected.")),
