@@ -105,7 +105,7 @@ async fn without_a_key_the_message_names_what_was_found() {
     assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
     let lines: Vec<&str> = error.message.lines().collect();
     assert_eq!(
-        lines[1..],
+        lines[2..],
         [
             format!(
                 "Ollama at {} with small:latest, big:7b was found on this machine: use it with --model local/small:latest.",
