@@ -1,8 +1,10 @@
 //! The chores of this repository, as one program: `cargo xtask VERB`.
 //!
 //! `check` holds the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
-//! material under `docs/generated/`, `fuzz` runs the fuzz targets, and `ci` is the sequence that
-//! `.ci/run` starts with. Nothing here is part of the product, and no crate depends on it.
+//! material under `docs/generated/`, `fuzz` runs the fuzz targets, `interop` the tests against real
+//! outside programs, `bench` compares with the peers, `prove` tries out what is promised, and `ci` is
+//! the sequence that `.ci/run` starts with. Nothing here is part of the product, and no crate depends
+//! on it.
 
 #![allow(
     clippy::print_stdout,
@@ -11,14 +13,17 @@
 )]
 
 mod bans;
+mod bench;
 mod check;
 mod ci;
 mod finding;
 mod fuzz;
 mod generate;
+mod interop;
 mod layers;
 mod lexer;
 mod process;
+mod prove;
 mod shape;
 mod source;
 
@@ -58,6 +63,21 @@ enum Verb {
         #[arg(long, default_value_t = 20, value_name = "N")]
         seconds: u32,
     },
+    /// Run the tests against real outside programs, under interop/
+    Interop {
+        /// The one test to run; all of them without it
+        name: Option<String>,
+        /// Only about N cases of a test that has many
+        #[arg(long, value_name = "N")]
+        sample: Option<u32>,
+    },
+    /// Measure Pollux beside its peers from npm, and write bench/RESULTS.md
+    Bench(bench::Options),
+    /// Try out what is promised about disasters
+    Prove {
+        #[command(subcommand)]
+        proof: prove::Proof,
+    },
 }
 
 fn main() -> ExitCode {
@@ -75,5 +95,8 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
         Verb::Ci => ci::run(&root),
         Verb::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
+        Verb::Interop { name, sample } => interop::run(&root, name.as_deref(), sample),
+        Verb::Bench(options) => bench::run(&root, &options),
+        Verb::Prove { proof } => prove::run(&root, &proof),
     }
 }

@@ -18,6 +18,34 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// A release build: the program, and the folder for everything that is built.
+pub(crate) struct Release {
+    pub(crate) pollux: PathBuf,
+    pub(crate) target: PathBuf,
+}
+
+/// Builds the program as it is released.
+pub(crate) fn release_build(root: &Path) -> Result<Release> {
+    run(cargo(root, &["build", "--locked", "--release", "--package", "pollux"]))?;
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(root)
+        .no_deps()
+        .exec()
+        .context("cannot ask cargo for its target folder")?;
+    let target = metadata.target_directory.into_std_path_buf();
+    let name = format!("pollux{}", std::env::consts::EXE_SUFFIX);
+    Ok(Release { pollux: target.join("release").join(name), target })
+}
+
+/// A program of this repository in Python 3.11 or later, run in the repository root.
+pub(crate) fn python(root: &Path, program: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(root.join(program)).current_dir(root);
+    // No __pycache__ beside the sources.
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
 /// Runs a command whose output goes to the terminal; an error when it cannot start or fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = show(&command);

@@ -1,0 +1,195 @@
+"""The programs that are compared: how each is started against a server on loopback."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+MODEL = "gemini-2.5-flash"
+
+# Nothing is sent anywhere but to the scripted server: no statistics, no updates. The session limit
+# of the original is 100 turns; one measurement takes 150.
+GEMINI_SETTINGS = {
+    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+    "model": {"maxSessionTurns": 1000},
+}
+
+CODEX_SETTINGS = """\
+model = "gpt-5"
+model_provider = "bench"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.bench]
+name = "bench"
+base_url = "http://127.0.0.1:{port}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program: its name, how it starts, what it weighs, and what it cannot do."""
+
+    name: str
+    binary: Path
+    weight: tuple[Path, ...]
+    resumes_jsonl: bool
+
+    def environment(self, home, port, path):
+        """A clean environment with a home of its own; `path` is the search path."""
+        both = {
+            "PATH": path,
+            "HOME": str(home),
+            "TMPDIR": str(home / "tmp"),
+            "NO_COLOR": "1",
+            "no_proxy": "127.0.0.1",
+        }
+        own = {
+            "codex": {"OPENAI_API_KEY": "none", "CODEX_HOME": str(home / ".codex")},
+            "opencode": {
+                "OPENCODE_DISABLE_AUTOUPDATE": "1",
+                "OPENCODE_DISABLE_MODELS_FETCH": "1",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+                "OPENCODE_CONFIG": str(home / "opencode.json"),
+            },
+        }
+        gemini = {
+            "GEMINI_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+        return both | own.get(self.name, gemini)
+
+    def prepare(self, home, port):
+        """Writes the settings that a user would have written."""
+        (home / "tmp").mkdir(parents=True, exist_ok=True)
+        if self.name == "codex":
+            path, text = home / ".codex" / "config.toml", CODEX_SETTINGS.format(port=port)
+        elif self.name == "opencode":
+            path, text = home / "opencode.json", json.dumps(_opencode_settings(port))
+        else:
+            path, text = home / ".gemini" / "settings.json", json.dumps(GEMINI_SETTINGS)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def arguments(self, *, stream=False, resume=False):
+        """The command for one prompt; everything is allowed, nothing is asked."""
+        if self.name == "codex":
+            options = [
+                "exec",
+                "--skip-git-repo-check",
+                "--dangerously-bypass-approvals-and-sandbox",
+            ]
+            return [str(self.binary), *options, *(["--json"] if stream else []), "hi"]
+        if self.name == "opencode":
+            options = ["run", "--model", "bench/bench", *(["--format", "json"] if stream else [])]
+            return [str(self.binary), *options, "hi"]
+        options = [
+            "--model",
+            MODEL,
+            "--yolo",
+            *(["--output-format", "stream-json"] if stream else []),
+        ]
+        return [
+            str(self.binary),
+            *options,
+            *(["--resume", "latest"] if resume else []),
+            "--prompt",
+            "hi",
+        ]
+
+    def version(self):
+        """What `--version` prints, or nothing when it does not start."""
+        try:
+            done = subprocess.run(
+                [self.binary, "--version"], capture_output=True, timeout=30, text=True, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return (done.stdout.split() or [None])[-1] if done.returncode == 0 else None
+
+
+def _opencode_settings(port):
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "bench",
+        "options": {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "none"},
+        "models": {
+            "bench": {
+                "name": "bench",
+                "tool_call": True,
+                "limit": {"context": 10_000_000, "output": 100_000},
+            }
+        },
+    }
+    return {
+        "provider": {"bench": provider},
+        "enabled_providers": ["bench"],
+        "permission": {"edit": "allow", "bash": "allow", "webfetch": "allow"},
+        "autoupdate": False,
+        "snapshot": False,
+        "share": "disabled",
+        "small_model": "bench/bench",
+    }
+
+
+def peers(folder):
+    """The peers of `package.json`, installed into `folder` where npm can; missing ones are left out
+    with a message."""
+    wanted = Path(__file__).parent / "peers"
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / "installed-lock.json"
+    if not lock.exists() or lock.read_bytes() != (wanted / "package-lock.json").read_bytes():
+        if not shutil.which("npm"):
+            print("peers: skipped, npm is missing")
+            return []
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(wanted / name, folder / name)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        if subprocess.run(command, cwd=folder, check=False).returncode != 0:
+            print("peers: skipped, npm could not install them")
+            return []
+        shutil.copy(wanted / "package-lock.json", lock)
+    modules = folder / "node_modules"
+    # Where a package is a launcher around a native program, the native program is measured: that is
+    # the faster way to start it.
+    found = [
+        Program(
+            "gemini",
+            modules / ".bin" / "gemini",
+            _packages(modules, "@google", "@github", "@lydell", "node-pty"),
+            True,
+        ),
+        Program(
+            "codex",
+            _first(modules, "@openai/codex-*/vendor/*/bin/codex"),
+            _packages(modules, "@openai"),
+            False,
+        ),
+        Program(
+            "opencode",
+            _first(modules, "opencode-*/bin/opencode"),
+            _packages(modules, "opencode"),
+            False,
+        ),
+    ]
+    return found
+
+
+def bundled_ripgrep(folder):
+    """The ripgrep that a peer brings along, if any."""
+    found = sorted((folder / "node_modules").glob("@openai/codex-*/vendor/*/codex-path/rg"))
+    return found[0] if found else None
+
+
+def _first(modules, pattern):
+    return min(modules.glob(pattern), key=lambda path: len(str(path)), default=modules / "missing")
+
+
+def _packages(modules, *prefixes):
+    return tuple(path for path in sorted(modules.iterdir()) if path.name.startswith(prefixes))

@@ -1,0 +1,161 @@
+"""Running one program and what it costs: time, processor time, memory of its process tree."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+# Seconds; whoever takes longer for one run hangs.
+TIME_LIMIT = 90.0
+
+
+class Hung(Exception):
+    """A program did not end within the limit."""
+
+
+@dataclass
+class Cost:
+    """What one run took: seconds, seconds of processor time, bytes of memory at the peak (0 when not
+    sampled), and how it ended."""
+
+    started: float
+    wall: float
+    cpu: float
+    memory: int
+    code: int
+    output: bytes
+    errors: bytes
+
+
+def run(command, cwd, environment, *, sample=False, limit=TIME_LIMIT, sampler=None):
+    """Runs a program to its end and returns its cost. The processor time is that of the process and
+    of all children it waited for. Memory is sampled only when asked for: sampling disturbs."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    streams = {}
+    readers = [
+        threading.Thread(
+            target=lambda n=name, s=stream: streams.__setitem__(n, s.read()), daemon=True
+        )
+        for name, stream in (("out", process.stdout), ("err", process.stderr))
+    ]
+    for reader in readers:
+        reader.start()
+    memory = (sampler or Memory()).watch(process.pid) if sample else None
+    hung = threading.Event()
+    timer = threading.Timer(limit, lambda: (hung.set(), _kill(process.pid)))
+    timer.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    _kill(process.pid)
+    for reader in readers:
+        reader.join(5)
+    if hung.is_set():
+        raise Hung(f"still running after {limit:.0f} s")
+    return Cost(
+        started,
+        wall,
+        usage.ru_utime + usage.ru_stime,
+        memory.end() if memory else 0,
+        process.returncode,
+        streams.get("out", b""),
+        streams.get("err", b""),
+    )
+
+
+def _kill(pid):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Memory:
+    """The peak of a process tree: the largest sum of resident memory over the tree at one moment, or
+    the kernel's own high-water mark of one of its processes, whichever is larger. (The kernel's mark
+    misses nothing that happened before the last look; `wait4` has one too, but it counts the program
+    that started this one.)"""
+
+    def __init__(self):
+        self.peak = 0
+        self._pid = None
+        self._ended = threading.Event()
+        self._thread = None
+
+    def watch(self, pid):
+        """Starts to look, every millisecond at first, less often later."""
+        self._pid = pid
+        self._thread = threading.Thread(target=self._look_on, daemon=True)
+        self._thread.start()
+        return self
+
+    def end(self):
+        """Stops; the peak in bytes."""
+        self._ended.set()
+        self._thread.join()
+        return self.peak
+
+    def look(self):
+        """Looks once, now."""
+        if self._pid is None:
+            return
+        resident = 0
+        for pid in _tree(self._pid):
+            now, highest = _resident(pid)
+            resident += now
+            self.peak = max(self.peak, highest)
+        self.peak = max(self.peak, resident)
+
+    def _look_on(self):
+        begin = time.perf_counter()
+        while not self._ended.is_set():
+            self.look()
+            self._ended.wait(0.001 if time.perf_counter() - begin < 0.2 else 0.01)
+
+
+def _tree(root):
+    """The process and all its descendants."""
+    found, ahead = [], [root]
+    while ahead:
+        pid = ahead.pop()
+        found.append(pid)
+        # A process or thread may end at any moment; then it has no children either.
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            continue
+        for thread in threads:
+            try:
+                children = Path(f"/proc/{pid}/task/{thread}/children").read_text()
+            except OSError:
+                continue
+            ahead.extend(int(child) for child in children.split())
+    return found
+
+
+def _resident(pid):
+    """Resident memory now and at its highest, in bytes; 0 for a process that has ended."""
+    try:
+        fields = dict(
+            line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        )
+    except OSError:
+        return 0, 0
+    # Between fork and exec a process still has the memory of the one that started it.
+    if fields.get("Name", "").strip().startswith("python"):
+        return 0, 0
+    now, highest = (int(fields.get(name, "0 kB").split()[0]) for name in ("VmRSS", "VmHWM"))
+    return now * 1024, highest * 1024

@@ -1,0 +1,329 @@
+"""What is measured: each scenario is a script, a project to run in, and the figures to take.
+
+A figure is a function from the cost of a run and its exchanges with the server to a number.
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from dialects import Calls, Text
+
+HELLO = Text(("hello",))
+MEGABYTE = 1_000_000
+TREE_FILES = 50_000
+MARKER = "needle_marker"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One row of the table: title, unit (ms, MB, kB or a ratio), how to take it, and the goal: its
+    text and whether the medians by program's name reach it."""
+
+    title: str
+    unit: str
+    take: object
+    goal: str = ""
+    reached: object = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One kind of run. `project` fills an empty folder, and returns that or another one
+    to run in."""
+
+    name: str
+    script: list
+    figures: tuple[Figure, ...]
+    project: object = None
+    stream: bool = False
+    sample: bool = False
+    only_resuming: bool = False
+
+
+def milliseconds(seconds):
+    return seconds * 1000
+
+
+def first_request(cost, exchanges):
+    return milliseconds(exchanges[0].head - cost.started)
+
+
+def processor(cost, _exchanges):
+    return milliseconds(cost.cpu)
+
+
+def memory(cost, _exchanges):
+    return cost.memory / MEGABYTE
+
+
+def gaps(exchanges, until="head"):
+    """Between each reply and the next request: its head, or its last byte. Milliseconds."""
+    return [
+        milliseconds(getattr(after, until) - before.sent) for before, after in pairwise(exchanges)
+    ]
+
+
+def turn(number, until="head"):
+    """The median of the eleven turns around one, in milliseconds."""
+    return lambda _cost, exchanges: median(gaps(exchanges, until)[number - 5 : number + 6])
+
+
+def at_most(limit):
+    return lambda medians: medians["pollux"] <= limit
+
+
+def sooner(**factors):
+    """Pollux is that many times faster than each of these peers, if they were all measured."""
+
+    def reached(medians):
+        if not factors.keys() <= medians.keys():
+            return None
+        return all(medians[name] >= factor * medians["pollux"] for name, factor in factors.items())
+
+    return reached
+
+
+def _files(count, text):
+    """Files of the same text. No script makes a call twice: programs stop a model that does."""
+
+    def project(folder):
+        for number in range(count):
+            (folder / f"a{number}.txt").write_text(text)
+        return folder
+
+    return project
+
+
+def _reads(count):
+    return [Calls((("read", f"a{number}.txt"),)) for number in range(count)] + [HELLO]
+
+
+def _lines(number):
+    """4 kB of an answer that never says the same twice: programs stop a model that does."""
+    lines = range(number * 64, number * 64 + 64)
+    return "".join(
+        f"Line {line:05} of the answer names the number {line * 7919:09}, as new.\n"
+        for line in lines
+    )
+
+
+def scenarios(work, quick):
+    """All scenarios; `quick` makes the long ones shorter."""
+    turns, pieces = (60, 2_000) if quick else (150, 20_000)
+    late = turns - 10
+    small = _files(20, "hello\n" * 10)
+    twenty = _files(turns, ("x" * 79 + "\n") * 250)
+    many = Text(tuple(f"word{n} " for n in range(pieces)))
+    large = Text(tuple(_lines(number) for number in range(500)))
+    tree = work / "tree"
+    ageing = (
+        Figure("turn 10 of a long session, reply to next request", "ms", turn(10)),
+        Figure(f"turn {late}, reply to next request", "ms", turn(late)),
+        Figure(
+            f"turn {late} against turn 10",
+            "times",
+            lambda c, e: turn(late)(c, e) / turn(10)(c, e),
+            "≤ 1.3",
+            at_most(1.3),
+        ),
+        Figure("turn 10 with writing the request", "ms", turn(10, "body")),
+        Figure(f"turn {late} with writing the request", "ms", turn(late, "body")),
+        Figure(
+            f"request after {turns} turns with 20 kB results", "kB", lambda _c, e: e[-1].size / 1000
+        ),
+    )
+    yield Scenario(
+        "one-shot",
+        [HELLO],
+        (
+            Figure(
+                "exec to first request",
+                "ms",
+                first_request,
+                "100 times sooner than Gemini CLI, 10 times than Codex",
+                sooner(gemini=100, codex=10),
+            ),
+            Figure(
+                "one-shot, processor time",
+                "ms",
+                processor,
+                "likewise",
+                sooner(gemini=100, codex=10),
+            ),
+            Figure("one-shot, wall time", "ms", lambda c, _e: milliseconds(c.wall)),
+        ),
+        small,
+    )
+    yield Scenario(
+        "one-shot memory",
+        [HELLO],
+        (Figure("one-shot, peak memory", "MB", memory, "< 20", at_most(20)),),
+        small,
+        sample=True,
+    )
+    yield Scenario(
+        "20 file reads",
+        _reads(20),
+        (
+            Figure(
+                "a turn that reads a small file",
+                "ms",
+                lambda _c, e: median(gaps(e, "body")),
+                "< 1.5",
+                at_most(1.5),
+            ),
+        ),
+        small,
+    )
+    yield Scenario(f"{turns} turns", _reads(turns), ageing, twenty)
+    yield Scenario(
+        f"{turns} turns, memory",
+        _reads(turns),
+        (
+            Figure(
+                f"peak memory of {turns} turns with 20 kB results",
+                "MB",
+                memory,
+                "< 40",
+                at_most(40),
+            ),
+        ),
+        twenty,
+        sample=True,
+    )
+    yield Scenario(
+        "10 parallel commands",
+        [Calls(tuple(("shell", "sleep 0.3" + "0" * number) for number in range(10))), HELLO],
+        (Figure("10 parallel `sleep 0.3`", "ms", lambda _c, e: gaps(e)[0], "< 330", at_most(330)),),
+    )
+    for reply, what in (
+        (many, f"a reply of {pieces:,} chunks"),
+        (large, "a 2 MB reply in 500 chunks"),
+    ):
+        for stream in (False, True):
+            form = "stream-json" if stream else "text"
+            yield Scenario(
+                f"{what}, {form}",
+                [reply],
+                (
+                    Figure(
+                        f"{what}, {form}, processor time", "ms", processor, "< 100", at_most(100)
+                    ),
+                ),
+                stream=stream,
+            )
+    yield Scenario(
+        "search",
+        [Calls((("grep", MARKER),)), HELLO],
+        (
+            Figure(
+                f"search {TREE_FILES:,} files, reply to next request",
+                "ms",
+                lambda _c, e: gaps(e)[0],
+                "≤ 1.3 times `rg`",
+                lambda m: m["pollux"] <= 1.3 * m["rg"] if "rg" in m else None,
+            ),
+        ),
+        lambda _folder: make_tree(tree),
+    )
+    yield Scenario(
+        "resume",
+        [HELLO],
+        (
+            Figure(
+                "resume a 100 MB session, exec to first request",
+                "ms",
+                first_request,
+                "< 300",
+                at_most(300),
+            ),
+        ),
+        only_resuming=True,
+    )
+    yield Scenario(
+        "resume, memory",
+        [HELLO],
+        (Figure("resume a 100 MB session, peak memory", "MB", memory, "< 80", at_most(80)),),
+        only_resuming=True,
+        sample=True,
+    )
+
+
+def make_tree(folder):
+    """50,000 files of about 1 kB in 500 folders; one file in a thousand has the marker. Made once."""
+    done = folder.with_suffix(".done")
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        filler = "fn some_function(argument: usize) -> usize { argument + 1 }\n" * 17
+        for number in range(TREE_FILES):
+            path = folder / f"d{number % 25:02}" / f"e{number // 25 % 20:02}" / f"file{number}.rs"
+            if number < 500:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(filler + (f"// {MARKER}\n" if number % 1000 == 7 else ""))
+        done.touch()
+    return folder
+
+
+def session_file(home):
+    """The one session of a home, after one has been recorded in it."""
+    found = sorted(Path(home, ".gemini", "tmp").glob("*/chats/session-*.json*"))
+    return found[-1] if found else None
+
+
+def grow_session(path, size=100 * MEGABYTE):
+    """Makes a recorded session one of 100 MB whose last checkpoint is small: what a person has who
+    worked for weeks and compressed the conversation just now."""
+    lines = path.read_text().splitlines()
+    header = json.loads(lines[0])
+    stamp = header["startTime"]
+
+    def message(number, kind, content, **more):
+        base = {"id": f"m{number}", "timestamp": stamp, "type": kind, "content": content}
+        return json.dumps(base | more)
+
+    with path.open("w") as file:
+        file.write(lines[0] + "\n")
+        number = 0
+        while file.tell() < size:
+            call, result = f"call{number}", ("y" * 79 + "\n") * 250
+            response = {
+                "functionResponse": {
+                    "id": call,
+                    "name": "read_file",
+                    "response": {"output": result},
+                }
+            }
+            calls = [
+                {
+                    "id": call,
+                    "name": "read_file",
+                    "args": {"file_path": "a.txt"},
+                    "result": [response],
+                    "status": "success",
+                    "timestamp": stamp,
+                }
+            ]
+            file.write(message(f"{number}u", "user", [{"text": f"question {number}"}]) + "\n")
+            file.write(
+                message(
+                    f"{number}g",
+                    "gemini",
+                    "",
+                    toolCalls=calls,
+                    thoughts=[],
+                    model="gemini-2.5-flash",
+                )
+                + "\n"
+            )
+            number += 1
+        kept = [
+            json.loads(message("k1", "user", [{"text": "what is left of the conversation"}])),
+            json.loads(message("k2", "gemini", "an answer")),
+        ]
+        file.write(json.dumps({"$set": {"messages": kept, "lastUpdated": stamp}}) + "\n")
+        file.write(message("k3", "user", [{"text": "one more question"}]) + "\n")
+        file.write(message("k4", "gemini", "one more answer") + "\n")

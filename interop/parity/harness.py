@@ -1,0 +1,154 @@
+"""Runs every case through the original and through Pollux and prints where they differ.
+
+    harness.py --original PROGRAM --pollux PROGRAM [--sample N] [--list] [PATTERN ...]
+
+A pattern (a regular expression) chooses the cases whose names contain it. Ends with one line,
+`parity: N cases, S same, D deliberate differences, F failures`, and exit code 1 when F is not 0.
+"""
+
+import argparse
+import difflib
+import importlib
+import re
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import allowances
+import compare
+import run_case
+import scenario
+
+HERE = Path(__file__).resolve().parent
+
+# The original spends a second of processor time per run.
+AT_ONCE = 2
+
+# Longest excerpt of a difference that is printed, in lines and in characters of a line.
+LINES, WIDTH = 60, 600
+
+
+@dataclass
+class Verdict:
+    """How one case went."""
+
+    case: scenario.Case
+    failures: list
+    reasons: list
+
+
+def main():
+    arguments = parse()
+    for path in sorted((HERE / "cases").glob("*.py")):
+        importlib.import_module(f"cases.{path.stem}")
+    cases = chosen(scenario.all_cases(), arguments)
+    if arguments.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    allowed = allowances.load(HERE / "differences.toml")
+    with tempfile.TemporaryDirectory(prefix="parity-") as folder:
+        verdicts = run_all(cases, arguments, allowed, Path(folder))
+    failed = sum(bool(verdict.failures) for verdict in verdicts)
+    deliberate = sum(bool(verdict.reasons and not verdict.failures) for verdict in verdicts)
+    if not arguments.pattern and not arguments.sample:
+        failed += report_idle(allowed)
+    same = len(verdicts) - deliberate - sum(bool(verdict.failures) for verdict in verdicts)
+    print(f"parity: {len(verdicts)} cases, {same} same, {deliberate} deliberate differences, "
+          f"{failed} failures")
+    return 1 if failed else 0
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="harness.py", description=__doc__.split("\n")[0])
+    parser.add_argument("--original", required=True, help="the program to be compared with")
+    parser.add_argument("--pollux", required=True, help="the program under test")
+    parser.add_argument("--sample", type=int, metavar="N", help="only about N cases of all kinds")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument("pattern", nargs="*", help="only cases whose names match")
+    return parser.parse_args()
+
+
+def chosen(cases, arguments):
+    """The cases that the patterns name; of these, a sample at equal distances."""
+    if arguments.pattern:
+        cases = [c for c in cases if any(re.search(p, c.name) for p in arguments.pattern)]
+    if not cases:
+        sys.exit("harness.py: no such case")
+    if arguments.sample and arguments.sample < len(cases):
+        step = len(cases) / arguments.sample
+        cases = [cases[int(number * step)] for number in range(arguments.sample)]
+    return cases
+
+
+def run_all(cases, arguments, allowed, folder):
+    """Runs the cases, some at once, and prints each as it is done."""
+    roots = threading.local()
+    numbers = iter(range(AT_ONCE))
+    lock = threading.Lock()
+
+    def run_one(case):
+        with lock:
+            if not hasattr(roots, "path"):
+                roots.path = folder / f"run{next(numbers)}"
+        original = run_case.run(arguments.original, case, roots.path)
+        pollux = run_case.run(arguments.pollux, case, roots.path)
+        found = compare.differences(case, original, pollux)
+        with lock:
+            verdict = judged(case, found, allowed)
+            report(verdict)
+        return verdict
+
+    with ThreadPoolExecutor(AT_ONCE) as workers:
+        return list(workers.map(run_one, cases))
+
+
+def judged(case, found, allowed):
+    verdict = Verdict(case, [], [])
+    for difference in found:
+        reasons, left = allowances.judge(case.name, difference, allowed)
+        verdict.reasons += [reason for reason in reasons if reason not in verdict.reasons]
+        if left:
+            verdict.failures.append(left)
+    return verdict
+
+
+def report(verdict):
+    if verdict.failures:
+        print(f"FAILED {verdict.case.name}")
+        for difference in verdict.failures:
+            print(f"  {difference.where}")
+            print(excerpt(difference))
+    elif verdict.reasons:
+        print(f"differs {verdict.case.name}: {'; '.join(verdict.reasons)}")
+    sys.stdout.flush()
+
+
+def excerpt(difference):
+    """A unified diff, shortened; minus is the original, plus is Pollux."""
+    left, right = (broken(text) for text in (difference.original, difference.pollux))
+    lines = list(difflib.unified_diff(left, right, lineterm="", n=1))[2:]
+    if len(lines) > LINES:
+        lines[LINES:] = [f"… {len(lines) - LINES} lines more"]
+    return "\n".join("    " + line[:WIDTH] for line in lines)
+
+
+def broken(text):
+    """Lines, also where a JSON text has them escaped; the last one tells whether it was ended."""
+    return [repr(line)[1:-1] for line in text.replace("\\n", "\\n\n").split("\n")]
+
+
+def report_idle(allowed):
+    """Prints the entries of the list that excused nothing; how many there were."""
+    idle = [allowance for allowance in allowed if not allowance.used]
+    for allowance in idle:
+        print(f"FAILED differences.toml: nothing differs like this any more: "
+              f"cases {allowance.cases.pattern!r}, where {allowance.where.pattern!r} "
+              f"({allowance.reason})")
+    return len(idle)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

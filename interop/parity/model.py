@@ -1,0 +1,86 @@
+"""A model server on the loopback interface that answers from a script and keeps each request."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scenario import Failure, Raw, text
+
+
+class Model:
+    """Serves one run of one program; `requests` are the paths and bodies, in order of arrival."""
+
+    def __init__(self, script):
+        self.script = list(script)
+        self.requests = []
+        self._lock = threading.Lock()
+        handler = type("Handler", (_Handler,), {"model": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, path, body):
+        """Records a request and takes its answer; past its end the script says so."""
+        with self._lock:
+            self.requests.append({"path": path, "body": body})
+            if "streamGenerateContent" in path:
+                return self.script.pop(0) if self.script else text("END OF SCRIPT")
+        return text("{}")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    model = None
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.model.answer(self.path, None)
+        self._send(404, "text/plain", b"")
+
+    def do_POST(self):
+        body = json.loads(self._body() or b"null")
+        answer = self.model.answer(self.path, body)
+        if "countTokens" in self.path:
+            self._send(200, "application/json", b'{"totalTokens": 50}')
+        elif isinstance(answer, Failure):
+            self._fail(answer)
+        elif isinstance(answer, Raw):
+            self._send(200, "text/event-stream", answer.body.encode())
+        elif "streamGenerateContent" in self.path:
+            events = (b"data: " + json.dumps(event).encode() + b"\r\n\r\n" for event in answer)
+            self._send(200, "text/event-stream", b"".join(events))
+        else:
+            self._send(200, "application/json", json.dumps(answer[-1]).encode())
+
+    def _body(self):
+        if "chunked" not in self.headers.get("transfer-encoding", ""):
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().strip() or b"0", 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def _fail(self, failure):
+        if isinstance(failure.body, str):
+            self._send(failure.status, "text/plain", failure.body.encode(), failure.headers)
+        else:
+            body = json.dumps(failure.body).encode()
+            self._send(failure.status, "application/json", body, failure.headers)
+
+    def _send(self, status, kind, body, headers=None):
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)

@@ -1,0 +1,40 @@
+"""The rules that the Gemini API holds a conversation to: a request that breaks one is refused, and so
+is every later request of that conversation."""
+
+from collections import Counter
+
+
+def broken_rule(contents):
+    """The first rule that a request's `contents` break, in words; nothing when all are kept.
+
+    User and model take turns and the user begins, nothing is empty, and every call is answered
+    exactly once in the very next content.
+    """
+    if not contents:
+        return "no contents"
+    opened = Counter()
+    for number, content in enumerate(contents):
+        expected = "model" if number % 2 else "user"
+        if content.get("role") != expected:
+            return f"contents[{number}]: {content.get('role')} where {expected} must speak"
+        parts = content.get("parts")
+        if not parts:
+            return f"contents[{number}]: no parts"
+        for part in parts:
+            if part.get("text") == "" and "thoughtSignature" not in part:
+                return f"contents[{number}]: an empty text"
+            if call := part.get("functionCall"):
+                if expected == "user":
+                    return f"contents[{number}]: a call by the user"
+                opened[_key(call)] += 1
+            if response := part.get("functionResponse"):
+                if opened[_key(response)] == 0:
+                    return f"contents[{number}]: a response to no open call: {_key(response)}"
+                opened[_key(response)] -= 1
+        if expected == "user" and opened.total():
+            return f"contents[{number}]: a call without its response: {next(opened.elements())}"
+    return "the model speaks last" if len(contents) % 2 == 0 else None
+
+
+def _key(named):
+    return named.get("id"), named.get("name")

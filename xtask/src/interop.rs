@@ -1,0 +1,85 @@
+//! `cargo xtask interop`: the tests against real outside programs, under `interop/`.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process;
+
+/// Tells a test to run only about this many of its cases; a test without cases ignores it.
+const SAMPLE: &str = "PARITY_SAMPLE";
+
+/// Runs one test, or all of them in alphabetical order; the first that fails is an error.
+pub(crate) fn run(root: &Path, name: Option<&str>, sample: Option<u32>) -> Result<ExitCode> {
+    let folder = root.join("interop");
+    let known = tests(&folder)?;
+    let chosen = match name {
+        None => known,
+        Some(name) if known.iter().any(|one| one == name) => vec![name.to_owned()],
+        Some(name) => bail!("no interop test is called `{name}`; there are: {}", known.join(", ")),
+    };
+    for name in &chosen {
+        println!("== interop {name}");
+        let start = Instant::now();
+        process::run(command(root, &folder.join(name).join("run"), sample))?;
+        println!("== interop {name}: {:.0} s", start.elapsed().as_secs_f64());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tests are the folders of `interop/` with a program `run`, in alphabetical order.
+fn tests(folder: &Path) -> Result<Vec<String>> {
+    let context = || format!("cannot list {}", folder.display());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(context)? {
+        let path = entry.with_context(context)?.path();
+        if path.join("run").is_file() {
+            names.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn command(root: &Path, program: &Path, sample: Option<u32>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    if let Some(sample) = sample {
+        command.env(SAMPLE, sample.to_string());
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn every_test_of_this_repository_is_found() {
+        let root = process::repository_root().expect("a root");
+        let found = tests(&root.join("interop")).expect("a folder");
+        assert!(found.is_sorted());
+        for name in ["gemini-session", "parity"] {
+            assert!(found.iter().any(|one| one == name), "{name} is not among {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_known_ones() {
+        let root = process::repository_root().expect("a root");
+        let error = run(&root, Some("nosuch"), None).expect_err("no such test").to_string();
+        assert!(error.starts_with("no interop test is called `nosuch`; there are: "), "{error}");
+        assert!(error.contains("parity"), "{error}");
+    }
+
+    #[test]
+    fn the_sample_is_passed_on() {
+        let command = command(Path::new("/"), Path::new("run"), Some(25));
+        let expected = (OsStr::new(SAMPLE), Some(OsStr::new("25")));
+        assert_eq!(command.get_envs().collect::<Vec<_>>(), [expected]);
+    }
+}
