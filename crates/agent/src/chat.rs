@@ -291,7 +291,8 @@ fn api_error(
         role,
         duration,
         message: error.message.clone(),
-        error_type: error.type_name.to_owned(),
+        // What a vendor refused is an API error in the figures, whatever it means for the run.
+        error_type: if error.status.is_some() { "ApiError" } else { error.type_name }.to_owned(),
         status: error.status,
     }
 }

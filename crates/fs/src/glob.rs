@@ -1,9 +1,11 @@
 //! Finding files by name pattern.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::collation::collation_key;
 use crate::error::Result;
 use crate::exclusions::Exclusions;
 use crate::files::{EntryKind, info};
@@ -84,10 +86,11 @@ pub fn glob(
         let descend = |relative: &str| pattern.may_match_below(relative);
         let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET };
         let each = |found: &Found<'_>| {
-            if found.kind == EntryKind::Directory || !pattern.matches(found.relative) {
+            // Links are not followed: what they lead to has a name of its own, or lies elsewhere.
+            if found.kind != EntryKind::File || !pattern.matches(found.relative) {
                 return None;
             }
-            let file = regular_file(found)?;
+            let file = matched(found);
             if found.ignored {
                 ignored.fetch_add(1, Ordering::Relaxed);
                 return None;
@@ -105,32 +108,25 @@ pub fn glob(
     Ok(result)
 }
 
-/// Its time of change, unless it is (or links to) something else than a file.
-fn regular_file(found: &Found<'_>) -> Option<GlobMatch> {
+/// The file with its time of change.
+fn matched(found: &Found<'_>) -> GlobMatch {
     let path = found.path();
-    let modified = match info(&path) {
-        Ok(info) if info.kind == EntryKind::Directory => return None,
-        Ok(info) => info.modified,
-        // A dangling link is still something that the pattern names.
-        Err(_) => None,
-    };
-    Some(GlobMatch { path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) })
+    let modified = info(&path).ok().and_then(|info| info.modified);
+    GlobMatch { path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) }
 }
 
 fn text_order(left: &Path, right: &Path) -> std::cmp::Ordering {
     left.as_os_str().cmp(right.as_os_str())
 }
 
-/// Puts files changed within [`RECENT`] of `now` first, newest first; the others follow by path.
+/// Puts files changed within [`RECENT`] of `now` first, newest first; the others follow by path, as people
+/// sort names.
 pub fn sort_by_recency(files: &mut [GlobMatch], now: SystemTime) {
     let is_recent = |file: &GlobMatch| {
         now.duration_since(file.modified).is_ok_and(|age| age < RECENT) || file.modified > now
     };
-    files.sort_by(|left, right| match (is_recent(left), is_recent(right)) {
-        (true, true) => {
-            right.modified.cmp(&left.modified).then(text_order(&left.path, &right.path))
-        }
-        (false, false) => text_order(&left.path, &right.path),
-        (left, right) => right.cmp(&left),
+    files.sort_by_cached_key(|file| {
+        let newest = is_recent(file).then_some(Reverse(file.modified));
+        (Reverse(newest.is_some()), newest, collation_key(&file.path.to_string_lossy()))
     });
 }

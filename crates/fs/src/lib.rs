@@ -16,6 +16,7 @@
 //! these functions on a blocking thread; the long ones take a [`Cancel`]. Nothing runs, opens or allocates before it
 //! is called.
 
+mod collation;
 mod encoding;
 mod error;
 mod exclusions;
@@ -34,6 +35,7 @@ mod walk;
 mod workspace;
 mod write;
 
+pub use collation::collation_key;
 pub use encoding::Encoding;
 pub use error::{Error, Result};
 pub use exclusions::{

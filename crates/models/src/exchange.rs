@@ -73,7 +73,7 @@ impl Exchange {
                         max_attempts: notice.max_attempts,
                         delay: notice.delay,
                         reason: failure::reason(speaker, notice.error),
-                        error_type: failure::class(speaker, notice.error),
+                        error_type: failure::class(notice.error),
                     });
                 }
             },

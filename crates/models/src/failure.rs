@@ -51,9 +51,9 @@ pub(crate) fn advice(
 }
 
 /// The class of an error, for telemetry and retry notices.
-pub(crate) fn class(speaker: &dyn Speaker, error: &Error) -> String {
+pub(crate) fn class(error: &Error) -> String {
     match error {
-        Error::Status(refusal) => type_name(&speaker.understood(refusal).kind).to_owned(),
+        Error::Status(_) => "ApiError".to_owned(),
         other => other.node_code().unwrap_or("Error").to_owned(),
     }
 }

@@ -6,6 +6,9 @@ use pollux_protocol::{ApprovalMode, Effects, ToolKind};
 
 use crate::Exclusions;
 
+/// What the model is told in plan mode about a change of anything but a plan.
+const PLANS_ONLY: &str = "You are in Plan Mode and cannot modify source code. You may ONLY use write_file or replace to save plans to the designated plans directory as .md files.";
+
 /// What a decision rests on for the whole session.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -84,13 +87,7 @@ impl Policy {
         let outside = query.effects.writes.iter().find(|path| !self.is_plan(path));
         match outside {
             None => Verdict::Allow,
-            Some(path) => Verdict::Deny {
-                message: Some(format!(
-                    "Access denied: plan path ({}) must be within the designated plans directory ({}).",
-                    path.display(),
-                    self.plans_directory.display()
-                )),
-            },
+            Some(_) => Verdict::Deny { message: Some(PLANS_ONLY.to_owned()) },
         }
     }
 

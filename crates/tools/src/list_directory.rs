@@ -205,8 +205,8 @@ impl Listing {
     }
 
     fn output(mut self, path: &Path) -> ToolOutput {
-        self.folders.sort_by_cached_key(|name| names::collation_key(name));
-        self.files.sort_by_cached_key(|(name, _)| names::collation_key(name));
+        self.folders.sort_by_cached_key(|name| pollux_fs::collation_key(name));
+        self.files.sort_by_cached_key(|(name, _)| pollux_fs::collation_key(name));
         let folders = self.folders.iter().map(|name| format!("[DIR] {name}"));
         let shown: Vec<String> =
             folders.clone().chain(self.files.iter().map(|(name, _)| name.clone())).collect();

@@ -60,7 +60,7 @@ async fn what_passes_is_tried_again_and_told() {
     assert_eq!(notices.len(), 2);
     assert_eq!((notices[0].attempt, notices[0].max_attempts), (1, 10));
     assert_eq!(notices[0].reason, "503 upstream said 503");
-    assert_eq!(notices[0].error_type, "RetryableQuotaError");
+    assert_eq!(notices[0].error_type, "ApiError");
     assert_eq!(notices[1].error_type, "ECONNRESET");
 }
 
