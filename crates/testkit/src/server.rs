@@ -259,6 +259,7 @@ impl Shared {
         }
         let planned = state.planned(request);
         state.requests.push(request.clone());
+        request.keep();
         drop(state);
         self.changed.notify_all();
         let reply = match planned {

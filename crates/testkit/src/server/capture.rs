@@ -1,9 +1,14 @@
 //! What the server remembers of a request.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use bytes::Bytes;
 use serde_json::Value;
+
+/// The folder in which every JSON request of a test run is kept, for checks by other programs.
+const KEPT_REQUESTS: &str = "POLLUX_TESTKIT_REQUESTS";
 
 /// The methods of the Gemini API that the server knows, named as in the path behind `:`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +81,21 @@ impl CapturedRequest {
             aborted: false,
             endpoint,
         }
+    }
+
+    /// Writes path and body into the folder that [`KEPT_REQUESTS`] names, if it does and there is a body.
+    pub(super) fn keep(&self) {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let Some(folder) = std::env::var_os(KEPT_REQUESTS) else { return };
+        if self.body.is_null() {
+            return;
+        }
+        // Several test binaries may write there.
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let file = Path::new(&folder).join(format!("{}-{number}.json", std::process::id()));
+        let request = serde_json::json!({"path": self.path, "body": self.body});
+        std::fs::write(file, request.to_string())
+            .expect("the folder for requests can be written to");
     }
 
     /// The first header of this name, whatever its case.

@@ -1,0 +1,137 @@
+"""Parses captured requests into the vendors' published types.
+
+    check.py FOLDER
+
+FOLDER holds one JSON file for each request: its path and its body. Exits 1 when a body is refused, and
+when a dialect does not occur at all.
+"""
+
+import collections
+import importlib
+import json
+import pathlib
+import pkgutil
+import sys
+
+import openai.types.chat
+import openai.types.embedding_create_params
+import openai.types.shared_params
+from google.ai import generativelanguage_v1beta as google
+from google.genai import types as genai
+from google.protobuf import json_format
+from openai.types.chat import completion_create_params
+from pydantic import ConfigDict, TypeAdapter
+from typing_extensions import is_typeddict
+
+# Fields of Gemini's API that are younger than its protobuf messages: the path of the object that holds
+# them, their name, and the type of google-genai that knows them.
+NEWER = [
+    (("generationConfig", "thinkingConfig"), "thinkingLevel", genai.ThinkingConfig),
+]
+
+# Where the scripted server sends a client in circles: no address of an API.
+REDIRECTS = "/redirect-loop/"
+
+GEMINI = {
+    "generateContent": google.GenerateContentRequest,
+    "streamGenerateContent": google.GenerateContentRequest,
+    "countTokens": google.CountTokensRequest,
+    "batchEmbedContents": google.BatchEmbedContentsRequest,
+}
+
+
+def main() -> int:
+    checked = collections.Counter()
+    refused = {}
+    openai_dialect = OpenAI()
+    prove_strict(openai_dialect)
+    for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+        request = json.loads(file.read_text())
+        path, body = request["path"], request["body"]
+        if path.startswith(REDIRECTS):
+            continue
+        action = path.rpartition(":")[2]
+        try:
+            if action in GEMINI:
+                check_gemini(GEMINI[action], body)
+                checked["Gemini"] += 1
+            else:
+                openai_dialect.check(path, body)
+                checked["OpenAI"] += 1
+        except Exception as error:  # Each library has its own.
+            refused.setdefault(f"{action}: {error}", file.name)
+    for error in refused:
+        print(f"refused: {error}")
+    print(f"request-types: {checked['Gemini']} Gemini, {checked['OpenAI']} OpenAI, {len(refused)} kinds of refusal")
+    if not checked["Gemini"] or not checked["OpenAI"]:
+        print("request-types: a dialect does not occur at all", file=sys.stderr)
+        return 1
+    return 1 if refused else 0
+
+
+def check_gemini(message, body: dict) -> None:
+    """Parses into the protobuf message; what is too young for it into google-genai's model."""
+    for path, name, newer in NEWER:
+        holder = body
+        for key in path:
+            holder = holder.get(key, {})
+        if name in holder:
+            newer.model_validate({name: holder.pop(name)})
+    json_format.ParseDict(body, message.pb()(), ignore_unknown_fields=False)
+
+
+class OpenAI:
+    """OpenAI's types of requests, in which no dictionary takes extra keys."""
+
+    def __init__(self) -> None:
+        for package in (openai.types.chat, openai.types.shared_params):
+            for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+                forbid_extra_keys(importlib.import_module(module.name))
+        forbid_extra_keys(openai.types.embedding_create_params)
+        self.streaming = TypeAdapter(completion_create_params.CompletionCreateParamsStreaming)
+        self.whole = TypeAdapter(completion_create_params.CompletionCreateParamsNonStreaming)
+        self.embeddings = TypeAdapter(openai.types.embedding_create_params.EmbeddingCreateParams)
+
+    def check(self, path: str, body: dict) -> None:
+        if path.endswith("/chat/completions"):
+            kind = self.streaming if body.get("stream") else self.whole
+        elif path.endswith("/embeddings"):
+            kind = self.embeddings
+        else:
+            raise ValueError("no type is known for this address")
+        consume(kind.validate_python(body))
+
+
+def forbid_extra_keys(module) -> None:
+    for member in vars(module).values():
+        if is_typeddict(member):
+            member.__pydantic_config__ = ConfigDict(extra="forbid")
+
+
+def prove_strict(openai_dialect: OpenAI) -> None:
+    """A check that accepts everything would pass unnoticed."""
+    gemini = {"contents": [{"parts": [{"text": "hi", "bogus": 1}]}]}
+    chat = {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "bogus": 1}]}]}
+    for check, body in [
+        (lambda body: check_gemini(google.GenerateContentRequest, body), gemini),
+        (lambda body: openai_dialect.check("/chat/completions", body), chat),
+    ]:
+        try:
+            check(body)
+        except Exception:  # Each library has its own.
+            continue
+        raise SystemExit(f"request-types: an unknown field is not refused: {body}")
+
+
+def consume(value) -> None:
+    """Iterables are validated when they are read."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        return
+    for item in value:
+        consume(item)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
