@@ -49,6 +49,7 @@ pub(crate) fn python(root: &Path, program: &str) -> Command {
 /// Runs a command whose output goes to the terminal; an error when it cannot start or fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = show(&command);
+    forget_package(&mut command);
     let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
@@ -60,6 +61,7 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
 /// failed command carries its standard error.
 pub(crate) fn capture(mut command: Command) -> Result<String> {
     let shown = show(&command);
+    forget_package(&mut command);
     let output =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{shown}`"))?;
     if !output.status.success() {
@@ -67,6 +69,19 @@ pub(crate) fn capture(mut command: Command) -> Result<String> {
         bail!("`{shown}` failed ({}):\n{}", output.status, from_first_error(&errors));
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed no UTF-8"))
+}
+
+/// Takes away what `cargo run` tells of this package: build scripts of dependencies look at variables of these
+/// names, and a cargo below would build them again, and again without us.
+fn forget_package(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let is_ours = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        });
+        if is_ours {
+            command.env_remove(name);
+        }
+    }
 }
 
 /// A compiler's output without the warnings that come before its first error.
@@ -98,6 +113,16 @@ mod tests {
         for (output, expected) in cases {
             assert_eq!(from_first_error(output), expected);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_does_not_hear_of_this_package() {
+        // The test itself was started by cargo.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        let command = Command::new("env");
+        let heard = capture(command).unwrap();
+        assert!(!heard.contains("CARGO_PKG_") && !heard.contains("CARGO_MANIFEST_"), "{heard}");
     }
 
     #[test]
