@@ -6,6 +6,7 @@ mod suite {
     mod command_line;
     mod conversation;
     mod demo;
+    mod dialects;
     mod exit_codes;
     mod formats;
     mod input;

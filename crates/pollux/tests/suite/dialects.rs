@@ -1,0 +1,160 @@
+//! One conversation in each dialect: whoever speaks, the same is done, kept and told.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use pollux_testkit::{Reply, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
+const CHAT: &str = "/v1/chat/completions";
+
+/// What the model says in one turn: its words, and its calls by name and arguments.
+type Said = (&'static str, Vec<(&'static str, Value)>);
+
+fn script() -> Vec<Said> {
+    let edit = json!({
+        "file_path": "app.txt",
+        "instruction": "mend it",
+        "old_string": "brokn",
+        "new_string": "broken"
+    });
+    vec![
+        (
+            "Looking.",
+            vec![
+                ("read_file", json!({"file_path": "app.txt"})),
+                ("read_file", json!({"file_path": "missing.txt"})),
+            ],
+        ),
+        ("", vec![("replace", edit)]),
+        ("", vec![("run_shell_command", json!({"command": "cp app.txt copy.txt; echo done"}))]),
+        ("It is mended.", vec![]),
+    ]
+}
+
+fn gemini((text, calls): &Said) -> Reply {
+    let begun = if text.is_empty() { reply() } else { reply().text(*text) };
+    calls.iter().fold(begun, |reply, (name, args)| reply.call(name, args.clone()))
+}
+
+fn openai((text, calls): &Said) -> Reply {
+    let chunk = |delta: Value, reason: Option<&str>| {
+        json!({
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "model": "gpt-test",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]
+        })
+    };
+    let mut chunks = vec![chunk(json!({"role": "assistant", "content": text}), None)];
+    for (index, (name, args)) in calls.iter().enumerate() {
+        // The arguments come in two pieces, as they do.
+        let args = args.to_string();
+        let (first, rest) = args.split_at(args.len() / 2);
+        let call = json!({
+            "index": index,
+            "id": format!("call_{name}_{index}"),
+            "type": "function",
+            "function": {"name": name, "arguments": first}
+        });
+        chunks.push(chunk(json!({"tool_calls": [call]}), None));
+        let more = json!({"index": index, "function": {"arguments": rest}});
+        chunks.push(chunk(json!({"tool_calls": [more]}), None));
+    }
+    let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
+    chunks.push(chunk(json!({}), Some(reason)));
+    let mut payloads: Vec<String> = chunks.iter().map(Value::to_string).collect();
+    payloads.push("[DONE]".to_owned());
+    let events = payloads.iter().flat_map(|payload| ["data: ", payload, "\n\n"]);
+    reply().status(200, events.collect::<String>().into_bytes())
+}
+
+/// What is left when the run is over.
+#[derive(Debug, PartialEq)]
+struct State {
+    files: Vec<String>,
+    answer: Value,
+    tools: Value,
+    /// The session's records without what is of one run alone: ids, times, tokens, the model's name.
+    records: Vec<Value>,
+}
+
+fn run(stage: &Stage, model: &str) -> State {
+    stage.home.project_file("a.png", PICTURE).project_file("app.txt", "brokn\n");
+    let program = stage.program().env("OPENAI_API_KEY", "sk-test");
+    let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
+    let run =
+        program.args(["-m", model, "--yolo", "-o", "json", "-p", "mend what @a.png shows"]).run();
+    run.assert_code(0);
+    let root = stage.home.project().display().to_string();
+    let told = run.json();
+    let mut tools = told["stats"]["tools"].clone();
+    forget_the_run(&mut tools, &root);
+    let records = stage.session_lines().into_iter().filter(|line| line.get("type").is_some());
+    State {
+        files: ["app.txt", "copy.txt"].map(|name| stage.home.read_project_file(name)).into(),
+        answer: told["response"].clone(),
+        tools,
+        records: records.map(|record| essence(&record, &root)).collect(),
+    }
+}
+
+fn essence(record: &Value, root: &str) -> Value {
+    let calls = record["toolCalls"].as_array().into_iter().flatten();
+    let calls: Vec<Value> = calls
+        .map(|call| {
+            let response = &call["result"][0]["functionResponse"]["response"];
+            json!([call["name"], call["args"], call["status"], response, call["resultDisplay"]])
+        })
+        .collect();
+    let mut essence = json!([record["type"], record["content"], calls]);
+    forget_the_run(&mut essence, root);
+    essence
+}
+
+/// Takes out what no two runs have in common: durations, ids, the folder, process numbers.
+fn forget_the_run(value: &mut Value, root: &str) {
+    match value {
+        Value::Object(entries) => {
+            entries.retain(|name, _| name != "id" && !name.to_lowercase().contains("duration"));
+            entries.values_mut().for_each(|value| forget_the_run(value, root));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| forget_the_run(item, root)),
+        Value::String(text) => {
+            *text = text.replace(root, "PROJECT");
+            if let Some((before, after)) = text.split_once("PGID: ") {
+                *text = format!("{before}PGID: {}", after.trim_start_matches(char::is_numeric));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn both_dialects_lead_to_the_same_state() {
+    let google = Stage::with(script().iter().map(gemini));
+    let of_google = run(&google, super::stage::MODEL);
+
+    let other = Stage::new();
+    let replies: Mutex<VecDeque<Reply>> = Mutex::new(script().iter().map(openai).collect());
+    other.server.route(CHAT, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
+    let of_openai = run(&other, "openai/gpt-test");
+
+    assert_eq!(of_google, of_openai);
+    assert_eq!(of_google.files, ["broken\n", "broken\n"]);
+    assert_eq!(of_google.answer, "It is mended.");
+    assert_eq!(of_google.tools["totalCalls"], 4);
+    assert_eq!(of_google.tools["totalFail"], 1);
+
+    // The picture reached both.
+    let first = google.requests()[0].body.to_string();
+    assert!(first.contains(r#""mimeType":"image/png""#), "{first}");
+    let requests = other.server.requests();
+    assert_eq!(requests.len(), 4);
+    let first = requests[0].body.to_string();
+    assert!(first.contains(r#""url":"data:image/png;base64,"#), "{first}");
+}
