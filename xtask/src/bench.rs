@@ -68,10 +68,18 @@ mod tests {
         let release = process::Release { pollux: "p".into(), target: "t".into() };
         let options =
             Options { quick: true, no_peers: false, only: Some("start".to_owned()), profile: None };
-        let command = comparison(Path::new("/root"), &release, &options);
+        let command = comparison(Path::new("/repository"), &release, &options);
         let words: Vec<_> = command.get_args().collect();
-        let expected =
-            ["/root/bench/run.py", "--binary", "p", "--target", "t", "--quick", "--only", "start"];
+        let expected = [
+            "/repository/bench/run.py",
+            "--binary",
+            "p",
+            "--target",
+            "t",
+            "--quick",
+            "--only",
+            "start",
+        ];
         assert_eq!(words, expected);
     }
 }
