@@ -32,6 +32,8 @@ pub enum ConfirmationKind {
         proposed: String,
         /// Lines and characters added and removed.
         stat: DiffStat,
+        /// The change takes most of a large file away.
+        rewrite: Option<Rewrite>,
     },
     /// A command is about to run.
     Execute {
@@ -40,6 +42,16 @@ pub enum ConfirmationKind {
         /// The programs it will start, as far as known.
         programs: Vec<String>,
     },
+    /// A plan is about to be carried out. [`Outcome::ProceedOnce`] asks again before each change,
+    /// [`Outcome::ProceedAlways`] makes changes of files without asking.
+    Plan {
+        /// The file that holds it, absolute.
+        path: PathBuf,
+        /// The plan.
+        text: String,
+    },
+    /// The model wants to know something. The answer comes as [`Modification::Answers`].
+    Questions(Vec<Question>),
     /// Anything else, told in words.
     Information {
         /// What will happen.
@@ -47,6 +59,78 @@ pub enum ConfirmationKind {
         /// Addresses involved.
         urls: Vec<String>,
     },
+}
+
+/// A change that takes most of a file away: more than a person expects of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewrite {
+    /// Lines that go.
+    pub removed: u64,
+    /// Lines of the file.
+    pub lines: u64,
+}
+
+impl Rewrite {
+    /// Smaller files are seen at a glance.
+    const LARGE: u64 = 50;
+
+    /// What is to be called out about a change that removes so many of a file's lines: it goes when more than half of a
+    /// large file does.
+    pub fn of(removed: u64, lines: u64) -> Option<Self> {
+        (lines >= Self::LARGE && removed.saturating_mul(2) > lines)
+            .then_some(Self { removed, lines })
+    }
+}
+
+impl std::fmt::Display for Rewrite {
+    /// `removes 480 of 500 lines`
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "removes {} of {} lines", self.removed, self.lines)
+    }
+}
+
+/// Something that a model asks the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The whole question.
+    pub question: String,
+    /// A word or two that name it.
+    pub header: String,
+    /// How it is answered.
+    #[serde(default, rename = "type")]
+    pub kind: QuestionKind,
+    /// What can be chosen; words of one's own are an answer too.
+    #[serde(default)]
+    pub options: Vec<QuestionOption>,
+    /// Several can be chosen.
+    #[serde(default)]
+    pub multi_select: bool,
+    /// An example of an answer in words.
+    #[serde(default)]
+    pub placeholder: String,
+}
+
+/// How a question is answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionKind {
+    /// One of the options, or several.
+    #[default]
+    Choice,
+    /// In words.
+    Text,
+    /// Yes or no.
+    YesNo,
+}
+
+/// One possible answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionOption {
+    /// The answer.
+    pub label: String,
+    /// What it means.
+    pub description: String,
 }
 
 /// The answer to a [`Confirmation`]. The strings are those of the agent protocols.
@@ -74,6 +158,8 @@ pub enum Outcome {
 pub enum Modification {
     /// The whole new content of the file in question.
     NewContent(String),
+    /// One answer for each question, in order.
+    Answers(Vec<String>),
 }
 
 /// An answer on its way back to the question.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Call, CallId, CallStatus, Confirmation, FinishedCall, InvalidStream, LiveOutput, Measurement,
-    ModelError, Record, RetryNotice,
+    Call, CallId, CallStatus, Confirmation, FinishedCall, HookEvent, InvalidStream, LiveOutput,
+    Measurement, ModelError, Record, RetryNotice,
 };
 
 /// How grave a notice is. The strings are those of session files.
@@ -139,6 +139,20 @@ pub enum Event {
         severity: Severity,
         /// The words.
         text: String,
+    },
+    /// One of the user's programs has something to say to the person.
+    HookSaid {
+        /// At which event.
+        event: HookEvent,
+        /// The hook's name, else its command line.
+        hook: String,
+        /// The words.
+        message: String,
+    },
+    /// One of the user's programs did not let the work go on as it would have.
+    Blocked {
+        /// Why.
+        reason: String,
     },
     /// A figure for telemetry and statistics.
     Measured(Box<Measurement>),

@@ -7,8 +7,9 @@ use crate::{Event, Record};
 /// The log that outlives the process. A record is appended before its effect.
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// Appends one record. When it fails the run stops before the next effect.
-    async fn append(&self, record: &Record) -> Result<(), JournalError>;
+    /// Appends records, in order. When it fails the run stops before the next effect; a beginning of them may be
+    /// written then.
+    async fn append(&self, records: &[Record]) -> Result<(), JournalError>;
 
     /// Brings everything appended so far to the device.
     async fn sync(&self) -> Result<(), JournalError>;

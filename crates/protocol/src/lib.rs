@@ -9,6 +9,7 @@
 //! yields is one that the vendors accept.
 
 mod agent;
+mod ansi;
 mod approval;
 mod bounded;
 mod call;
@@ -16,44 +17,59 @@ mod command;
 mod confirmation;
 mod content;
 mod effects;
+pub mod estimate;
 mod event;
+mod grounding;
 mod history;
+mod hook;
 mod journal;
 mod model;
 mod op;
 mod operator;
 mod record;
+mod side;
 mod telemetry;
 mod tool;
 mod usage;
 
 pub use agent::{AgentGone, AgentHandle};
+pub use ansi::{AnsiOutput, AnsiToken};
 pub use approval::{ApprovalMode, SharedMode, UnknownMode};
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall};
 pub use command::{Command, CommandEffect, CommandError};
-pub use confirmation::{Answer, Confirmation, ConfirmationKind, Modification, Outcome};
+pub use confirmation::{
+    Answer, Confirmation, ConfirmationKind, Modification, Outcome, Question, QuestionKind,
+    QuestionOption, Rewrite,
+};
 pub use content::{
     Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role,
 };
 pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
+pub use grounding::{Grounding, RetrievedUrl, Source, Support};
 pub use history::{CONTINUE, Entry, EntryId, History, INTERRUPTED_RESPONSE, NotReady, Repair};
+pub use hook::{
+    CompressTrigger, HookEvent, HookPayload, SessionEndReason, SessionSource, ToolCallPayload,
+    ToolChoice, ToolErrorPayload, ToolMode, ToolResponsePayload,
+};
 pub use journal::{Journal, JournalError, Observer};
 pub use model::{
-    Choice, Chunk, ChunkStream, Citation, FinishReason, InvalidStream, JsonRequest, Limits, Model,
-    ModelError, ModelErrorKind, ModelRole, Models, Request, RetryListener, RetryNotice,
-    SelectContext,
+    Adjustments, Choice, Chunk, ChunkStream, Citation, FinishReason, InvalidStream, JsonRequest,
+    Limits, Model, ModelError, ModelErrorKind, ModelRole, Models, Request, RetryListener,
+    RetryNotice, SelectContext, Tuning,
 };
-pub use op::{Op, PromptId};
+pub use op::{Op, PromptId, Report};
 pub use operator::{ConsentItem, Operator};
 pub use record::{CallRecord, MessageRecord, Record};
+pub use side::SideModels;
 pub use telemetry::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, FileOperation, FileOperationKind,
-    Measurement, StreamRetryMeasure, ToolCallMeasure,
+    HookCallMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure, WebFetchFallback,
 };
 pub use tool::{
-    Args, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation, LiveOutput,
-    OutputSink, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Args, AwaitedInput, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation,
+    LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    ToolSource,
 };
 pub use usage::Usage;
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::bounded::bounded;
-use crate::{ApprovalMode, Declaration, Entry, Part, Usage};
+use crate::{ApprovalMode, Declaration, Entry, Grounding, Part, ToolChoice, Usage};
 
 /// What a model call is for. The strings are those of statistics and telemetry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,6 +71,41 @@ pub struct RetryNotice {
 /// Is told of retries while they wait.
 pub type RetryListener = Arc<dyn Fn(RetryNotice) + Send + Sync>;
 
+/// Figures that a model is asked with; what is none is left to the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// How much chance there is in the answer.
+    pub temperature: Option<Number>,
+    /// The longest answer, in tokens.
+    pub max_output_tokens: Option<Number>,
+    /// The share of likely words that is drawn from.
+    pub top_p: Option<Number>,
+    /// The number of likely words that is drawn from.
+    pub top_k: Option<Number>,
+}
+
+impl Tuning {
+    /// These figures, and those of `base` where there are none.
+    #[must_use]
+    pub fn over(self, base: Self) -> Self {
+        Self {
+            temperature: self.temperature.or(base.temperature),
+            max_output_tokens: self.max_output_tokens.or(base.max_output_tokens),
+            top_p: self.top_p.or(base.top_p),
+            top_k: self.top_k.or(base.top_k),
+        }
+    }
+}
+
+/// What differs for one request from how the model is asked else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Adjustments {
+    /// Figures in place of the configured ones.
+    pub tuning: Tuning,
+    /// Which tools may be called.
+    pub tool_choice: Option<ToolChoice>,
+}
+
 /// One request to a model. Cheap to clone: contents and declarations are shared.
 #[derive(Clone, Default)]
 pub struct Request {
@@ -87,6 +122,8 @@ pub struct Request {
     pub role: ModelRole,
     /// The answer before was unusable and this asks again: model settings may differ then.
     pub is_retry: bool,
+    /// What differs for this request alone.
+    pub adjustments: Adjustments,
     /// Is told when the connection is tried again.
     pub on_retry: Option<RetryListener>,
 }
@@ -158,7 +195,7 @@ pub struct Citation {
     pub uri: String,
 }
 
-/// One piece of an answer as it streams.
+/// One piece of an answer as it streams, or the whole of one that did not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chunk {
     /// New parts: text and thoughts are increments, calls are whole.
@@ -169,10 +206,30 @@ pub struct Chunk {
     pub usage: Option<Usage>,
     /// Sources named in this piece.
     pub citations: Vec<Citation>,
+    /// What the vendor looked at on the web for the answer.
+    pub grounding: Option<Box<Grounding>>,
     /// The vendor's id of the answer.
     pub response_id: Option<String>,
     /// The model that answered, by the vendor's name.
     pub model_version: Option<String>,
+}
+
+impl Chunk {
+    /// Puts the next piece of the same answer behind this one.
+    pub fn append(&mut self, next: Self) {
+        self.parts.extend(next.parts);
+        self.finish = next.finish.or(self.finish.take());
+        self.usage = next.usage.or(self.usage);
+        self.citations.extend(next.citations);
+        self.grounding = next.grounding.or(self.grounding.take());
+        self.response_id = next.response_id.or(self.response_id.take());
+        self.model_version = next.model_version.or(self.model_version.take());
+    }
+
+    /// The words of the answer, without thoughts.
+    pub fn text(&self) -> String {
+        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+    }
 }
 
 /// An answer as it streams. Dropping it closes the connection.
@@ -324,12 +381,16 @@ impl ModelError {
 }
 
 /// What a model can take and give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Tokens of a request and its answer together.
     pub context: u64,
     /// Media may sit inside a function response.
     pub media_in_responses: bool,
+    /// Its vendor searches the web when a side call asks for it (`web-search`).
+    pub web_search: bool,
+    /// Its vendor reads the addresses in a side call itself (`web-fetch`).
+    pub reads_urls: bool,
 }
 
 /// The model that was chosen, and why.
@@ -354,6 +415,9 @@ pub struct SelectContext {
     pub requested: String,
     /// The mode of the session.
     pub mode: ApprovalMode,
+    /// Set for a side call: what the conversation asked for. `requested` is then the name of a configuration, and
+    /// where the conversation's vendor has no model for it, the conversation's own model answers.
+    pub beside: Option<String>,
 }
 
 /// Chooses a model.
@@ -369,12 +433,24 @@ pub trait Model: Send + Sync {
     /// Its name as the vendor knows it.
     fn name(&self) -> &str;
 
+    /// The figures that a request is sent with, without its own adjustments.
+    fn tuning(&self, _request: &Request) -> Tuning {
+        Tuning::default()
+    }
+
     /// Sends the request; resolves when the answer begins. Attempts to connect are repeated inside.
     async fn stream(
         &self,
         request: Request,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError>;
+
+    /// Asks for the answer in one piece. It may say nothing: the caller judges.
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError>;
 
     /// Asks for one JSON value that satisfies a schema.
     async fn generate_json(

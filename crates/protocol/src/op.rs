@@ -5,6 +5,15 @@ use crate::{Answer, ApprovalMode, CallId, Part};
 /// The id of one prompt: every request and call that it leads to carries it.
 pub type PromptId = String;
 
+/// News of something that the session has begun and that has gone on by itself, such as a command in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Report {
+    /// Words for the model, which it is sent with the next request: what a program said, so nothing to be obeyed.
+    ForModel(String),
+    /// Words for the person.
+    ForPerson(String),
+}
+
 /// One wish of a frontend. All frontends use the same ones, so that whatever one can do, all can.
 #[derive(Debug, Clone)]
 pub enum Op {
@@ -19,6 +28,8 @@ pub enum Op {
     },
     /// Words for the work under way; they reach the model with its next request.
     Steer(String),
+    /// Something has happened beside the work.
+    Report(Report),
     /// Stop the prompt under way.
     Cancel,
     /// The answer to a confirmation.

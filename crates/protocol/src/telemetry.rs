@@ -2,9 +2,10 @@
 //! telemetry crate.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{ApprovalMode, Decision, DiffStat, InvalidStream, ModelRole, Usage};
+use crate::{ApprovalMode, Decision, DiffStat, HookEvent, InvalidStream, ModelRole, Usage};
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +44,14 @@ pub struct ApiRequestMeasure {
     pub role: ModelRole,
     /// The contents as JSON, only when somebody records prompts.
     pub request_text: Option<String>,
+    /// The system instruction, only when somebody records prompts.
+    pub system: Option<Arc<str>>,
 }
 
 /// A request was answered.
 #[derive(Debug, Clone)]
 pub struct ApiResponseMeasure {
-    /// The model.
+    /// The model that answered, by the vendor's name.
     pub model: String,
     /// The prompt.
     pub prompt_id: String,
@@ -60,16 +63,16 @@ pub struct ApiResponseMeasure {
     pub usage: Usage,
     /// The vendor's names of the reasons.
     pub finish_reasons: Vec<String>,
-    /// The answer, only when somebody records prompts.
+    /// The answer as JSON, only when somebody records prompts.
     pub response_text: Option<String>,
     /// The vendor's id of the answer.
     pub response_id: Option<String>,
 }
 
-/// A request failed for good.
+/// A request failed; it may be made again.
 #[derive(Debug, Clone)]
 pub struct ApiErrorMeasure {
-    /// The model.
+    /// The model: the one that answered, when an answer had begun.
     pub model: String,
     /// The prompt.
     pub prompt_id: String,
@@ -117,10 +120,54 @@ pub struct StreamRetryMeasure {
     pub attempt: u32,
     /// Why; none for a broken connection.
     pub reason: Option<InvalidStream>,
-    /// The class of the error.
+    /// The code of the reason, or the class of the error.
     pub error_type: String,
     /// The wait before the next attempt; none when given up.
     pub delay: Option<Duration>,
+}
+
+/// One of the user's programs has run at an event.
+#[derive(Debug, Clone)]
+pub struct HookCallMeasure {
+    /// The event.
+    pub event: HookEvent,
+    /// The hook's name, else its command line.
+    pub name: String,
+    /// How long it ran.
+    pub duration: Duration,
+    /// It ended with exit code 0.
+    pub success: bool,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// Why it did not come to an end of its own.
+    pub error: Option<String>,
+    /// What it was told, as JSON.
+    pub input: Arc<str>,
+    /// What it decided, as JSON.
+    pub output: Option<String>,
+    /// What it printed, its beginning.
+    pub stdout: String,
+    /// What it complained of, its beginning.
+    pub stderr: String,
+}
+
+/// Why pages are not read by the vendor. The strings are those of telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebFetchFallback {
+    /// The vendor could not read them.
+    PrimaryFailed,
+    /// An address is private and was left out.
+    PrivateIpSkipped,
+}
+
+impl WebFetchFallback {
+    /// The word of telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PrimaryFailed => "primary_failed",
+            Self::PrivateIpSkipped => "private_ip_skipped",
+        }
+    }
 }
 
 /// One figure.
@@ -135,6 +182,8 @@ pub enum Measurement {
     },
     /// A model was chosen.
     ModelRouting {
+        /// What was asked for: a name, an alias or `auto`.
+        requested: String,
         /// The model.
         model: String,
         /// Who chose.
@@ -170,7 +219,7 @@ pub enum Measurement {
     ContentRetry(StreamRetryMeasure),
     /// It was given up.
     ContentRetryFailure(StreamRetryMeasure),
-    /// The connection is tried again.
+    /// The connection broke while an answer arrived, and is tried again.
     NetworkRetry {
         /// The model.
         model: String,
@@ -185,6 +234,8 @@ pub enum Measurement {
     },
     /// A call of a tool has ended.
     ToolCall(ToolCallMeasure),
+    /// One of the user's programs has run at an event.
+    HookCall(HookCallMeasure),
     /// A tool touched a file.
     File(FileOperation),
     /// Large output was cut.
@@ -200,6 +251,19 @@ pub enum Measurement {
         /// The limit.
         threshold: u64,
     },
+    /// Old results of tools were masked in the conversation.
+    ToolOutputMasked {
+        /// Estimated tokens of these results before.
+        before: u64,
+        /// And after.
+        after: u64,
+        /// How many results.
+        count: u64,
+        /// Estimated tokens of all results that were old enough.
+        prunable: u64,
+    },
+    /// Pages are not read by the vendor.
+    WebFetchFallback(WebFetchFallback),
     /// Which step of the edit ladder matched.
     EditStrategy(String),
     /// A slash command ran.

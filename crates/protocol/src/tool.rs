@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bounded::bounded;
 use crate::{
-    ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Measurement, Modification, Part,
+    AnsiOutput, ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Limits, Measurement,
+    Modification, Part,
 };
 
 /// The arguments of a call: always an object.
@@ -58,6 +59,17 @@ pub enum ToolKind {
     Other,
 }
 
+/// Where a tool comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ToolSource {
+    /// It is part of the program.
+    BuiltIn,
+    /// A command of the settings has listed it (`tools.discoveryCommand`).
+    Discovered,
+    /// A server of this name offers it.
+    Server(Arc<str>),
+}
+
 /// Why a call failed. The strings are those of JSON output and telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -87,11 +99,22 @@ pub enum ToolErrorKind {
     EditNoOccurrenceFound,
     EditExpectedOccurrenceMismatch,
     EditNoChange,
+    EditNoChangeLlmJudgement,
     GlobExecutionError,
     GrepExecutionError,
     LsExecutionError,
     PathIsNotADirectory,
+    McpToolError,
+    McpResourceNotFound,
+    MemoryToolExecutionError,
+    ReadManyFilesSearchError,
     ShellExecuteError,
+    SandboxExpansionRequired,
+    DiscoveredToolExecutionError,
+    WebFetchNoUrlInPrompt,
+    WebFetchFallbackFailed,
+    WebFetchProcessingError,
+    WebSearchFailed,
     StopExecution,
 }
 
@@ -120,11 +143,22 @@ impl ToolErrorKind {
             Self::EditNoOccurrenceFound => "edit_no_occurrence_found",
             Self::EditExpectedOccurrenceMismatch => "edit_expected_occurrence_mismatch",
             Self::EditNoChange => "edit_no_change",
+            Self::EditNoChangeLlmJudgement => "edit_no_change_llm_judgement",
             Self::GlobExecutionError => "glob_execution_error",
             Self::GrepExecutionError => "grep_execution_error",
             Self::LsExecutionError => "ls_execution_error",
             Self::PathIsNotADirectory => "path_is_not_a_directory",
+            Self::McpToolError => "mcp_tool_error",
+            Self::McpResourceNotFound => "mcp_resource_not_found",
+            Self::MemoryToolExecutionError => "memory_tool_execution_error",
+            Self::ReadManyFilesSearchError => "read_many_files_search_error",
             Self::ShellExecuteError => "shell_execute_error",
+            Self::SandboxExpansionRequired => "sandbox_expansion_required",
+            Self::DiscoveredToolExecutionError => "discovered_tool_execution_error",
+            Self::WebFetchNoUrlInPrompt => "web_fetch_no_url_in_prompt",
+            Self::WebFetchFallbackFailed => "web_fetch_fallback_failed",
+            Self::WebFetchProcessingError => "web_fetch_processing_error",
+            Self::WebSearchFailed => "web_search_failed",
             Self::StopExecution => "stop_execution",
         }
     }
@@ -196,6 +230,8 @@ pub enum Display {
     Text(String),
     /// A change of a file.
     Diff(Box<FileDiff>),
+    /// What stood on the terminal of a command at its end, and above.
+    Ansi(AnsiOutput),
     /// Data with a shape of its own (`{"summary", "files"}` of a listing, `{"todos"}`, …).
     Structured(Value),
 }
@@ -205,6 +241,8 @@ pub enum Display {
 pub enum Directive {
     /// Change the approval mode.
     SetMode(ApprovalMode),
+    /// The plan was approved: change to the mode that the person chose with it, else to the default one.
+    LeavePlanMode,
     /// Run this other call in my place; its result is mine.
     TailCall {
         /// The tool.
@@ -212,8 +250,12 @@ pub enum Directive {
         /// Its arguments.
         args: Args,
     },
+    /// The task of a subagent is done, and this is what came of it: text, or what its definition asks for.
+    CompleteTask(Value),
     /// End the turn, for this reason.
     Stop(String),
+    /// The work is about this now: a title in a few words.
+    SetTopic(String),
 }
 
 /// What a run of a tool gives back.
@@ -267,8 +309,21 @@ pub enum LiveOutput {
     Append(String),
     /// The whole output so far, anew.
     Replace(String),
+    /// What the terminal of a command shows now.
+    Screen(AnsiOutput),
+    /// The command waits for somebody to type, or does no longer. Keys reach it as [`CallInput::Key`].
+    Input(Option<AwaitedInput>),
     /// The process group that runs, for whoever wants to signal it.
     ProcessGroup(u32),
+}
+
+/// What a command waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AwaitedInput {
+    /// The line in which it asks, as far as there is one.
+    pub prompt: String,
+    /// It does not show what is typed: a password, most likely.
+    pub secret: bool,
 }
 
 /// Takes live output; never blocks.
@@ -317,8 +372,29 @@ pub trait Tool: Send + Sync {
     /// What sort of tool it is.
     fn kind(&self) -> ToolKind;
 
+    /// Where it comes from.
+    fn source(&self) -> ToolSource {
+        ToolSource::BuiltIn
+    }
+
     /// How it is told to a model.
     fn declaration(&self) -> Declaration;
+
+    /// Whether the model of this name, which can do so much, has it in the main conversation, as far as the tool and the
+    /// settings go; policy is asked besides. One that does not is there for other models, or for subagents.
+    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+        true
+    }
+
+    /// The server that it belongs to; none for a tool of our own.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    /// What its server says of it (`readOnlyHint` …); policies may ask for it.
+    fn annotations(&self) -> Option<&Map<String, Value>> {
+        None
+    }
 
     /// Its output is Markdown.
     fn renders_markdown(&self) -> bool {
@@ -350,8 +426,7 @@ pub trait Invocation: Send + Sync {
     }
 
     /// The arguments after the person's change.
-    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
-        let Modification::NewContent(_) = modification;
+    fn modify(&self, _modification: &Modification) -> Result<Args, ToolError> {
         Err(ToolError::new(ToolErrorKind::InvalidToolParams, "This call cannot be modified."))
     }
 

@@ -1,0 +1,123 @@
+//! How many tokens something is, without asking anyone.
+//!
+//! The figures are those of Gemini CLI 0.61: a quarter of a token for an ASCII character, one and a
+//! half for each UTF-16 unit of any other, and fixed sizes for media.
+
+use serde::Serialize;
+
+use crate::{Body, Content, Declaration, FunctionResponse, Part};
+
+/// Longer texts are judged by their length alone, in UTF-16 units.
+const COUNTED_LENGTH: usize = 100_000;
+
+/// Media inside function responses is followed this deep.
+const MAX_DEPTH: u32 = 3;
+
+const IMAGE: f64 = 3000.0;
+const DOCUMENT: f64 = 25_800.0;
+
+/// Tokens of a text.
+pub fn text(text: &str) -> f64 {
+    let (mut ascii, mut other) = (0_usize, 0_usize);
+    for character in text.chars() {
+        if character.is_ascii() {
+            ascii += 1;
+        } else {
+            other += character.len_utf16();
+        }
+    }
+    if ascii + other > COUNTED_LENGTH {
+        return (ascii + other) as f64 / 4.0;
+    }
+    ascii as f64 * 0.25 + other as f64 * 1.5
+}
+
+/// Tokens of a content, thoughts left out as they are not sent.
+pub fn content(content: &Content) -> f64 {
+    content.parts.iter().filter(|part| !part.thought).map(part).sum()
+}
+
+/// Tokens of a part, were it sent.
+pub fn part(part: &Part) -> f64 {
+    part_within(part, 0)
+}
+
+/// Tokens of the declarations of tools.
+pub fn declarations(declarations: &[Declaration]) -> f64 {
+    let size = |one: &Declaration| {
+        (one.name.len() + one.description.len() + json_length(&one.parameters)) as f64 / 4.0
+    };
+    declarations.iter().map(size).sum()
+}
+
+fn part_within(part: &Part, depth: u32) -> f64 {
+    match &part.body {
+        Body::Text(words) => text(words),
+        Body::Inline(blob) => media(&blob.mime_type, || blob.data.len()),
+        Body::File(file) => {
+            media(file.mime_type.as_deref().unwrap_or_default(), || file.file_uri.len())
+        }
+        Body::Response(answer) => response(answer, depth),
+        Body::Call(call) => (call.name.len() + json_length(&call.args)) as f64 / 4.0,
+        Body::Other(keys) => json_length(keys) as f64 / 4.0,
+    }
+}
+
+fn response(response: &FunctionResponse, depth: u32) -> f64 {
+    let own = (response.name.len() + json_length(&response.response)) as f64 / 4.0;
+    let nested =
+        (depth < MAX_DEPTH).then(|| response.parts.iter().map(|one| part_within(one, depth + 1)));
+    own + nested.into_iter().flatten().sum::<f64>()
+}
+
+fn media(mime_type: &str, length: impl Fn() -> usize) -> f64 {
+    if mime_type.starts_with("image/") {
+        IMAGE
+    } else if mime_type == "application/pdf" {
+        DOCUMENT
+    } else {
+        length() as f64 / 4.0
+    }
+}
+
+/// How long the JSON of a value is, in bytes, without writing it down.
+fn json_length(value: &impl Serialize) -> usize {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // What cannot be written as JSON is not sent either.
+    serde_json::to_writer(&mut counter, value).map_or(0, |()| counter.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_figures() {
+        for (words, tokens) in [("", 0.0), ("abcd", 1.0), ("é", 1.5), ("🦀", 3.0), ("ab世", 2.0)]
+        {
+            assert!((text(words) - tokens).abs() < 1e-9, "{words}");
+        }
+        assert!((text(&"世".repeat(200_000)) - 50_000.0).abs() < 1e-9);
+        let parts = vec![
+            Part::inline("image/png", "AAAA"),
+            Part::thought("never sent"),
+            Part::output("id", "glob", "12345"),
+            Part::call("id", "glob", json!({})),
+        ];
+        // `{"output":"12345"}` is 18 bytes.
+        let expected = IMAGE + f64::from(4 + 18) / 4.0 + f64::from(4 + 2) / 4.0;
+        assert!((content(&Content::user(parts)) - expected).abs() < 1e-9);
+    }
+}
