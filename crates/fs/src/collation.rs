@@ -1,22 +1,48 @@
 //! How people sort names.
 
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
 /// ASCII punctuation in the order in which the Unicode collation algorithm sorts it; digits and letters follow.
 const PUNCTUATION: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
-/// Sorts close to JavaScript's `localeCompare` in English: punctuation, digits, letters; case matters last, small letters
-/// first.
-pub fn collation_key(name: &str) -> (Vec<u32>, Vec<bool>, String) {
+/// What names are compared by: letters without marks and case, then the marks, then the case, then the name itself.
+pub(crate) type CollationKey = (Vec<u32>, Vec<char>, Vec<bool>, String);
+
+/// Sorts close to JavaScript's `localeCompare` in English: punctuation, digits, letters; accents matter after letters,
+/// and case last, small letters first.
+pub fn collation_key(name: &str) -> CollationKey {
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(name);
+    let (marks, letters): (Vec<char>, Vec<char>) =
+        decomposed.chars().partition(|letter| is_mark(*letter));
+    let expanded = letters.iter().flat_map(|letter| match letter {
+        'ß' => ['s', 's'].to_vec(),
+        'æ' | 'Æ' => ['a', 'e'].to_vec(),
+        'œ' | 'Œ' => ['o', 'e'].to_vec(),
+        letter => letter.to_lowercase().collect(),
+    });
     let weight = |letter: char| match PUNCTUATION.chars().position(|known| known == letter) {
         Some(position) => position as u32,
         None => PUNCTUATION.len() as u32 + u32::from(letter),
     };
-    let folded = name.chars().flat_map(char::to_lowercase).map(weight).collect();
-    (folded, name.chars().map(char::is_uppercase).collect(), name.to_owned())
+    let case = letters.iter().map(|letter| letter.is_uppercase()).collect();
+    (expanded.map(weight).collect(), marks, case, name.to_owned())
+}
+
+/// The combining marks that Latin, Greek and Cyrillic letters come apart into.
+fn is_mark(letter: char) -> bool {
+    matches!(letter, '\u{300}'..='\u{36f}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn accents_come_after_letters() {
+        let mut names = vec!["z", "über", "éa", "eb", "Ea", "ß", "st", "uber", "ärger", "日"];
+        names.sort_by_cached_key(|name| collation_key(name));
+        assert_eq!(names, ["ärger", "Ea", "éa", "eb", "ß", "st", "uber", "über", "z", "日"]);
+    }
 
     #[test]
     fn names_sort_as_people_expect() {

@@ -46,6 +46,12 @@ pub enum Error {
         /// The special file.
         path: PathBuf,
     },
+    /// A symbolic link where the file itself was needed.
+    #[error("is a symbolic link: {path}")]
+    IsLink {
+        /// The link.
+        path: PathBuf,
+    },
     /// The file holds more bytes than the caller accepts.
     #[error("file too large ({size} bytes, limit {limit}): {path}")]
     TooLarge {
@@ -145,6 +151,7 @@ impl Error {
             Self::NoSpace { .. } => "ENOSPC",
             Self::IsDirectory { .. } => "EISDIR",
             Self::NotADirectory { .. } => "ENOTDIR",
+            Self::IsLink { .. } => "ELOOP",
             Self::TooLarge { .. } => "EFBIG",
             Self::ChangedOnDisk { .. } => "ESTALE",
             Self::Unencodable { .. } | Self::Lossy { .. } => "EILSEQ",
@@ -167,6 +174,7 @@ impl Error {
             | Self::IsDirectory { path }
             | Self::NotADirectory { path }
             | Self::NotRegular { path }
+            | Self::IsLink { path }
             | Self::TooLarge { path, .. }
             | Self::ChangedOnDisk { path }
             | Self::OutsideWorkspace { path, .. }

@@ -1,7 +1,7 @@
 //! Plain operations on files and folders: bounded, typed errors, never blocked by a pipe.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -97,12 +97,84 @@ pub fn open_to_read(path: &Path) -> Result<impl Read + std::io::Seek + use<>> {
     open_regular(path).map(|(file, _)| file)
 }
 
+/// Who owns a file or folder, and who may do what with it.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ownership {
+    /// The owner's number; 0 is root.
+    pub user: u32,
+    /// Kind and permission bits, as `stat` has them.
+    pub mode: u32,
+}
+
+/// The ownership of what `path` leads to; links are followed.
+///
+/// # Errors
+/// Those of looking there.
+#[cfg(unix)]
+pub fn ownership(path: &Path) -> Result<Ownership> {
+    use std::os::unix::fs::MetadataExt;
+
+    let metadata = fs::metadata(path).map_err(|error| Error::from_io(path, error))?;
+    Ok(Ownership { user: metadata.uid(), mode: metadata.mode() })
+}
+
+/// The last bytes of a regular file, at most `limit`.
+///
+/// # Errors
+/// Those of opening and reading it.
+pub fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>> {
+    let (file, metadata) = open_regular(path)?;
+    tail(path, file, &metadata, limit)
+}
+
+/// The same of a file that is to be there itself: a link is refused, wherever it leads.
+///
+/// # Errors
+/// [`Error::IsLink`] for a link; those of opening and reading the file.
+pub fn read_tail_of_file_itself(path: &Path, limit: usize) -> Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    do_not_follow(&mut options);
+    if link_info(path)?.kind == EntryKind::Symlink {
+        return Err(Error::IsLink { path: path.into() });
+    }
+    // Whoever puts a link there now meets a flag that refuses it.
+    let file = options.open(path).map_err(|error| Error::from_io(path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::from_io(path, error))?;
+    match EntryKind::of(metadata.file_type()) {
+        EntryKind::File => tail(path, file, &metadata, limit),
+        _ => Err(Error::NotRegular { path: path.into() }),
+    }
+}
+
+fn tail(path: &Path, mut file: File, metadata: &fs::Metadata, limit: usize) -> Result<Vec<u8>> {
+    let failed = |error| Error::from_io(path, error);
+    let start = metadata.len().saturating_sub(limit as u64);
+    file.seek(io::SeekFrom::Start(start)).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(limit as u64).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
 /// Makes `open` return at once on a pipe without a peer.
 #[cfg(unix)]
 pub(crate) fn do_not_block(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
 }
+
+/// The same, and `open` fails on a link.
+#[cfg(unix)]
+fn do_not_follow(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+    options.custom_flags(flags.bits().cast_signed());
+}
+
+/// Links need a privilege on Windows.
+#[cfg(not(unix))]
+fn do_not_follow(_options: &mut OpenOptions) {}
 
 /// Windows opens named pipes only by their own path prefix.
 #[cfg(not(unix))]

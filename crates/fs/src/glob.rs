@@ -62,7 +62,7 @@ pub struct GlobResult {
 /// Finds the files below `roots` whose way from the root matches `pattern`.
 ///
 /// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, `@(a|b)`, `?(a|b)`. Names beginning with a dot match like others; folders
-/// do not count; links are not followed, though a link to a file is a file. A pattern that names an existing path
+/// and links do not count. A pattern that names an existing path
 /// means just that path.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub fn glob(
     for root in roots {
         let Some(pattern) = Pattern::new(root, pattern, options.case_sensitive)? else { continue };
         let descend = |relative: &str| pattern.may_match_below(relative);
-        let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET };
+        let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET, ..Scope::default() };
         let each = |found: &Found<'_>| {
             // Links are not followed: what they lead to has a name of its own, or lies elsewhere.
             if found.kind != EntryKind::File || !pattern.matches(found.relative) {

@@ -45,6 +45,22 @@ const AUDIO_EXTENSIONS: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
 ];
 
+/// Pictures that models take. One of another kind would fail every request that holds it.
+const IMAGES: &[&str] = &[
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/bmp",
+    "image/heic",
+    "image/heif",
+    "image/avif",
+];
+
+/// Films that models take.
+const VIDEOS: &[&str] =
+    &["video/mp4", "video/mpeg", "video/quicktime", "video/webm", "video/3gpp", "video/ogg"];
+
 /// Text that stands for an image kept elsewhere (Git Large File Storage); sent as an image it would be refused.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
@@ -61,11 +77,16 @@ pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     }
     let audio = AUDIO_EXTENSIONS.iter().find(|(known, _)| *known == extension);
     let mime = mime_guess::from_ext(&extension).first_raw().unwrap_or_default();
+    if IMAGES.contains(&mime) {
+        return FileKind::Image(mime);
+    }
+    let is_media = audio.is_some() || VIDEOS.contains(&mime) || is_sound(mime);
     match mime.split('/').next() {
-        Some("image") => return FileKind::Image(mime),
         Some("audio" | "video") if !is_binary(head) => return FileKind::Text,
-        Some("audio") => return FileKind::Audio(audio.map_or(mime, |(_, known)| known)),
-        Some("video") => return FileKind::Video(mime),
+        Some("audio") if is_media => {
+            return FileKind::Audio(audio.map_or(mime, |(_, known)| known));
+        }
+        Some("video") if is_media => return FileKind::Video(mime),
         _ => {}
     }
     if mime == "application/pdf" {
@@ -81,6 +102,11 @@ pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     }
 }
 
+/// Sound under a registered name: whether a model takes it is told when it is read.
+fn is_sound(mime: &str) -> bool {
+    mime.strip_prefix("audio/").is_some_and(|name| !name.starts_with("x-"))
+}
+
 /// A picture or document whose name does not say so.
 fn by_magic(head: &[u8]) -> FileKind {
     match infer::get(head).map(|kind| kind.mime_type()) {
@@ -92,18 +118,26 @@ fn by_magic(head: &[u8]) -> FileKind {
     }
 }
 
-/// Whether the first bytes of a file are those of something else than text: a NUL, or more than a tenth control
-/// characters. Unicode with a byte order mark is text; so are legacy encodings.
+/// Whether the first bytes of a file are those of something else than text: a NUL at the start, NULs among bytes that
+/// are no UTF-8, or more than a tenth control characters. Unicode with a byte order mark is text; so are legacy
+/// encodings. A log in which a crash has left a few NULs is text.
 pub fn is_binary(head: &[u8]) -> bool {
+    const START: usize = 512;
     const MARKS: [&[u8]; 5] =
         [b"\xEF\xBB\xBF", b"\xFF\xFE\0\0", b"\0\0\xFE\xFF", b"\xFF\xFE", b"\xFE\xFF"];
     if MARKS.iter().any(|mark| head.starts_with(mark)) {
         return false;
     }
-    if head.starts_with(b"%PDF-") || head.contains(&0) {
+    let start = &head[..head.len().min(START)];
+    if head.starts_with(b"%PDF-") || start.contains(&0) || head.contains(&0) && !is_utf8(head) {
         return true;
     }
     // Escape belongs to coloured logs.
-    let control = |byte: &&u8| matches!(byte, 1..=6 | 14..=26 | 28..=31 | 127);
+    let control = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
     head.iter().filter(control).count() * 10 > head.len()
+}
+
+/// UTF-8 that may be cut at its end.
+fn is_utf8(head: &[u8]) -> bool {
+    std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

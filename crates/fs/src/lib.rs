@@ -5,6 +5,7 @@
 //! | read a user's text, write it back without loss | [`read_text`], [`TextFile`], [`decode`], [`encode`] |
 //! | replace a file, all or nothing | [`write_atomic`], [`WriteOptions`], [`Fingerprint`] |
 //! | keep a log that survives a kill | [`AppendLog`] |
+//! | keep the ends of output without end | [`CappedFile`] |
 //! | share a file with another process | [`DirLock`] |
 //! | what a path means, and whether it may be touched | [`Workspace`], [`real_path`] |
 //! | what is ignored | [`IgnoreRules`], [`Exclusions`] |
@@ -16,6 +17,7 @@
 //! these functions on a blocking thread; the long ones take a [`Cancel`]. Nothing runs, opens or allocates before it
 //! is called.
 
+mod capped;
 mod collation;
 mod encoding;
 mod error;
@@ -35,6 +37,7 @@ mod walk;
 mod workspace;
 mod write;
 
+pub use capped::CappedFile;
 pub use collation::collation_key;
 pub use encoding::Encoding;
 pub use error::{Error, Result};
@@ -44,15 +47,17 @@ pub use exclusions::{
 pub use files::{
     DirectoryEntry, EntryKind, FileInfo, Spool, copy_tree, create_directories,
     create_private_directories, info, link_info, list_directory, open_to_read, read_bytes,
-    read_head, remove_file, remove_tree, rename,
+    read_head, read_tail, read_tail_of_file_itself, remove_file, remove_tree, rename,
 };
+#[cfg(unix)]
+pub use files::{Ownership, ownership};
 pub use fingerprint::Fingerprint;
 pub use glob::{GlobMatch, GlobOptions, GlobResult, RECENT, glob, sort_by_recency};
 pub use kind::{FileKind, HEAD_BYTES, detect, is_binary};
 pub use lock::{DirLock, STALE_AFTER};
 pub use log::AppendLog;
 pub use paths::{absolute, real_path, relative_path, shorten};
-pub use rules::{IgnoreOptions, IgnoreRules};
+pub use rules::{IgnoreOptions, IgnorePatterns, IgnoreRules};
 pub use search::{
     FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine, SearchRequest,
     SearchResult, search,

@@ -66,11 +66,19 @@ impl AppendLog {
         if line.contains(&b'\n') {
             return Err(Error::InvalidLine { path: self.path.clone() });
         }
+        self.append_record(line)
+    }
+
+    /// The same for a record of several lines, for files whose readers tell records apart in another way.
+    ///
+    /// # Errors
+    /// [`Error::NoSpace`] and others with at most a torn record written.
+    pub fn append_record(&mut self, record: &[u8]) -> Result<()> {
         self.buffer.clear();
         if self.torn {
             self.buffer.push(b'\n');
         }
-        self.buffer.extend_from_slice(line);
+        self.buffer.extend_from_slice(record);
         self.buffer.push(b'\n');
         let written = self.file.write_all(&self.buffer);
         if let Err(error) = written {

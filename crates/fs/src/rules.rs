@@ -8,15 +8,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use ignore::Match;
-use ignore::gitignore::Gitignore;
-
 use crate::files::EntryKind;
 use crate::paths::real_path;
 
 mod load;
+mod patterns;
 #[cfg(test)]
 mod tests;
+mod wildcard;
+
+pub use patterns::IgnorePatterns;
 
 /// Folders remembered between questions; a session asks about far fewer.
 const MAX_REMEMBERED: usize = 20_000;
@@ -107,7 +108,7 @@ impl IgnoreRules {
     }
 
     /// The innermost root that holds `path`, and the way from there, separated by `/`.
-    fn locate(&self, path: &Path) -> Option<(&RootRules, String)> {
+    fn locate(&self, path: &Path) -> Option<(&RootRules, Vec<u8>)> {
         let inside = |root| RootRules::relative(root, path).map(|relative| (root, relative));
         let found = self.roots.iter().filter_map(inside);
         found.min_by_key(|(_, relative)| relative.len())
@@ -115,12 +116,12 @@ impl IgnoreRules {
 }
 
 /// Folder and name of a relative path; `None` for the root.
-fn split_name(relative: &str) -> Option<(&str, &str)> {
+fn split_name(relative: &[u8]) -> Option<(&[u8], &[u8])> {
     if relative.is_empty() {
-        None
-    } else {
-        Some(relative.rsplit_once('/').unwrap_or(("", relative)))
+        return None;
     }
+    let slash = relative.iter().rposition(|byte| *byte == b'/');
+    Some(slash.map_or((&[], relative), |at| (&relative[..at], &relative[at + 1..])))
 }
 
 /// The rules below one root.
@@ -129,7 +130,7 @@ pub(crate) struct RootRules {
     given: PathBuf,
     options: Arc<IgnoreOptions>,
     loaded: OnceLock<Loaded>,
-    folders: RwLock<HashMap<String, Arc<Folder>>>,
+    folders: RwLock<HashMap<Vec<u8>, Arc<Folder>>>,
 }
 
 /// What is read once per root.
@@ -138,45 +139,41 @@ struct Loaded {
     /// The root with links followed.
     real: PathBuf,
     git: Option<load::Repository>,
-    gemini: Option<Gitignore>,
-    custom: Vec<Gitignore>,
+    gemini: Option<IgnorePatterns>,
+    custom: Vec<IgnorePatterns>,
 }
 
 impl RootRules {
     fn loaded(&self) -> &Loaded {
         self.loaded.get_or_init(|| {
             let real = real_path(&self.given).unwrap_or_else(|_| self.given.clone());
+            let gemini = self.options.gemini.then(|| load::own_file(&real.join(".geminiignore")));
+            let custom = self.options.custom_files.iter();
             Loaded {
                 git: self.options.git.then(|| load::repository(&real)).flatten(),
-                gemini: self
-                    .options
-                    .gemini
-                    .then(|| load::file(&real.join(".geminiignore")))
-                    .flatten(),
-                custom: self
-                    .options
-                    .custom_files
-                    .iter()
-                    .filter_map(|file| load::file(file))
-                    .collect(),
+                gemini: gemini.flatten(),
+                custom: custom.filter_map(|file| load::own_file(file)).collect(),
                 real,
             }
         })
     }
 
     /// The way from the root to `path`, in either spelling of the root; `None` outside.
-    fn relative(&self, path: &Path) -> Option<String> {
+    fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let below = path
             .strip_prefix(&self.given)
             .or_else(|_| path.strip_prefix(&self.loaded().real))
             .ok()?;
-        let text = below.to_string_lossy();
-        Some(if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() })
+        let mut bytes = below.as_os_str().as_encoded_bytes().to_vec();
+        if cfg!(windows) {
+            bytes.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+        }
+        Some(bytes)
     }
 
     /// The rules for the content of the folder at `relative`. Reads the ignore files on the way, once.
-    fn folder(&self, relative: &str) -> Arc<Folder> {
-        let known = |relative: &str| {
+    fn folder(&self, relative: &[u8]) -> Arc<Folder> {
+        let known = |relative: &[u8]| {
             let folders = self.folders.read().unwrap_or_else(PoisonError::into_inner);
             folders.get(relative).cloned()
         };
@@ -194,7 +191,7 @@ impl RootRules {
         };
         for path in missing.into_iter().rev() {
             if let Some((_, name)) = split_name(path) {
-                folder = folder.child(self, path, name, true);
+                folder = folder.child(self, path, name);
             }
             let mut folders = self.folders.write().unwrap_or_else(PoisonError::into_inner);
             if folders.len() >= MAX_REMEMBERED {
@@ -211,8 +208,8 @@ impl RootRules {
 pub(crate) struct Folder {
     parent: Option<Arc<Self>>,
     /// The way from the root, separated by `/`, empty for the root.
-    pub(crate) relative: String,
-    gitignore: Option<Gitignore>,
+    pub(crate) relative: Vec<u8>,
+    gitignore: Option<IgnorePatterns>,
     /// Everything in here is ignored.
     pub(crate) ignored: bool,
 }
@@ -220,29 +217,27 @@ pub(crate) struct Folder {
 impl Folder {
     fn top(root: &RootRules) -> Arc<Self> {
         let loaded = root.loaded();
-        let gitignore = match &loaded.git {
-            Some(_) => load::file(&loaded.real.join(".gitignore")),
-            None => None,
-        };
-        Arc::new(Self { parent: None, relative: String::new(), gitignore, ignored: false })
+        let gitignore =
+            loaded.git.as_ref().and_then(|git| git.file(&loaded.real.join(".gitignore")));
+        Arc::new(Self { parent: None, relative: Vec::new(), gitignore, ignored: false })
     }
 
-    /// The rules of the folder called `name` in this one. `may_have_file`: whether a `.gitignore` may be in it.
+    /// The rules of the folder called `name` in this one.
     pub(crate) fn child(
         self: &Arc<Self>,
         root: &RootRules,
-        relative: &str,
-        name: &str,
-        may_have_file: bool,
+        relative: &[u8],
+        name: &[u8],
     ) -> Arc<Self> {
         let ignored = self.ignores(root, relative, name, true);
         let loaded = root.loaded();
-        let wanted = may_have_file && !ignored && loaded.git.is_some();
-        let gitignore =
-            wanted.then(|| load::file(&loaded.real.join(relative).join(".gitignore"))).flatten();
+        let git = loaded.git.as_ref().filter(|_| !ignored);
+        let gitignore = git.and_then(|git| {
+            git.file(&loaded.real.join(load::path_of(relative)).join(".gitignore"))
+        });
         Arc::new(Self {
             parent: Some(Arc::clone(self)),
-            relative: relative.into(),
+            relative: relative.to_vec(),
             gitignore,
             ignored,
         })
@@ -252,15 +247,15 @@ impl Folder {
     pub(crate) fn ignores(
         &self,
         root: &RootRules,
-        relative: &str,
-        name: &str,
+        relative: &[u8],
+        name: &[u8],
         is_directory: bool,
     ) -> bool {
-        if self.ignored || name.eq_ignore_ascii_case(".git") {
+        if self.ignored || name.eq_ignore_ascii_case(b".git") {
             return true;
         }
         let loaded = root.loaded();
-        let ask = |rules: &Gitignore| verdict(rules, relative, is_directory);
+        let ask = |rules: &IgnorePatterns| rules.verdict(relative, is_directory);
         let own =
             loaded.custom.iter().find_map(ask).or_else(|| loaded.gemini.as_ref().and_then(ask));
         if root.options.git && root.options.gemini {
@@ -271,27 +266,19 @@ impl Folder {
         }
     }
 
-    fn git_ignores(&self, loaded: &Loaded, relative: &str, is_directory: bool) -> bool {
+    fn git_ignores(&self, loaded: &Loaded, relative: &[u8], is_directory: bool) -> bool {
         let Some(repository) = &loaded.git else { return false };
         let mut folder = Some(self);
         while let Some(at) = folder {
             if let Some(rules) = &at.gitignore {
                 let below = relative.get(at.relative.len()..).unwrap_or(relative);
-                if let Some(verdict) = verdict(rules, below.trim_start_matches('/'), is_directory) {
+                let below = below.strip_prefix(b"/").unwrap_or(below);
+                if let Some(verdict) = rules.verdict(below, is_directory) {
                     return verdict;
                 }
             }
             folder = at.parent.as_deref();
         }
         repository.ignores(relative, is_directory)
-    }
-}
-
-/// What a list of patterns says about a path relative to it: ignored, wanted, or nothing.
-fn verdict(rules: &Gitignore, relative: &str, is_directory: bool) -> Option<bool> {
-    match rules.matched(relative, is_directory) {
-        Match::None => None,
-        Match::Ignore(_) => Some(true),
-        Match::Whitelist(_) => Some(false),
     }
 }

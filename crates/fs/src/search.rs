@@ -200,7 +200,15 @@ fn collect(
     let excluded = |relative: &str, directory| {
         include.is_some_and(|include| include.matched(relative, directory).is_ignore())
     };
-    let scope = Scope { descend: &|relative| !excluded(relative, true), ..Scope::default() };
+    // As with ripgrep, naming what begins with a dot is asking for it.
+    let named = |relative: &str, directory| {
+        include.is_some_and(|include| include.matched(relative, directory).is_whitelist())
+    };
+    let scope = Scope {
+        descend: &|relative| !excluded(relative, true),
+        reveal: &named,
+        ..Scope::default()
+    };
     let each = |found: &Found<'_>| {
         (found.kind == EntryKind::File && !excluded(found.relative, false)).then(|| found.path())
     };

@@ -1,10 +1,11 @@
 //! A folder drawn as text, for the first message of a session.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::collation::{CollationKey, collation_key};
 use crate::files::EntryKind;
 use crate::rules::IgnoreRules;
 
@@ -34,7 +35,7 @@ struct Node {
 }
 
 /// Draws what is below `root` (absolute): breadth first until `max_items` files and folders are drawn, each folder's
-/// files before its folders, both by name. `...` marks what is left out; ignored files are left out silently, ignored
+/// files before its folders, both as people sort names. `...` marks what is left out; ignored files are left out silently, ignored
 /// folders are not opened. Control characters in names become `?`. A folder that cannot be read is drawn empty.
 pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -> String {
     let mut nodes = vec![Node { name: root.display().to_string(), ..Node::default() }];
@@ -52,8 +53,8 @@ pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -
         left -= folders;
         let node = &mut nodes[at];
         node.more = content.more || files < content.files.len() || folders < content.folders.len();
-        node.files = content.files.into_iter().take(files).collect();
-        for (name, is_closed) in content.folders.into_iter().take(folders) {
+        node.files = content.files.into_values().take(files).collect();
+        for (name, is_closed) in content.folders.into_values().take(folders) {
             let place = nodes.len();
             if !is_closed {
                 waiting.push_back((place, path.join(&name)));
@@ -68,9 +69,9 @@ pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -
 /// The names in one folder, the first ones by name.
 #[derive(Default)]
 struct Content {
-    files: BTreeSet<String>,
+    files: BTreeMap<CollationKey, String>,
     /// With whether it is drawn closed.
-    folders: BTreeSet<(String, bool)>,
+    folders: BTreeMap<CollationKey, (String, bool)>,
     more: bool,
 }
 
@@ -90,12 +91,12 @@ impl Content {
             let ignored = rules.is_some_and(|rules| rules.ignores_entry(&entry.path(), kind));
             if directory {
                 let closed = ignored || CLOSED_FOLDERS.contains(&name.as_str());
-                content.folders.insert((name, closed));
+                content.folders.insert(collation_key(&name), (name, closed));
                 if content.folders.len() > left + 1 {
                     content.folders.pop_last();
                 }
             } else if !ignored {
-                content.files.insert(name);
+                content.files.insert(collation_key(&name), name);
                 if content.files.len() > left + 1 {
                     content.files.pop_last();
                 }
@@ -162,16 +163,16 @@ fn printable(name: &str) -> String {
     name.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }
 
-/// Looks for the one file below `root` whose path ends in `suffix` (relative, at least one component), in at most
-/// `max_folders` folders, breadth first. `None` when there is none, or more than one.
+/// Looks for files below `root` whose path ends in `suffix` (relative, at least one component), in at most
+/// `max_folders` folders, breadth first. Two are enough to know that it is not one.
 pub fn find_by_suffix(
     root: &Path,
     suffix: &Path,
     rules: Option<&IgnoreRules>,
     max_folders: usize,
-) -> Option<PathBuf> {
+) -> Vec<PathBuf> {
     let mut waiting = VecDeque::from([root.to_path_buf()]);
-    let mut found = None;
+    let mut found = Vec::new();
     for _ in 0..max_folders {
         let Some(folder) = waiting.pop_front() else { break };
         let Ok(entries) = fs::read_dir(&folder) else { continue };
@@ -189,8 +190,11 @@ pub fn find_by_suffix(
             }
             if kind == EntryKind::Directory {
                 waiting.push_back(path);
-            } else if path.ends_with(suffix) && found.replace(path).is_some() {
-                return None;
+            } else if path.ends_with(suffix) {
+                found.push(path);
+                if found.len() > 1 {
+                    return found;
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ pub const NEVER: Cancel<'static> = &|| false;
 /// More threads than this wait for the disk or for each other.
 const MAX_THREADS: usize = 8;
 /// How many names of one folder are read between two looks at the clock.
-const CHECK_EVERY: usize = 512;
+const CHECK_EVERY: usize = 64;
 
 /// Which parts of the folders to walk.
 #[derive(Debug, Clone, Copy, Default)]
@@ -88,13 +88,15 @@ impl Found<'_> {
 pub(crate) struct Scope<'a> {
     /// Whether to walk into the folder at this relative path.
     pub(crate) descend: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Whether an entry counts although its name begins with a dot: its relative path, and whether it is a folder.
+    pub(crate) reveal: &'a (dyn Fn(&str, bool) -> bool + Sync),
     /// How many ignored entries are visited too, so that they can be counted.
     pub(crate) ignored_budget: usize,
 }
 
 impl Default for Scope<'_> {
     fn default() -> Self {
-        Self { descend: &|_| true, ignored_budget: 0 }
+        Self { descend: &|_| true, reveal: &|_, _| false, ignored_budget: 0 }
     }
 }
 
@@ -201,18 +203,26 @@ impl<'r> Walker<'r, '_> {
             let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
             let file_name = entry.file_name();
             let name = file_name.to_string_lossy();
-            if !self.options.hidden && name.starts_with('.') {
+            let relative = entry_relative(&job.relative, &name);
+            if !self.options.hidden
+                && name.starts_with('.')
+                && !(self.scope.reveal)(&relative, kind == EntryKind::Directory)
+            {
                 continue;
             }
-            let relative = entry_relative(&job.relative, &name);
+            let exact = file_name.as_encoded_bytes();
             let from_rules = match &job.rules {
-                Some((_, folder)) if folder.relative != job.relative => {
-                    Some(entry_relative(&folder.relative, &name))
+                // A rule is about a path's bytes; the text here may have lost some.
+                Some((_, folder))
+                    if folder.relative != job.relative.as_bytes() || name.as_bytes() != exact =>
+                {
+                    let slash: &[u8] = if folder.relative.is_empty() { b"" } else { b"/" };
+                    Some([&folder.relative, slash, exact].concat())
                 }
                 _ => None,
             };
-            let from_rules = from_rules.as_deref().unwrap_or(&relative);
-            let Some(ignored) = self.admit(job, &entry, kind, &name, &relative, from_rules) else {
+            let from_rules = from_rules.as_deref().unwrap_or(relative.as_bytes());
+            let Some(ignored) = self.admit(job, &entry, kind, &relative, from_rules) else {
                 continue;
             };
             let found =
@@ -223,7 +233,7 @@ impl<'r> Walker<'r, '_> {
                     .rules
                     .as_ref()
                     .filter(|_| !ignored)
-                    .map(|(root, folder)| (*root, folder.child(root, from_rules, &name, true)));
+                    .map(|(root, folder)| (*root, folder.child(root, from_rules, exact)));
                 folders.push(Job { path: entry.path(), relative, rules, ignored });
             }
         }
@@ -236,9 +246,8 @@ impl<'r> Walker<'r, '_> {
         job: &Job<'r>,
         entry: &fs::DirEntry,
         kind: EntryKind,
-        name: &str,
         relative: &str,
-        from_rules: &str,
+        from_rules: &[u8],
     ) -> Option<bool> {
         let directory = kind == EntryKind::Directory;
         if let Some(exclude) = self.options.exclude
@@ -250,8 +259,12 @@ impl<'r> Walker<'r, '_> {
         let ignored = job.ignored
             || match (&job.rules, self.options.rules) {
                 (Some((root, folder)), Some(rules)) => {
-                    folder.ignores(root, from_rules, name, directory)
-                        || kind == EntryKind::Symlink && rules.is_ignored(&entry.path(), false)
+                    folder.ignores(
+                        root,
+                        from_rules,
+                        entry.file_name().as_encoded_bytes(),
+                        directory,
+                    ) || kind == EntryKind::Symlink && rules.is_ignored(&entry.path(), false)
                 }
                 _ => false,
             };

@@ -1,5 +1,6 @@
 //! A compiled pattern, and which folders it cannot be below.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -11,6 +12,9 @@ const MAX_LENGTH: usize = 64 * 1024;
 
 /// Alternatives inside alternatives.
 const MAX_BRACES: usize = 16;
+
+/// Items of a range.
+const MAX_ITEMS: u32 = 1000;
 
 pub(super) struct Pattern {
     matcher: GlobMatcher,
@@ -62,7 +66,9 @@ impl Pattern {
         let glob = if special && std::fs::symlink_metadata(root.join(relative)).is_ok() {
             globset::escape(relative)
         } else {
-            translate(relative)?
+            let spelled = spell_out_ranges(relative);
+            check_size(&spelled)?;
+            translate(&spelled)?
         };
         let matcher = GlobBuilder::new(&glob)
             .literal_separator(true)
@@ -102,6 +108,62 @@ impl Pattern {
         self.depth.is_none_or(|depth| relative.split('/').count() < depth)
             && relative.split('/').zip(&self.fixed).all(fits)
     }
+}
+
+/// Replaces ranges by the list of what they stand for: `{a..c}`, `{01..10}`, `{0..9..3}`. What only looks
+/// like one stays as it is.
+fn spell_out_ranges(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains("..") {
+        return Cow::Borrowed(pattern);
+    }
+    let (mut spelled, mut rest) = (String::with_capacity(pattern.len()), pattern);
+    while let Some(start) = rest.find('{') {
+        let escaped = rest[..start].ends_with('\\');
+        let body = rest[start + 1..].split(['{', '}', ',', '/']).next().unwrap_or_default();
+        let end = start + 1 + body.len();
+        let items = range(body).filter(|_| !escaped && rest[end..].starts_with('}'));
+        match items {
+            Some(items) => spelled.extend([&rest[..=start], &items.join(",")]),
+            None => spelled.push_str(&rest[..end]),
+        }
+        rest = &rest[end..];
+    }
+    spelled.push_str(rest);
+    Cow::Owned(spelled)
+}
+
+/// The items of `first..last` or `first..last..step`: whole numbers, or single ASCII letters. None for
+/// anything else, and for more items than anyone means.
+fn range(body: &str) -> Option<Vec<String>> {
+    let mut words = body.split("..");
+    let (first, last, step) = (words.next()?, words.next()?, words.next());
+    if words.next().is_some() {
+        return None;
+    }
+    let step = step.map_or(Some(1), |step| step.parse::<i32>().ok())?.unsigned_abs().max(1);
+    let letter = |word: &str| match word.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => Some(i32::from(*letter)),
+        _ => None,
+    };
+    let numbers = first.parse().ok().zip(last.parse().ok());
+    let (from, to): (i32, i32) = numbers.or_else(|| letter(first).zip(letter(last)))?;
+    let steps = from.abs_diff(to) / step;
+    if steps >= MAX_ITEMS {
+        return None;
+    }
+    let digits = |word: &str| word.trim_start_matches('-').to_owned();
+    let is_padded =
+        [first, last].iter().any(|word| digits(word).len() > 1 && digits(word).starts_with('0'));
+    let width = if is_padded { first.len().max(last.len()) } else { 0 };
+    let item = |index: u32| {
+        let distance = i64::from(index * step);
+        let value = i64::from(from) + if from <= to { distance } else { -distance };
+        match u8::try_from(value).ok().filter(|_| numbers.is_none()) {
+            Some(letter) => char::from(letter).to_string(),
+            None => format!("{value:0width$}"),
+        }
+    };
+    Some((0..=steps).map(item).collect())
 }
 
 /// Extended globs in terms of braces, and runs of `*` inside a component as one.
@@ -150,4 +212,33 @@ fn collapse_stars(component: &str) -> String {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_lists() {
+        for (pattern, spelled) in [
+            ("{a..c}.rs", "{a,b,c}.rs"),
+            ("{3..1}", "{3,2,1}"),
+            ("{-1..1}", "{-1,0,1}"),
+            ("{08..10}", "{08,09,10}"),
+            ("{0..9..4}", "{0,4,8}"),
+            ("{c..a..2}", "{c,a}"),
+            ("x{1..2}/{y,{1..2}}", "x{1,2}/{y,{1,2}}"),
+            ("{a..5}", "{a..5}"),
+            ("{a..b,c}", "{a..b,c}"),
+            ("{ab..c}", "{ab..c}"),
+            ("{1..2..3..4}", "{1..2..3..4}"),
+            ("{1..99999}", "{1..99999}"),
+            ("\\{1..2}", "\\{1..2}"),
+            ("../{..}", "../{..}"),
+            ("{-2147483648..2147483647..2147483647}", "{-2147483648,-1,2147483646}"),
+            ("{-2147483648..2147483647}", "{-2147483648..2147483647}"),
+        ] {
+            assert_eq!(spell_out_ranges(pattern), spelled, "{pattern}");
+        }
+    }
 }

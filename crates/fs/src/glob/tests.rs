@@ -66,6 +66,7 @@ fn patterns() {
                 "src/deep/c.tsx",
             ],
         ),
+        ("src/deep/{a..c}.ts{,x}", &["src/deep/b.ts", "src/deep/c.tsx"]),
         ("src/**/*.ts?(x)", &["src/deep/a.test.ts", "src/deep/b.ts", "src/deep/c.tsx"]),
         ("src/@(main|lib).rs", &["src/lib.rs", "src/main.rs"]),
         ("**/*.yml", &[".github/ci.yml"]),

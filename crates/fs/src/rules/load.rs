@@ -1,42 +1,44 @@
 //! Finding and reading ignore files.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use super::verdict;
+use super::IgnorePatterns;
 use crate::files::{read_bytes, read_head};
 
 /// Larger ignore files are not written by hand; one that large is left out.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// More patterns than this are cut: each one costs memory in the compiled set.
-const MAX_LINES: usize = 20_000;
 
 /// The repository around a root, without the `.gitignore` files from the root downwards.
 #[derive(Debug)]
 pub(super) struct Repository {
     /// From the repository's top to the root, with `/` at the end unless empty.
-    prefix: String,
+    prefix: Vec<u8>,
     /// The `.gitignore` files above the root, the nearest first, each with the length of its folder's path in `prefix`.
-    above: Vec<(usize, Gitignore)>,
+    above: Vec<(usize, IgnorePatterns)>,
     /// `.git/info/exclude`.
-    exclude: Option<Gitignore>,
+    exclude: Option<IgnorePatterns>,
+    /// `core.ignoreCase`: git sets it where the file system does not tell upper from lower case.
+    fold_case: bool,
 }
 
 impl Repository {
     /// What the files above the root say; those in the folders between come before.
-    pub(super) fn ignores(&self, relative: &str, is_directory: bool) -> bool {
+    pub(super) fn ignores(&self, relative: &[u8], is_directory: bool) -> bool {
         if self.above.is_empty() && self.exclude.is_none() {
             return false;
         }
-        let whole = format!("{}{relative}", self.prefix);
+        let whole = [&self.prefix, relative].concat();
         let above = self.above.iter();
         let nearest = above
             .filter_map(|(from, rules)| Some((whole.get(*from..)?, rules)))
-            .find_map(|(below, rules)| verdict(rules, below, is_directory));
-        let last = || self.exclude.as_ref().and_then(|rules| verdict(rules, &whole, is_directory));
+            .find_map(|(below, rules)| rules.verdict(below, is_directory));
+        let last = || self.exclude.as_ref().and_then(|rules| rules.verdict(&whole, is_directory));
         nearest.or_else(last).unwrap_or(false)
+    }
+
+    /// The patterns of one of its `.gitignore` files.
+    pub(super) fn file(&self, path: &Path) -> Option<IgnorePatterns> {
+        read(path, self.fold_case, false)
     }
 }
 
@@ -44,19 +46,36 @@ impl Repository {
 pub(super) fn repository(root: &Path) -> Option<Repository> {
     let top = root.ancestors().find(|folder| folder.join(".git").exists())?;
     let inner = root.strip_prefix(top).ok()?;
-    let mut above = Vec::new();
-    let mut prefix = String::new();
+    let directory = git_directory(top);
+    let fold_case = directory.as_ref().is_some_and(|folder| ignores_case(&folder.join("config")));
+    let exclude = directory.and_then(|folder| read(&folder.join("info/exclude"), fold_case, false));
+    let mut found = Repository { prefix: Vec::new(), above: Vec::new(), exclude, fold_case };
     let mut folder = top.to_path_buf();
     for component in inner.components() {
-        if let Some(rules) = file(&folder.join(".gitignore")) {
-            above.insert(0, (prefix.len(), rules));
+        if let Some(rules) = found.file(&folder.join(".gitignore")) {
+            found.above.insert(0, (found.prefix.len(), rules));
         }
-        prefix.push_str(&component.as_os_str().to_string_lossy());
-        prefix.push('/');
+        found.prefix.extend(component.as_os_str().as_encoded_bytes());
+        found.prefix.push(b'/');
         folder.push(component);
     }
-    let exclude = git_directory(top).and_then(|folder| file(&folder.join("info/exclude")));
-    Some(Repository { prefix, above, exclude })
+    Some(found)
+}
+
+/// Whether a configuration of git says `ignoreCase = true` in its section `[core]`.
+fn ignores_case(path: &Path) -> bool {
+    let bytes = read_head(path, 64 * 1024).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).to_lowercase();
+    let (mut in_core, mut found) = (false, false);
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_core = line.starts_with("[core]");
+        } else if in_core && let Some(value) = line.strip_prefix("ignorecase") {
+            let value = value.trim_start().trim_start_matches('=').trim();
+            found = matches!(value, "" | "true" | "yes" | "on" | "1");
+        }
+    }
+    found
 }
 
 /// The folder with `info/` in it: `.git`, or for work trees and submodules the one a `.git` file leads to.
@@ -77,36 +96,28 @@ fn git_directory(top: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Reads one ignore file; `None` when it is missing, unreadable, too large or empty. Patterns that do not compile are
-/// skipped, as git does. Paths are matched relative to the folder the patterns speak about, so that folder is not
-/// needed here.
-pub(super) fn file(path: &Path) -> Option<Gitignore> {
-    let bytes = read_bytes(path, MAX_BYTES).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut builder = GitignoreBuilder::new(".");
-    for line in text.trim_start_matches('\u{feff}').lines().take(MAX_LINES) {
-        // A bad pattern concerns its own line only.
-        builder.add_line(None, &escape_braces(line.trim_start())).ok();
-    }
-    builder.build().ok().filter(|rules| !rules.is_empty())
+/// The patterns of the person's own file: `.geminiignore`, or one of the settings. Blanks before a pattern have never
+/// counted there.
+pub(super) fn own_file(path: &Path) -> Option<IgnorePatterns> {
+    read(path, false, true)
 }
 
-/// To git, braces are letters; to the matcher they would be alternatives.
-fn escape_braces(line: &str) -> Cow<'_, str> {
-    if !line.contains(['{', '}']) {
-        return Cow::Borrowed(line);
-    }
-    let mut escaped = String::with_capacity(line.len() + 8);
-    let (mut after_backslash, mut in_class) = (false, false);
-    for character in line.chars() {
-        match character {
-            '{' | '}' if !after_backslash && !in_class => escaped.push('\\'),
-            '[' if !after_backslash => in_class = true,
-            ']' => in_class = false,
-            _ => {}
-        }
-        after_backslash = character == '\\' && !after_backslash;
-        escaped.push(character);
-    }
-    Cow::Owned(escaped)
+/// Reads one ignore file; none when it is missing, unreadable, too large or empty. Paths are asked about relative to the
+/// folder that the patterns speak of, so that folder is not needed here.
+fn read(path: &Path, fold_case: bool, indented: bool) -> Option<IgnorePatterns> {
+    let bytes = read_bytes(path, MAX_BYTES).ok()?;
+    Some(IgnorePatterns::parse(&bytes, fold_case, indented)).filter(|rules| !rules.is_empty())
+}
+
+/// The relative path that these bytes are: they come from paths.
+#[cfg(unix)]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// The relative path that these bytes are; names that are no Unicode are not found.
+#[cfg(not(unix))]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
