@@ -13,7 +13,7 @@ use crate::chat_models::{AUTH_NAME, ChatModels};
 use crate::choice::{Door, Doors, Roster, Route, Services, Source, route};
 use crate::configs::ModelConfigs;
 use crate::gemini::{Endpoint, PartsCache, Service};
-use crate::local::{self, LocalModel, LocalServer};
+use crate::local::{LocalModel, LocalServer};
 use crate::record::Recorder;
 use crate::replay::Replay;
 use crate::wiring::Wiring;
@@ -56,8 +56,7 @@ pub enum ReplaySource {
 }
 
 /// Puts the models together. Cheap: certificates are loaded on a thread of their own, and there is no
-/// network, except that servers on this machine are looked for (150 ms) when no key is configured, so
-/// that the error can name them.
+/// network.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`] without usable credentials (also when a recorded file answers, as in Gemini
@@ -76,6 +75,20 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
     let record = options.record.as_ref().map(|path| Recorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
     Ok(Arc::new(Roster::new(source, configs, recorder)))
+}
+
+/// True when nothing says who is to answer: no sign-in is chosen, no key is set, and the name of the model
+/// belongs to nobody else. [`assemble`] fails then; [`local::discover`](crate::local::discover) finds who
+/// could answer all the same.
+pub fn is_undecided(options: &ModelsOptions) -> bool {
+    options.replay.is_none()
+        && default_door(options).is_none()
+        && leads_to_gemini(options, &ModelConfigs::new(Some(&options.settings.model.configs)))
+}
+
+fn leads_to_gemini(options: &ModelsOptions, configs: &ModelConfigs) -> bool {
+    let nobody = Doors { default: Door::Gemini, has_openai: false };
+    matches!(route(&options.startup_model, configs, nobody), Route::Gemini(_))
 }
 
 fn select_auth(options: &ModelsOptions) -> Result<AuthType, ModelError> {
@@ -119,14 +132,14 @@ fn services(options: &ModelsOptions, configs: &Arc<ModelConfigs>) -> Result<Serv
         _ => gemini(options, &wiring, Arc::clone(configs)).map(Arc::new),
     };
     let auth = &options.settings.security.auth;
-    let enforced = auth.enforced_type.clone().filter(|_| !auth.use_external);
+    let enforced = auth.enforced_type.clone();
     let doors = Doors {
         default: door.unwrap_or(Door::Gemini),
         has_openai: options.environment.non_empty(variables::OPENAI_API_KEY).is_some(),
     };
     let chat = ChatModels::new(wiring, Arc::clone(configs), enforced);
     match (route(&options.startup_model, configs, doors), &gemini) {
-        (Route::Gemini(_), Err(_)) if door.is_none() => return Err(nothing_configured(options)),
+        (Route::Gemini(_), Err(_)) if door.is_none() => return Err(undecided(options, &[])),
         (Route::Gemini(_), Err(error)) => return Err(error.clone()),
         (Route::Gemini(_), Ok(_)) => {}
         (other, _) => chat.check(&other)?,
@@ -158,8 +171,9 @@ fn not_signed_in(options: &ModelsOptions) -> ModelError {
     })
 }
 
-/// Says what is missing, and what is there that could be used without it.
-fn nothing_configured(options: &ModelsOptions) -> ModelError {
+/// The error of an [undecided](is_undecided) run: what is missing, and what could be used without it,
+/// these servers among it.
+pub fn undecided(options: &ModelsOptions, servers: &[LocalServer]) -> ModelError {
     let mut error = not_signed_in(options);
     let mut found = Vec::new();
     for id in catalog::ids() {
@@ -169,7 +183,7 @@ fn nothing_configured(options: &ModelsOptions) -> ModelError {
             found.push(format!("{variable} is set: use a model of {name} with --model {id}/NAME."));
         }
     }
-    for server in found_servers(local::ports(&options.environment)) {
+    for server in servers {
         let described = server.describe();
         found.push(match server.models.first() {
             Some(LocalModel { name, .. }) => {
@@ -183,18 +197,4 @@ fn nothing_configured(options: &ModelsOptions) -> ModelError {
         error.message.push_str(&line);
     }
     error
-}
-
-/// The servers on this machine. On a thread with a runtime of its own, because who assembles may or may
-/// not be on one.
-fn found_servers(ports: Vec<u16>) -> Vec<LocalServer> {
-    if ports.is_empty() {
-        return Vec::new();
-    }
-    let search = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        Some(runtime.block_on(local::discover(&ports)))
-    };
-    let thread = std::thread::Builder::new().name("local-servers".to_owned()).spawn(search);
-    thread.ok().and_then(|thread| thread.join().ok()).flatten().unwrap_or_default()
 }

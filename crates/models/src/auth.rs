@@ -40,7 +40,7 @@ pub fn select(
     user_settings: &Path,
 ) -> Result<AuthType, ModelError> {
     let chosen = select_auth_type(settings, environment);
-    let enforced = settings.enforced_type.as_deref().filter(|_| !settings.use_external);
+    let enforced = settings.enforced_type.as_deref();
     match (chosen, enforced) {
         (None, Some(enforced)) => Err(refused(format!(
             "The auth type '{enforced}' is enforced, but no authentication is configured."

@@ -84,6 +84,14 @@ impl Roster {
         self.kept(&key, || Ok(built))
     }
 
+    /// What is asked for beside the conversation with `main`: a recording answers whatever is asked.
+    fn beside<'a>(&self, alias: &'a str, main: &'a str) -> &'a str {
+        match &self.source {
+            Source::Replay(_) => alias,
+            Source::Services(services) => route::beside(alias, main, &self.configs, services.doors),
+        }
+    }
+
     fn recorded(&self, replay: &Arc<Replay>, alias: &str) -> Result<Built, ModelError> {
         let resolved = self.configs.resolve(alias, Purpose::default());
         let name = resolved?.model;
@@ -119,7 +127,11 @@ impl Models for Roster {
     /// A model that was asked for by name is the one; `auto` is the pro model (elsewhere the first
     /// that the service lists), without asking a model which to take, whatever the mode.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
-        let Built { model, limits, family } = self.find(&context.requested).await?;
+        let requested = match &context.beside {
+            Some(main) => self.beside(&context.requested, main),
+            None => &context.requested,
+        };
+        let Built { model, limits, family } = self.find(requested).await?;
         let name = model.name().to_owned();
         let how = if names::is_auto(&context.requested) { "default" } else { "override" };
         Ok(Choice { limits, family, reason: format!("agent-router/{how}"), name, model })

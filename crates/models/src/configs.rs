@@ -74,17 +74,18 @@ pub struct ModelConfigs {
 }
 
 impl ModelConfigs {
-    /// The built-in table with the `modelConfigs` setting over it: `aliases` and `overrides` replace
-    /// the built-in ones, `customAliases` and `customOverrides` come on top.
+    /// The built-in table with the `modelConfigs` setting over it: `aliases` are merged into the built-in
+    /// ones, `overrides` replace them, `customAliases` and `customOverrides` come on top.
     pub fn new(setting: Option<&Value>) -> Self {
         let defaults: Value = serde_json::from_str(DEFAULTS).unwrap_or_default();
         let lookup = |key: &str| setting.and_then(|setting| setting.get(key));
         let object = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
 
-        let own = object(lookup("aliases")).or_else(|| object(defaults.get("aliases")));
-        let custom = object(lookup("customAliases"));
-        let aliases = own.into_iter().chain(custom).flatten().collect();
+        let mut aliases = object(defaults.get("aliases")).unwrap_or_default();
+        merge(&mut aliases, &object(lookup("aliases")).unwrap_or_default());
+        let custom = object(lookup("customAliases")).unwrap_or_default();
+        let aliases = aliases.into_iter().chain(custom).collect();
 
         let own = list(lookup("overrides")).or_else(|| list(defaults.get("overrides")));
         let custom = list(lookup("customOverrides"));
@@ -122,7 +123,9 @@ impl ModelConfigs {
             merged.insert("model".to_owned(), Value::from(name));
         }
         let model = model_of(&merged).map(str::to_owned);
-        let aliases: Vec<&str> = chain.iter().map(|(alias, _)| *alias).collect();
+        // A model without an alias of its own stands where its alias would.
+        let own = (!known).then_some(name);
+        let aliases: Vec<&str> = chain.iter().map(|(alias, _)| *alias).chain(own).collect();
         for config in overrides::applicable(&self.overrides, model.as_deref(), &aliases, purpose) {
             merge(&mut merged, config);
         }

@@ -2,7 +2,7 @@
 
 use pollux_net::{
     Error, GoogleError, GoogleErrorKind, QuotaReason, RetryAdvice, StatusError, TimeoutPhase,
-    is_retryable_code, retry::retry_after,
+    is_retryable_code, retry::LONGEST_WISH, retry::retry_after,
 };
 use pollux_protocol::{ModelError, ModelErrorKind};
 
@@ -34,8 +34,10 @@ pub(crate) fn advice(
 ) -> RetryAdvice {
     match error {
         Error::Status(refusal) => match speaker.understood(refusal).advice() {
+            // A header is less than a word of the service itself: one that asks for too much is passed over.
             RetryAdvice::Retry { after: None } => {
-                RetryAdvice::Retry { after: retry_after(&refusal.headers) }
+                let after = retry_after(&refusal.headers).filter(|after| *after <= LONGEST_WISH);
+                RetryAdvice::Retry { after }
             }
             advice => advice,
         },
@@ -80,12 +82,12 @@ pub(crate) fn before_answer(speaker: &dyn Speaker, error: &Error, model: &str) -
     }
 }
 
-/// A failure while the answer arrived.
-pub(crate) fn in_stream(error: &Error) -> ModelError {
+/// A failure while the answer arrived. `retry_fetch_errors`: the setting of that name.
+pub(crate) fn in_stream(error: &Error, retry_fetch_errors: bool) -> ModelError {
     match error {
         Error::Cancelled => ModelError::cancelled(),
         other => ModelError {
-            retryable: true,
+            retryable: retry_fetch_errors || other.node_code().is_some_and(is_retryable_code),
             ..ModelError::new(ModelErrorKind::Broken, display(&other.to_string(), None))
         },
     }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use pollux_net::Backoff;
 use pollux_protocol::{
-    CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind, ModelRole,
-    Request, Usage,
+    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Model, ModelError,
+    ModelErrorKind, ModelRole, Request, Tuning, Usage,
 };
 use serde_json::Value;
 
@@ -24,6 +24,7 @@ mod request;
 mod stream;
 
 pub use stream::decode_chunk;
+pub(crate) use stream::write_grounding;
 
 pub(crate) use contents::PartsCache;
 pub(crate) use endpoint::{Endpoint, user_agent};
@@ -79,6 +80,15 @@ impl GeminiModel {
 
     /// How a request is made.
     fn settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
+        let usual = self.usual_settings(request)?;
+        if request.adjustments == Adjustments::default() {
+            return Ok(usual);
+        }
+        Ok(Arc::new(usual.adjusted(&request.adjustments)))
+    }
+
+    /// How requests of its kind are made.
+    fn usual_settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
         let key = (request.role, request.is_retry);
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = settings.get(&key) {
@@ -128,6 +138,10 @@ impl Model for GeminiModel {
         &self.name
     }
 
+    fn tuning(&self, request: &Request) -> Tuning {
+        self.usual_settings(request).map(|settings| settings.tuning()).unwrap_or_default()
+    }
+
     async fn stream(
         &self,
         request: Request,
@@ -137,7 +151,18 @@ impl Model for GeminiModel {
         let body = self.encode(&request, &settings, &self.suffixes)?;
         let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
         let response = self.service.exchange.open(call).await?;
-        Ok(stream::chunks(response.events()))
+        Ok(stream::chunks(response.events(), self.service.exchange.retry_fetch_errors))
+    }
+
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        let settings = self.settings(&request)?;
+        let body = self.encode(&request, &settings, &SuffixCache::default())?;
+        let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
+        decode_chunk(&self.service.exchange.ask(call).await?)
     }
 
     async fn generate_json(

@@ -13,13 +13,14 @@
 //! | `gemini` | the dialect of the Gemini API: requests, streams, JSON answers, counts, embeddings |
 //! | `openai` | the dialect of OpenAI's Chat Completions: the same |
 //! | `exchange`, `wiring` | one request and its repetitions; what every service is reached by |
-//! | `body`, `estimate`, `json_answer`, `surrogates` | what the dialects share: bodies in pieces, tokens without counting, JSON answers, broken characters |
+//! | `body`, `json_answer`, `surrogates` | what the dialects share: bodies in pieces, JSON answers, broken characters |
 //! | `replay`, `record` | models from a recording, and the recording of models |
 //! | `failure` | what went wrong on the wire, as a typed error with a remedy |
 //!
 //! What this crate is not: it keeps no history, runs no tool and repeats no answer that began (that is
 //! the agent's); it counts no costs and writes no telemetry.
 
+mod adjustments;
 mod assemble;
 pub mod auth;
 mod body;
@@ -27,7 +28,6 @@ pub mod catalog;
 mod chat_models;
 mod choice;
 pub mod configs;
-mod estimate;
 mod exchange;
 mod failure;
 mod gemini;
@@ -40,7 +40,7 @@ mod replay;
 mod surrogates;
 mod wiring;
 
-pub use assemble::{ModelsOptions, ReplaySource, assemble};
+pub use assemble::{ModelsOptions, ReplaySource, assemble, is_undecided, undecided};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream};
 pub use record::Recorder;

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use futures::StreamExt;
 use pollux_net::Response;
 use pollux_protocol::{
-    CancellationToken, ChunkStream, JsonRequest, Limits, Model, ModelError, ModelErrorKind,
-    Request, Usage,
+    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Limits, Model, ModelError,
+    ModelErrorKind, Request, ToolMode, Usage,
 };
 use serde_json::{Map, Value};
 
+use crate::adjustments;
 use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
 use crate::gemini::not_encoded;
 use crate::json_answer;
@@ -83,7 +85,7 @@ impl ChatModel {
     pub(crate) fn limits(&self) -> Limits {
         let served = self.service.server.as_ref().and_then(|server| server.context(&self.name));
         let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        Limits { context, media_in_responses: false }
+        Limits { context, ..Limits::default() }
     }
 
     fn shape(&self, emulated: bool) -> Shape {
@@ -105,6 +107,7 @@ impl ChatModel {
             Arc::new(CallSettings {
                 model: self.name.clone(),
                 parameters: self.parameters.clone(),
+                tool_choice: None,
                 schema: None,
                 stream: true,
                 shape: self.shape(emulated),
@@ -112,6 +115,25 @@ impl ChatModel {
             })
         });
         Arc::clone(made)
+    }
+
+    /// The same with what differs for one request.
+    fn adjusted(&self, emulated: bool, adjustments: &Adjustments) -> Arc<CallSettings> {
+        let usual = self.settings(emulated);
+        if *adjustments == Adjustments::default() {
+            return usual;
+        }
+        let figures = adjustments::figures(&adjustments.tuning);
+        let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
+        let mut settings = CallSettings::clone(&usual);
+        settings.parameters.extend(request::parameters(&figures));
+        settings.tool_choice =
+            adjustments.tool_choice.as_ref().and_then(|choice| match choice.mode {
+                ToolMode::Auto => None,
+                ToolMode::Any => Some("required"),
+                ToolMode::None => Some("none"),
+            });
+        Arc::new(settings)
     }
 
     fn encode(
@@ -131,8 +153,9 @@ impl ChatModel {
         emulated: bool,
         cancel: &CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let Encoded { body, tokens, names } =
-            self.encode(request, &self.settings(emulated), &self.frames)?;
+        let request = &narrowed(request, emulated);
+        let settings = self.adjusted(emulated, &request.adjustments);
+        let Encoded { body, tokens, names } = self.encode(request, &settings, &self.frames)?;
         self.check_size(tokens, cancel).await?;
         let on_retry = request.on_retry.as_ref();
         let response: Response = self.service.open(&self.name, body, on_retry, cancel).await?;
@@ -145,7 +168,7 @@ impl ChatModel {
             names,
             refusals: Arc::clone(&self.service.refusals),
         };
-        Ok(stream::chunks(response, reading))
+        Ok(stream::chunks(response, reading, self.service.exchange.retry_fetch_errors))
     }
 
     /// Servers on people's machines cut a prompt that is too long without a word.
@@ -159,6 +182,23 @@ impl ChatModel {
             _ => Ok(()),
         }
     }
+}
+
+/// The request with the tools that may be called: the dialect has no list of names, and tools that are part of the
+/// text cannot be forbidden otherwise.
+fn narrowed(request: &Request, emulated: bool) -> Request {
+    let mut narrowed = request.clone();
+    match &request.adjustments.tool_choice {
+        Some(choice) if choice.mode == ToolMode::None && emulated => {
+            narrowed.tools = Arc::default();
+        }
+        Some(choice) if choice.mode == ToolMode::Any && !choice.allowed.is_empty() => {
+            let tools = request.tools.iter().filter(|tool| choice.allowed.contains(&tool.name));
+            narrowed.tools = tools.cloned().collect();
+        }
+        _ => {}
+    }
+    narrowed
 }
 
 #[async_trait]
@@ -185,6 +225,23 @@ impl Model for ChatModel {
             }
             outcome => outcome,
         }
+    }
+
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        // Streamed all the same: a server on a slow machine is silent for minutes otherwise.
+        let whole = async {
+            let mut stream = self.stream(request, cancel.clone()).await?;
+            let mut answer = Chunk::default();
+            while let Some(chunk) = stream.next().await {
+                answer.append(chunk?);
+            }
+            Ok(answer)
+        };
+        cancel.run_until_cancelled(whole).await.unwrap_or_else(|| Err(ModelError::cancelled()))
     }
 
     async fn generate_json(

@@ -15,6 +15,7 @@ use pollux_protocol::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::gemini::write_grounding;
 use crate::replay::RecordedMethod;
 
 /// The file that answers are recorded in.
@@ -92,6 +93,16 @@ impl Model for RecordingModel {
         Ok(chunks.boxed())
     }
 
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        let chunk = self.inner.generate(request, cancel).await?;
+        self.recorder.record(RecordedMethod::GenerateContent, &chunk_response(&chunk))?;
+        Ok(chunk)
+    }
+
     async fn generate_json(
         &self,
         request: JsonRequest,
@@ -135,7 +146,12 @@ impl Model for RecordingModel {
 /// A piece of an answer in the file's form.
 fn chunk_response(chunk: &Chunk) -> Value {
     let mut response = Map::new();
-    if !chunk.parts.is_empty() || chunk.finish.is_some() || !chunk.citations.is_empty() {
+    let grounding = chunk.grounding.as_deref().map(write_grounding).unwrap_or_default();
+    if !chunk.parts.is_empty()
+        || chunk.finish.is_some()
+        || !chunk.citations.is_empty()
+        || !grounding.is_empty()
+    {
         let mut candidate = Map::new();
         candidate.insert("content".to_owned(), json!({ "role": "model", "parts": chunk.parts }));
         if let Some(finish) = &chunk.finish {
@@ -150,6 +166,7 @@ fn chunk_response(chunk: &Chunk) -> Value {
                 .collect();
             candidate.insert("citationMetadata".to_owned(), json!({ "citations": citations }));
         }
+        candidate.extend(grounding.into_iter().map(|(key, value)| (key.to_owned(), value)));
         response.insert("candidates".to_owned(), json!([candidate]));
     }
     if let Some(usage) = &chunk.usage {

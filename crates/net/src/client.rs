@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::error::{Error, Exchange, RedirectReason, TimeoutPhase};
+use crate::pages::PublicOnly;
 
 mod certificates;
 mod options;
@@ -49,6 +50,8 @@ pub struct HttpClient {
 struct Shared {
     options: ClientOptions,
     proxy: Option<ProxyRule>,
+    /// Names are resolved to public addresses only.
+    guarded: bool,
     plain: OnceLock<Built>,
     secure: OnceLock<Built>,
 }
@@ -66,6 +69,15 @@ impl HttpClient {
     /// # Errors
     /// [`Error::InvalidOptions`] if the proxy's address is none, or the user agent no header.
     pub fn new(options: ClientOptions) -> Result<Self, Error> {
+        Self::build(options, false)
+    }
+
+    /// The same, but names lead to public addresses only. What is no name must be judged before.
+    pub(crate) fn guarded(options: ClientOptions) -> Result<Self, Error> {
+        Self::build(options, true)
+    }
+
+    fn build(options: ClientOptions, guarded: bool) -> Result<Self, Error> {
         if HeaderValue::from_str(&options.user_agent).is_err() {
             let agent = options.user_agent.escape_debug();
             return Err(Error::InvalidOptions(format!(
@@ -73,7 +85,8 @@ impl HttpClient {
             )));
         }
         let proxy = options.proxy.as_ref().map(ProxyRule::new).transpose()?;
-        let shared = Shared { options, proxy, plain: OnceLock::new(), secure: OnceLock::new() };
+        let (plain, secure) = (OnceLock::new(), OnceLock::new());
+        let shared = Shared { options, proxy, guarded, plain, secure };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -123,6 +136,21 @@ impl HttpClient {
         Err(response.into_status_error().await)
     }
 
+    /// Sends a request and gives the answer, be it a redirect.
+    pub(crate) async fn once(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        let exchange = self.exchange(&request, cancel);
+        cancel.run_until_cancelled(exchange).await.unwrap_or(Err(Error::Cancelled))
+    }
+
+    /// Whether a request to `url` goes through a proxy.
+    pub(crate) fn has_proxy_for(&self, url: &Url) -> bool {
+        self.shared.proxy_for(url).is_some()
+    }
+
     async fn follow(
         &self,
         mut request: Request,
@@ -142,7 +170,7 @@ impl HttpClient {
                 None
             };
             if let Some(reason) = reason {
-                return Err(redirect_error(&request.url, next.as_str(), reason));
+                return Err(Error::redirect(&request.url, next.as_str(), reason));
             }
             visited.push(next.clone());
             request.url = next;
@@ -220,6 +248,7 @@ impl Shared {
             .referer(false)
             // The environment's proxies are read by our own rules only.
             .no_proxy();
+        let builder = if self.guarded { builder.dns_resolver(PublicOnly) } else { builder };
         match &self.proxy {
             Some(rule) => builder.proxy(rule.to_reqwest()),
             None => builder,
@@ -279,7 +308,7 @@ fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>
     let Some(location) = response.headers().get(LOCATION) else {
         return Ok(None);
     };
-    let refuse = |to: &str, reason| Err(redirect_error(&request.url, to, reason));
+    let refuse = |to: &str, reason| Err(Error::redirect(&request.url, to, reason));
     let text = String::from_utf8_lossy(location.as_bytes());
     let Ok(next) = request.url.join(&text) else {
         return refuse(&text, RedirectReason::Unreadable);
@@ -293,24 +322,11 @@ fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>
     Ok(Some(next))
 }
 
-fn redirect_error(from: &Url, to: &str, reason: RedirectReason) -> Error {
-    let to = from.join(to).map_or_else(|_| "an unreadable address".to_owned(), |to| bare(&to));
-    Error::Redirect { from: bare(from), to, reason }
-}
-
-/// The address without user information, query and fragment: those may be secrets.
-fn bare(url: &Url) -> String {
-    match host_and_port(url) {
-        Ok(host) => format!("{}://{host}{}", url.scheme(), url.path()),
-        Err(_) => format!("{}:…", url.scheme()),
-    }
-}
-
 /// Host and port for messages.
 ///
 /// # Errors
 /// [`Error::InvalidUrl`] if the scheme is not http or https.
-fn host_and_port(url: &Url) -> Result<String, Error> {
+pub(crate) fn host_and_port(url: &Url) -> Result<String, Error> {
     match (url.scheme(), url.host(), url.port_or_known_default()) {
         ("http" | "https", Some(host), Some(port)) => Ok(format!("{host}:{port}")),
         _ => Err(Error::InvalidUrl {

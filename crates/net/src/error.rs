@@ -8,6 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
+use url::Url;
+
+use crate::client::host_and_port;
 use crate::retry::{Cancelled, RetryAdvice, retry_after};
 use crate::sse::SseError;
 
@@ -117,6 +120,12 @@ pub enum Error {
         /// The allowed size in bytes.
         limit: usize,
     },
+    /// The host is on this machine or in a private network, and only public ones are to be reached.
+    #[error("{host} is not on the public internet")]
+    NotPublic {
+        /// The host.
+        host: String,
+    },
     /// The address cannot be requested.
     #[error("invalid URL {url}: {cause}")]
     InvalidUrl {
@@ -205,6 +214,13 @@ impl std::fmt::Display for RedirectReason {
 }
 
 impl Error {
+    /// A redirect that is not followed. Messages name addresses without user information, query and fragment: those
+    /// may be secrets.
+    pub(crate) fn redirect(from: &Url, to: &str, reason: RedirectReason) -> Self {
+        let to = from.join(to).map_or_else(|_| "an unreadable address".to_owned(), |to| bare(&to));
+        Self::Redirect { from: bare(from), to, reason }
+    }
+
     /// The code Node's `fetch` (undici) reports for this failure; `None` where it reports none.
     pub fn node_code(&self) -> Option<&'static str> {
         match self {
@@ -221,6 +237,7 @@ impl Error {
             Self::Proxy { .. } => Some("UND_ERR_ABORTED"),
             Self::Redirect { .. }
             | Self::BodyTooLarge { .. }
+            | Self::NotPublic { .. }
             | Self::InvalidOptions(_)
             | Self::Stream(_)
             | Self::Status(_) => None,
@@ -253,6 +270,13 @@ impl Error {
             other if other.is_retryable_transport() => RetryAdvice::Retry { after: None },
             _ => RetryAdvice::Fail,
         }
+    }
+}
+
+fn bare(url: &Url) -> String {
+    match host_and_port(url) {
+        Ok(host) => format!("{}://{host}{}", url.scheme(), url.path()),
+        Err(_) => format!("{}:…", url.scheme()),
     }
 }
 

@@ -157,7 +157,7 @@ impl GoogleError {
             GoogleErrorKind::RetryableQuota { delay } => RetryAdvice::Retry { after: *delay },
             GoogleErrorKind::Server
             | GoogleErrorKind::TerminalQuota { reason: QuotaReason::Capacity } => {
-                RetryAdvice::Retry { after: None }
+                RetryAdvice::Retry { after: self.retry_delay() }
             }
             _ => RetryAdvice::Fail,
         }

@@ -4,6 +4,7 @@
 mod suite {
     mod answers;
     mod faults;
+    mod pages;
     mod proxies;
     mod redirects;
     mod server;

@@ -4,7 +4,6 @@ fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
     AuthSettings {
         selected_type: selected.map(str::to_owned),
         enforced_type: enforced.map(str::to_owned),
-        use_external: false,
     }
 }
 
@@ -63,12 +62,6 @@ fn what_is_not_spoken_yet_names_the_key_route() {
         let message = check(&settings(Some(selected), None), &[]).unwrap_err();
         assert!(message.contains(variable), "{message}");
     }
-}
-
-#[test]
-fn an_external_check_is_not_repeated() {
-    let external = AuthSettings { use_external: true, ..settings(None, Some("vertex-ai")) };
-    assert_eq!(check(&external, &[KEY]).unwrap().key, "k");
 }
 
 #[test]

@@ -74,6 +74,20 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, doors: Doors) -> Ro
     }
 }
 
+/// What is asked for in a side call: the configuration, unless the conversation is with a vendor that knows none of
+/// Gemini's. Then its own model answers, except where the configuration names a vendor itself.
+pub(crate) fn beside<'a>(
+    alias: &'a str,
+    main: &'a str,
+    configs: &ModelConfigs,
+    doors: Doors,
+) -> &'a str {
+    let is_geminis = matches!(route(main, configs, doors), Route::Gemini(_));
+    let names_a_vendor =
+        matches!(route(alias, configs, doors), Route::Vendor { alias: Some(_), .. });
+    if is_geminis || names_a_vendor { alias } else { main }
+}
+
 /// What the configuration of a requested model is looked up by.
 pub(crate) fn alias<'a>(requested: &'a str, configs: &ModelConfigs) -> &'a str {
     let requested = requested.trim();
@@ -131,6 +145,24 @@ mod tests {
             ("tunedModels/x", Gemini, true, "gemini tunedModels/x"),
         ] {
             assert_eq!(shown(requested, default, has_openai), expected, "{requested}");
+        }
+    }
+
+    #[test]
+    fn side_calls_stay_with_the_vendor_of_the_conversation() {
+        let configs = ModelConfigs::new(Some(&json!({"customAliases": {
+            "web-search": {"modelConfig": {"model": "groq/m"}}
+        }})));
+        for (alias, main, default, expected) in [
+            ("web-fetch", "auto", Door::Gemini, "web-fetch"),
+            ("web-fetch", "gemini-2.5-pro", Door::Gemini, "web-fetch"),
+            ("web-fetch", "groq/llama", Door::Gemini, "groq/llama"),
+            ("web-fetch", "local/qwen3", Door::Gemini, "local/qwen3"),
+            ("web-fetch", "auto", Door::OpenAi, "auto"),
+            ("web-search", "local/qwen3", Door::Gemini, "web-search"),
+        ] {
+            let doors = Doors { default, has_openai: true };
+            assert_eq!(beside(alias, main, &configs, doors), expected, "{alias} beside {main}");
         }
     }
 }

@@ -38,20 +38,21 @@ impl Override {
             .count()
     }
 
-    /// How close to the configuration the override is: 0 for any model, 1 for the model, 2 and more
-    /// for the aliases from the root on. None when it does not match.
+    /// How close to the configuration the override is: 0 for any model and for the model that was found,
+    /// 1 and more for the aliases from the root on. None when it does not match.
     fn level(&self, model: Option<&str>, chain: &[&str], purpose: Purpose<'_>) -> Option<usize> {
         if let Some(scope) = &self.scope
             && scope != purpose.scope.unwrap_or(CORE)
         {
             return None;
         }
-        if self.is_retry.is_some_and(|is_retry| is_retry != purpose.is_retry) {
+        // As in Gemini CLI, a first attempt is not `isRetry: false`: nothing is.
+        if self.is_retry.is_some_and(|is_retry| !(is_retry && purpose.is_retry)) {
             return None;
         }
         let Some(wanted) = self.model.as_deref() else { return Some(0) };
-        let alias = chain.iter().position(|alias| *alias == wanted).map(|index| index + 2);
-        alias.or_else(|| (model == Some(wanted)).then_some(1))
+        let alias = chain.iter().position(|alias| *alias == wanted).map(|index| index + 1);
+        alias.or_else(|| (model == Some(wanted)).then_some(0))
     }
 }
 

@@ -68,8 +68,8 @@ fn broken_aliases_are_named() {
     }
     let error = resolve(&setting, "empty").unwrap_err().to_string();
     assert!(error.starts_with("Could not resolve a model name for alias \"empty\""), "{error}");
-    // Without `chat-base` an unknown model is asked without any configuration.
-    assert_eq!(config(&setting, "unknown"), json!({}));
+    // The built-in ones are still there.
+    assert_eq!(config(&setting, "unknown")["topK"], json!(64));
 }
 
 #[test]
@@ -77,7 +77,8 @@ fn overrides_apply_by_level_then_conditions_then_position() {
     let change = |label: &str| json!({"generateContentConfig": {"label": label}});
     let setting = json!({"customOverrides": [
         {"match": {"model": "gemini-2.5-pro"}, "modelConfig": change("leaf")},
-        {"match": {"model": "chat-base-2.5", "isRetry": false}, "modelConfig": change("alias, two")},
+        {"match": {"model": "chat-base-2.5", "overrideScope": "core"}, "modelConfig": change("alias, two")},
+        {"match": {"model": "chat-base-2.5", "isRetry": false}, "modelConfig": change("nothing is")},
         {"match": {"overrideScope": "core"}, "modelConfig": change("any model")},
         {"match": {}, "modelConfig": change("never")},
         {"match": {"model": "gemini-2.5-pro", "isRetry": true}, "modelConfig": change("retry")},

@@ -113,9 +113,9 @@ fn an_unreachable_service_is_named_with_the_proxy_hint() {
     assert_eq!(before_answer(&Google, &Error::Cancelled, "m").kind, ModelErrorKind::Cancelled);
     let broken =
         Error::BodyBroken { host: "h".to_owned(), cause: "x".to_owned(), code: "ECONNRESET" };
-    let failure = in_stream(&broken);
+    let failure = in_stream(&broken, true);
     assert_eq!((failure.kind, failure.retryable), (ModelErrorKind::Broken, true));
-    assert_eq!(in_stream(&Error::Cancelled).kind, ModelErrorKind::Cancelled);
+    assert_eq!(in_stream(&Error::Cancelled, true).kind, ModelErrorKind::Cancelled);
 }
 
 #[test]

@@ -104,14 +104,14 @@ fn headers(
     bearer: bool,
     user_agent: &str,
 ) -> Result<HeaderMap, ModelError> {
-    let mut headers = custom_headers(custom);
+    let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Ok(user_agent) = HeaderValue::from_str(user_agent) {
         headers.insert(USER_AGENT, user_agent);
     }
-    if !headers.contains_key(&KEY_HEADER) {
-        headers.insert(KEY_HEADER, secret(&credentials.key)?);
-    }
+    headers.insert(KEY_HEADER, secret(&credentials.key)?);
+    // What the person has set wins.
+    headers.extend(custom_headers(custom));
     if bearer && !credentials.key.is_empty() {
         headers.insert(AUTHORIZATION, secret(&format!("Bearer {}", credentials.key))?);
     }

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Declaration, Request};
+use pollux_protocol::{Adjustments, Declaration, Request, Tuning};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use super::contents::PartsCache;
+use crate::adjustments;
 use crate::body::Body;
 use crate::configs::Resolved;
 use crate::names;
@@ -67,6 +68,23 @@ impl CallSettings {
             tool_config: take("toolConfig"),
             cached_content: take("cachedContent"),
         }
+    }
+
+    /// The same with what differs for one request.
+    pub(crate) fn adjusted(&self, adjustments: &Adjustments) -> Self {
+        let mut settings = self.clone();
+        for (key, figure) in adjustments::figures(&adjustments.tuning) {
+            settings.generation.insert(key.to_owned(), figure);
+        }
+        if let Some(choice) = &adjustments.tool_choice {
+            settings.tool_config = Some(adjustments::tool_config(choice));
+        }
+        settings
+    }
+
+    /// The figures that a hook may be told of.
+    pub(crate) fn tuning(&self) -> Tuning {
+        adjustments::tuning(&self.generation)
     }
 
     /// The same, but the answer is JSON that satisfies a schema.

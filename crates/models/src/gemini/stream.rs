@@ -14,8 +14,12 @@ use serde::de::IgnoredAny;
 use crate::failure::{self, Google};
 use crate::surrogates;
 
+mod grounding;
 mod part;
 
+pub(crate) use grounding::write as write_grounding;
+
+use grounding::{WireGrounding, WireUrlContext};
 use part::PartSlot;
 
 /// Decodes one answer: the payload of an event of a stream, or the whole of a `generateContent`.
@@ -45,14 +49,14 @@ pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
 }
 
 /// The events of an answer as chunks. Ends after the first error.
-pub(crate) fn chunks(events: EventStream) -> ChunkStream {
-    stream::unfold(Some(events), |state| async {
+pub(crate) fn chunks(events: EventStream, retry_fetch_errors: bool) -> ChunkStream {
+    stream::unfold(Some(events), move |state| async move {
         let mut events = state?;
         loop {
             let item = match events.next().await? {
                 Ok(event) if is_filler(&event.data) => continue,
                 Ok(event) => decode_chunk(event.data.as_bytes()),
-                Err(error) => Err(failure::in_stream(&error)),
+                Err(error) => Err(failure::in_stream(&error, retry_fetch_errors)),
             };
             let next = item.is_ok().then_some(events);
             return Some((item, next));
@@ -97,6 +101,8 @@ struct WireCandidate {
     content: Option<WireContent>,
     finish_reason: Option<String>,
     citation_metadata: Option<WireCitations>,
+    grounding_metadata: Option<WireGrounding>,
+    url_context_metadata: Option<WireUrlContext>,
 }
 
 #[derive(Deserialize)]
@@ -142,11 +148,14 @@ impl WireResponse {
         let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
         let blocked = self.prompt_feedback.and_then(|feedback| feedback.block_reason);
         let finish = candidate.finish_reason.filter(|reason| !reason.is_empty());
+        let grounding =
+            grounding::read(candidate.grounding_metadata, candidate.url_context_metadata);
         Chunk {
             parts: parts.into_iter().filter_map(|slot| slot.0).collect(),
             finish: finish.map(finish_reason).or_else(|| blocked.map(|word| block_reason(&word))),
             usage: self.usage_metadata.map(Into::into),
             citations: candidate.citation_metadata.map(WireCitations::named).unwrap_or_default(),
+            grounding,
             response_id: self.response_id,
             model_version: self.model_version,
         }

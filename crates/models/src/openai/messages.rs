@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Entry, Role};
+use pollux_protocol::{Entry, Role, estimate};
 
 mod encode;
 
@@ -17,7 +17,6 @@ pub(super) use encode::escaped;
 
 use crate::body::Body;
 use crate::catalog::{CallIds, ReasoningKey};
-use crate::estimate;
 
 /// An entry that this many requests did not use is forgotten; see the dialect of Gemini.
 const KEPT_FOR_REQUESTS: u64 = 16;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Declaration, Request};
+use pollux_protocol::{Declaration, Request, estimate};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,6 @@ use super::ids::{Names, function_name};
 use super::messages::{MessagesCache, Shape, escaped};
 use crate::body::Body;
 use crate::catalog::{JsonFormat, Quirks};
-use crate::estimate;
 
 /// What a configuration calls a parameter, and what the wire does. Only what the person configured for
 /// the model is sent: many models refuse figures that were made for others.
@@ -33,6 +32,8 @@ pub(super) struct CallSettings {
     /// The model as the vendor knows it.
     pub(super) model: String,
     pub(super) parameters: Map<String, Value>,
+    /// `none` or `required`, where the model is not free.
+    pub(super) tool_choice: Option<&'static str>,
     /// The schema of a JSON answer.
     pub(super) schema: Option<Value>,
     pub(super) stream: bool,
@@ -194,6 +195,9 @@ impl Serialize for Tail<'_> {
         if !request.tools.is_empty() && !settings.shape.emulated {
             let tools: Vec<WireTool<'_>> = request.tools.iter().map(WireTool::from).collect();
             map.serialize_entry("tools", &tools)?;
+            if let Some(choice) = settings.tool_choice {
+                map.serialize_entry("tool_choice", choice)?;
+            }
         }
         if let Some(schema) = &settings.schema {
             match settings.quirks.json {

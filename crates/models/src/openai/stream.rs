@@ -16,6 +16,8 @@ const DONE: &str = "[DONE]";
 struct Stream {
     source: Source,
     answer: Answer,
+    /// The setting of that name.
+    retry_fetch_errors: bool,
 }
 
 enum Source {
@@ -28,9 +30,14 @@ enum Source {
 ///
 /// Servers that cannot stream send one JSON object, gateways that fail send one under status 200, and
 /// proxies send web pages: what begins with a bracket is read whole.
-pub(super) fn chunks(response: Response, reading: Reading) -> ChunkStream {
+pub(super) fn chunks(
+    response: Response,
+    reading: Reading,
+    retry_fetch_errors: bool,
+) -> ChunkStream {
     let answer = Answer::new(reading);
-    let state = Some(Stream { source: Source::Response(response), answer });
+    let source = Source::Response(response);
+    let state = Some(Stream { source, answer, retry_fetch_errors });
     stream::unfold(state, |state| async { state?.next().await }).boxed()
 }
 
@@ -44,7 +51,9 @@ impl Stream {
                 Ok(Body::Whole(bytes)) => {
                     return Some((self.answer.take_whole(&bytes), None));
                 }
-                Err(error) => return Some((Err(failure::in_stream(&error)), None)),
+                Err(error) => {
+                    return Some((Err(failure::in_stream(&error, self.retry_fetch_errors)), None));
+                }
             }
         }
         let Source::Events(mut events) = self.source else { return None };
@@ -56,7 +65,9 @@ impl Stream {
                 Err(error) if self.answer.is_finished() && !matches!(error, Error::Cancelled) => {
                     return self.answer.ended(false);
                 }
-                Err(error) => return Some((Err(failure::in_stream(&error)), None)),
+                Err(error) => {
+                    return Some((Err(failure::in_stream(&error, self.retry_fetch_errors)), None));
+                }
             };
             match self.answer.hear_event(&event) {
                 Heard::Nothing => {}
@@ -113,7 +124,7 @@ impl Answer {
 /// Those of [`decode_chat_chunk`](super::decode_chat_chunk), and
 /// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) when it is no stream of events.
 pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
-    let broken = |error| failure::in_stream(&Error::Stream(error));
+    let broken = |error| failure::in_stream(&Error::Stream(error), true);
     let mut decoder = SseDecoder::default();
     decoder.push(bytes).map_err(broken)?;
     let end = decoder.finish();

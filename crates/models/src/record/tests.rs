@@ -1,4 +1,4 @@
-use pollux_protocol::{Citation, Content, Entry};
+use pollux_protocol::{Citation, Content, Entry, Grounding, RetrievedUrl, Source, Support};
 
 use super::*;
 use crate::replay::{Replay, ReplayModel};
@@ -65,6 +65,45 @@ fn citations_and_empty_pieces_are_kept() {
     let text = chunk_response(&chunk).to_string();
     assert_eq!(crate::decode_chunk(text.as_bytes()).unwrap(), chunk);
     assert_eq!(chunk_response(&Chunk::default()), json!({}));
+}
+
+#[test]
+fn grounding_is_kept() {
+    let named = Source { title: Some("A".to_owned()), uri: Some("https://a".to_owned()) };
+    let support =
+        Support { part: 1, start: 2, end: 7, text: Some("words".to_owned()), sources: vec![1, 0] };
+    let retrieved = RetrievedUrl {
+        url: "https://b".to_owned(),
+        success: true,
+        status: "URL_RETRIEVAL_STATUS_SUCCESS".to_owned(),
+    };
+    let whole = Grounding {
+        queries: vec!["q".to_owned()],
+        sources: vec![named, Source::default()],
+        supports: vec![support],
+        retrieved: vec![retrieved.clone()],
+    };
+    for grounding in [
+        whole,
+        Grounding { retrieved: vec![retrieved], ..Grounding::default() },
+        Grounding::default(),
+    ] {
+        let said_something = grounding != Grounding::default();
+        let chunk =
+            Chunk { grounding: said_something.then(|| Box::new(grounding)), ..Chunk::default() };
+        let text = chunk_response(&chunk).to_string();
+        assert_eq!(crate::decode_chunk(text.as_bytes()).unwrap(), chunk);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_one_piece_is_recorded_as_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = SCRIPT.lines().last().unwrap();
+    let (model, path) = recording(directory.path(), line);
+    let answer = model.generate(request(), CancellationToken::new()).await.unwrap();
+    assert_eq!(answer.text(), "{\"a\":1}");
+    assert_eq!(recorded(&path).trim_end(), line);
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub(crate) fn settings(file: &serde_json::Value) -> Settings {
         skip_trust: false,
         ide_trust: None,
         ignore_env: true,
+        check_system_file: pollux_config::guard::check,
     };
     load(&options).unwrap().settings
 }

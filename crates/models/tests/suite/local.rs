@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
-use pollux_models::local::{ServerKind, discover};
-use pollux_models::{ModelsOptions, assemble};
+use pollux_models::local::{ServerKind, discover, ports};
+use pollux_models::{ModelsOptions, assemble, is_undecided, undecided};
 use pollux_protocol::{Choice, ModelError, ModelErrorKind, SelectContext};
 use pollux_testkit::{ModelServer, reply};
 use pretty_assertions::assert_eq;
@@ -100,7 +100,9 @@ async fn without_a_key_the_message_names_what_was_found() {
         "/v1/models",
         vec![reply().json(json!({"data": [{"id": "m", "owned_by": "vllm"}]}))],
     );
-    let error = assemble(&alone(&[&first, &second], "auto")).err().unwrap();
+    let options = alone(&[&first, &second], "auto");
+    assert!(is_undecided(&options));
+    let error = undecided(&options, &discover(&ports(&options.environment)).await);
     assert_eq!((error.kind, error.type_name), (ModelErrorKind::Auth, "FatalAuthenticationError"));
     assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
     let lines: Vec<&str> = error.message.lines().collect();
@@ -132,6 +134,13 @@ async fn a_base_url_that_leads_to_such_a_server_is_looked_at_too() {
     assert!(error.message.contains("context of 100"), "{error}");
 }
 
+#[test]
+fn a_model_that_says_who_answers_leaves_nothing_open() {
+    for (model, open) in [("auto", true), ("gemini-2.5-pro", true), ("local/m", false)] {
+        assert_eq!(is_undecided(&alone(&[], model)), open, "{model}");
+    }
+}
+
 #[tokio::test]
 async fn nobody_is_looked_for_when_a_key_is_there() {
     let server = ollama(4096);
@@ -139,6 +148,7 @@ async fn nobody_is_looked_for_when_a_key_is_there() {
     for key in ["GEMINI_API_KEY", "OPENAI_API_KEY"] {
         let variables = [("POLLUX_LOCAL_PORTS", port.as_str()), (key, "k"), ("OPENAI_MODEL", "m")];
         let options = ModelsOptions { startup_model: "auto".to_owned(), ..options(&variables) };
+        assert!(!is_undecided(&options));
         choose(&options).await.unwrap();
     }
     assert_eq!(server.requests().len(), 0);

@@ -6,6 +6,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use super::{Error, TimeoutPhase};
+use crate::pages::NoPublicAddress;
 
 /// Longest chain of causes that is looked at; errors are built by others and could be cyclic.
 const MAX_CAUSES: usize = 16;
@@ -28,6 +29,10 @@ impl Exchange {
     pub(crate) fn request_failed(&self, error: &reqwest::Error) -> Error {
         if let Some(tls) = find::<rustls::Error>(error) {
             return self.tls_failed(tls);
+        }
+        if find::<NoPublicAddress>(error).is_some() {
+            let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, _)| host);
+            return Error::NotPublic { host: host.to_owned() };
         }
         if error.is_timeout() && error.is_connect() {
             return Error::Timeout {

@@ -75,7 +75,7 @@ fn keys_travel_in_the_right_headers() {
     let custom = [(names::GEMINI_CLI_CUSTOM_HEADERS, "x-goog-api-key: other, User-Agent: me")];
     let custom = endpoint(&custom, "k").unwrap();
     assert_eq!(custom.headers()["x-goog-api-key"], "other");
-    assert_eq!(custom.headers()["user-agent"], "Pollux-cli/0/m (linux; x64; terminal)");
+    assert_eq!(custom.headers()["user-agent"], "me");
 
     assert_eq!(endpoint(&[], "a\nb").unwrap_err().kind, ModelErrorKind::Auth);
 }

@@ -44,7 +44,7 @@ fn the_body_has_the_layout_of_gemini_cli() {
 
 #[test]
 fn a_bare_request_is_bare() {
-    let bare = settings("m", &json!({"aliases": {}}));
+    let bare = settings("m", &json!({"aliases": {"m": {"modelConfig": {"model": "m"}}}}));
     let expected = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}"#;
     assert_eq!(body(&request(None, &[]), &bare), expected);
     assert_eq!(body(&request(Some(""), &[]), &bare), expected);

@@ -36,10 +36,41 @@ fn a_whole_answer_is_read() {
         finish: Some(FinishReason::Stop),
         usage: Some(usage),
         citations: vec![Citation { title: Some("A".to_owned()), uri: "https://a".to_owned() }],
+        grounding: None,
         response_id: Some("r1".to_owned()),
         model_version: Some("m".to_owned()),
     };
     assert_eq!(chunk, expected);
+}
+
+#[test]
+fn grounding_is_read_and_keeps_its_places() {
+    let chunk = decode(&json!({"candidates": [{
+        "groundingMetadata": {
+            "webSearchQueries": ["q", null],
+            "searchEntryPoint": {"renderedContent": "<div>"},
+            "groundingChunks": [null, {"web": {"uri": "https://a", "title": "A"}}, {"retrievedContext": {"uri": "c"}}],
+            "groundingSupports": [null,
+                {"segment": {"endIndex": 5, "text": "words"}, "groundingChunkIndices": [1, null, -1, 2.0], "confidenceScores": [0.5]},
+                {"segment": null}]
+        },
+        "urlContextMetadata": {"urlMetadata": [
+            {"retrievedUrl": "https://a", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"},
+            {"retrievedUrl": "https://b", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_PAYWALL"},
+            {"urlRetrievalStatus": "URL_RETRIEVAL_STATUS_ERROR"}, null]}
+    }]}))
+    .unwrap();
+    let grounding = chunk.grounding.unwrap();
+    assert_eq!(grounding.queries, ["q"]);
+    let uris: Vec<_> = grounding.sources.iter().map(|source| source.uri.as_deref()).collect();
+    assert_eq!(uris, [None, Some("https://a"), Some("c")]);
+    let [first, empty] = &grounding.supports[..] else { panic!("{grounding:?}") };
+    assert_eq!((first.part, first.start, first.end), (0, 0, 5));
+    assert_eq!((first.text.as_deref(), &first.sources[..]), (Some("words"), &[1, 2][..]));
+    assert_eq!(*empty, pollux_protocol::Support::default());
+    let read: Vec<_> =
+        grounding.retrieved.iter().map(|one| (one.url.as_str(), one.success)).collect();
+    assert_eq!(read, [("https://a", true), ("https://b", false)]);
 }
 
 #[test]
@@ -52,6 +83,8 @@ fn nothing_is_an_empty_chunk() {
         json!({"candidates": [{}]}),
         json!({"candidates": [{"content": null, "finishReason": null}]}),
         json!({"candidates": [{"content": {"parts": null}, "finishReason": ""}]}),
+        json!({"candidates": [{"groundingMetadata": {}, "urlContextMetadata": {"urlMetadata": []}}]}),
+        json!({"candidates": [{"groundingMetadata": {"groundingChunks": null}, "urlContextMetadata": null}]}),
         json!({"candidates": [{"content": {"parts": [null, {}, {"text": ""}, {"text": null}]}}]}),
         json!({"anything": "else"}),
     ] {

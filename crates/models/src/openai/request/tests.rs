@@ -18,6 +18,7 @@ fn settings() -> CallSettings {
     CallSettings {
         model: "gpt-x".to_owned(),
         parameters: Map::new(),
+        tool_choice: None,
         schema: None,
         stream: true,
         shape: SHAPE,

@@ -1,0 +1,226 @@
+//! Pages of the web, fetched on a model's word.
+//!
+//! An address that a model names may lead anywhere, also into the person's own network. So only public addresses are
+//! reached, unless a host is allowed by name: a name is resolved here, and the connection goes to exactly the
+//! addresses that were looked at. Redirects are followed across the web, and every step is judged anew.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::header::{HeaderMap, LOCATION};
+use http::{Method, StatusCode};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio_util::sync::CancellationToken;
+use url::{Host, Url};
+
+use crate::client::{ClientOptions, HttpClient, NoProxy, Request, Response};
+use crate::error::{Error, RedirectReason};
+
+mod address;
+
+pub use address::{is_local_name, is_public};
+
+/// How many redirects are followed, as browsers do.
+const MAX_REDIRECTS: usize = 10;
+
+/// How long a name is resolved only to judge it. A proxy may be the only one who can.
+const LOOKUP_LIMIT: Duration = Duration::from_secs(2);
+
+/// Fetches pages. Clones share their connections.
+#[derive(Debug, Clone)]
+pub struct PageClient {
+    /// Reaches public addresses only, without a proxy.
+    guarded: HttpClient,
+    /// Reaches everything, as the options say.
+    open: HttpClient,
+    /// Hosts that may be private.
+    allowed: NoProxy,
+}
+
+/// A page whose body is still to be read.
+#[derive(Debug)]
+pub struct Page {
+    /// Where it was in the end.
+    pub url: Url,
+    /// The answer, whatever its status.
+    pub response: Response,
+}
+
+/// What is known of a host before it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// It is on the public internet, or allowed.
+    Public,
+    /// It is on this machine or in a private network.
+    Private,
+    /// Its name cannot be resolved here.
+    Unknown,
+}
+
+impl PageClient {
+    /// A client with these options. Hosts that match `allowed`, a list as in `NO_PROXY`, may be private.
+    ///
+    /// # Errors
+    /// Those of [`HttpClient::new`].
+    pub fn new(options: ClientOptions, allowed: &str) -> Result<Self, Error> {
+        let guarded = HttpClient::guarded(ClientOptions { proxy: None, ..options.clone() })?;
+        Ok(Self { guarded, open: HttpClient::new(options)?, allowed: NoProxy::parse(allowed) })
+    }
+
+    /// Where the host of `url` is.
+    pub async fn reach(&self, url: &Url) -> Reach {
+        if self.allowed.matches(url) {
+            return Reach::Public;
+        }
+        let port = url.port_or_known_default().unwrap_or(0);
+        match url.host() {
+            Some(Host::Ipv4(address)) => known(is_public(address.into())),
+            Some(Host::Ipv6(address)) => known(is_public(address.into())),
+            Some(Host::Domain(name)) if !is_local_name(name) => {
+                let looking = tokio::net::lookup_host((name, port));
+                match tokio::time::timeout(LOOKUP_LIMIT, looking).await {
+                    Ok(Ok(found)) => known(found.into_iter().any(|one| is_public(one.ip()))),
+                    Ok(Err(_)) | Err(_) => Reach::Unknown,
+                }
+            }
+            Some(Host::Domain(_)) | None => Reach::Private,
+        }
+    }
+
+    /// Fetches a page; resolves when its headers are there. The body obeys `cancel` too.
+    ///
+    /// # Errors
+    /// [`Error::NotPublic`] when the address, or one that it redirects to, is private; [`Error::Redirect`] for more
+    /// than ten redirects; those of [`HttpClient::execute`].
+    pub async fn get(
+        &self,
+        url: Url,
+        headers: &HeaderMap,
+        cancel: &CancellationToken,
+    ) -> Result<Page, Error> {
+        let fetching = async {
+            let mut url = url;
+            for _ in 0..=MAX_REDIRECTS {
+                let response = self.step(&url, headers, cancel).await?;
+                match next(&url, &response)? {
+                    None => return Ok(Page { url, response }),
+                    Some(next) => url = next,
+                }
+            }
+            Err(Error::redirect(&url, url.as_str(), RedirectReason::TooMany))
+        };
+        cancel.run_until_cancelled(fetching).await.unwrap_or(Err(Error::Cancelled))
+    }
+
+    /// One request to one address.
+    async fn step(
+        &self,
+        url: &Url,
+        headers: &HeaderMap,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Error::InvalidUrl {
+                url: format!("{}://…@{}", url.scheme(), url.host_str().unwrap_or_default()),
+                cause: "an address with a user name is not fetched".to_owned(),
+            });
+        }
+        let request = Request {
+            method: Method::GET,
+            url: url.clone(),
+            headers: headers.clone(),
+            body: Vec::new(),
+        };
+        let through_proxy = self.open.has_proxy_for(url);
+        // The resolver judges a name that is reached directly; nobody else sees what a proxy makes of it.
+        let judged_here = through_proxy
+            || !matches!(url.host(), Some(Host::Domain(name)) if !is_local_name(name));
+        if judged_here && self.reach(url).await == Reach::Private {
+            return Err(Error::NotPublic { host: url.host_str().unwrap_or_default().to_owned() });
+        }
+        let client =
+            if through_proxy || self.allowed.matches(url) { &self.open } else { &self.guarded };
+        client.once(request, cancel).await
+    }
+}
+
+fn known(is_public: bool) -> Reach {
+    if is_public { Reach::Public } else { Reach::Private }
+}
+
+/// Where the answer sends us.
+fn next(from: &Url, response: &Response) -> Result<Option<Url>, Error> {
+    let moved = matches!(
+        response.status(),
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    );
+    let Some(location) = response.headers().get(LOCATION).filter(|_| moved) else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(location.as_bytes());
+    match from.join(&text) {
+        Ok(mut next) if matches!(next.scheme(), "http" | "https") => {
+            // What stands behind the hash stays when the new address has none.
+            if next.fragment().is_none() {
+                next.set_fragment(from.fragment());
+            }
+            Ok(Some(next))
+        }
+        Ok(_) | Err(_) => Err(Error::redirect(from, &text, RedirectReason::Unreadable)),
+    }
+}
+
+/// A name that leads to no public address.
+#[derive(Debug, thiserror::Error)]
+#[error("the name leads to no public address")]
+pub(crate) struct NoPublicAddress;
+
+/// Resolves names to their public addresses.
+pub(crate) struct PublicOnly;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            if is_local_name(name.as_str()) {
+                return Err(NoPublicAddress.into());
+            }
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public = public(found.collect())?;
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// The public ones among the addresses of a name; a connection goes nowhere else.
+fn public(found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, NoPublicAddress> {
+    let any = !found.is_empty();
+    let public: Vec<_> = found.into_iter().filter(|address| is_public(address.ip())).collect();
+    if any && public.is_empty() { Err(NoPublicAddress) } else { Ok(public) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_reached_at_its_public_addresses_only() {
+        let parsed = |list: &[&str]| -> Vec<SocketAddr> {
+            list.iter().map(|address| address.parse().unwrap()).collect()
+        };
+        let mixed = parsed(&["10.0.0.1:80", "8.8.8.8:80", "[::1]:80"]);
+        assert_eq!(public(mixed).unwrap(), parsed(&["8.8.8.8:80"]));
+        assert!(public(parsed(&["127.0.0.1:80", "[fe80::1]:80"])).is_err());
+        assert!(public(Vec::new()).unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn this_machine_is_not_resolved() {
+        for name in ["localhost", "a.localhost"] {
+            assert!(PublicOnly.resolve(name.parse().unwrap()).await.is_err());
+        }
+    }
+}
