@@ -1,6 +1,7 @@
 //! The list of sessions: who is in it, in which order, under which title.
 //!
-//! Of each file only the beginning is read, as far as the first words that somebody said.
+//! Of a long file only the beginning is read, as far as the first words that somebody said, and the end, where later
+//! changes of the title and the time stand.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -102,7 +103,7 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
         return None;
     }
     let Scan { metadata, first_words, .. } = scan;
-    // What stands at the end of a long file is not read; the file's own time says the same.
+    // Where the end does not say it, the file's own time does.
     let recorded = metadata.last_updated.filter(|_| is_whole);
     let last_updated = recorded.unwrap_or_else(|| modified(path));
     Some(SessionSummary {
@@ -133,7 +134,11 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
             offset += line.len() as u64;
         }
         if scan.metadata.is_known() && scan.first_words.is_some() {
-            return Ok(Some((scan, false)));
+            let began = scan.metadata.last_updated.clone();
+            if let Some(scan) = with_end(path, scan)? {
+                let is_told = scan.metadata.last_updated != began;
+                return Ok(Some((scan, is_told)));
+            }
         }
     }
     let mut scan = Scan::survey();
@@ -144,6 +149,24 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
         scan.read(&mut pollux_fs::open_to_read(path)?).map_err(failed)?;
     }
     Ok(Some((scan, true)))
+}
+
+/// Adds what the end of the file changes of title and time; none when it takes messages away, so that the whole
+/// must be read.
+fn with_end(path: &Path, mut scan: Scan) -> Result<Option<Scan>, pollux_fs::Error> {
+    let end = pollux_fs::read_tail(path, HEAD_BYTES)?;
+    let lines = end.split_inclusive(|byte| *byte == b'\n').skip(1);
+    for line in lines.filter(|line| line.starts_with(b"{\"$") && line.ends_with(b"\n")) {
+        let text = String::from_utf8_lossy(line);
+        if text.starts_with("{\"$rewindTo\"") || text.contains("\"messages\"") {
+            return Ok(None);
+        }
+        // Changes of the header refer to no message, so that their place does not matter.
+        if text.starts_with("{\"$set\"") {
+            scan.line(line, 0);
+        }
+    }
+    Ok(Some(scan))
 }
 
 fn damaged(path: &Path) -> SessionSummary {

@@ -80,6 +80,17 @@ impl SessionLog {
 }
 
 impl State {
+    fn add(&mut self, record: &Record, path: &Path) -> Result<(), JournalError> {
+        let fresh_id = || uuid::Uuid::new_v4().to_string();
+        let lines = self.encoder.encode(record, &timestamp(Timestamp::now()), fresh_id);
+        let lines = lines.map_err(|error| JournalError::Failed {
+            path: display(path),
+            message: error.to_string(),
+        })?;
+        self.write(&lines)?;
+        if matches!(record, Record::PromptEnded { .. }) { self.sync() } else { Ok(()) }
+    }
+
     fn write(&mut self, lines: &Lines) -> Result<(), JournalError> {
         lines.iter().try_for_each(|line| self.file.append(line)).map_err(journal_error(&self.file))
     }
@@ -91,20 +102,11 @@ impl State {
 
 #[async_trait]
 impl Journal for SessionLog {
-    async fn append(&self, record: &Record) -> Result<(), JournalError> {
-        let record = record.clone();
+    async fn append(&self, records: &[Record]) -> Result<(), JournalError> {
+        let records = records.to_vec();
         let path = Arc::clone(&self.path);
-        self.claimed(move |state| {
-            let fresh_id = || uuid::Uuid::new_v4().to_string();
-            let lines = state.encoder.encode(&record, &timestamp(Timestamp::now()), fresh_id);
-            let lines = lines.map_err(|error| JournalError::Failed {
-                path: display(&path),
-                message: error.to_string(),
-            })?;
-            state.write(&lines)?;
-            if matches!(record, Record::PromptEnded { .. }) { state.sync() } else { Ok(()) }
-        })
-        .await
+        self.claimed(move |state| records.iter().try_for_each(|record| state.add(record, &path)))
+            .await
     }
 
     async fn sync(&self) -> Result<(), JournalError> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pollux_config::ProjectIdentity;
 use pollux_fs::AppendLog;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::encoder::{Lines, line, own};
@@ -15,6 +15,9 @@ use crate::listing::{self, SessionSummary, is_session_file};
 use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
+
+/// The largest session of one JSON object that is read whole, in bytes.
+const LARGEST_OLD: u64 = 1 << 30;
 
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
@@ -42,16 +45,30 @@ impl SessionStore {
         &self.chats
     }
 
+    /// Checks that a session with this id can begin. Writes nothing.
+    ///
+    /// # Errors
+    /// [`SessionError::AlreadyExists`], [`SessionError::InvalidId`].
+    pub fn check_new(&self, id: &str) -> Result<(), SessionError> {
+        if !is_valid(id) {
+            return Err(SessionError::InvalidId(id.to_owned()));
+        }
+        if self.files_of(id).next().is_some() {
+            return Err(SessionError::AlreadyExists(id.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Begins a session, with the given id or a new UUID.
     ///
     /// # Errors
-    /// [`SessionError::AlreadyExists`] and [`SessionError::InvalidId`] for a given id; [`SessionError::Files`] when
-    /// the file cannot be made.
+    /// As [`Self::check_new`]; [`SessionError::Files`] when the file cannot be made.
     pub fn create(&self, id: Option<&str>) -> Result<SessionLog, SessionError> {
         let id = match id {
-            Some(id) if !is_valid(id) => return Err(SessionError::InvalidId(id.to_owned())),
-            Some(id) if self.exists(id) => return Err(SessionError::AlreadyExists(id.to_owned())),
-            Some(id) => id.to_owned(),
+            Some(id) => {
+                self.check_new(id)?;
+                id.to_owned()
+            }
             None => Uuid::new_v4().to_string(),
         };
         let now = Timestamp::now();
@@ -134,7 +151,8 @@ impl SessionStore {
         };
         let mut lines = vec![encoded(&note)?];
         let invalid = |_| SessionError::Import(given.clone());
-        let messages = living_lines(path).map_err(invalid)?;
+        let was_said = |kind: &str| matches!(kind, "user" | "gemini");
+        let messages = living_lines(path, was_said).map_err(invalid)?;
         lines.extend(messages.ok_or_else(|| SessionError::Import(given.clone()))?);
         let id = Uuid::new_v4().to_string();
         let (file, path) = self.begin(&id, &millisecond.to_string(), now, &lines)?;
@@ -163,10 +181,16 @@ impl SessionStore {
             return Err(SessionError::Current);
         }
         claim(&mut AppendLog::open(&session.path)?, &session.id)?;
-        pollux_fs::remove_file(&session.path)?;
-        if !session.is_damaged {
-            self.delete_belongings(&session.id)?;
+        if session.is_damaged {
+            pollux_fs::remove_file(&session.path)?;
+            return Ok(session);
         }
+        // A session may have another file, in the old format or from an earlier day: it must not come back.
+        let others = self.files_of(&session.id).filter(|path| *path != session.path);
+        for path in others.chain([session.path.clone()]) {
+            pollux_fs::remove_file(&path)?;
+        }
+        self.delete_belongings(&session.id)?;
         Ok(session)
     }
 
@@ -188,14 +212,14 @@ impl SessionStore {
         Ok(())
     }
 
-    /// Whether a session with this id was recorded. Looks only into files whose names allow it.
-    fn exists(&self, id: &str) -> bool {
+    /// The files of the session with this id. Looks only into files whose names allow it.
+    fn files_of(&self, id: &str) -> impl Iterator<Item = PathBuf> {
         let short = short_name(id);
         let entries = pollux_fs::list_directory(&self.chats).unwrap_or_default();
         let candidates = entries
-            .iter()
-            .filter(|entry| is_session_file(&entry.name) && entry.name.contains(&short));
-        candidates.map(|entry| &entry.path).any(|path| {
+            .into_iter()
+            .filter(move |entry| is_session_file(&entry.name) && entry.name.contains(&short));
+        candidates.map(|entry| entry.path).filter(move |path| {
             let mut scan = Scan::default();
             let read = pollux_fs::open_to_read(path).map(|mut source| scan.read(&mut source));
             matches!(read, Ok(Ok(()))) && scan.metadata.session_id.as_deref() == Some(id)
@@ -245,7 +269,8 @@ impl SessionStore {
             path: session.path.clone(),
             message: "it names no session".to_owned(),
         };
-        let messages = living_lines(&session.path)?.ok_or_else(unreadable)?;
+        let messages = living_lines(&session.path, |_| true)?.ok_or_else(unreadable)?;
+        let rest = other_keys(&session.path)?;
         let hash = if old.project_hash.is_empty() { &self.project_hash } else { &old.project_hash };
         let header = encoded(&Header {
             session_id: &old.id,
@@ -258,14 +283,30 @@ impl SessionStore {
         claim(&mut file, &old.id)?;
         append(&mut file, &vec![header])?;
         append(&mut file, &messages)?;
+        if !rest.is_empty() {
+            append(&mut file, &vec![encoded(&json!({ "$set": rest }))?])?;
+        }
         append(&mut file, &opened()?)?;
         let data = SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)?;
         Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
     }
 }
 
-/// The living messages of a file that people or the model wrote, one line each; nothing when it is no session.
-fn living_lines(path: &Path) -> Result<Option<Lines>, SessionError> {
+/// What a session of one JSON object says besides its messages and what a header holds: title, folders and the like.
+fn other_keys(path: &Path) -> Result<Map<String, Value>, SessionError> {
+    const IN_THE_HEADER: [&str; 6] =
+        ["sessionId", "projectHash", "startTime", "lastUpdated", "kind", "messages"];
+    let bytes = pollux_fs::read_bytes(path, LARGEST_OLD)?;
+    let mut keys: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
+    keys.retain(|key, _| !IN_THE_HEADER.contains(&key.as_str()));
+    Ok(keys)
+}
+
+/// The living messages of these kinds, one line each; nothing when the file is no session.
+fn living_lines(
+    path: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Option<Lines>, SessionError> {
     let failed = |error| SessionError::Files(pollux_fs::Error::from_io(path, error));
     let mut source = pollux_fs::open_to_read(path)?;
     let mut scan = Scan::default();
@@ -277,7 +318,7 @@ fn living_lines(path: &Path) -> Result<Option<Lines>, SessionError> {
     for living in scan.messages.values() {
         let Some(text) = load(&mut source, living.span).map_err(failed)? else { continue };
         let Ok(message) = serde_json::from_str::<Value>(&text) else { continue };
-        if matches!(message["type"].as_str(), Some("user" | "gemini")) {
+        if message["type"].as_str().is_some_and(&is_wanted) {
             lines.push(encoded(&message)?);
         }
     }

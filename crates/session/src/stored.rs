@@ -1,6 +1,6 @@
 //! A message as it was read: whatever wrote it, nothing about its shape is taken for granted.
 
-use pollux_protocol::{CallStatus, Part, Usage};
+use pollux_protocol::{Body, CallStatus, Part, Usage};
 use serde_json::{Map, Value};
 
 use crate::layout::{Extra, Tokens, is_ignorable, without_foreign, words};
@@ -119,7 +119,7 @@ fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
     let Some(chosen) = chosen else { return Vec::new() };
     let mut kept = Vec::new();
     for (index, mut part) in found.into_iter().enumerate() {
-        if let pollux_protocol::Body::Response(response) = &mut part.body {
+        if let Body::Response(response) = &mut part.body {
             if index != chosen {
                 continue;
             }
@@ -133,14 +133,29 @@ fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
 
 /// A string, a part, or a list of both. What is no part is left out.
 fn parts(value: Option<Value>) -> Vec<Part> {
-    match value {
+    let list = match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(text)) if text.is_empty() => Vec::new(),
-        Some(Value::Array(list)) => {
-            list.into_iter().filter_map(|part| serde_json::from_value(part).ok()).collect()
+        Some(Value::Array(list)) => list,
+        Some(part) => vec![part],
+    };
+    let read = list.into_iter().filter_map(|part| serde_json::from_value(part).ok());
+    read.flat_map(with_media).collect()
+}
+
+/// Gemini CLI keeps the sound or film that a tool has read inside its response, which is not where a model
+/// takes it: it follows the response.
+fn with_media(mut part: Part) -> Vec<Part> {
+    const KEY: &str = "__binary_injection__";
+    let media = match &mut part.body {
+        Body::Response(response) => {
+            response.response.as_object_mut().and_then(|fields| fields.remove(KEY))
         }
-        Some(part) => serde_json::from_value(part).into_iter().collect(),
-    }
+        _ => None,
+    };
+    let mut all = vec![part];
+    all.extend(media.into_iter().flat_map(|media| parts(Some(media))));
+    all
 }
 
 fn taken_string(keys: &mut Map<String, Value>, key: &str) -> Option<String> {

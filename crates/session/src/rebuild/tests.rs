@@ -352,6 +352,23 @@ fn results_that_gemini_cli_doubled_on_resume_are_told_once() {
 }
 
 #[test]
+fn sound_that_gemini_cli_keeps_in_a_response_follows_it() {
+    let response = r#"{"functionResponse":{"id":"a","name":"t","response":{"output":"hi","__binary_injection__":[{"inlineData":{"mimeType":"audio/wav","data":"UklG"}}]}}}"#;
+    let call = format!(
+        r#"{{"id":"m","type":"gemini","content":"","toolCalls":[{{"id":"a","name":"t","args":{{}},"status":"success","result":[{response}]}}]}}"#
+    );
+    let message = format!(r#"{{"id":"r","type":"user","content":[{response}]}}"#);
+    let expected = json!([
+        { "functionResponse": { "id": "a", "name": "t", "response": { "output": "hi" } } },
+        { "inlineData": { "mimeType": "audio/wav", "data": "UklG" } },
+    ]);
+    for lines in [vec![&*call], vec![&*call, &*message]] {
+        let data = read_lines(&lines);
+        assert_eq!(shape(&data.contents)[1][2], expected, "{lines:?}");
+    }
+}
+
+#[test]
 fn the_originals_records_win_over_our_notes() {
     // Gemini CLI rewound the message in which a person steered, and finished the call itself.
     let data = read_lines(&[

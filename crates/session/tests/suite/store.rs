@@ -117,6 +117,65 @@ fn deleting_takes_what_was_asked_for_and_nothing_else() {
 }
 
 #[test]
+fn a_deleted_session_does_not_come_back_from_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, id) in [
+        ("session-1-abcdefgh.jsonl", "abcdefgh-1"),
+        ("session-2-abcdefgh.jsonl", "abcdefgh-1"),
+        ("session-3-abcdefgh.jsonl", "abcdefgh-2"),
+    ] {
+        write(folder.path(), name, &[header(id, "2026-01-01T00:00:00.000Z"), user("x")]);
+    }
+    let store = store(folder.path());
+    store.delete("abcdefgh-1", None).unwrap();
+    let left: Vec<_> = store.list().unwrap().into_iter().map(|session| session.id).collect();
+    assert_eq!(left, ["abcdefgh-2"]);
+}
+
+#[test]
+fn what_the_end_of_a_long_file_says_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = json!({ "id": "g", "type": "gemini", "content": "x".repeat(100_000) });
+    let start = "2026-01-01T00:00:00.000Z";
+    let told =
+        json!({ "$set": { "summary": "A title", "lastUpdated": "2026-02-02T00:00:00.000Z" } });
+    let tail = json!({ "id": "i", "type": "info", "content": "y" });
+    write(
+        folder.path(),
+        "session-1.jsonl",
+        &[header("titled", start), user("x"), long.clone(), told, tail.clone()],
+    );
+    let gone = json!({ "$rewindTo": "u" });
+    write(
+        folder.path(),
+        "session-2.jsonl",
+        &[header("emptied", start), user("x"), long, gone, tail],
+    );
+    let listed = store(folder.path()).list().unwrap();
+    let told: Vec<_> =
+        listed.iter().map(|session| (session.title(), session.last_updated.as_str())).collect();
+    assert_eq!(told, [("A title", "2026-02-02T00:00:00.000Z")]);
+}
+
+#[test]
+fn a_session_in_the_old_format_keeps_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut old = header("old", "2026-01-01T00:00:00.000Z");
+    old["summary"] = json!("A title");
+    old["directories"] = json!(["/d"]);
+    old["messages"] = json!([user("hello"), { "id": "i", "type": "info", "content": "noted" }]);
+    write(folder.path(), "session-old.json", &[old]);
+    let store = store(folder.path());
+    let session = store.find("latest").unwrap();
+    store.resume(&session).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("chats/session-old.jsonl")).unwrap();
+    for part in [r#""summary":"A title""#, r#""directories":["/d"]"#, "noted", "hello"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(store.list().unwrap()[0].title(), "A title");
+}
+
+#[test]
 fn a_session_named_after_a_folder_of_the_state_deletes_no_other_sessions() {
     let folder = tempfile::tempdir().unwrap();
     for (name, id) in
@@ -146,7 +205,7 @@ async fn a_file_from_elsewhere_becomes_a_new_session() {
     let (log, data) = store.import(&path).unwrap();
     assert_ne!(data.id, "theirs");
     assert_eq!(data.contents.len(), 1);
-    log.append(&said("u2", "more")).await.unwrap();
+    log.append(&[said("u2", "more")]).await.unwrap();
     let lines = std::fs::read_to_string(log.path()).unwrap();
     assert!(lines.contains(&format!("Imported session from {}", path.display())));
     assert!(!lines.contains("\"content\":\"x\""));
