@@ -51,11 +51,6 @@ impl Common {
             "_asyncAttributesPending": false,
         })
     }
-
-    /// The provider's name in the conventions for generative models.
-    pub(crate) fn provider(&self) -> &'static str {
-        if self.auth_type.as_deref() == Some("vertex-ai") { "gcp.vertex_ai" } else { "gcp.gen_ai" }
-    }
 }
 
 /// The names of OpenTelemetry's conventions.

@@ -4,13 +4,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use pollux_protocol::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, Decision, FileOperation,
-    FileOperationKind, Measurement, StreamRetryMeasure, ToolCallMeasure,
+    Decision, FileOperation, FileOperationKind, Measurement, StreamRetryMeasure, ToolCallMeasure,
 };
 use serde_json::json;
 
 use crate::attributes::{Attributes, Common, pairs, set};
 use crate::names::event;
+use crate::service::Asked;
+
+mod hooks;
+mod languages;
+mod requests;
+
+pub(crate) use hooks::short_name;
 
 #[cfg(test)]
 mod tests;
@@ -91,14 +97,16 @@ pub(crate) struct Rules<'a> {
     pub(crate) log_prompts: bool,
     /// What all records say.
     pub(crate) common: &'a Common,
+    /// The latest request.
+    pub(crate) asked: &'a Asked,
 }
 
 /// The log events of one figure; some figures are for statistics only.
 pub(crate) fn log_events(measurement: &Measurement, rules: &Rules<'_>) -> Vec<LogEvent> {
     match measurement {
-        Measurement::ApiRequest(measure) => api_request(measure, rules),
-        Measurement::ApiResponse(measure) => api_response(measure, rules),
-        Measurement::ApiError(measure) => api_error(measure, rules),
+        Measurement::ApiRequest(measure) => requests::api_request(measure, rules),
+        Measurement::ApiResponse(measure) => requests::api_response(measure, rules),
+        Measurement::ApiError(measure) => requests::api_error(measure, rules),
         Measurement::InvalidStream { .. } => Vec::new(),
         other => vec![log_event(other, rules)].into_iter().flatten().collect(),
     }
@@ -118,8 +126,15 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         Measurement::ContentRetryFailure(measure) => content_retry_failure(measure),
         Measurement::NetworkRetry { .. } => network_retry(measurement)?,
         Measurement::ToolCall(measure) => tool_call(measure, rules),
+        Measurement::HookCall(measure) => hooks::hook_call(measure, rules),
         Measurement::File(operation) => file_operation(operation),
         Measurement::ToolOutputTruncated { .. } => truncated(measurement)?,
+        Measurement::WebFetchFallback(reason) => LogEvent::new(
+            event::WEB_FETCH_FALLBACK,
+            format!("Web fetch fallback: {}.", reason.as_str()),
+            pairs([("reason", json!(reason.as_str()))]),
+        ),
+        Measurement::ToolOutputMasked { .. } => masked(measurement)?,
         Measurement::EditStrategy(strategy) => LogEvent::new(
             event::EDIT_STRATEGY,
             format!("Edit Tool Strategy: {strategy}"),
@@ -156,6 +171,22 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
     })
 }
 
+fn masked(measurement: &Measurement) -> Option<LogEvent> {
+    let Measurement::ToolOutputMasked { before, after, count, prunable } = measurement else {
+        return None;
+    };
+    Some(LogEvent::new(
+        event::TOOL_OUTPUT_MASKING,
+        format!("Tool output masking. Masked {count} tool outputs."),
+        pairs([
+            ("tokens_before", json!(before)),
+            ("tokens_after", json!(after)),
+            ("masked_count", json!(count)),
+            ("total_prunable_tokens", json!(prunable)),
+        ]),
+    ))
+}
+
 fn user_prompt(prompt_id: &str, prompt: &str, rules: &Rules<'_>) -> LogEvent {
     // The length as JavaScript counts it.
     let length = prompt.encode_utf16().count();
@@ -166,7 +197,7 @@ fn user_prompt(prompt_id: &str, prompt: &str, rules: &Rules<'_>) -> LogEvent {
 }
 
 fn model_routing(measurement: &Measurement) -> Option<LogEvent> {
-    let Measurement::ModelRouting { model, source, latency, error, mode } = measurement else {
+    let Measurement::ModelRouting { model, source, latency, error, mode, .. } = measurement else {
         return None;
     };
     let mut attributes = pairs([
@@ -181,111 +212,14 @@ fn model_routing(measurement: &Measurement) -> Option<LogEvent> {
     Some(LogEvent::new(event::MODEL_ROUTING, body, attributes))
 }
 
-fn api_request(measure: &ApiRequestMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
-    let model = &measure.model;
-    let mut attributes = pairs([("model", json!(model)), ("prompt_id", json!(measure.prompt_id))]);
-    let text = measure.request_text.clone().filter(|_| rules.log_prompts);
-    set(&mut attributes, "request_text", text);
-    set(&mut attributes, "role", Some(measure.role.as_str()));
-    let details = operation(model, rules);
-    vec![
-        LogEvent::new(event::API_REQUEST, format!("API request to {model}."), attributes),
-        LogEvent::new(
-            event::OPERATION_DETAILS,
-            format!("GenAI operation request details from {model}."),
-            details,
-        ),
-    ]
-}
-
-fn api_response(measure: &ApiResponseMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
-    let ApiResponseMeasure { model, usage, .. } = measure;
-    let duration = milliseconds(measure.duration);
-    let reasons: Vec<String> =
-        measure.finish_reasons.iter().map(|reason| reason.to_lowercase()).collect();
-    let mut attributes = pairs([
-        ("model", json!(model)),
-        ("duration_ms", json!(duration)),
-        ("input_token_count", json!(usage.prompt)),
-        ("output_token_count", json!(usage.candidates)),
-        ("cached_content_token_count", json!(usage.cached)),
-        ("thoughts_token_count", json!(usage.thoughts)),
-        ("tool_token_count", json!(usage.tool)),
-        ("total_token_count", json!(usage.total)),
-        ("prompt_id", json!(measure.prompt_id)),
-    ]);
-    set(&mut attributes, "auth_type", rules.common.auth_type.clone());
-    set(&mut attributes, "status_code", Some(200));
-    set(&mut attributes, "http.status_code", Some(200));
-    attributes.insert("finish_reasons".to_owned(), json!(reasons));
-    set(&mut attributes, "role", Some(measure.role.as_str()));
-    let text = measure.response_text.clone().filter(|_| rules.log_prompts);
-    set(&mut attributes, "response_text", text);
-    let mut details = operation(model, rules);
-    set(&mut details, "gen_ai.response.model", Some(model.as_str()));
-    set(&mut details, "gen_ai.response.id", measure.response_id.clone());
-    details.insert("gen_ai.response.finish_reasons".to_owned(), json!(reasons));
-    set(&mut details, "gen_ai.usage.input_tokens", Some(usage.prompt));
-    set(&mut details, "gen_ai.usage.output_tokens", Some(usage.candidates));
-    let outcome = format!("{model}. Status: 200. Duration: {duration}ms.");
-    vec![
-        LogEvent::new(event::API_RESPONSE, format!("API response from {outcome}"), attributes),
-        LogEvent::new(
-            event::OPERATION_DETAILS,
-            format!("GenAI operation details from {outcome}"),
-            details,
-        ),
-    ]
-}
-
-fn api_error(measure: &ApiErrorMeasure, rules: &Rules<'_>) -> Vec<LogEvent> {
-    let ApiErrorMeasure { model, message, .. } = measure;
-    let duration = milliseconds(measure.duration);
-    let mut attributes = pairs([
-        ("model", json!(model)),
-        ("model_name", json!(model)),
-        ("error", json!(message)),
-        ("error.message", json!(message)),
-        ("error_type", json!(measure.error_type)),
-        ("error.type", json!(measure.error_type)),
-    ]);
-    set(&mut attributes, "status_code", measure.status);
-    set(&mut attributes, "http.status_code", measure.status);
-    set(&mut attributes, "duration", Some(duration));
-    set(&mut attributes, "duration_ms", Some(duration));
-    set(&mut attributes, "prompt_id", Some(measure.prompt_id.as_str()));
-    set(&mut attributes, "auth_type", rules.common.auth_type.clone());
-    set(&mut attributes, "role", Some(measure.role.as_str()));
-    let mut details = operation(model, rules);
-    set(&mut details, "error.type", Some(measure.error_type.as_str()));
-    let outcome = format!("{model}. Error: {message}. Duration: {duration}ms.");
-    vec![
-        LogEvent::new(event::API_ERROR, format!("API error for {outcome}"), attributes),
-        LogEvent::new(
-            event::OPERATION_DETAILS,
-            format!("GenAI operation error details from {outcome}"),
-            details,
-        ),
-    ]
-}
-
-/// The conventions for generative models.
-fn operation(model: &str, rules: &Rules<'_>) -> Attributes {
-    pairs([
-        ("gen_ai.operation.name", json!("generate_content")),
-        ("gen_ai.provider.name", json!(rules.common.provider())),
-        ("gen_ai.request.model", json!(model)),
-    ])
-}
-
 fn content_retry(measure: &StreamRetryMeasure) -> LogEvent {
-    let mut attributes = pairs([
-        ("attempt_number", json!(measure.attempt)),
-        ("error_type", json!(measure.error_type)),
-    ]);
+    // Gemini CLI counts these attempts from 0.
+    let attempt = measure.attempt.saturating_sub(1);
+    let mut attributes =
+        pairs([("attempt_number", json!(attempt)), ("error_type", json!(measure.error_type))]);
     set(&mut attributes, "retry_delay_ms", measure.delay.map(milliseconds));
     set(&mut attributes, "model", Some(measure.model.as_str()));
-    let body = format!("Content retry attempt {} due to {}.", measure.attempt, measure.error_type);
+    let body = format!("Content retry attempt {attempt} due to {}.", measure.error_type);
     LogEvent::new(event::CONTENT_RETRY, body, attributes)
 }
 
@@ -372,10 +306,12 @@ pub(crate) fn operation_name(kind: FileOperationKind) -> &'static str {
 
 /// What logs and metrics say about a file; never its path.
 pub(crate) fn describe_file(attributes: &mut Attributes, operation: &FileOperation) {
-    let extension = Path::new(&operation.path).extension();
+    let extension = Path::new(&operation.path).extension().map(|name| name.to_string_lossy());
+    let language = extension.as_deref().and_then(languages::language);
     set(attributes, "lines", operation.lines);
     set(attributes, "mimetype", operation.mime_type.clone());
-    set(attributes, "extension", extension.map(|name| format!(".{}", name.to_string_lossy())));
+    set(attributes, "extension", extension.map(|name| format!(".{name}")));
+    set(attributes, "programming_language", language);
 }
 
 fn truncated(measurement: &Measurement) -> Option<LogEvent> {

@@ -14,9 +14,11 @@ mod events;
 mod names;
 mod outfile;
 mod points;
+mod service;
 mod telemetry;
 mod worker;
 
 pub use attributes::Common;
 pub use events::Configuration;
+pub use service::{Service, Services};
 pub use telemetry::{Started, Telemetry};

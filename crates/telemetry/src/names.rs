@@ -8,7 +8,9 @@ pub(crate) mod event {
     pub(crate) const CONFIG: &str = "gemini_cli.config";
     pub(crate) const USER_PROMPT: &str = "gemini_cli.user_prompt";
     pub(crate) const TOOL_CALL: &str = "gemini_cli.tool_call";
+    pub(crate) const HOOK_CALL: &str = "gemini_cli.hook_call";
     pub(crate) const FILE_OPERATION: &str = "gemini_cli.file_operation";
+    pub(crate) const TOOL_OUTPUT_MASKING: &str = "gemini_cli.tool_output_masking";
     pub(crate) const TOOL_OUTPUT_TRUNCATED: &str = "gemini_cli.tool_output_truncated";
     pub(crate) const API_REQUEST: &str = "gemini_cli.api_request";
     pub(crate) const API_RESPONSE: &str = "gemini_cli.api_response";
@@ -22,6 +24,7 @@ pub(crate) mod event {
     pub(crate) const NETWORK_RETRY: &str = "gemini_cli.network_retry_attempt";
     pub(crate) const CONVERSATION_FINISHED: &str = "gemini_cli.conversation_finished";
     pub(crate) const EDIT_STRATEGY: &str = "gemini_cli.edit_strategy";
+    pub(crate) const WEB_FETCH_FALLBACK: &str = "gemini_cli.web_fetch_fallback_attempt";
     pub(crate) const MODE_SWITCH: &str = "gemini_cli.plan.approval_mode_switch";
     pub(crate) const MODE_DURATION: &str = "gemini_cli.plan.approval_mode_duration";
 }
@@ -65,6 +68,8 @@ pub(crate) mod instrument {
         SESSIONS = "gemini_cli.session.count", Counter, "", "Sessions begun.";
         TOOL_CALLS = "gemini_cli.tool.call.count", Counter, "", "Calls of tools, by tool and outcome.";
         TOOL_LATENCY = "gemini_cli.tool.call.latency", Histogram, "ms", "How long calls of tools took.";
+        HOOK_CALLS = "gemini_cli.hook_call.count", Counter, "", "Hooks that ran, by event and outcome.";
+        HOOK_LATENCY = "gemini_cli.hook_call.latency", Histogram, "ms", "How long hooks took.";
         API_REQUESTS = "gemini_cli.api.request.count", Counter, "", "Requests to models, by model and status.";
         API_LATENCY = "gemini_cli.api.request.latency", Histogram, "ms", "How long requests to models took.";
         TOKENS = "gemini_cli.token.usage", Counter, "", "Tokens, by model and type.";

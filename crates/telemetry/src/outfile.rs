@@ -25,10 +25,9 @@ impl Outfile {
         AppendLog::open(path).map(|file| Self { file })
     }
 
-    /// Appends one object.
+    /// Appends one object, in one piece: another process may write to the same file.
     pub(crate) fn write(&mut self, record: &Value) -> Result<(), pollux_fs::Error> {
-        let text = format!("{record:#}");
-        text.lines().try_for_each(|line| self.file.append(line.as_bytes()))
+        self.file.append_record(format!("{record:#}").as_bytes())
     }
 }
 

@@ -5,9 +5,10 @@ use pollux_protocol::{
 };
 use serde_json::json;
 
-use crate::attributes::{Attributes, Common, pairs, set};
-use crate::events::{describe_file, milliseconds, operation_name};
+use crate::attributes::{Attributes, pairs, set};
+use crate::events::{describe_file, milliseconds, operation_name, short_name};
 use crate::names::{Instrument, instrument};
+use crate::service::Asked;
 
 /// One value of one instrument.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +29,24 @@ impl Point {
 }
 
 /// The values of one figure.
-pub(crate) fn points(measurement: &Measurement, common: &Common) -> Vec<Point> {
+pub(crate) fn points(measurement: &Measurement, asked: &Asked) -> Vec<Point> {
     match measurement {
         Measurement::ToolCall(measure) => tool_call(measure),
-        Measurement::ApiResponse(measure) => api_response(measure, common),
-        Measurement::ApiError(measure) => api_error(measure, common),
+        Measurement::ApiResponse(measure) => api_response(measure, asked),
+        Measurement::ApiError(measure) => api_error(measure, asked),
         Measurement::ModelRouting { .. } => model_routing(measurement),
+        Measurement::HookCall(measure) => {
+            let attributes = pairs([
+                ("hook_event_name", json!(measure.event.as_str())),
+                ("hook_name", json!(short_name(&measure.name))),
+                ("success", json!(measure.success)),
+            ]);
+            let latency = milliseconds(measure.duration) as f64;
+            vec![
+                Point::one(&instrument::HOOK_CALLS, attributes.clone()),
+                Point::new(&instrument::HOOK_LATENCY, latency, attributes),
+            ]
+        }
         Measurement::File(operation) => {
             let mut attributes = pairs([("operation", json!(operation_name(operation.kind)))]);
             describe_file(&mut attributes, operation);
@@ -76,13 +89,15 @@ fn tool_call(measure: &ToolCallMeasure) -> Vec<Point> {
     points
 }
 
-fn api_response(measure: &ApiResponseMeasure, common: &Common) -> Vec<Point> {
+fn api_response(measure: &ApiResponseMeasure, asked: &Asked) -> Vec<Point> {
     let ApiResponseMeasure { model, usage, .. } = measure;
-    let request = || pairs([("model", json!(model)), ("status_code", json!(200))]);
+    let request = pairs([("model", json!(model))]);
+    let mut counted = request.clone();
+    set(&mut counted, "status_code", Some(200));
     let latency = milliseconds(measure.duration) as f64;
     let mut points = vec![
-        Point::one(&instrument::API_REQUESTS, request()),
-        Point::new(&instrument::API_LATENCY, latency, request()),
+        Point::one(&instrument::API_REQUESTS, counted),
+        Point::new(&instrument::API_LATENCY, latency, request),
     ];
     for (kind, tokens) in [
         ("input", usage.prompt),
@@ -95,25 +110,28 @@ fn api_response(measure: &ApiResponseMeasure, common: &Common) -> Vec<Point> {
         points.push(Point::new(&instrument::TOKENS, tokens as f64, attributes));
     }
     for (kind, tokens) in [("input", usage.prompt), ("output", usage.candidates)] {
-        let mut attributes = operation(model, common);
+        let mut attributes = asked.operation(model);
         set(&mut attributes, "gen_ai.response.model", Some(model.as_str()));
         set(&mut attributes, "gen_ai.token.type", Some(kind));
         points.push(Point::new(&instrument::GEN_AI_TOKENS, tokens as f64, attributes));
     }
-    let mut attributes = operation(model, common);
+    let mut attributes = asked.operation(model);
     set(&mut attributes, "gen_ai.response.model", Some(model.as_str()));
     let seconds = measure.duration.as_secs_f64();
     points.push(Point::new(&instrument::GEN_AI_DURATION, seconds, attributes));
     points
 }
 
-fn api_error(measure: &ApiErrorMeasure, common: &Common) -> Vec<Point> {
-    let mut request = pairs([("model", json!(measure.model))]);
-    set(&mut request, "status_code", measure.status);
+fn api_error(measure: &ApiErrorMeasure, asked: &Asked) -> Vec<Point> {
+    let request = pairs([("model", json!(measure.model))]);
     let latency = milliseconds(measure.duration) as f64;
     let mut counted = request.clone();
+    // The word of Gemini CLI where no answer came.
+    let status = measure.status.map_or_else(|| json!("error"), |status| json!(status));
+    set(&mut counted, "status_code", Some(status));
     set(&mut counted, "error_type", Some(measure.error_type.as_str()));
-    let mut attributes = operation(&measure.model, common);
+    let mut attributes = asked.operation(&measure.model);
+    set(&mut attributes, "gen_ai.response.model", Some(measure.model.as_str()));
     set(&mut attributes, "error.type", Some(measure.error_type.as_str()));
     vec![
         Point::one(&instrument::API_REQUESTS, counted),
@@ -123,7 +141,7 @@ fn api_error(measure: &ApiErrorMeasure, common: &Common) -> Vec<Point> {
 }
 
 fn model_routing(measurement: &Measurement) -> Vec<Point> {
-    let Measurement::ModelRouting { model, source, latency, error, mode } = measurement else {
+    let Measurement::ModelRouting { model, source, latency, error, mode, .. } = measurement else {
         return Vec::new();
     };
     let mut attributes = pairs([
@@ -141,10 +159,42 @@ fn model_routing(measurement: &Measurement) -> Vec<Point> {
     points
 }
 
-fn operation(model: &str, common: &Common) -> Attributes {
-    pairs([
-        ("gen_ai.operation.name", json!("generate_content")),
-        ("gen_ai.provider.name", json!(common.provider())),
-        ("gen_ai.request.model", json!(model)),
-    ])
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pollux_protocol::ModelRole;
+    use pretty_assertions::assert_eq;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_counted_by_its_status_and_timed_by_its_model() {
+        for (status, expected) in [(Some(503), json!(503)), (None, json!("error"))] {
+            let failure = ApiErrorMeasure {
+                model: "m".to_owned(),
+                prompt_id: "p".to_owned(),
+                role: ModelRole::Main,
+                duration: Duration::from_millis(18),
+                message: "no".to_owned(),
+                error_type: "E".to_owned(),
+                status,
+            };
+            let points = points(&Measurement::ApiError(failure), &Asked::default());
+            let attributes: Vec<Value> =
+                points.into_iter().map(|point| Value::Object(point.attributes)).collect();
+            assert_eq!(
+                attributes,
+                [
+                    json!({"model": "m", "status_code": expected, "error_type": "E"}),
+                    json!({"model": "m"}),
+                    json!({
+                        "gen_ai.operation.name": "generate_content", "gen_ai.provider.name": "",
+                        "gen_ai.request.model": "m", "gen_ai.response.model": "m", "error.type": "E",
+                    }),
+                ]
+            );
+        }
+    }
 }

@@ -14,6 +14,7 @@ use pollux_protocol::{Event, Observer};
 use crate::attributes::Common;
 use crate::events::Configuration;
 use crate::outfile::Outfile;
+use crate::service::Services;
 use crate::worker::{Job, Worker};
 
 #[cfg(test)]
@@ -43,11 +44,11 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts what the settings ask for: nothing when telemetry is off, a writer when there is an outfile. Costs the
-    /// opening of a file and the start of a thread.
+    /// Starts what the settings ask for: nothing when telemetry is off, a writer when there is an outfile. `services`
+    /// tells who answers for the model that was asked for. Costs the opening of a file and the start of a thread.
     ///
     /// Collectors and Google Cloud are not served yet: then a warning says so.
-    pub fn start(settings: &TelemetrySettings, common: Common) -> Started {
+    pub fn start(settings: &TelemetrySettings, common: Common, services: Services) -> Started {
         if !settings.enabled {
             return Started::default();
         }
@@ -71,7 +72,7 @@ impl Telemetry {
         };
         let (jobs, queue) = sync_channel(QUEUE);
         let (finish, finished) = sync_channel(1);
-        let worker = Worker::new(outfile, common, settings.log_prompts);
+        let worker = Worker::new(outfile, common, services, settings.log_prompts);
         let spawned = thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
             worker.run(&queue);
             // Nobody may be waiting any more.

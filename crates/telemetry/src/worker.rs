@@ -13,6 +13,7 @@ use crate::events::{Configuration, LogEvent, Rules, log_events};
 use crate::names::instrument;
 use crate::outfile::{Outfile, log_record};
 use crate::points::{Point, points};
+use crate::service::{Asked, Services};
 
 /// How often metrics are exported while there is something new.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -30,19 +31,28 @@ pub(crate) struct Worker {
     outfile: Outfile,
     aggregate: Aggregate,
     common: Common,
+    services: Services,
+    asked: Asked,
     attributes: Attributes,
     resource: Value,
     log_prompts: bool,
 }
 
 impl Worker {
-    pub(crate) fn new(outfile: Outfile, common: Common, log_prompts: bool) -> Self {
+    pub(crate) fn new(
+        outfile: Outfile,
+        common: Common,
+        services: Services,
+        log_prompts: bool,
+    ) -> Self {
         Self {
             outfile,
             aggregate: Aggregate::default(),
             attributes: common.attributes(),
             resource: common.resource(),
             common,
+            services,
+            asked: Asked::default(),
             log_prompts,
         }
     }
@@ -80,7 +90,11 @@ impl Worker {
     }
 
     fn take(&mut self, job: &Job, time: Timestamp) {
-        let rules = Rules { log_prompts: self.log_prompts, common: &self.common };
+        if let Job::Measured(measurement) = job {
+            self.follow(measurement);
+        }
+        let rules =
+            Rules { log_prompts: self.log_prompts, common: &self.common, asked: &self.asked };
         let events: Vec<LogEvent> = match job {
             Job::Configuration(configuration) => vec![configuration.event(&rules)],
             Job::Measured(measurement) => log_events(measurement, &rules),
@@ -90,9 +104,20 @@ impl Worker {
             self.write(&record);
         }
         if let Job::Measured(measurement) = job {
-            for point in points(measurement, &self.common) {
+            for point in points(measurement, &self.asked) {
                 self.aggregate.record(point, time.as_nanosecond());
             }
+        }
+    }
+
+    /// Remembers what later figures do not say themselves.
+    fn follow(&mut self, measurement: &Measurement) {
+        match measurement {
+            Measurement::ModelRouting { requested, .. } => {
+                self.asked.service = (self.services)(requested);
+            }
+            Measurement::ApiRequest(measure) => self.asked.system.clone_from(&measure.system),
+            _ => {}
         }
     }
 

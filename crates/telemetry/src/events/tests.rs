@@ -1,12 +1,18 @@
-use pollux_protocol::{ApprovalMode, Decision, ModelRole, Usage};
+use pollux_protocol::{
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ApprovalMode, Decision, ModelRole,
+    Usage,
+};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 use super::*;
+use crate::service::Service;
 
 fn events(measurement: &Measurement, log_prompts: bool) -> Vec<LogEvent> {
     let common = Common { auth_type: Some("gemini-api-key".to_owned()), ..Common::default() };
-    log_events(measurement, &Rules { log_prompts, common: &common })
+    let service = Service { provider: "gcp.gen_ai".to_owned(), ..Service::default() };
+    let asked = Asked { service, system: None };
+    log_events(measurement, &Rules { log_prompts, common: &common, asked: &asked })
 }
 
 fn lines(events: &[LogEvent]) -> Vec<String> {
@@ -52,6 +58,121 @@ fn a_response_has_the_attributes_of_gemini_cli() {
 }
 
 #[test]
+fn a_failure_has_the_attributes_of_gemini_cli() {
+    let failure = |status| {
+        Measurement::ApiError(ApiErrorMeasure {
+            model: "m".to_owned(),
+            prompt_id: "p".to_owned(),
+            role: ModelRole::Main,
+            duration: Duration::from_millis(18),
+            message: "no".to_owned(),
+            error_type: "ApiError".to_owned(),
+            status,
+        })
+    };
+    assert_eq!(
+        lines(&events(&failure(Some(503)), false)),
+        [
+            r#"gemini_cli.api_error | API error for m. Error: no. Duration: 18ms. | {"model":"m","model_name":"m","error":"no","error.message":"no","error.type":"ApiError","status_code":503,"http.status_code":503,"duration":18,"duration_ms":18,"prompt_id":"p","auth_type":"gemini-api-key","role":"main"}"#,
+            r#"gen_ai.client.inference.operation.details | GenAI operation error details from m. Error: no. Duration: 18ms. | {"gen_ai.operation.name":"generate_content","gen_ai.provider.name":"gcp.gen_ai","gen_ai.request.model":"m","gen_ai.response.model":"m"}"#,
+        ]
+    );
+    assert!(!lines(&events(&failure(None), false))[0].contains("status_code"));
+}
+
+#[test]
+fn reasons_are_told_in_the_words_of_the_conventions() {
+    for (vendors, expected) in [
+        (Some("STOP"), "stop"),
+        (Some("MAX_TOKENS"), "length"),
+        (Some("SAFETY"), "content_filter"),
+        (Some("RECITATION"), "content_filter"),
+        (Some("BLOCKLIST"), "content_filter"),
+        (Some("MALFORMED_FUNCTION_CALL"), "error"),
+        (Some("UNEXPECTED_TOOL_CALL"), "error"),
+        (Some("OTHER"), "stop"),
+        (None, "stop"),
+    ] {
+        let response = Measurement::ApiResponse(ApiResponseMeasure {
+            model: "m".to_owned(),
+            prompt_id: "p".to_owned(),
+            role: ModelRole::Main,
+            duration: Duration::ZERO,
+            usage: Usage::default(),
+            finish_reasons: vendors.into_iter().map(str::to_owned).collect(),
+            response_text: None,
+            response_id: None,
+        });
+        let told = events(&response, false);
+        assert_eq!(told[0].attributes["finish_reasons"], json!([expected]), "{vendors:?}");
+        assert_eq!(told[1].attributes["gen_ai.response.finish_reasons"], json!([expected]));
+    }
+}
+
+#[test]
+fn a_request_tells_how_it_is_made() {
+    let request = Measurement::ApiRequest(ApiRequestMeasure {
+        model: "m".to_owned(),
+        prompt_id: "p".to_owned(),
+        role: ModelRole::Main,
+        request_text: None,
+        system: None,
+    });
+    let settings = json!({
+        "temperature": 1, "topP": 0.95, "topK": 64, "seed": 7, "maxOutputTokens": 9,
+        "stopSequences": ["x"], "candidateCount": 2, "thinkingConfig": {},
+    });
+    let service = Service {
+        provider: "openai".to_owned(),
+        address: Some("host".to_owned()),
+        port: Some(443),
+        settings: settings.as_object().unwrap().clone(),
+    };
+    let asked = Asked { service, system: Some("a secret".into()) };
+    let details = |log_prompts| {
+        let rules = Rules { log_prompts, common: &Common::default(), asked: &asked };
+        Value::Object(log_events(&request, &rules).swap_remove(1).attributes)
+    };
+    let mut expected = json!({
+        "gen_ai.operation.name": "generate_content",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "m",
+        "gen_ai.request.temperature": 1,
+        "gen_ai.request.top_p": 0.95,
+        "gen_ai.request.top_k": 64,
+        "gen_ai.request.choice.count": 2,
+        "gen_ai.request.seed": 7,
+        "gen_ai.request.max_tokens": 9,
+        "gen_ai.request.stop_sequences": ["x"],
+        "server.address": "host",
+        "server.port": 443,
+    });
+    assert_eq!(details(false), expected);
+    expected["gen_ai.system_instructions"] = json!(r#"[{"type":"text","content":"a secret"}]"#);
+    assert_eq!(details(true), expected);
+}
+
+#[test]
+fn attempts_at_an_answer_are_counted_from_nothing() {
+    let retry = |delay| StreamRetryMeasure {
+        model: "m".to_owned(),
+        attempt: 1,
+        reason: None,
+        error_type: "E".to_owned(),
+        delay,
+    };
+    let again = Measurement::ContentRetry(retry(Some(Duration::from_secs(1))));
+    assert_eq!(
+        lines(&events(&again, false)),
+        [
+            r#"gemini_cli.chat.content_retry | Content retry attempt 0 due to E. | {"attempt_number":0,"error_type":"E","retry_delay_ms":1000,"model":"m"}"#
+        ]
+    );
+    let over = events(&Measurement::ContentRetryFailure(retry(None)), false);
+    assert_eq!(over[0].attributes["total_attempts"], 1);
+}
+
+#[test]
 fn a_call_has_the_attributes_of_gemini_cli() {
     let call = |decision, error| {
         Measurement::ToolCall(ToolCallMeasure {
@@ -85,14 +206,14 @@ fn files_are_told_without_their_paths() {
     let operation = Measurement::File(FileOperation {
         tool: "read_file".to_owned(),
         kind: FileOperationKind::Read,
-        path: "/secret/a.txt".into(),
+        path: "/secret/a.rs".into(),
         lines: Some(2),
-        mime_type: Some("text/plain".to_owned()),
+        mime_type: Some("text/x-rust".to_owned()),
     });
     assert_eq!(
         lines(&events(&operation, true)),
         [
-            r#"gemini_cli.file_operation | File operation: read. Lines: 2. | {"tool_name":"read_file","operation":"read","lines":2,"mimetype":"text/plain","extension":".txt"}"#
+            r#"gemini_cli.file_operation | File operation: read. Lines: 2. | {"tool_name":"read_file","operation":"read","lines":2,"mimetype":"text/x-rust","extension":".rs","programming_language":"rust"}"#
         ]
     );
 }
@@ -124,6 +245,7 @@ fn every_other_figure_has_its_name() {
         ),
         (
             Measurement::ModelRouting {
+                requested: "r".to_owned(),
                 model: "m".to_owned(),
                 source: "s".to_owned(),
                 latency: Duration::ZERO,
@@ -157,4 +279,26 @@ fn every_other_figure_has_its_name() {
         let names: Vec<_> = events(&measurement, false).iter().map(|event| event.name).collect();
         assert_eq!(names, [name]);
     }
+}
+
+#[test]
+fn pages_that_the_vendor_did_not_read_are_told_with_the_reason() {
+    use pollux_protocol::WebFetchFallback;
+    for (reason, word) in [
+        (WebFetchFallback::PrimaryFailed, "primary_failed"),
+        (WebFetchFallback::PrivateIpSkipped, "private_ip_skipped"),
+    ] {
+        let events = events(&Measurement::WebFetchFallback(reason), false);
+        assert_eq!(events[0].name, "gemini_cli.web_fetch_fallback_attempt");
+        assert_eq!(events[0].attributes["reason"], word);
+    }
+}
+
+#[test]
+fn masking_tells_what_it_saved() {
+    let masked = Measurement::ToolOutputMasked { before: 3, after: 1, count: 1, prunable: 4 };
+    let events = events(&masked, false);
+    assert_eq!(events[0].name, "gemini_cli.tool_output_masking");
+    assert_eq!(events[0].attributes["tokens_before"], 3);
+    assert_eq!(events[0].attributes["tokens_after"], 1);
 }

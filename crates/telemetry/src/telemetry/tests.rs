@@ -2,11 +2,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pollux_config::{OtlpProtocol, TelemetrySettings};
-use pollux_protocol::{ApiResponseMeasure, Measurement, ModelRole, Usage};
+use pollux_protocol::{
+    ApiRequestMeasure, ApiResponseMeasure, ApprovalMode, Measurement, ModelRole, Usage,
+};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 use super::*;
+use crate::service::Service;
 
 fn settings(outfile: Option<&Path>) -> TelemetrySettings {
     TelemetrySettings {
@@ -26,12 +29,29 @@ fn common() -> Common {
     Common { session_id: "s".to_owned(), installation_id: "i".to_owned(), ..Common::default() }
 }
 
+fn services() -> Services {
+    Box::new(|requested| Service { provider: format!("who-has-{requested}"), ..Service::default() })
+}
+
 fn measured(measurement: Measurement) -> Event {
     Event::Measured(Box::new(measurement))
 }
 
 fn prompt(text: &str) -> Event {
     measured(Measurement::UserPrompt { prompt_id: "p".to_owned(), prompt: text.to_owned() })
+}
+
+fn response() -> ApiResponseMeasure {
+    ApiResponseMeasure {
+        model: "m".to_owned(),
+        prompt_id: "p".to_owned(),
+        role: ModelRole::Main,
+        duration: Duration::from_millis(5),
+        usage: Usage { prompt: 10, total: 10, ..Usage::default() },
+        finish_reasons: Vec::new(),
+        response_text: None,
+        response_id: None,
+    }
 }
 
 /// Splits at the boundary that readers of the original's file use.
@@ -51,20 +71,12 @@ fn outfile() -> (tempfile::TempDir, PathBuf) {
 fn the_outfile_splits_at_its_boundaries() {
     let (_folder, path) = outfile();
     for _run in 0..2 {
-        let telemetry = Telemetry::start(&settings(Some(&path)), common()).telemetry.unwrap();
+        let telemetry =
+            Telemetry::start(&settings(Some(&path)), common(), services()).telemetry.unwrap();
         telemetry
             .configured(Configuration { model: "auto".to_owned(), ..Configuration::default() });
         telemetry.observe(&prompt("a\n}\n{\nb"));
-        telemetry.observe(&measured(Measurement::ApiResponse(ApiResponseMeasure {
-            model: "m".to_owned(),
-            prompt_id: "p".to_owned(),
-            role: ModelRole::Main,
-            duration: Duration::from_millis(5),
-            usage: Usage { prompt: 10, total: 10, ..Usage::default() },
-            finish_reasons: Vec::new(),
-            response_text: None,
-            response_id: None,
-        })));
+        telemetry.observe(&measured(Measurement::ApiResponse(response())));
         telemetry.shutdown();
         telemetry.shutdown();
         telemetry.observe(&prompt("too late"));
@@ -99,12 +111,57 @@ fn the_outfile_splits_at_its_boundaries() {
     assert_eq!(metrics[0]["dataPoints"][0]["attributes"]["session.id"], "s");
 }
 
+#[test]
+fn answers_are_told_with_what_was_asked() {
+    let (_folder, path) = outfile();
+    let telemetry = Telemetry::start(&settings(Some(&path)), common(), services()).telemetry;
+    let telemetry = telemetry.unwrap();
+    for (requested, system) in [("a", "first"), ("b", "second")] {
+        let measurements = [
+            Measurement::ModelRouting {
+                requested: requested.to_owned(),
+                model: "m".to_owned(),
+                source: "s".to_owned(),
+                latency: Duration::ZERO,
+                error: None,
+                mode: ApprovalMode::Default,
+            },
+            Measurement::ApiRequest(ApiRequestMeasure {
+                model: "m".to_owned(),
+                prompt_id: "p".to_owned(),
+                role: ModelRole::Main,
+                request_text: None,
+                system: Some(system.into()),
+            }),
+            Measurement::ApiResponse(response()),
+        ];
+        for measurement in measurements {
+            telemetry.observe(&measured(measurement));
+        }
+    }
+    telemetry.shutdown();
+    let told: Vec<String> = records(&path)
+        .iter()
+        .map(|record| &record["attributes"])
+        .filter(|attributes| {
+            attributes["event.name"] == "gen_ai.client.inference.operation.details"
+        })
+        .map(|attributes| {
+            let provider = attributes["gen_ai.provider.name"].as_str().unwrap();
+            format!("{provider}: {}", attributes["gen_ai.system_instructions"].as_str().unwrap())
+        })
+        .collect();
+    let first = r#"who-has-a: [{"type":"text","content":"first"}]"#;
+    let second = r#"who-has-b: [{"type":"text","content":"second"}]"#;
+    assert_eq!(told, [first, first, second, second]);
+}
+
 #[cfg(unix)]
 #[test]
 fn the_outfile_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, path) = outfile();
-    drop(Telemetry::start(&settings(Some(&path)), common()));
+    drop(Telemetry::start(&settings(Some(&path)), common(), services()));
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -112,7 +169,7 @@ fn the_outfile_is_private() {
 fn what_cannot_be_recorded_is_said_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let off = TelemetrySettings { enabled: false, ..settings(None) };
-    let started = Telemetry::start(&off, common());
+    let started = Telemetry::start(&off, common(), services());
     assert!(started.telemetry.is_none() && started.warning.is_none());
     let gcp = TelemetrySettings { target: TelemetryTarget::Gcp, ..settings(None) };
     for (settings, part) in [
@@ -124,7 +181,7 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
             "exclude each other",
         ),
     ] {
-        let started = Telemetry::start(&settings, common());
+        let started = Telemetry::start(&settings, common(), services());
         let warning = started.warning.unwrap();
         assert!(started.telemetry.is_none() && warning.contains(part), "{warning}");
         assert_eq!(warning.lines().count(), 1);
@@ -134,8 +191,9 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_disturbs_nobody() {
-    let telemetry =
-        Telemetry::start(&settings(Some(Path::new("/dev/full"))), common()).telemetry.unwrap();
+    let telemetry = Telemetry::start(&settings(Some(Path::new("/dev/full"))), common(), services())
+        .telemetry
+        .unwrap();
     let start = Instant::now();
     for _ in 0..10_000 {
         telemetry.observe(&prompt("x"));
