@@ -1,9 +1,17 @@
 //! Everything that happens to output as it arrives, in one place: sniffing, decoding, keeping,
 //! spilling. No process in sight.
 
+use pollux_protocol::{AnsiOutput, AwaitedInput};
+
+use crate::command::ShellCommand;
 use crate::output::{Limits, Output};
 use crate::spill::{Spill, Spilled, Spiller};
+use crate::terminal::TerminalSize;
 use crate::text::Decoder;
+
+mod terminal;
+
+use terminal::TerminalCapture;
 
 /// What stands in place of binary output (Gemini CLI 0.61).
 pub const BINARY_NOTICE: &str = "[Binary output detected. Halting stream...]";
@@ -22,9 +30,92 @@ pub enum Chunk<'a> {
         /// Bytes received so far, text included.
         received: u64,
     },
+    /// What the terminal shows now. Comes instead of text from a command that has one, some times a second at most.
+    Screen {
+        /// The lines.
+        lines: &'a AnsiOutput,
+        /// Bytes received so far.
+        received: u64,
+    },
+    /// The command waits for somebody to type, or does no longer.
+    Input(Option<&'a AwaitedInput>),
 }
 
-/// The output of one command, being collected.
+/// The output of one command, being collected: as it comes, or as a terminal shows it.
+pub(crate) enum Collector<F> {
+    Stream(Box<Capture<F>>),
+    Terminal(Box<TerminalCapture<F>>),
+}
+
+impl<F: FnMut(Chunk<'_>)> Collector<F> {
+    pub(crate) fn new(command: &ShellCommand, in_terminal: bool, on_output: F) -> Self {
+        let (limits, spill) = (command.limits, command.spill.clone());
+        match command.terminal.filter(|_| in_terminal) {
+            None => Self::Stream(Box::new(Capture::new(limits, spill, on_output))),
+            Some(size) => {
+                let capture = TerminalCapture::new(size, command.colour, limits, spill, on_output);
+                Self::Terminal(Box::new(capture))
+            }
+        }
+    }
+
+    /// Takes what one read brought; gives back what a terminal answers to the program.
+    pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Stream(capture) => {
+                capture.push(chunk);
+                Vec::new()
+            }
+            Self::Terminal(capture) => capture.push(chunk),
+        }
+    }
+
+    /// The screen is not as it was last shown.
+    pub(crate) fn has_changed(&self) -> bool {
+        matches!(self, Self::Terminal(capture) if capture.has_changed())
+    }
+
+    /// Shows the screen if it has changed; gives back what a terminal answers to the program.
+    pub(crate) fn show(&mut self) -> Vec<u8> {
+        match self {
+            Self::Stream(_) => Vec::new(),
+            Self::Terminal(capture) => capture.show(),
+        }
+    }
+
+    /// The line in which the program may have asked something; empty without a terminal.
+    pub(crate) fn line_of_cursor(&self) -> String {
+        match self {
+            Self::Stream(_) => String::new(),
+            Self::Terminal(capture) => capture.line_of_cursor(),
+        }
+    }
+
+    /// The terminal has a new size.
+    pub(crate) fn resize(&mut self, size: TerminalSize) {
+        if let Self::Terminal(capture) = self {
+            capture.resize(size);
+        }
+    }
+
+    /// Tells that the command waits for input, or does no longer.
+    pub(crate) fn tell_input(&mut self, awaited: Option<&AwaitedInput>) {
+        let tell = match self {
+            Self::Stream(capture) => &mut capture.on_output,
+            Self::Terminal(capture) => capture.on_output(),
+        };
+        tell(Chunk::Input(awaited));
+    }
+
+    pub(crate) async fn finish(self) -> Captured {
+        match self {
+            Self::Stream(capture) => capture.finish(),
+            Self::Terminal(capture) => capture.finish().await,
+        }
+    }
+}
+
+/// Output as it comes, being collected.
 pub(crate) struct Capture<F> {
     on_output: F,
     decoder: Decoder,
@@ -36,6 +127,8 @@ pub(crate) struct Capture<F> {
 
 /// The output of one command, collected.
 pub(crate) struct Captured {
+    /// The terminal at the end, of a command that had one.
+    pub(crate) lines: Option<AnsiOutput>,
     pub(crate) output: Output,
     pub(crate) spilled: Option<Spilled>,
     pub(crate) binary: bool,
@@ -81,6 +174,7 @@ impl<F: FnMut(Chunk<'_>)> Capture<F> {
             (self.on_output)(Chunk::Text(&rest));
         }
         Captured {
+            lines: None,
             output: self.output,
             spilled: self.spiller.and_then(Spiller::finish),
             binary: self.binary,

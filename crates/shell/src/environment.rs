@@ -25,16 +25,17 @@ const FIXED: &[(&str, &str)] = &[
 ];
 
 /// Git settings that name programs. A repository's own configuration may set each of them, so they
-/// are overridden from the environment, which git ranks above every file.
+/// are overridden from the environment, which git ranks above every file. No value of `diff.external`
+/// means none: with Gemini CLI's empty one every `git diff` that has something to show fails.
 const GIT_SETTINGS: &[(&str, &str)] = &[
     ("credential.helper", ""),
     ("core.fsmonitor", ""),
     ("core.hooksPath", ""),
-    ("core.sshCommand", ""),
+    // An empty command is run, and fails.
+    ("core.sshCommand", "ssh"),
     ("core.pager", "cat"),
     ("core.editor", ""),
     ("sequence.editor", ""),
-    ("diff.external", ""),
 ];
 
 const GIT_COUNT: &str = "GIT_CONFIG_COUNT";

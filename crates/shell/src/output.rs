@@ -63,6 +63,13 @@ impl Output {
         }
     }
 
+    /// So many bytes came here and are lost, and with them what is kept of the end: what comes next follows after them.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.limits.head = self.head.len();
+        self.omitted += self.tail.len() as u64 + bytes;
+        self.tail.clear();
+    }
+
     /// The first bytes.
     pub fn head(&self) -> &[u8] {
         &self.head

@@ -1,9 +1,30 @@
-//! The reading end of the one pipe that carries both output streams.
+//! Where the output of a command is read: the one pipe that carries both streams, or its terminal.
 
 use std::io;
+use std::sync::Arc;
+
+use crate::terminal::Terminal;
 
 /// Bytes asked for in one read: what a Linux pipe holds.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
+
+/// Where output comes from.
+pub(crate) enum Source {
+    /// A pipe.
+    Pipe(PipeReader),
+    /// A terminal.
+    Terminal(Arc<Terminal>),
+}
+
+impl Source {
+    /// Reads what is there into `buffer`; 0 at the end. Safe to drop.
+    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Pipe(pipe) => pipe.read(buffer).await,
+            Self::Terminal(terminal) => terminal.read(buffer).await,
+        }
+    }
+}
 
 /// Reads a pipe without blocking the runtime.
 #[cfg(unix)]
@@ -55,7 +76,7 @@ impl PipeReader {
 
 /// Goes on reading, and throws away, until every writer is gone: a background job that outlives its
 /// command must not die of a broken pipe when it prints a line.
-pub(crate) fn discard_rest(mut reader: PipeReader) {
+pub(crate) fn discard_rest(mut reader: Source) {
     tokio::spawn(async move {
         let mut buffer = vec![0; READ_SIZE];
         while reader.read(&mut buffer).await.is_ok_and(|length| length > 0) {}

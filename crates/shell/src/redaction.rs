@@ -24,6 +24,20 @@ pub struct Redaction {
     pub blocked: Vec<String>,
 }
 
+impl Redaction {
+    /// The same, strict where the GitHub action runs: what is not known to be harmless may be a secret of the
+    /// repository there.
+    #[must_use]
+    pub fn strict_in_actions(mut self, environment: &[(OsString, OsString)]) -> Self {
+        self.strict |= environment.iter().any(|(name, value)| match name.to_str() {
+            Some("GITHUB_SHA") => !value.is_empty(),
+            Some("SURFACE") => value == "Github",
+            _ => false,
+        });
+        self
+    }
+}
+
 /// Beginnings of names that are our own, whatever the value.
 const OWN_PREFIX: &str = "GEMINI_CLI_";
 /// Beginnings of names that carry git's settings.

@@ -1,114 +1,40 @@
 //! One command from start to end.
 
-use std::ffi::OsString;
+use std::collections::VecDeque;
 use std::future::pending;
 use std::io;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::capture::{BINARY_NOTICE, Capture, Chunk};
+use crate::attention::{Attention, Look};
+use crate::background::{BackgroundProcess, BackgroundProcesses};
+use crate::capture::{Chunk, Collector};
+use crate::command::{Ended, Outcome, ShellCommand, Wish};
 use crate::error::ShellError;
-use crate::jobs::JobList;
-use crate::output::{Limits, Output};
-use crate::pipe::{PipeReader, READ_SIZE, discard_rest};
-use crate::script::{evaluated, strip_wrapper, with_job_list};
-use crate::sessions::{Session, lead_session};
-use crate::shell::{Dialect, Shell};
-use crate::spill::{Spill, Spilled};
+use crate::pipe::{READ_SIZE, Source, discard_rest};
+use crate::shell::Shell;
+use crate::started::Started;
+use crate::terminal::Terminal;
 
 /// After the end of the command: no output for so long means there is no more to wait for.
-const SILENCE: Duration = Duration::from_millis(50);
+pub(crate) const SILENCE: Duration = Duration::from_millis(50);
 /// After the end of the command: the longest a talkative grandchild is listened to.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(200);
 /// After the end of the command: the most that is read. A Linux pipe holds no more than this.
 const LAST_BYTES: usize = 1 << 20;
-
-/// A command line to run, and the bounds it runs in.
-#[derive(Debug, Clone)]
-pub struct ShellCommand {
-    /// The command line, in the language of the shell. A needless `bash -c '…'` around it is taken
-    /// off, see [`strip_wrapper`].
-    pub command: String,
-    /// The folder to run in.
-    pub cwd: PathBuf,
-    /// The whole environment of the command, see [`child_environment`](crate::child_environment).
-    pub environment: Vec<(OsString, OsString)>,
-    /// How long the command may take in all; `None` is for ever.
-    pub timeout: Option<Duration>,
-    /// How long the command may print nothing; `None` is for ever.
-    pub inactivity: Option<Duration>,
-    /// How much output stays in memory.
-    pub limits: Limits,
-    /// Where output goes that is too long; `None` is nowhere.
-    pub spill: Option<Spill>,
-}
-
-impl ShellCommand {
-    /// A command without environment and time limits.
-    pub fn new(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            command: command.into(),
-            cwd: cwd.into(),
-            environment: Vec::new(),
-            timeout: None,
-            inactivity: None,
-            limits: Limits::default(),
-            spill: None,
-        }
-    }
-}
-
-/// Why [`run`] returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The command ended by itself.
-    Exited,
-    /// The token was cancelled.
-    Cancelled,
-    /// [`ShellCommand::timeout`] passed.
-    TimedOut,
-    /// [`ShellCommand::inactivity`] passed.
-    Inactive,
-}
-
-/// What a command did.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What it printed, on both streams, in order.
-    pub output: Output,
-    /// Its exit code, unless a signal or we ended it.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it, if one did that we did not send.
-    pub signal: Option<i32>,
-    /// Why it is over.
-    pub ended: Ended,
-    /// Number of its process group and session, also its own process number.
-    pub process_group: u32,
-    /// Background jobs of the shell (`jobs -p`) that go on. Empty if we ended the command, if it
-    /// replaced the shell with `exec` or set an exit trap of its own, and on Windows.
-    pub background_pids: Vec<u32>,
-    /// Whether the output is binary: a NUL among its first 4096 bytes.
-    pub binary: bool,
-    /// How many bytes it printed.
-    pub bytes: u64,
-    /// The file with the whole output, if it was long enough to need one.
-    pub spilled: Option<Spilled>,
-}
-
-impl Outcome {
-    /// The output as [`Output::text`] gives it, or [`BINARY_NOTICE`].
-    pub fn text(&self) -> String {
-        if self.binary { BINARY_NOTICE.to_owned() } else { self.output.text() }
-    }
-}
+/// Time between two looks at a screen that changes.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+/// What may wait to be typed. A program that reads nothing must not cost memory.
+const MOST_TYPED: usize = 64 << 10;
 
 /// Runs a command in the user's shell and returns when it ends.
 ///
-/// Standard input is closed; both output streams share one pipe, so their order is exact.
+/// Without a terminal standard input is closed, and both output streams share one pipe, so their order is exact.
 /// `on_output` is called with each piece of output as it arrives and must not block. On cancel,
 /// time-out or when the future is dropped, everything the command started gets SIGTERM and, 200 ms
 /// later, SIGKILL, behind the caller's back: `run` itself returns within 100 ms. Needs a tokio
@@ -128,100 +54,175 @@ pub async fn run_with(
     cancel: CancellationToken,
     on_output: impl FnMut(Chunk<'_>) + Send,
 ) -> Result<Outcome, ShellError> {
-    if cancel.is_cancelled() {
-        return Err(ShellError::CancelledBeforeStart);
-    }
-    let started = Started::new(shell, &command)?;
-    let capture = Capture::new(command.limits, command.spill, on_output);
-    let mut running = Running { started, capture, buffer: vec![0; READ_SIZE] };
-    let (ended, status) = running.watch(command.timeout, command.inactivity, &cancel).await?;
-    Ok(running.finish(ended, status).await)
-}
-
-/// The child and what is tied to it.
-struct Started {
-    child: tokio::process::Child,
-    session: Session,
-    reader: Option<PipeReader>,
-    jobs: Option<JobList>,
-}
-
-impl Started {
-    fn new(shell: &Shell, command: &ShellCommand) -> Result<Self, ShellError> {
-        if command.command.contains('\0') {
-            return Err(ShellError::NulCharacter);
-        }
-        if !command.cwd.is_dir() {
-            return Err(ShellError::WorkingDirectory(command.cwd.clone()));
-        }
-        let (script, jobs) = script(shell, &command.command);
-        let (reader, writer) = io::pipe().map_err(ShellError::Pipe)?;
-        let reader = PipeReader::new(reader).map_err(ShellError::Pipe)?;
-        let mut process = std::process::Command::new(&shell.program);
-        process
-            .args(shell.arguments(&script))
-            .current_dir(&command.cwd)
-            .env_clear()
-            .envs(command.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(writer.try_clone().map_err(ShellError::Pipe)?)
-            .stderr(writer);
-        lead_session(&mut process);
-        // The command holds our copies of the writing end: it is dropped with this statement, or the
-        // pipe would never end.
-        let child = tokio::process::Command::from(process)
-            .spawn()
-            .map_err(|source| ShellError::Spawn { shell: shell.program.clone(), source })?;
-        let session = Session::new(child.id().unwrap_or_default());
-        Ok(Self { child, session, reader: Some(reader), jobs })
+    let (_nobody, mut wishes) = unbounded_channel();
+    let mut running = Running::start(shell, &command, &cancel, on_output)?;
+    match running.watch(&command, &cancel, &mut wishes).await? {
+        Some((ended, status)) => Ok(running.finish(ended, status).await),
+        // Nobody wishes for anything.
+        None => Ok(running.finish(Ended::Cancelled, None).await),
     }
 }
 
-/// The text the shell runs, and where it lists its background jobs.
-fn script(shell: &Shell, command: &str) -> (String, Option<JobList>) {
-    let command = strip_wrapper(command);
-    if shell.dialect == Dialect::PowerShell {
-        return (command.into_owned(), None);
-    }
-    // Without a folder for temporary files the command still runs; only the list is lost.
-    let jobs = JobList::new().ok();
-    let listed = jobs.as_ref().and_then(|jobs| with_job_list(&command, jobs.path()));
-    (listed.unwrap_or_else(|| evaluated(&command)), jobs)
+/// How [`run_or_hand_over`] returned.
+#[derive(Debug)]
+pub enum Ran {
+    /// The command is over.
+    Ended(Box<Outcome>),
+    /// It goes on in the background; its time limits hold no longer.
+    InBackground(Arc<BackgroundProcess>),
+}
+
+/// [`run`], with somebody who has wishes. With [`Wish::HandOver`] a command that still runs goes to the background
+/// `processes`, with what it has printed so far in its log.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn run_or_hand_over(
+    command: ShellCommand,
+    cancel: CancellationToken,
+    on_output: impl FnMut(Chunk<'_>) + Send,
+    mut wishes: UnboundedReceiver<Wish>,
+    processes: &BackgroundProcesses,
+) -> Result<Ran, ShellError> {
+    let mut running = Running::start(Shell::current()?, &command, &cancel, on_output)?;
+    Ok(match running.watch(&command, &cancel, &mut wishes).await? {
+        Some((ended, status)) => Ran::Ended(Box::new(running.finish(ended, status).await)),
+        None => Ran::InBackground(running.hand_over(command.command, processes).await),
+    })
 }
 
 /// A command under way.
 struct Running<F> {
     started: Started,
-    capture: Capture<F>,
+    collector: Collector<F>,
+    attention: Attention,
     buffer: Vec<u8>,
+    /// What the programs in the terminal have not taken yet.
+    typed: VecDeque<u8>,
+    /// When the screen is looked at next.
+    show_at: Instant,
+}
+
+/// What a command that runs is waited for.
+enum Happening {
+    Exited(ExitStatus),
+    Cancelled,
+    Wished(Wish),
+    TimedOut,
+    Inactive,
+    Read(io::Result<usize>),
+    Typed(io::Result<usize>),
+    Shown,
+    Looked(Look),
 }
 
 impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
-    /// Collects output until the command ends or must be ended.
+    fn start(
+        shell: &Shell,
+        command: &ShellCommand,
+        cancel: &CancellationToken,
+        on_output: F,
+    ) -> Result<Self, ShellError> {
+        if cancel.is_cancelled() {
+            return Err(ShellError::CancelledBeforeStart);
+        }
+        let started = Started::new(shell, command)?;
+        let in_terminal = started.terminal.is_some();
+        Ok(Self {
+            collector: Collector::new(command, in_terminal, on_output),
+            attention: Attention::new(&started, command.attended && in_terminal),
+            started,
+            buffer: vec![0; READ_SIZE],
+            typed: VecDeque::new(),
+            show_at: Instant::now(),
+        })
+    }
+
+    /// The command goes on without us.
+    async fn hand_over(
+        self,
+        command: String,
+        processes: &BackgroundProcesses,
+    ) -> Arc<BackgroundProcess> {
+        let so_far = self.collector.finish().await.output;
+        processes.adopt(command, self.started, None, None, |log| log.push_output(&so_far))
+    }
+
+    /// Serves the command until it ends, must be ended, or (none) is to be handed over.
     async fn watch(
         &mut self,
-        timeout: Option<Duration>,
-        inactivity: Option<Duration>,
+        command: &ShellCommand,
         cancel: &CancellationToken,
-    ) -> Result<(Ended, Option<ExitStatus>), ShellError> {
-        let time_out = deadline(timeout);
-        let mut inactive = deadline(inactivity);
+        wishes: &mut UnboundedReceiver<Wish>,
+    ) -> Result<Option<(Ended, Option<ExitStatus>)>, ShellError> {
+        let time_out = deadline(command.timeout);
+        let mut inactive = deadline(command.inactivity);
         loop {
-            let Started { child, reader, .. } = &mut self.started;
-            tokio::select! {
-                biased;
-                status = child.wait() => {
-                    return Ok((Ended::Exited, Some(status.map_err(ShellError::Wait)?)));
-                }
-                () = cancel.cancelled() => return Ok((Ended::Cancelled, None)),
-                () = reached(time_out) => return Ok((Ended::TimedOut, None)),
-                () = reached(inactive) => return Ok((Ended::Inactive, None)),
-                read = read_some(reader, &mut self.buffer) => {
+            let ended = match self.next(time_out, inactive, cancel, wishes).await? {
+                Happening::Exited(status) => return Ok(Some((Ended::Exited, Some(status)))),
+                Happening::Cancelled => Some(Ended::Cancelled),
+                Happening::TimedOut => Some(Ended::TimedOut),
+                Happening::Inactive => Some(Ended::Inactive),
+                Happening::Read(read) => {
                     self.take(read);
-                    inactive = deadline(inactivity);
+                    inactive = deadline(command.inactivity);
+                    self.calm_down();
+                    None
                 }
+                Happening::Typed(written) => {
+                    // What cannot be typed has nobody who could read it.
+                    self.forget_typed(written.unwrap_or(usize::MAX));
+                    None
+                }
+                Happening::Shown => {
+                    self.show();
+                    None
+                }
+                Happening::Looked(look) => self.judge(look).then_some(Ended::Unanswered),
+                Happening::Wished(Wish::HandOver) => return Ok(None),
+                Happening::Wished(Wish::Resize(size)) => {
+                    self.started.terminal.iter().for_each(|terminal| terminal.resize(size));
+                    self.collector.resize(size);
+                    None
+                }
+                Happening::Wished(Wish::Type(bytes)) => {
+                    self.type_bytes(&bytes);
+                    inactive = deadline(command.inactivity);
+                    self.calm_down();
+                    None
+                }
+            };
+            if let Some(ended) = ended {
+                return Ok(Some((ended, None)));
             }
         }
+    }
+
+    /// Waits for whatever comes first.
+    async fn next(
+        &mut self,
+        time_out: Option<Instant>,
+        inactive: Option<Instant>,
+        cancel: &CancellationToken,
+        wishes: &mut UnboundedReceiver<Wish>,
+    ) -> Result<Happening, ShellError> {
+        let Started { child, reader, terminal, .. } = &mut self.started;
+        let changed = self.collector.has_changed();
+        let typed = self.typed.as_slices().0;
+        Ok(tokio::select! {
+            biased;
+            status = child.wait() => Happening::Exited(status.map_err(ShellError::Wait)?),
+            () = cancel.cancelled() => Happening::Cancelled,
+            Some(wish) = wishes.recv() => Happening::Wished(wish),
+            () = reached(time_out) => Happening::TimedOut,
+            () = reached(inactive) => Happening::Inactive,
+            () = sleep_until(self.show_at), if changed => Happening::Shown,
+            written = write_some(terminal.as_deref(), typed), if !typed.is_empty() => {
+                Happening::Typed(written)
+            }
+            read = read_some(reader, &mut self.buffer) => Happening::Read(read),
+            look = self.attention.look() => Happening::Looked(look),
+        })
     }
 
     /// Takes what one read brought and returns its length. The end of the output, or an error, closes
@@ -231,14 +232,50 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         if length == 0 {
             self.started.reader = None;
         } else {
-            self.capture.push(&self.buffer[..length]);
+            let answers = self.collector.push(&self.buffer[..length]);
+            self.type_bytes(&answers);
         }
         length
     }
 
+    fn type_bytes(&mut self, bytes: &[u8]) {
+        let room = MOST_TYPED.saturating_sub(self.typed.len());
+        if self.started.terminal.is_some() {
+            self.typed.extend(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    fn forget_typed(&mut self, length: usize) {
+        self.typed.drain(..length.min(self.typed.len()));
+    }
+
+    fn show(&mut self) {
+        let answers = self.collector.show();
+        self.type_bytes(&answers);
+        self.show_at = Instant::now() + SHOWN_EVERY;
+    }
+
+    /// Something was printed or typed: nobody waits, as far as can be told.
+    fn calm_down(&mut self) {
+        if self.attention.calm_down() {
+            self.collector.tell_input(None);
+        }
+    }
+
+    /// Tells when the command waits for input. True when that is its end.
+    fn judge(&mut self, look: Look) -> bool {
+        let line = self.collector.line_of_cursor();
+        let verdict = self.attention.judge(look, &line);
+        if verdict.is_new {
+            self.show();
+            self.collector.tell_input(self.attention.awaited());
+        }
+        verdict.is_over
+    }
+
     /// The command is over: last output, then the report.
     async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> Outcome {
-        let process_group = self.started.session.id();
+        let process_group = self.started.id();
         if status.is_some() {
             self.drain(LAST_WORDS).await;
             self.started.session.release();
@@ -250,7 +287,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
             discard_rest(reader);
         }
         let jobs = self.started.jobs.filter(|_| status.is_some());
-        let captured = self.capture.finish();
+        let captured = self.collector.finish().await;
         Outcome {
             output: captured.output,
             exit_code: status.and_then(|status| status.code()),
@@ -261,6 +298,8 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
             binary: captured.binary,
             bytes: captured.bytes,
             spilled: captured.spilled,
+            lines: captured.lines,
+            awaited: self.attention.into_awaited(),
         }
     }
 
@@ -280,19 +319,26 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
     }
 }
 
-async fn read_some(reader: &mut Option<PipeReader>, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) async fn read_some(reader: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usize> {
     match reader {
         Some(reader) => reader.read(buffer).await,
         None => pending().await,
     }
 }
 
+async fn write_some(terminal: Option<&Terminal>, bytes: &[u8]) -> io::Result<usize> {
+    match terminal {
+        Some(terminal) => terminal.write(bytes).await,
+        None => pending().await,
+    }
+}
+
 /// The moment `limit` from now; `None` if there is no limit or none this clock can express.
-fn deadline(limit: Option<Duration>) -> Option<Instant> {
+pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
     Instant::now().checked_add(limit?)
 }
 
-async fn reached(deadline: Option<Instant>) {
+pub(crate) async fn reached(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => pending().await,
@@ -300,11 +346,11 @@ async fn reached(deadline: Option<Instant>) {
 }
 
 #[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
+pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]
-fn signal(_status: ExitStatus) -> Option<i32> {
+pub(crate) fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }

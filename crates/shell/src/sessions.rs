@@ -2,10 +2,12 @@
 //!
 //! Every command leads a session of its own, so everything it starts can be found again and ended
 //! together: the process group, other groups of the session (`set -m`), and on Linux also
-//! descendants that left the session. A daemon that left *and* whose parent is gone is out of
-//! reach; it did all it could to outlive its starter.
+//! descendants that left the session. A daemon that left *and* whose parent is gone cannot be told
+//! from that of another command; on Linux it becomes our own child instead of that of init, and ends with
+//! the program. On other systems it is out of reach.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,7 +37,7 @@ enum Force {
 /// A session as it is found again: the leader's process number and, where the system tells, the
 /// leader's start time, which guards against numbers given away again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Leader {
+pub(crate) struct Leader {
     id: u32,
     started: Option<u64>,
 }
@@ -51,18 +53,31 @@ struct Entry {
 /// Sessions that were started and are not known to be gone.
 static SESSIONS: Mutex<BTreeMap<u32, Entry>> = Mutex::new(BTreeMap::new());
 
+/// Sessions whose leader has ended and whose members are nobody's business but their own.
+static FREE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Held while a child is started, until it is listed: a child of ours that is not listed is an orphan of
+/// some command.
+static STARTING: Mutex<()> = Mutex::new(());
+
 fn sessions() -> MutexGuard<'static, BTreeMap<u32, Entry>> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends everything that commands left running, and waits until it is gone: SIGTERM, up to 200 ms,
-/// SIGKILL, up to one second. Returns at once when nothing is left. To be called before the program
-/// exits; it blocks.
+/// Ends everything that commands left running, daemons included, and waits until it is gone: SIGTERM, up to
+/// 200 ms, SIGKILL, up to one second. Returns at once when nothing is left. To be called before the
+/// program exits; it blocks.
 pub fn reap_all() {
     let left: Vec<Leader> = sessions().values().map(|entry| entry.leader).collect();
-    if !left.is_empty() {
-        end(&left);
+    if (!left.is_empty() || system::has_adopted()) && end(system::Members::everyone(&left)) {
+        forget(left);
     }
+}
+
+/// Takes the exit status of orphans that have ended, so that the system can forget them.
+fn bury_orphans() {
+    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    system::bury(|id| sessions().contains_key(&id));
 }
 
 /// Forgets the sessions that have ended by themselves, so that a number which the system gives away
@@ -96,8 +111,18 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Takes charge of the session led by the child process `id`.
-    pub(crate) fn new(id: u32) -> Self {
+    /// Starts a child that leads a session of its own, and takes charge of that.
+    pub(crate) fn start(
+        mut command: tokio::process::Command,
+    ) -> io::Result<(tokio::process::Child, Self)> {
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        system::adopt_orphans();
+        let child = command.spawn()?;
+        let session = Self::new(child.id().unwrap_or_default());
+        Ok((child, session))
+    }
+
+    fn new(id: u32) -> Self {
         let leader = Leader { id, started: system::start_time(id) };
         sessions().insert(id, Entry { leader, released: false });
         Self { leader, settled: false }
@@ -105,6 +130,10 @@ impl Session {
 
     pub(crate) fn id(&self) -> u32 {
         self.leader.id
+    }
+
+    pub(crate) fn leader(&self) -> Leader {
+        self.leader
     }
 
     /// The command has ended and been waited for. What it left running goes on, until [`reap_all`].
@@ -123,27 +152,76 @@ impl Session {
         if released > REMEMBERED {
             tokio::task::spawn_blocking(forget_ended);
         }
+        if system::has_dead() {
+            tokio::task::spawn_blocking(bury_orphans);
+        }
+    }
+
+    /// The same for a program of the person's own: what it left running outlives this program, as far as it has
+    /// stayed in the session.
+    pub(crate) fn set_free(&mut self) {
+        self.release();
+        sessions().remove(&self.leader.id);
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).insert(self.leader.id);
     }
 
     /// Ends everything in the session behind the caller's back.
     pub(crate) fn end(&mut self) {
-        if std::mem::replace(&mut self.settled, true) {
-            return;
+        if !std::mem::replace(&mut self.settled, true) {
+            end_behind(self.leader);
         }
-        // The leader's own group hears of it now, however much the thread has to do.
-        system::ask_group(self.leader);
-        let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
-        ending.waiting.push(self.leader);
-        if ending.is_served {
-            return;
-        }
-        // A thread, not a task: this must work while the runtime is going down. One for all: each look
-        // around reads the whole process table.
-        let thread = std::thread::Builder::new().name("pollux-end".into()).spawn(end_all);
-        ending.is_served = thread.is_ok();
-        if thread.is_err() {
-            system::Members::of(&std::mem::take(&mut ending.waiting)).signal(Force::Kill);
-        }
+    }
+}
+
+/// Whether programs of a session wait for somebody to type, as far as the system tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// One of them is reading a terminal and gets nothing.
+    Blocked,
+    /// All of them sleep, for whatever reason.
+    Asleep,
+    /// Some of them work.
+    Busy,
+    /// The system does not tell, or not of all of them.
+    Unknown,
+}
+
+/// Looks at the programs of a session. Reads the whole process table.
+pub(crate) fn reading(leader: Leader) -> Reading {
+    system::reading(leader)
+}
+
+/// Sessions that are left alone.
+fn free() -> BTreeSet<u32> {
+    FREE.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Whether the session is not known to be gone.
+pub(crate) fn is_known(leader: Leader) -> bool {
+    sessions().get(&leader.id).is_some_and(|entry| entry.leader == leader)
+}
+
+/// Ends what the command of a released session left running, behind the caller's back.
+pub(crate) fn end_rest(leader: Leader) {
+    if is_known(leader) {
+        end_behind(leader);
+    }
+}
+
+fn end_behind(leader: Leader) {
+    // The leader's own group hears of it now, however much the thread has to do.
+    system::ask_group(leader);
+    let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+    ending.waiting.push(leader);
+    if ending.is_served {
+        return;
+    }
+    // A thread, not a task: this must work while the runtime is going down. One for all: each look
+    // around reads the whole process table.
+    let thread = std::thread::Builder::new().name("pollux-end".into()).spawn(end_all);
+    ending.is_served = thread.is_ok();
+    if thread.is_err() {
+        system::Members::of(&std::mem::take(&mut ending.waiting)).signal(Force::Kill);
     }
 }
 
@@ -211,17 +289,13 @@ impl Drop for Session {
     }
 }
 
-fn end(left: &[Leader]) {
-    let mut members = system::Members::of(left);
+/// Asks, kills, and says whether everyone is gone.
+fn end(mut members: system::Members) -> bool {
     members.signal(Force::Ask);
-    let mut gone = wait(&mut members, GRACE, |_| {});
-    if !gone {
+    wait(&mut members, GRACE, |_| {}) || {
         // Again each time round: a member may be starting another one right now.
         members.signal(Force::Kill);
-        gone = wait(&mut members, KILL_LIMIT, |members| members.signal(Force::Kill));
-    }
-    if gone {
-        forget(left.iter().copied());
+        wait(&mut members, KILL_LIMIT, |members| members.signal(Force::Kill))
     }
 }
 

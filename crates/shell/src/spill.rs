@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pollux_fs::Spool;
+use pollux_fs::CappedFile;
 
 use crate::output::Output;
 
@@ -17,7 +17,7 @@ pub struct Spill {
     /// The file is made only when the output has more bytes than this. A value above what memory
     /// keeps counts as that: from then on only the file has everything.
     pub above: usize,
-    /// The file takes this many bytes; what comes later is dropped and counted.
+    /// The file never has more bytes than this: the middle goes, its two ends stay.
     pub cap: u64,
 }
 
@@ -33,9 +33,9 @@ impl Spill {
 pub struct Spilled {
     /// The file.
     pub path: PathBuf,
-    /// Bytes in it: the first ones of the output.
+    /// Bytes of the output that are in it.
     pub bytes: u64,
-    /// Bytes that came later and are not in it.
+    /// Bytes that are not.
     pub dropped: u64,
     /// Why writing stopped early: the disk is full, the folder cannot be made.
     pub failure: Option<String>,
@@ -45,7 +45,7 @@ pub struct Spilled {
 /// stops the command: the failure is reported with the outcome.
 pub(crate) struct Spiller {
     spill: Spill,
-    file: Option<Spool>,
+    file: Option<CappedFile>,
     spilled: Option<Spilled>,
 }
 
@@ -78,7 +78,7 @@ impl Spiller {
     fn open(&mut self) {
         let path = self.spill.path.clone();
         let mut spilled = Spilled { path, bytes: 0, dropped: 0, failure: None };
-        match Spool::create(&self.spill.path) {
+        match CappedFile::create(&self.spill.path, self.spill.cap) {
             Ok(file) => self.file = Some(file),
             Err(error) => spilled.failure = Some(error.to_string()),
         }
@@ -87,20 +87,15 @@ impl Spiller {
 
     fn write(&mut self, bytes: &[u8]) {
         let Some(spilled) = &mut self.spilled else { return };
-        let room = usize::try_from(self.spill.cap - spilled.bytes).unwrap_or(usize::MAX);
-        let (fits, late) = bytes.split_at(bytes.len().min(room));
-        spilled.dropped += late.len() as u64;
         let Some(file) = &mut self.file else {
-            spilled.dropped += fits.len() as u64;
+            spilled.dropped += bytes.len() as u64;
             return;
         };
-        match file.write(fits) {
-            Ok(()) => spilled.bytes += fits.len() as u64,
-            Err(error) => {
-                spilled.dropped += fits.len() as u64;
-                spilled.failure = Some(error.to_string());
-                self.file = None;
-            }
+        let written = file.write(bytes);
+        (spilled.bytes, spilled.dropped) = (file.written() - file.omitted(), file.omitted());
+        if let Err(error) = written {
+            spilled.failure = Some(error.to_string());
+            self.file = None;
         }
     }
 }

@@ -73,6 +73,102 @@ fn after_control_string(text: &str) -> &str {
     ["\x07", "\x1b\\", "\u{9c}"].iter().find_map(|close| end.strip_prefix(close)).unwrap_or(text)
 }
 
+/// What is held back of a sequence that does not end; a longer one is taken for text.
+const LONGEST_HELD: usize = 4096;
+
+/// Takes escape sequences out of text that comes in pieces, wherever these end.
+#[derive(Debug, Default)]
+pub(crate) struct Stripper {
+    /// The beginning of a sequence.
+    held: String,
+}
+
+impl Stripper {
+    /// The plain text that `text` completes.
+    pub(crate) fn strip<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        if self.held.is_empty() && !text.contains(is_introducer) {
+            return Cow::Borrowed(text);
+        }
+        let mut joined = std::mem::take(&mut self.held);
+        joined.push_str(text);
+        let whole = whole_sequences(&joined);
+        if joined.len() - whole <= LONGEST_HELD {
+            self.held = joined.split_off(whole);
+        }
+        Cow::Owned(strip_ansi(&joined).into_owned())
+    }
+}
+
+/// How much of `text` stands before a sequence that more text may continue.
+fn whole_sequences(text: &str) -> usize {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_introducer) {
+        let sequence = &rest[at..];
+        if is_open(sequence) {
+            return text.len() - sequence.len();
+        }
+        rest = after_sequence(sequence);
+    }
+    text.len()
+}
+
+/// Whether the sequence that `text` begins with may go on behind its end.
+fn is_open(text: &str) -> bool {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some('\x1b') => {
+            let body = letters.as_str();
+            match letters.next() {
+                Some('[') => is_open_csi(letters.as_str()),
+                Some(']' | 'P' | 'X' | '^' | '_') => is_open_string(letters.as_str()),
+                _ => body.trim_start_matches(|letter| matches!(letter, ' '..='/')).is_empty(),
+            }
+        }
+        Some('\u{9b}') => is_open_csi(letters.as_str()),
+        Some('\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') => {
+            is_open_string(letters.as_str())
+        }
+        _ => false,
+    }
+}
+
+fn is_open_csi(text: &str) -> bool {
+    text.chars().all(|letter| matches!(letter, ' '..='?'))
+}
+
+fn is_open_string(text: &str) -> bool {
+    let stop = |letter| matches!(letter, '\x07' | '\x18' | '\x1a') || is_introducer(letter);
+    text.find(stop).is_none_or(|at| &text[at..] == "\x1b")
+}
+
+/// What a terminal was sent, as plain text for a file: escape sequences out, and line ends without the carriage return
+/// that terminals need. Comes in pieces, wherever these end.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    decoder: Decoder,
+    stripper: Stripper,
+    /// The last piece ended with a carriage return.
+    returned: bool,
+}
+
+impl Transcript {
+    /// The plain text that `bytes` complete.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
+        let text = self.decoder.decode(bytes);
+        let plain = self.stripper.strip(&text);
+        let mut lines = String::with_capacity(plain.len() + 1);
+        for piece in plain.split_inclusive('\r') {
+            // A program that returns by itself is sent to the terminal with two.
+            if std::mem::take(&mut self.returned) && !piece.starts_with(['\n', '\r']) {
+                lines.push('\r');
+            }
+            self.returned = piece.ends_with('\r');
+            lines.push_str(piece.strip_suffix('\r').unwrap_or(piece));
+        }
+        lines
+    }
+}
+
 /// Turns chunks of bytes into chunks of text, holding back a character whose end has not arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {

@@ -9,6 +9,7 @@ fn capture(limits: Limits, spill: Option<Spill>, chunks: &[&[u8]]) -> (Captured,
     let mut capture = Capture::new(limits, spill, |chunk: Chunk<'_>| match chunk {
         Chunk::Text(text) => seen.push(text.to_owned()),
         Chunk::Binary { received } => seen.push(format!("binary {received}")),
+        Chunk::Screen { .. } | Chunk::Input(_) => seen.push("of a terminal".to_owned()),
     });
     for chunk in chunks {
         capture.push(chunk);
@@ -69,14 +70,17 @@ fn long_output_is_spilled_from_its_first_byte() {
 }
 
 #[test]
-fn the_spill_file_has_a_cap() {
+fn the_spill_file_keeps_both_ends() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("output.txt");
-    let spill = Spill { path: path.clone(), above: 0, cap: 7 };
-    let (captured, _) = capture(SMALL, Some(spill), &[b"abcde", b"fghij", b"klmno"]);
-    assert_eq!(contents(&path), b"abcdefg");
+    let spill = Spill { path: path.clone(), above: 0, cap: 1000 };
+    let lines: String = (0..1000).flat_map(|number| [number.to_string(), "\n".into()]).collect();
+    let (captured, _) = capture(SMALL, Some(spill), &[lines.as_bytes()]);
+    let kept = String::from_utf8(contents(&path)).unwrap();
+    assert!(kept.len() <= 1000 && kept.starts_with("0\n1\n") && kept.ends_with("998\n999\n"));
     let spilled = captured.spilled.unwrap();
-    assert_eq!((spilled.bytes, spilled.dropped), (7, 8));
+    assert!(kept.contains(&format!("{} bytes omitted", spilled.dropped)), "{kept}");
+    assert_eq!(spilled.bytes + spilled.dropped, lines.len() as u64);
 }
 
 #[test]

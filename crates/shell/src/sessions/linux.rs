@@ -2,11 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt as _;
+use std::sync::OnceLock;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group,
+    set_child_subreaper, test_kill_process_group, waitid, waitpid,
+};
 
 use super::{Force, Leader};
+
+#[path = "linux/input.rs"]
+mod input;
+
+pub(super) use input::reading;
 
 /// Enough for the fields up to the start time, whatever the process calls itself.
 const STAT_LENGTH: usize = 1024;
@@ -19,6 +28,8 @@ struct Process {
     parent: u32,
     group: u32,
     session: u32,
+    /// The device number of its terminal; 0 without one.
+    terminal: i32,
     /// Clock ticks since boot: with the id, a name that is never given away again.
     started: u64,
 }
@@ -50,6 +61,7 @@ impl Process {
             parent: number(1)?,
             group: number(2)?,
             session: number(3)?,
+            terminal: fields.get(4)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
@@ -73,6 +85,38 @@ pub(crate) fn lead_session(command: &mut std::process::Command) {
     // allowed. It makes exactly one, setsid, and touches no memory of the parent.
     unsafe {
         command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+    }
+}
+
+/// Whether orphans of our commands become our children.
+static ADOPTING: OnceLock<bool> = OnceLock::new();
+
+/// Makes this process, and no longer init, the parent of those whose own parent has ended: a daemon can
+/// leave its session, but not this (prctl(2), `PR_SET_CHILD_SUBREAPER`).
+pub(super) fn adopt_orphans() {
+    ADOPTING.get_or_init(|| set_child_subreaper(Pid::from_raw(1)).is_ok());
+}
+
+/// Whether there may be orphans.
+pub(super) fn has_adopted() -> bool {
+    ADOPTING.get() == Some(&true)
+}
+
+/// Whether some child of ours has ended and was not waited for. Costs one system call.
+pub(super) fn has_dead() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, look).is_ok_and(|status| status.is_some())
+}
+
+/// Takes the exit status of all children that have ended, but for those that somebody else waits for.
+pub(super) fn bury(is_waited_for: impl Fn(u32) -> bool) {
+    let own = std::process::id();
+    let dead = |process: &Process| process.parent == own && process.state == b'Z';
+    for process in Process::all().into_iter().filter(dead) {
+        if !is_waited_for(process.id) {
+            // Gone already: so much the better.
+            waitpid(pid(process.id), WaitOptions::NOHANG).ok();
+        }
     }
 }
 
@@ -109,6 +153,10 @@ pub(super) fn living(leaders: &[Leader]) -> BTreeSet<u32> {
 /// The processes of some sessions: members, their groups, and all their descendants.
 pub(super) struct Members {
     leaders: Vec<Leader>,
+    /// Whose children are members, too: our own number, when everyone is meant.
+    parent: Option<u32>,
+    /// Sessions whose members are not, whoever their parent is.
+    free: BTreeSet<u32>,
     /// Process number and start time. Whoever was once a member stays one: its parent may end first.
     known: BTreeSet<(u32, u64)>,
     /// Groups to signal as a whole, which also reaches a process that is being forked right now.
@@ -119,9 +167,23 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn of(leaders: &[Leader]) -> Self {
-        let leaders = leaders.to_vec();
-        let mut members =
-            Self { leaders, known: BTreeSet::new(), groups: Vec::new(), singles: Vec::new() };
+        Self::new(leaders, None)
+    }
+
+    /// With all orphans.
+    pub(super) fn everyone(leaders: &[Leader]) -> Self {
+        Self::new(leaders, has_adopted().then(std::process::id))
+    }
+
+    fn new(leaders: &[Leader], parent: Option<u32>) -> Self {
+        let mut members = Self {
+            leaders: leaders.to_vec(),
+            parent,
+            free: super::free(),
+            known: BTreeSet::new(),
+            groups: Vec::new(),
+            singles: Vec::new(),
+        };
         members.refresh();
         members
     }
@@ -133,7 +195,7 @@ impl Members {
             return self.refresh_without_proc();
         }
         let sessions = still_ours(&self.leaders, &processes);
-        let members = select(&processes, &sessions, &self.known);
+        let members = select(&processes, &sessions, &self.known, self.parent, &self.free);
         self.known.extend(members.iter().map(|member| (member.id, member.started)));
         let living = || members.iter().filter(|member| member.is_alive());
         let groups: BTreeSet<u32> =
@@ -183,11 +245,14 @@ fn still_ours(leaders: &[Leader], processes: &[Process]) -> BTreeSet<u32> {
     leaders.iter().filter(|leader| !foreign(leader)).map(|leader| leader.id).collect()
 }
 
-/// The members of `sessions`, those known from before, and the descendants of both. Pure.
+/// The members of `sessions`, those known from before, the children of `parent` outside of `free` sessions, and the
+/// descendants of all these. Pure.
 fn select(
     processes: &[Process],
     sessions: &BTreeSet<u32>,
     known: &BTreeSet<(u32, u64)>,
+    parent: Option<u32>,
+    free: &BTreeSet<u32>,
 ) -> Vec<Process> {
     let mut children: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
     for process in processes {
@@ -197,6 +262,7 @@ fn select(
         sessions.contains(&process.session)
             || sessions.contains(&process.group)
             || known.contains(&(process.id, process.started))
+            || parent == Some(process.parent) && !free.contains(&process.session)
     };
     let mut pending: Vec<&Process> = processes.iter().filter(is_root).collect();
     let mut selected: BTreeMap<u32, Process> = BTreeMap::new();

@@ -8,7 +8,7 @@ use rustix::process::{
     Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
 };
 
-use super::{Force, Leader};
+use super::{Force, Leader, Reading};
 
 /// Makes the child of `command` lead a session of its own, away from the user's terminal.
 #[expect(unsafe_code, reason = "std has no stable safe call for setsid")]
@@ -41,6 +41,27 @@ pub(super) fn living(leaders: &[Leader]) -> BTreeSet<u32> {
     leaders.iter().map(|leader| leader.id).filter(exists).collect()
 }
 
+/// Not told here.
+pub(super) fn reading(_leader: Leader) -> Reading {
+    Reading::Unknown
+}
+
+/// Only Linux can make a process the parent of orphans.
+pub(super) fn adopt_orphans() {}
+
+/// None.
+pub(super) fn has_adopted() -> bool {
+    false
+}
+
+/// Orphans are init's to wait for.
+pub(super) fn has_dead() -> bool {
+    false
+}
+
+/// Never needed.
+pub(super) fn bury(_is_waited_for: impl Fn(u32) -> bool) {}
+
 /// The process groups of some sessions.
 pub(super) struct Members {
     leaders: Vec<Leader>,
@@ -50,6 +71,11 @@ pub(super) struct Members {
 impl Members {
     pub(super) fn of(leaders: &[Leader]) -> Self {
         Self { leaders: leaders.to_vec(), groups: living(leaders) }
+    }
+
+    /// The same: there are no orphans.
+    pub(super) fn everyone(leaders: &[Leader]) -> Self {
+        Self::of(leaders)
     }
 
     /// Looks again.

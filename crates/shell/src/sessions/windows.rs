@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use super::{Force, Leader};
+use super::{Force, Leader, Reading};
 
 /// Nothing to do: a child of ours reads from nowhere and has no terminal to ask on.
 pub(crate) fn lead_session(_command: &mut Command) {}
@@ -26,6 +26,27 @@ pub(super) fn living(_leaders: &[Leader]) -> BTreeSet<u32> {
     BTreeSet::new()
 }
 
+/// Not told here.
+pub(super) fn reading(_leader: Leader) -> Reading {
+    Reading::Unknown
+}
+
+/// Nobody becomes the parent of orphans.
+pub(super) fn adopt_orphans() {}
+
+/// None.
+pub(super) fn has_adopted() -> bool {
+    false
+}
+
+/// Nothing of an ended process stays.
+pub(super) fn has_dead() -> bool {
+    false
+}
+
+/// Never needed.
+pub(super) fn bury(_is_waited_for: impl Fn(u32) -> bool) {}
+
 /// The process trees of some commands.
 pub(super) struct Members {
     leaders: Vec<Leader>,
@@ -34,6 +55,11 @@ pub(super) struct Members {
 impl Members {
     pub(super) fn of(leaders: &[Leader]) -> Self {
         Self { leaders: leaders.to_vec() }
+    }
+
+    /// The same: there are no orphans.
+    pub(super) fn everyone(leaders: &[Leader]) -> Self {
+        Self::of(leaders)
     }
 
     /// After the one attempt nobody is left whom we could reach.

@@ -83,3 +83,27 @@ proptest! {
         }
     }
 }
+
+fn in_pieces(text: &str, size: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let mut stripper = Stripper::default();
+    let pieces = letters.chunks(size).map(|piece| piece.iter().collect::<String>());
+    pieces.map(|piece| stripper.strip(&piece).into_owned()).collect()
+}
+
+#[test]
+fn sequences_may_come_in_pieces() {
+    let text = "a\x1b[1;31mb\x1b[0m \x1b]0;title\x07c\x1b]8;;url\x1b\\d\u{9b}1me\x1b(Bf\x1bMg";
+    for size in 1..text.chars().count() {
+        assert_eq!(in_pieces(text, size), "ab cdefg", "{size}");
+    }
+}
+
+#[test]
+fn a_sequence_without_end_is_not_held_for_ever() {
+    let text = format!("\x1b]{}", "x".repeat(10_000));
+    assert_eq!(in_pieces(&text, 100).len(), 10_000);
+    let mut stripper = Stripper::default();
+    assert_eq!(stripper.strip("a\x1b]unclosed"), "a");
+    assert_eq!(stripper.strip("\x1b[0mb"), "unclosedb");
+}

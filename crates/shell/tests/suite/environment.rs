@@ -28,6 +28,19 @@ async fn git_takes_our_settings_over_the_repositorys() {
     assert_eq!(outcome(command).await.text(), "cat");
 }
 
+/// Regression: `diff.external` was set to nothing, which git ran.
+#[tokio::test]
+async fn git_shows_differences() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(
+        "git init -q . && echo one > file && git add file && echo two > file && git diff | tail -n 1; \
+         git ls-remote ssh://nowhere.invalid/x 2>&1 | grep -c 'cannot run'",
+    );
+    command.cwd = folder.path().into();
+    command.environment = child_environment(command.environment, &[]);
+    assert_eq!(outcome(command).await.text(), "+two\n0");
+}
+
 #[tokio::test]
 async fn only_the_given_environment_is_passed_on() {
     let mut command = command("echo \"[$HOME][$GIVEN]\"");

@@ -4,12 +4,7 @@ use std::time::{Duration, Instant};
 
 use pollux_shell::Ended;
 
-use super::{is_running, number, sh, sh_in, shells, wait_until_gone};
-
-fn end(id: u32) {
-    let killed = std::process::Command::new("kill").arg(id.to_string()).status().unwrap();
-    assert!(killed.success());
-}
+use super::{end, is_running, number, sh, sh_in, shells, wait_until_gone};
 
 #[tokio::test]
 async fn background_jobs_are_listed_and_go_on() {

@@ -1,9 +1,14 @@
+mod analysis;
+mod background;
 mod endings;
 mod environment;
 mod jobs;
 mod output;
+mod piped;
 mod reaping;
 mod scripts;
+#[cfg(unix)]
+mod terminal;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -73,6 +78,12 @@ pub(crate) fn is_running(id: u32) -> bool {
     }
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
     !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X'])
+}
+
+/// Asks a process to end. No program does it: a child of the test might be buried with the orphans of a command.
+pub(crate) fn end(id: u32) {
+    let process = rustix::process::Pid::from_raw(id.cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
 }
 
 /// Waits until a process is gone, three seconds at most.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pollux_shell::{reap_all, run};
 use tokio_util::sync::CancellationToken;
 
-use super::{command, is_running, number, sh};
+use super::{command, is_running, number, sh, wait_until_gone};
 
 const INNER: &str = "suite::reaping::inner";
 
@@ -34,11 +34,20 @@ fn inner() {
             stopped.cancel();
         });
         let cancelled = cancelled.await.unwrap();
-        [background, hidden, cancelled].map(|outcome| number(&outcome.text(), "job"))
+        // One that left the session, and whose parent is gone.
+        let daemon = sh("(setsid sh -c 'echo job=$$; exec sleep 1000' &)").await;
+        // One that did so, and has ended since: nothing of it stays in the table of processes.
+        let dead = sh("(setsid sh -c 'echo job=$$; sleep 0.1' &)").await;
+        let dead = number(&dead.text(), "job");
+        wait_until_gone(dead).await;
+        while std::path::Path::new(&format!("/proc/{dead}")).exists() {
+            sh("true").await;
+        }
+        [background, hidden, cancelled, daemon].map(|outcome| number(&outcome.text(), "job"))
     });
     // The program ends at once, with the killing of the cancelled command still under way.
     runtime.shutdown_background();
-    assert!(is_running(left[0]));
+    assert!(is_running(left[0]) && is_running(left[3]));
     let started = Instant::now();
     reap_all();
     assert!(left.iter().all(|&id| !is_running(id)), "{left:?}");

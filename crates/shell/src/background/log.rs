@@ -1,0 +1,59 @@
+//! The log of one background process: what it printed as plain text, on disk and nowhere else.
+
+use std::path::{Path, PathBuf};
+
+use pollux_fs::CappedFile;
+
+use crate::output::Output;
+use crate::spill::DEFAULT_SPILL_CAP;
+use crate::text::{Decoder, Stripper};
+
+/// Takes output as it comes. A file that cannot be written never stops the process: the failure is kept.
+#[derive(Debug)]
+pub(crate) struct Log {
+    path: PathBuf,
+    file: Option<CappedFile>,
+    failure: Option<String>,
+    decoder: Decoder,
+    stripper: Stripper,
+}
+
+impl Log {
+    /// A new file. One that is there belongs to a process that is gone: its number is ours now.
+    pub(super) fn create(path: PathBuf) -> Self {
+        let (file, failure) = match CappedFile::replace(&path, DEFAULT_SPILL_CAP) {
+            Ok(file) => (Some(file), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Self { path, file, failure, decoder: Decoder::default(), stripper: Stripper::default() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Adds what one read brought.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let Some(file) = &mut self.file else { return };
+        let text = self.decoder.decode(bytes);
+        if let Err(error) = file.write(self.stripper.strip(&text).as_bytes()) {
+            self.failure = Some(error.to_string());
+            self.file = None;
+        }
+    }
+
+    /// Adds what a command printed before it came here.
+    pub(crate) fn push_output(&mut self, output: &Output) {
+        self.push(output.head());
+        if output.omitted() > 0 {
+            self.push(format!("\n... [{} bytes omitted] ...\n", output.omitted()).as_bytes());
+        }
+        let (first, second) = output.tail();
+        self.push(first);
+        self.push(second);
+    }
+}

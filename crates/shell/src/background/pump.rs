@@ -1,0 +1,120 @@
+//! The task that serves one background process: reads what it prints, sees its end, and ends it when told to.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::log::Log;
+use super::{BackgroundProcess, ProcessState};
+use crate::output::Output;
+use crate::pipe::READ_SIZE;
+use crate::run::{LAST_WORDS, SILENCE, deadline, reached, read_some, signal};
+use crate::started::Started;
+use crate::text::Transcript;
+
+/// One process and where its output goes.
+pub(super) struct Pump {
+    started: Started,
+    log: Arc<Mutex<Log>>,
+    first: Arc<Mutex<Option<Output>>>,
+    state: watch::Sender<ProcessState>,
+    stop: CancellationToken,
+    limit: Option<Duration>,
+    buffer: Vec<u8>,
+    /// Makes plain text of what a terminal was sent.
+    transcript: Option<Transcript>,
+}
+
+impl Pump {
+    pub(super) fn new(
+        started: Started,
+        process: &BackgroundProcess,
+        state: watch::Sender<ProcessState>,
+        limit: Option<Duration>,
+    ) -> Self {
+        let (log, first) = (Arc::clone(&process.log), Arc::clone(&process.first));
+        let (stop, buffer) = (process.stop.clone(), vec![0; READ_SIZE]);
+        let transcript = started.terminal.is_some().then(Transcript::default);
+        Self { started, log, first, state, stop, limit, buffer, transcript }
+    }
+
+    pub(super) async fn run(mut self) {
+        let status = self.watch().await;
+        self.last_words().await;
+        self.started.session.release();
+        let code = status.and_then(|status| status.code());
+        let state = ProcessState::Exited { code, signal: status.and_then(signal) };
+        // Whoever asked may have left.
+        self.state.send_replace(state);
+        self.serve_the_rest().await;
+    }
+
+    /// Until the command itself has ended.
+    async fn watch(&mut self) -> Option<ExitStatus> {
+        let end = deadline(self.limit);
+        let mut ending = false;
+        loop {
+            let Started { child, reader, session, .. } = &mut self.started;
+            tokio::select! {
+                biased;
+                // A child that cannot be waited for is not ours any more.
+                status = child.wait() => return status.ok(),
+                () = self.stop.cancelled(), if !ending => {
+                    ending = true;
+                    session.end();
+                }
+                () = reached(end), if !ending => {
+                    ending = true;
+                    session.end();
+                }
+                read = read_some(reader, &mut self.buffer) => {
+                    self.take(read);
+                    // A flood must not keep others from their turn.
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+
+    /// What is in the pipe when the command has ended.
+    async fn last_words(&mut self) {
+        let last = Instant::now() + LAST_WORDS;
+        while self.started.reader.is_some() {
+            let silence = (Instant::now() + SILENCE).min(last);
+            let read = read_some(&mut self.started.reader, &mut self.buffer);
+            let Ok(read) = timeout_at(silence, read).await else { return };
+            self.take(read);
+        }
+    }
+
+    /// What the command left running prints to the same log.
+    async fn serve_the_rest(&mut self) {
+        while self.started.reader.is_some() {
+            let read = read_some(&mut self.started.reader, &mut self.buffer).await;
+            self.take(read);
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn take(&mut self, read: io::Result<usize>) {
+        let length = read.unwrap_or(0);
+        if length == 0 {
+            self.started.reader = None;
+            return;
+        }
+        let mut bytes = &self.buffer[..length];
+        let text = self.transcript.as_mut().map(|transcript| transcript.take(bytes));
+        if let Some(text) = &text {
+            bytes = text.as_bytes();
+        }
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        if let Some(first) = &mut *self.first.lock().unwrap_or_else(PoisonError::into_inner) {
+            first.push(bytes);
+        }
+    }
+}

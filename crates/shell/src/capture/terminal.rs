@@ -1,0 +1,202 @@
+//! The output of a command that has a terminal.
+//!
+//! What is told of it is what a terminal would show, so everything goes through one. That costs more than a fast
+//! program takes to print: beyond its beginning, output waits in a queue of bounded length, from which the terminal
+//! takes as it can. What falls out of the queue is told as omitted, as in the middle of any long output.
+
+use std::collections::VecDeque;
+
+use pollux_protocol::AnsiOutput;
+
+use super::{Captured, Chunk, SNIFFED_BYTES};
+use crate::output::{Limits, Output};
+use crate::screen::Screen;
+use crate::spill::{Spill, Spiller};
+use crate::terminal::TerminalSize;
+use crate::text::Transcript;
+
+/// Bytes that the terminal takes at one go: some milliseconds of work.
+const AT_ONCE: usize = 64 << 10;
+/// More bytes than these are not taken on the thread that serves everyone.
+const SHORT_WORK: usize = 256 << 10;
+/// Bytes of the transcript that are kept until it is known that a file is needed.
+const EARLY_BYTES: usize = 1 << 20;
+/// One byte of so many is a NUL: the output is binary (Gemini CLI 0.61).
+const NULS_OF_BINARY: u64 = 10;
+
+/// The output of one command, being collected.
+pub(crate) struct TerminalCapture<F> {
+    on_output: F,
+    view: View,
+    /// Something has changed since the screen was shown.
+    changed: bool,
+    file: Option<File>,
+    binary: bool,
+    bytes: u64,
+    sniffed: u64,
+    nuls: u64,
+}
+
+/// The terminal and what it has not taken yet.
+struct View {
+    screen: Screen,
+    queue: VecDeque<u8>,
+    longest_queue: usize,
+    /// Bytes that fell out of the queue since the terminal took some.
+    lost: u64,
+}
+
+/// The file with the whole output, as plain text.
+struct File {
+    transcript: Transcript,
+    early: Output,
+    spiller: Spiller,
+}
+
+impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
+    pub(crate) fn new(
+        size: TerminalSize,
+        colour: bool,
+        limits: Limits,
+        spill: Option<Spill>,
+        on_output: F,
+    ) -> Self {
+        let view = View {
+            screen: Screen::new(size, limits, colour),
+            queue: VecDeque::new(),
+            longest_queue: limits.tail.max(AT_ONCE),
+            lost: 0,
+        };
+        let file = spill.map(|spill| File {
+            transcript: Transcript::default(),
+            early: Output::new(Limits { head: EARLY_BYTES, tail: 0 }),
+            spiller: Spiller::new(spill, EARLY_BYTES),
+        });
+        let (bytes, sniffed, nuls) = (0, 0, 0);
+        Self { on_output, view, changed: false, file, binary: false, bytes, sniffed, nuls }
+    }
+
+    /// Takes what one read brought; gives back what the terminal answers to the program.
+    pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
+        self.sniff(chunk);
+        self.bytes += chunk.len() as u64;
+        if let Some(file) = &mut self.file {
+            file.take(chunk, self.binary);
+        }
+        if self.binary {
+            (self.on_output)(Chunk::Binary { received: self.bytes });
+            return Vec::new();
+        }
+        self.changed = true;
+        self.view.queue(chunk);
+        if self.bytes <= EARLY_BYTES as u64 {
+            self.view.take(usize::MAX);
+        }
+        self.view.screen.take_answers()
+    }
+
+    fn sniff(&mut self, chunk: &[u8]) {
+        let to_sniff = usize::try_from(SNIFFED_BYTES.saturating_sub(self.sniffed)).unwrap_or(0);
+        let sniffed = &chunk[..chunk.len().min(to_sniff)];
+        self.sniffed += sniffed.len() as u64;
+        self.nuls += sniffed.iter().map(|byte| u64::from(*byte == 0)).sum::<u64>();
+        self.binary |= self.nuls * NULS_OF_BINARY > self.sniffed;
+    }
+
+    /// Shows the screen if something has changed; gives back what the terminal answers to the program.
+    pub(crate) fn show(&mut self) -> Vec<u8> {
+        if !std::mem::take(&mut self.changed) || self.binary {
+            return Vec::new();
+        }
+        self.view.take(AT_ONCE);
+        self.changed = !self.view.queue.is_empty();
+        let lines = self.view.screen.look();
+        (self.on_output)(Chunk::Screen { lines: &lines, received: self.bytes });
+        self.view.screen.take_answers()
+    }
+
+    /// The line in which the program may have asked something.
+    pub(crate) fn line_of_cursor(&self) -> String {
+        self.view.screen.line_of_cursor()
+    }
+
+    pub(super) fn on_output(&mut self) -> &mut F {
+        &mut self.on_output
+    }
+
+    /// The screen is not as it was last shown.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed && !self.binary
+    }
+
+    pub(crate) fn resize(&mut self, size: TerminalSize) {
+        self.view.take(usize::MAX);
+        self.view.screen.resize(size);
+        self.changed = true;
+    }
+
+    pub(crate) async fn finish(self) -> Captured {
+        let Self { mut view, file, binary, bytes, .. } = self;
+        let is_short = view.queue.len() <= SHORT_WORK;
+        let tell = move || {
+            view.take(usize::MAX);
+            (view.screen.look_back(), view.screen.into_text())
+        };
+        let (lines, output) = if is_short {
+            tell()
+        } else {
+            // A runtime that is going down does nothing any more, and nobody waits for a result.
+            let told = tokio::task::spawn_blocking(tell).await;
+            told.unwrap_or_else(|_| (AnsiOutput::default(), Output::new(Limits::default())))
+        };
+        Captured {
+            lines: (!binary).then_some(lines),
+            output,
+            spilled: file.and_then(|file| file.spiller.finish()),
+            binary,
+            bytes,
+        }
+    }
+}
+
+impl View {
+    fn queue(&mut self, chunk: &[u8]) {
+        let surplus = (self.queue.len() + chunk.len()).saturating_sub(self.longest_queue);
+        self.queue.drain(..surplus.min(self.queue.len()));
+        self.lost += surplus as u64;
+        self.queue.extend(chunk);
+    }
+
+    /// The terminal takes bytes from the queue, `most` at most.
+    fn take(&mut self, most: usize) {
+        let length = most.min(self.queue.len());
+        if length == 0 {
+            return;
+        }
+        let lost = std::mem::take(&mut self.lost);
+        if lost > 0 {
+            self.screen.skip(lost);
+        }
+        let (first, second) = self.queue.as_slices();
+        let of_first = length.min(first.len());
+        self.screen.print(&first[..of_first]);
+        self.screen.print(&second[..length - of_first]);
+        self.queue.drain(..length);
+    }
+}
+
+impl File {
+    /// What is binary goes there as it is.
+    fn take(&mut self, chunk: &[u8], is_binary: bool) {
+        if is_binary {
+            self.spiller.take(&self.early, chunk);
+            return self.early.push(chunk);
+        }
+        let text = self.transcript.take(chunk);
+        self.spiller.take(&self.early, text.as_bytes());
+        self.early.push(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

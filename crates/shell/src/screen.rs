@@ -1,0 +1,192 @@
+//! What a terminal would show of a command's output: lines that have left the screen, as text, and the screen.
+//! Pure: bytes in, text and lines out. The memory it takes does not grow with the output.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+
+use pollux_protocol::AnsiOutput;
+use vt100::capture::{
+    BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents, basic_formatted_to_plain,
+};
+use vt100::{Callbacks, Parser};
+
+use crate::output::{Limits, Output};
+use crate::terminal::TerminalSize;
+
+mod look;
+#[cfg(test)]
+mod tests;
+
+/// Lines above the screen that can be shown in their colours.
+const REMEMBERED_LINES: usize = 300;
+
+/// A terminal with nobody in front of it.
+pub(crate) struct Screen {
+    parser: Parser<Above>,
+    colour: bool,
+}
+
+/// What happens outside of the screen.
+struct Above {
+    /// The text of the lines that have left the screen at its top. A line that the terminal has broken is whole again.
+    text: Output,
+    state: BasicFormattedCaptureState,
+    /// The last of these lines with their colours, one for each line of the screen.
+    remembered: VecDeque<String>,
+    /// What a terminal answers to the questions of programs.
+    answers: Vec<u8>,
+    line: String,
+}
+
+impl Screen {
+    /// An empty screen. `limits` are those of the text that is kept; without `colour` lines are shown plain.
+    pub(crate) fn new(size: TerminalSize, limits: Limits, colour: bool) -> Self {
+        let above = Above {
+            text: Output::new(limits),
+            state: BasicFormattedCaptureState::new(),
+            remembered: VecDeque::new(),
+            answers: Vec::new(),
+            line: String::new(),
+        };
+        let (rows, columns) = cells(size);
+        Self { parser: Parser::new_with_callbacks(rows, columns, 0, above), colour }
+    }
+
+    /// Takes what a program has printed.
+    pub(crate) fn print(&mut self, bytes: &[u8]) {
+        self.parser.process(bytes);
+    }
+
+    /// So many bytes were printed and are lost. What comes next stands at the end.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        // CAN ends a sequence whose end was lost.
+        self.parser.process(b"\x18");
+        let above = self.parser.callbacks_mut();
+        above.text.skip(bytes);
+        above.remembered.clear();
+    }
+
+    /// What to type for a terminal that was asked something.
+    pub(crate) fn take_answers(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.parser.callbacks_mut().answers)
+    }
+
+    /// The window has a new size.
+    pub(crate) fn resize(&mut self, size: TerminalSize) {
+        // Lines that have left the screen do not come back to it: their text is settled.
+        self.parser.screen_mut().clear_scrollback();
+        let (rows, columns) = cells(size);
+        self.parser.set_size(rows, columns);
+    }
+
+    /// The text on the line of the cursor, up to the cursor: where a program that asks has asked.
+    pub(crate) fn line_of_cursor(&self) -> String {
+        let screen = self.parser.screen();
+        let (row, column) = screen.cursor_position();
+        screen.contents_between(row, 0, row, column).trim_end_matches('\n').to_owned()
+    }
+
+    /// What stands on the screen.
+    pub(crate) fn look(&self) -> AnsiOutput {
+        let mut lines = look::lines(self.parser.screen(), self.colour);
+        look::trim_end(&mut lines);
+        AnsiOutput(lines)
+    }
+
+    /// The screen and the lines above it, some hundreds at most.
+    pub(crate) fn look_back(&self) -> AnsiOutput {
+        let (_, columns) = self.parser.screen().size();
+        let mut lines: Vec<_> = (self.parser.callbacks().remembered.iter())
+            .map(|line| look::line_of(line, columns, self.colour))
+            .collect();
+        lines.extend(look::lines(self.parser.screen(), self.colour));
+        look::trim_end(&mut lines);
+        AnsiOutput(lines)
+    }
+
+    /// All of the text. A program that had a screen of its own when it ended is told of last.
+    pub(crate) fn into_text(mut self) -> Output {
+        let alternate = self.parser.screen().alternate_screen();
+        let own = alternate.then(|| self.parser.screen().contents());
+        if alternate {
+            // CAN ends a sequence that was cut off; then back to the ordinary screen.
+            self.parser.process(b"\x18\x1b[?47l");
+        }
+        let (screen, above) = self.parser.screen_and_callbacks_mut();
+        let mut rest = String::new();
+        let range = BasicFormattedCaptureRange::Full(&mut above.state);
+        // Writing to a `String` cannot fail.
+        screen.write_contents_formatted_basic(&mut rest, range).unwrap_or_default();
+        let rest = plain(&rest);
+        above.text.push(rest.trim_end_matches('\n').as_bytes());
+        // The line of the cursor has not been begun: that before it has ended.
+        if screen.cursor_position().1 == 0 && own.is_none() {
+            above.text.push(b"\n");
+        }
+        if let Some(own) = own.filter(|text| !text.trim().is_empty()) {
+            above.text.push(format!("\n{}", own.trim_end()).as_bytes());
+        }
+        std::mem::replace(&mut above.text, Output::new(Limits { head: 0, tail: 0 }))
+    }
+}
+
+impl Callbacks for Above {
+    fn on_scroll(&mut self, row: RowContents<'_>, alternate_screen: bool) {
+        if alternate_screen {
+            return;
+        }
+        // Writing to a `String` cannot fail.
+        self.line.clear();
+        row.write_formatted_basic(&mut self.line, &mut self.state).unwrap_or_default();
+        for piece in basic_formatted_to_plain(&self.line) {
+            self.text.push(piece.as_bytes());
+        }
+        let mut line = match self.remembered.len() {
+            REMEMBERED_LINES => self.remembered.pop_front().unwrap_or_default(),
+            _ => String::new(),
+        };
+        line.clear();
+        let mut alone = BasicFormattedCaptureState::new();
+        row.write_formatted_basic(&mut line, &mut alone).unwrap_or_default();
+        self.remembered.push_back(line);
+    }
+
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut vt100::Screen,
+        first: Option<u8>,
+        _: Option<u8>,
+        parameters: &[&[u16]],
+        last: char,
+    ) {
+        let parameter = parameters.first().and_then(|values| values.first()).copied();
+        let answer = match (first, last, parameter.unwrap_or(0)) {
+            // Device status: fine.
+            (None, 'n', 5) => "\x1b[0n".to_owned(),
+            // Where the cursor is, counted from 1.
+            (None, 'n', 6) => {
+                let (row, column) = screen.cursor_position();
+                format!("\x1b[{};{}R", row + 1, column + 1)
+            }
+            // What kind of terminal: a VT220 with colour.
+            (None, 'c', 0) => "\x1b[?62;22c".to_owned(),
+            _ => return,
+        };
+        // Who asks a thousand times hears the first answers.
+        if self.answers.len() < MOST_ANSWERS {
+            self.answers.extend_from_slice(answer.as_bytes());
+        }
+    }
+}
+
+/// Bytes of answers that wait to be typed.
+const MOST_ANSWERS: usize = 1024;
+
+fn plain(formatted: &str) -> String {
+    basic_formatted_to_plain(formatted).collect()
+}
+
+fn cells(size: TerminalSize) -> (NonZeroU16, NonZeroU16) {
+    let at_least_one = |length| NonZeroU16::new(length).unwrap_or(NonZeroU16::MIN);
+    (at_least_one(size.rows()), at_least_one(size.columns()))
+}

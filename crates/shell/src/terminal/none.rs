@@ -1,0 +1,35 @@
+//! Where there are no pseudo-terminals that we could use, commands run over plain pipes.
+
+use std::convert::Infallible;
+use std::io;
+use std::process::Command;
+
+use super::{Modes, TerminalSize};
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) struct Terminal(Infallible);
+
+impl Terminal {
+    /// # Errors
+    /// Always.
+    pub(crate) fn attach(_command: &mut Command, _size: TerminalSize) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) async fn read(&self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub(crate) async fn write(&self, _bytes: &[u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub(crate) fn resize(&self, _size: TerminalSize) {
+        match self.0 {}
+    }
+
+    pub(crate) fn modes(&self) -> Option<Modes> {
+        match self.0 {}
+    }
+}
