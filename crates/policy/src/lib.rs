@@ -1,11 +1,37 @@
 //! May this call run?
 //!
-//! The answer is a pure function of the call's declared effects, the approval mode and what the
-//! settings exclude: no I/O, no clock, no person. Asking a person, when the answer is
-//! [`Verdict::Ask`], is the agent's business.
+//! The answer is a pure function of rules, the call and the approval mode: no I/O, no clock, no person. Rules are
+//! values; they come from the files that Pollux brings along, those of extensions, the project, the person and the
+//! administrator, and from settings. Asking a person, when the answer is [`Verdict::Ask`], is the agent's business.
 
-mod decide;
-mod exclusions;
+mod approval;
+mod arguments;
+mod checker;
+mod command;
+mod defaults;
+mod expression;
+mod facts;
+mod file;
+mod judgement;
+mod lint;
+mod policy;
+mod prefix;
+mod problem;
+mod rule;
+mod settings;
+mod store;
+mod subject;
 
-pub use decide::{Policy, Query, Verdict};
-pub use exclusions::Exclusions;
+pub use approval::{Approval, ApprovalError, FILE_NAME as APPROVALS_FILE, Scope};
+pub use checker::{Checker, CheckerKind, CheckerRule};
+pub use expression::{Expression, ExpressionError, Found};
+pub use facts::Facts;
+pub use file::{PolicyFile, read};
+pub use judgement::{Judgement, PartJudgement, Verdict};
+pub use policy::Policy;
+pub use prefix::Prefix;
+pub use problem::{Problem, ProblemKind};
+pub use rule::{Modes, Pattern, Priority, Rule, Ruling, Source, Tier, ToolPattern};
+pub use settings::ToolLists;
+pub use store::{FoundPolicies, PolicyPlaces, consent_items};
+pub use subject::{Query, Subject};

@@ -1,0 +1,195 @@
+//! What a person allows for good: the rule for a call, and the file that keeps such rules.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use pollux_fs::WriteOptions;
+use pollux_protocol::ApprovalMode;
+use serde_json::Value;
+
+use crate::arguments;
+use crate::command::approval::{Narrow, narrow};
+use crate::file::{self, MAX_BYTES, PolicyFile};
+use crate::policy::Policy;
+use crate::rule::Tier;
+use crate::subject::Query;
+
+/// The file of saved approvals, in the folder of the person's policies.
+pub const FILE_NAME: &str = "auto-saved.toml";
+
+/// Tools whose approval without a condition would be one for everything.
+const NEVER_WHOLE: &[&str] = &[
+    "glob",
+    "grep_search",
+    "read_many_files",
+    "read_file",
+    "list_directory",
+    "write_file",
+    "replace",
+    "run_shell_command",
+];
+
+/// An approval for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// The rule as it stands in a file.
+    text: String,
+    tool: String,
+}
+
+/// How far it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This tool, as narrowly as the call allows.
+    Call,
+    /// Every tool of the server.
+    Server,
+}
+
+/// An approval could not be kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Failed to persist policy for {tool}: {reason}")]
+pub struct ApprovalError {
+    /// The tool.
+    pub tool: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Approval {
+    /// The narrowest rule that allows this call again; none when there is none.
+    pub fn of(policy: &Policy, query: &Query<'_>, scope: Scope) -> Option<Self> {
+        let tool = query.subject.tool;
+        let mut text = String::from("[[rule]]\ndecision = \"allow\"\npriority = 950\n");
+        let mut field = |name: &str, value: &str| {
+            // Writing to a String cannot fail.
+            writeln!(text, "{name} = {value}").unwrap_or_default();
+        };
+        let line = query.args.get("command").and_then(Value::as_str);
+        match (query.subject.server, scope) {
+            (Some(server), Scope::Server) => {
+                field("toolName", "\"*\"");
+                field("mcpName", &quoted(server));
+            }
+            (Some(server), Scope::Call) => {
+                let bare = query.subject.bare_names().last().unwrap_or(tool);
+                field("toolName", &quoted(bare));
+                field("mcpName", &quoted(server));
+            }
+            (None, _) => {
+                field("toolName", &quoted(tool));
+                match line
+                    .filter(|_| query.subject.is_shell())
+                    .map(|line| narrow(policy, query, line))
+                {
+                    Some(Some(Narrow::Prefixes(prefixes))) => {
+                        let prefixes: Vec<String> =
+                            prefixes.iter().map(|text| quoted(text)).collect();
+                        field("commandPrefix", &format!("[ {} ]", prefixes.join(", ")));
+                    }
+                    Some(Some(Narrow::Exactly(pattern))) => {
+                        field("commandRegex", &quoted(&pattern));
+                        field("allowRedirection", "true");
+                    }
+                    Some(None) => return None,
+                    None => match argument(query) {
+                        Some(pattern) => field("argsPattern", &quoted(&pattern)),
+                        None if NEVER_WHOLE.contains(&tool) => return None,
+                        None => {}
+                    },
+                }
+            }
+        }
+        let modes = modes_from(query.mode).iter().map(|mode| quoted(mode.as_str()));
+        field("modes", &format!("[ {} ]", modes.collect::<Vec<_>>().join(", ")));
+        Some(Self { text, tool: tool.to_owned() })
+    }
+
+    /// The rules for the rest of the session.
+    pub fn rules(&self) -> PolicyFile {
+        file::read(Tier::Workspace, Path::new("this session"), &self.text)
+    }
+
+    /// Keeps it in `file`. A file that is no TOML is kept beside it under another name.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn save(&self, path: &Path) -> Result<(), ApprovalError> {
+        let fail = |error: pollux_fs::Error| ApprovalError {
+            tool: self.tool.clone(),
+            reason: error.to_string(),
+        };
+        let old = match pollux_fs::read_text(path, MAX_BYTES as u64) {
+            Ok(file) => file.text,
+            Err(pollux_fs::Error::NotFound { .. }) => String::new(),
+            Err(error) => return Err(fail(error)),
+        };
+        if old.contains(self.text.trim_end()) {
+            return Ok(());
+        }
+        let mut kept = old;
+        if file::read(Tier::User, path, &kept).problems.iter().any(crate::Problem::is_error) {
+            let aside = path.with_extension("toml.bak");
+            pollux_fs::write_atomic(&aside, kept.as_bytes(), &WriteOptions::private())
+                .map_err(fail)?;
+            kept.clear();
+        }
+        if !kept.is_empty() {
+            let gap = if kept.ends_with('\n') { "\n" } else { "\n\n" };
+            kept.push_str(gap);
+        }
+        kept.push_str(&self.text);
+        let options = WriteOptions::private();
+        pollux_fs::write_atomic(path, kept.as_bytes(), &options).map(drop).map_err(fail)
+    }
+}
+
+/// A pattern for the argument that says what a call is about.
+fn argument(query: &Query<'_>) -> Option<String> {
+    let key = match query.subject.tool {
+        "replace" | "write_file" | "read_file" => "file_path",
+        "list_directory" => "dir_path",
+        "glob" | "grep_search" => "pattern",
+        "read_many_files" => "include",
+        _ => return None,
+    };
+    let effects = query.effects;
+    let path = effects.writes.first().or(effects.reads.first()).filter(|_| key.ends_with("_path"));
+    let value = match path {
+        // A rule of the person holds in every folder: it must name the whole path.
+        Some(path) => Value::from(path.to_string_lossy()),
+        None => query.args.get(key)?.clone(),
+    };
+    let mut fields = serde_json::Map::new();
+    fields.insert(key.to_owned(), value);
+    let text = arguments::text(&Value::Object(fields));
+    let inner = text.trim_start_matches("{\0").trim_end_matches("\0}");
+    let mut pattern = String::from("\\x00");
+    for letter in inner.chars() {
+        if letter.is_ascii() && !letter.is_ascii_alphanumeric() && letter != '_' {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push_str("\\x00");
+    (pattern.len() <= crate::expression::MAX_LENGTH).then_some(pattern)
+}
+
+/// This mode and every one that allows more.
+fn modes_from(mode: ApprovalMode) -> &'static [ApprovalMode] {
+    use ApprovalMode::{AutoEdit, Default, Plan, Yolo};
+    match mode {
+        Plan => &[Plan, Default, AutoEdit, Yolo],
+        Default => &[Default, AutoEdit, Yolo],
+        AutoEdit => &[AutoEdit, Yolo],
+        Yolo => &[Yolo],
+    }
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+use std::fs;
+
+use pollux_protocol::Effects;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::*;
+use crate::{Facts, Subject, Verdict};
+
+fn asking() -> Policy {
+    let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
+    Policy::new(facts, PolicyFile::default())
+}
+
+fn query<'a>(args: &'a Value, effects: &'a Effects) -> Query<'a> {
+    let subject = Subject::named("run_shell_command");
+    Query { subject, args, effects, mode: ApprovalMode::Default }
+}
+
+/// What a saved approval of `given` says about other lines.
+fn after(given: &str, lines: &[(&str, bool)]) {
+    let policy = asking();
+    let effects = Effects::default();
+    let args = json!({ "command": given });
+    let approval = Approval::of(&policy, &query(&args, &effects), Scope::Call).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("policies").join(FILE_NAME);
+    approval.save(&path).unwrap();
+    approval.save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.matches("[[rule]]").count(), 1, "{text}");
+    let file = file::read(Tier::User, &path, &text);
+    assert_eq!(file.problems, Vec::new(), "{text}");
+    let saved = Policy::new(policy.facts.clone(), file);
+    for (line, allowed) in lines.iter().copied().chain([(given, true)]) {
+        let args = json!({ "command": line });
+        let expected = if allowed { Verdict::Allow } else { Verdict::Ask };
+        assert_eq!(saved.decide(query(&args, &effects)), expected, "{given} then {line}\n{text}");
+        let mut session = policy.clone();
+        approval.rules().rules.into_iter().for_each(|rule| session.add(rule));
+        assert_eq!(
+            session.decide(query(&args, &effects)),
+            expected,
+            "{given} then {line} in the session"
+        );
+    }
+}
+
+#[test]
+fn an_approval_is_narrow_and_matches_afterwards() {
+    after(
+        "git push origin",
+        &[("git push", true), ("git commit -m x", false), ("git push; rm x", false)],
+    );
+    after(
+        "npm run build",
+        &[("npm run build -- -w", true), ("npm run deploy", false), ("npm install", false)],
+    );
+    after("mkdir a", &[("mkdir b", true), ("mkdir b > c", false), ("rmdir a", false)]);
+    after("make && mkdir x", &[("make", false), ("mkdir x", false), ("make && rm x", false)]);
+    after(
+        "make all && mkdir x",
+        &[("make all", true), ("mkdir y", true), ("make all && rm x", false)],
+    );
+    after("python tool.py a", &[("python tool.py b", true), ("python other.py", false)]);
+    after("python -c 'print(1)'", &[("python -c 'print(2)'", false)]);
+    after("rm -rf build", &[("rm -rf build x", false), ("rm x", false)]);
+    after(
+        "echo \"a\\n\" > out.txt",
+        &[("echo b > out.txt", false), ("echo \"a\\n\" > out.txt; rm x", false)],
+    );
+    after(
+        "sudo apt update",
+        &[("sudo apt upgrade", false), ("sudo apt update -q", true), ("sudo rm x", false)],
+    );
+    after("timeout 5 mkdir x", &[("mkdir y", false)]);
+    after("eval $x", &[("eval $y", false)]);
+    after("A=1 mkdir x", &[("A=2 mkdir x", false), ("mkdir x", false)]);
+    after("cd x && touch a\ntouch b", &[("touch c", true), ("cd y", true), ("rm c", false)]);
+    after("./gradlew test", &[("./gradlew build", true), ("./other", false)]);
+}
+
+#[test]
+fn approvals_of_files_hold_for_the_file_however_it_is_called() {
+    let policy = asking();
+    let judge = |policy: &Policy, given: &str, path: &str| {
+        let (args, effects) = (json!({"file_path": given}), Effects::write(path));
+        let subject = Subject::named("write_file");
+        policy.decide(Query {
+            subject,
+            args: &args,
+            effects: &effects,
+            mode: ApprovalMode::Default,
+        })
+    };
+    let (args, effects) = (json!({"file_path": "a (1).txt"}), Effects::write("/p/a (1).txt"));
+    let subject = Subject::named("write_file");
+    let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
+    let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    fs::write(&path, "broken [").unwrap();
+    approval.save(&path).unwrap();
+    assert_eq!(fs::read_to_string(path.with_extension("toml.bak")).unwrap(), "broken [");
+    let file = file::read(Tier::User, &path, &fs::read_to_string(&path).unwrap());
+    let saved = Policy::new(policy.facts.clone(), file);
+    for given in ["a (1).txt", "/p/a (1).txt", "./x/../a (1).txt"] {
+        assert_eq!(judge(&saved, given, "/p/a (1).txt"), Verdict::Allow, "{given}");
+    }
+    assert_eq!(judge(&saved, "a (1).txt", "/other/a (1).txt"), Verdict::Ask);
+    assert_eq!(judge(&saved, "b.txt", "/p/b.txt"), Verdict::Ask);
+}
+
+#[test]
+fn tools_of_servers_and_tools_as_a_whole() {
+    let policy = asking();
+    let (args, effects) = (json!({}), Effects::default());
+    let mode = ApprovalMode::AutoEdit;
+    let of = |subject, scope| {
+        let query = Query { subject, args: &args, effects: &effects, mode };
+        Approval::of(&policy, &query, scope).map(|approval| approval.text)
+    };
+    let server = Subject { server: Some("s"), ..Subject::named("mcp_s_t") };
+    assert!(of(server, Scope::Call).unwrap().contains("toolName = \"t\"\nmcpName = \"s\"\n"));
+    assert!(of(server, Scope::Server).unwrap().contains("toolName = \"*\"\nmcpName = \"s\"\n"));
+    let whole = of(Subject::named("web_fetch"), Scope::Call).unwrap();
+    assert!(
+        whole.ends_with("toolName = \"web_fetch\"\nmodes = [ \"autoEdit\", \"yolo\" ]\n"),
+        "{whole}"
+    );
+    assert_eq!(of(Subject::named("write_file"), Scope::Call), None);
+}

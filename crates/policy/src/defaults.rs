@@ -1,0 +1,39 @@
+//! The rules that Pollux brings along: the files of `defaults/`.
+
+use std::path::Path;
+
+use crate::file::{self, PolicyFile};
+use crate::rule::Tier;
+
+/// Their names and texts.
+const FILES: [(&str, &str); 7] = [
+    ("agents.toml", include_str!("../defaults/agents.toml")),
+    ("conseca.toml", include_str!("../defaults/conseca.toml")),
+    ("plan.toml", include_str!("../defaults/plan.toml")),
+    ("questions.toml", include_str!("../defaults/questions.toml")),
+    ("read-only.toml", include_str!("../defaults/read-only.toml")),
+    ("write.toml", include_str!("../defaults/write.toml")),
+    ("yolo.toml", include_str!("../defaults/yolo.toml")),
+];
+
+/// The rules and checkers of the lowest tier.
+pub(crate) fn defaults() -> PolicyFile {
+    let mut all = PolicyFile::default();
+    for (name, text) in FILES {
+        all.extend(file::read(Tier::Default, Path::new(name), text));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_in_order() {
+        let defaults = defaults();
+        assert_eq!(defaults.problems, Vec::new());
+        assert!(defaults.rules.len() > 40);
+        assert_eq!(defaults.checkers.len(), 3);
+    }
+}

@@ -1,0 +1,289 @@
+//! Policy files: TOML with `[[rule]]` and `[[safety_checker]]` tables.
+//!
+//! Reading is pure. Keys that are not known are passed over, as in Gemini CLI. Whatever else is wrong is told with its
+//! line and column; the rules that are sound are given back all the same, so that what they deny stays denied.
+
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::checker::{Checker, CheckerRule};
+use crate::expression::{Expression, ExpressionError};
+use crate::lint;
+use crate::prefix::Prefix;
+use crate::problem::{Problem, ProblemKind, position};
+use crate::rule::{Pattern, Priority, Rule, Ruling, Source, Tier, ToolPattern};
+use crate::subject::{SHELL, current_name};
+
+mod fields;
+
+pub(crate) use fields::{Fault, Fields};
+
+/// Bytes of one file.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// Rules of one file, with all their names and prefixes told one by one.
+const MAX_RULES: usize = 10_000;
+
+/// What a file says.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyFile {
+    /// Its rules, one for each tool and prefix.
+    pub rules: Vec<Rule>,
+    /// Its safety checkers.
+    pub checkers: Vec<CheckerRule>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+impl PolicyFile {
+    /// Adds what another file says.
+    pub fn extend(&mut self, other: Self) {
+        self.rules.extend(other.rules);
+        self.checkers.extend(other.checkers);
+        self.problems.extend(other.problems);
+    }
+}
+
+/// Reads a file. `path` is only told, not opened.
+pub fn read(tier: Tier, path: &Path, text: &str) -> PolicyFile {
+    let mut reader = FileReader { tier, path, text, file: PolicyFile::default() };
+    if text.len() > MAX_BYTES {
+        let message = format!("The file is larger than {MAX_BYTES} bytes");
+        reader.fault(ProblemKind::FileRead, Fault { at: 0, message });
+        return reader.file;
+    }
+    match DeTable::parse(text) {
+        Ok(table) => reader.tables(table.get_ref()),
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let message = format!("TOML parsing failed: {}", error.message());
+            reader.fault(ProblemKind::TomlParse, Fault { at, message });
+        }
+    }
+    reader.file
+}
+
+struct FileReader<'a> {
+    tier: Tier,
+    path: &'a Path,
+    text: &'a str,
+    file: PolicyFile,
+}
+
+/// The conditions that rules and checkers have in common.
+struct Conditions {
+    tools: Vec<ToolPattern>,
+    server: Option<String>,
+    patterns: Vec<Option<Pattern>>,
+}
+
+impl FileReader<'_> {
+    fn fault(&mut self, kind: ProblemKind, fault: Fault) {
+        let mut problem = Problem::new(self.path, self.tier, kind, fault.message);
+        problem.position = Some(position(self.text, fault.at));
+        self.file.problems.push(problem);
+    }
+
+    fn tables(&mut self, root: &DeTable<'_>) {
+        for (key, value) in root {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                (name @ ("rule" | "safety_checker"), DeValue::Array(items)) => {
+                    for (index, item) in items.iter().enumerate() {
+                        self.table(name, index + 1, item);
+                    }
+                }
+                (name @ ("rule" | "safety_checker"), _) => {
+                    let message = format!("{name} must be written as [[{name}]]");
+                    let at = key.span().start;
+                    self.fault(ProblemKind::SchemaValidation, Fault { at, message });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn table(&mut self, name: &str, number: usize, item: &Spanned<DeValue<'_>>) {
+        let at = item.span().start;
+        let DeValue::Table(table) = item.get_ref() else {
+            let message = format!("each {name} must be a table");
+            return self.fault(ProblemKind::SchemaValidation, Fault { at, message });
+        };
+        let fields = Fields { table, at };
+        let read = match name {
+            "rule" => self.lint(&fields, number).and_then(|()| self.rule(&fields)),
+            _ => self.checker(&fields),
+        };
+        if let Err(fault) = read {
+            self.fault(ProblemKind::SchemaValidation, fault);
+        }
+    }
+
+    /// Tells what is doubtful about the names.
+    fn lint(&mut self, fields: &Fields<'_, '_>, number: usize) -> Result<(), Fault> {
+        let Some((names, _)) = fields.texts("toolName")? else { return Ok(()) };
+        if self.tier == Tier::Default || fields.text("mcpName")?.is_some() {
+            return Ok(());
+        }
+        for (message, suggestion) in names.iter().filter_map(|name| lint::name(number, name)) {
+            let at = fields.fault("toolName", "").at;
+            self.fault(ProblemKind::ToolName, Fault { at, message });
+            if let Some(problem) = self.file.problems.last_mut() {
+                problem.suggestion = suggestion;
+            }
+        }
+        Ok(())
+    }
+
+    fn rule(&mut self, fields: &Fields<'_, '_>) -> Result<(), Fault> {
+        let ruling = match fields.text("decision")?.as_deref() {
+            Some("allow") => Ruling::Allow,
+            Some("ask_user") => Ruling::AskUser,
+            Some("deny") => Ruling::Deny,
+            Some(_) => return Err(fields.fault("decision", "must be allow, deny or ask_user")),
+            None => return Err(fields.fault("decision", "is required")),
+        };
+        let priority = Priority::new(self.tier, fields.priority()?);
+        let conditions = self.conditions(fields)?;
+        let line = position(self.text, fields.at).0;
+        let source = Source::file(self.tier, self.path, line);
+        let rule = Rule {
+            server: conditions.server,
+            subagent: fields.text("subagent")?,
+            annotations: fields.annotations()?,
+            modes: fields.modes()?,
+            interactive: fields.truth("interactive")?,
+            allow_redirection: fields.either_truth("allowRedirection", "allow_redirection")?,
+            deny_message: fields.either_text("denyMessage", "deny_message")?,
+            ..Rule::new(ToolPattern::All, ruling, priority, source)
+        };
+        if rule.subagent.as_deref() == Some("") {
+            let fault = fields.fault("subagent", "must not be empty");
+            self.fault(ProblemKind::RuleValidation, fault);
+        }
+        for tool in conditions.tools {
+            for pattern in &conditions.patterns {
+                if self.file.rules.len() >= MAX_RULES {
+                    let message = format!("The file has more than {MAX_RULES} rules");
+                    return Err(Fault { at: fields.at, message });
+                }
+                let (tool, pattern) = (tool.clone(), pattern.clone());
+                self.file.rules.push(Rule { tool, pattern, ..rule.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn checker(&mut self, fields: &Fields<'_, '_>) -> Result<(), Fault> {
+        let checker = Checker::read(fields)?;
+        let priority = fields.integer("priority")?.unwrap_or(0);
+        let conditions = self.conditions(fields)?;
+        let line = position(self.text, fields.at).0;
+        let rule = Rule {
+            server: conditions.server,
+            annotations: fields.annotations()?,
+            modes: fields.modes()?,
+            ..Rule::new(
+                ToolPattern::All,
+                Ruling::AskUser,
+                Priority::new(self.tier, 0),
+                Source::file(self.tier, self.path, line),
+            )
+        };
+        for tool in conditions.tools {
+            for pattern in &conditions.patterns {
+                let (tool, pattern) = (tool.clone(), pattern.clone());
+                let rule = Rule { tool, pattern, ..rule.clone() };
+                let checker = checker.clone();
+                self.file.checkers.push(CheckerRule { rule, priority, checker });
+            }
+        }
+        Ok(())
+    }
+
+    fn conditions(&mut self, fields: &Fields<'_, '_>) -> Result<Conditions, Fault> {
+        let Some((names, is_list)) = fields.texts("toolName")? else {
+            return Err(fields.fault("toolName", "is required"));
+        };
+        let server = fields.text("mcpName")?;
+        if names.iter().any(String::is_empty) {
+            let fault = fields.fault("toolName", "must not be empty");
+            self.fault(ProblemKind::RuleValidation, fault);
+        }
+        if server.as_deref() == Some("") {
+            let fault = fields.fault("mcpName", "must not be empty");
+            self.fault(ProblemKind::RuleValidation, fault);
+        }
+        let arguments = fields.text("argsPattern")?;
+        let prefixes = fields.texts("commandPrefix")?.map(|(prefixes, _)| prefixes);
+        let regex = fields.text("commandRegex")?;
+        let is_of_commands = prefixes.is_some() || regex.is_some();
+        let given = [arguments.is_some(), prefixes.is_some(), regex.is_some()];
+        if given.iter().filter(|given| **given).count() > 1 {
+            let message = "argsPattern, commandPrefix and commandRegex exclude each other";
+            self.fault(
+                ProblemKind::RuleValidation,
+                Fault { at: fields.at, message: message.into() },
+            );
+        } else if is_of_commands
+            && (is_list || names.iter().any(|name| current_name(name) != SHELL))
+        {
+            let message = "commandPrefix and commandRegex need toolName = \"run_shell_command\"";
+            self.fault(
+                ProblemKind::RuleValidation,
+                Fault { at: fields.at, message: message.into() },
+            );
+        }
+        let patterns = if let Some(prefixes) = prefixes {
+            prefixes.iter().map(|prefix| Some(Pattern::Prefix(Prefix::new(prefix)))).collect()
+        } else if let Some(regex) = regex {
+            let expression = Expression::at_start(&regex);
+            self.expression(fields, "commandRegex", expression)
+                .map(Pattern::Command)
+                .map(Some)
+                .into_iter()
+                .collect()
+        } else if let Some(arguments) = arguments {
+            let expression = Expression::new(&repaired(&arguments));
+            self.expression(fields, "argsPattern", expression)
+                .map(Pattern::Arguments)
+                .map(Some)
+                .into_iter()
+                .collect()
+        } else if fields.text("writes")?.as_deref() == Some("plans") && self.tier == Tier::Default {
+            vec![Some(Pattern::Plans)]
+        } else {
+            vec![None]
+        };
+        let tools = names.iter().map(|name| ToolPattern::new(name, server.as_deref())).collect();
+        Ok(Conditions { tools, server, patterns })
+    }
+
+    fn expression(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        key: &str,
+        expression: Result<Expression, ExpressionError>,
+    ) -> Option<Expression> {
+        match expression {
+            Ok(expression) => Some(expression),
+            Err(error) => {
+                let fault = fields.fault(key, &format!("is no usable pattern: {error}"));
+                self.fault(ProblemKind::RegexCompilation, fault);
+                None
+            }
+        }
+    }
+}
+
+/// Gemini CLI has saved approvals of files with a backslash and a nought where the NUL was meant; they are read as they
+/// were meant.
+fn repaired(pattern: &str) -> String {
+    match pattern.strip_prefix(r"\\0").and_then(|rest| rest.strip_suffix(r"\\0")) {
+        Some(inner) => format!(r"\x00{inner}\x00"),
+        None => pattern.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! The answer, and how it came about.
+
+use crate::rule::{Rule, Ruling};
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// A person must say yes.
+    Ask,
+    /// It may not run.
+    Deny {
+        /// Why, as an addition to what the model is told.
+        message: Option<String>,
+    },
+}
+
+impl Verdict {
+    /// The word of policy files.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask_user",
+            Self::Deny { .. } => "deny",
+        }
+    }
+}
+
+/// The answer, and how it came about.
+#[derive(Debug, Clone)]
+pub struct Judgement<'a> {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The rule that decided; none when no rule applied, or when what it allows had to be asked about all the same.
+    pub rule: Option<&'a Rule>,
+    /// The commands of a command line, each with its own ruling.
+    pub parts: Vec<PartJudgement<'a>>,
+    /// Why the answer is another one than the rule's, in words.
+    pub reason: Option<String>,
+}
+
+/// What is said about one command of a line.
+#[derive(Debug, Clone)]
+pub struct PartJudgement<'a> {
+    /// The command, its words parted by one space.
+    pub text: String,
+    /// What is said.
+    pub ruling: Ruling,
+    /// By which rule.
+    pub rule: Option<&'a Rule>,
+    /// Why it is something else than the rule says.
+    pub reason: Option<String>,
+}

@@ -1,0 +1,196 @@
+//! What is doubtful about rules although they can be read.
+
+use crate::problem::{Problem, ProblemKind};
+use crate::rule::{Pattern, Rule, Tier, ToolPattern};
+
+/// Letters that a name may be away from a known one to be taken for it.
+const NEAR: usize = 3;
+
+/// Names that rules may speak of.
+const KNOWN: &[&str] = &[
+    "activate_skill",
+    "ask_user",
+    "cli_help",
+    "codebase_investigator",
+    "complete_task",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "get_internal_docs",
+    "glob",
+    "google_web_search",
+    "grep_search",
+    "invoke_agent",
+    "list_background_processes",
+    "list_directory",
+    "list_mcp_resources",
+    "read_background_output",
+    "read_file",
+    "read_many_files",
+    "read_mcp_resource",
+    "replace",
+    "run_shell_command",
+    "save_memory",
+    "search_file_content",
+    "stop_background_process",
+    "tracker_add_dependency",
+    "tracker_create_task",
+    "tracker_get_task",
+    "tracker_list_tasks",
+    "tracker_update_task",
+    "tracker_visualize",
+    "update_topic",
+    "web_fetch",
+    "write_file",
+    "write_todos",
+];
+
+/// What is doubtful about a name that a rule gives; and what may have been meant.
+pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)> {
+    if name.contains('*')
+        || name.starts_with("discovered_tool_")
+        || crate::subject::current_name(name) != name
+    {
+        return None;
+    }
+    if name.contains("__") {
+        let message = format!("Rule #{number}: \"{name}\" is the old form of a server's tool.");
+        return Some((
+            message,
+            Some("Use mcpName and toolName, or mcp_<server>_<tool>.".to_owned()),
+        ));
+    }
+    if KNOWN.contains(&name) || name.starts_with("mcp_") {
+        return None;
+    }
+    let near = KNOWN.iter().map(|known| (distance(name, known), known)).min()?;
+    (near.0 <= NEAR).then(|| {
+        let message = format!("Rule #{number}: Unrecognized tool name \"{name}\".");
+        (message, Some(format!("Did you mean \"{}\"?", near.1)))
+    })
+}
+
+/// Levenshtein's distance, in characters. Long names are near to nothing.
+fn distance(left: &str, right: &str) -> usize {
+    const LONGEST: usize = 64;
+    if left.len() > LONGEST {
+        return usize::MAX;
+    }
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (line, a) in left.chars().enumerate() {
+        let mut diagonal = line;
+        row[0] = line + 1;
+        for (column, b) in right.iter().enumerate() {
+            let substitution = diagonal + usize::from(a != *b);
+            diagonal = row[column + 1];
+            row[column + 1] = substitution.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// Rules that nothing ever comes to, because one before them takes all.
+pub(crate) fn shadowed(rules: &[Rule]) -> Vec<Problem> {
+    let mut order: Vec<&Rule> = rules.iter().collect();
+    order.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+    let mut takers: Vec<&Rule> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    for rule in order {
+        if let Some(taker) = takers.iter().find(|taker| takes_all_of(taker, rule)) {
+            problems.extend(told(rule, taker));
+        }
+        let has_no_conditions = rule.pattern.is_none()
+            && rule.server.is_none()
+            && rule.subagent.is_none()
+            && rule.annotations.is_empty();
+        if has_no_conditions {
+            takers.push(rule);
+        }
+    }
+    // One line of a file may stand for many rules.
+    problems.dedup_by(|a, b| a.path == b.path && a.position == b.position);
+    problems
+}
+
+fn takes_all_of(taker: &Rule, rule: &Rule) -> bool {
+    (taker.tool == ToolPattern::All || taker.tool == rule.tool)
+        && taker.modes.covers(rule.modes)
+        && taker.interactive.is_none_or(|wanted| rule.interactive == Some(wanted))
+        // What says the same is no loss.
+        && taker.ruling != rule.ruling
+}
+
+fn told(rule: &Rule, taker: &Rule) -> Option<Problem> {
+    let path = rule.source.file.as_deref()?;
+    let message = format!(
+        "This rule ({}) never decides: {} comes first and takes every call.",
+        in_words(rule),
+        taker.source
+    );
+    let tier = if rule.source.label.starts_with("Admin") {
+        Tier::Admin
+    } else if rule.source.label.starts_with("Workspace") {
+        Tier::Workspace
+    } else {
+        Tier::User
+    };
+    let mut problem = Problem::new(path, tier, ProblemKind::Doubtful, message);
+    problem.position = Some((rule.source.line, 1));
+    Some(problem)
+}
+
+/// A rule in a line: `allow run_shell_command: git …`.
+pub(crate) fn in_words(rule: &Rule) -> String {
+    let pattern = match &rule.pattern {
+        Some(Pattern::Prefix(prefix)) => format!(": {} …", prefix.as_str()),
+        Some(Pattern::Command(expression) | Pattern::Arguments(expression)) => {
+            format!(": /{}/", expression.as_str())
+        }
+        Some(Pattern::Plans) => ": plans".to_owned(),
+        None => String::new(),
+    };
+    let modes: Vec<&str> = rule.modes.named().map(pollux_protocol::ApprovalMode::as_str).collect();
+    let modes = if modes.is_empty() { String::new() } else { format!(" [{}]", modes.join(", ")) };
+    format!("{} {}{pattern}{modes}", rule.ruling.as_str(), rule.tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::file::read;
+
+    #[test]
+    fn names() {
+        assert_eq!(name(1, "write_file"), None);
+        assert_eq!(name(1, "mcp_x_*"), None);
+        assert_eq!(name(1, "something_else_entirely"), None);
+        let (message, suggestion) = name(2, "writ_file").unwrap();
+        assert_eq!(message, "Rule #2: Unrecognized tool name \"writ_file\".");
+        assert_eq!(suggestion.unwrap(), "Did you mean \"write_file\"?");
+        assert!(name(1, "server__tool").unwrap().0.contains("old form"));
+    }
+
+    #[test]
+    fn rules_that_nothing_comes_to() {
+        let rule = |tool: &str, decision: &str, priority: u16, more: &str| {
+            format!(
+                "[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = {priority}\n{more}\n"
+            )
+        };
+        let told = |text: String| {
+            let file = read(Tier::User, Path::new("a.toml"), &text);
+            shadowed(&file.rules).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let all = rule("*", "allow", 9, "");
+        let problems = told(all.clone() + &rule("glob", "deny", 8, ""));
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].starts_with("[USER] Policy file warning in a.toml:6:1:\n  This rule (deny glob) never decides: User: a.toml:1"), "{problems:?}");
+        for lower in [rule("glob", "allow", 8, ""), rule("glob", "deny", 10, "")] {
+            assert_eq!(told(all.clone() + &lower), Vec::<String>::new());
+        }
+        let half = rule("*", "allow", 9, "modes = [\"yolo\"]");
+        assert_eq!(told(half + &rule("glob", "deny", 8, "")), Vec::<String>::new());
+    }
+}

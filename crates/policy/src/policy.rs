@@ -1,0 +1,243 @@
+//! The decision: the first rule that applies, in the order of their ranks. Pure.
+
+use std::path::Path;
+
+use pollux_protocol::{ApprovalMode, Effects};
+use serde_json::Value;
+
+use crate::arguments;
+use crate::checker::CheckerRule;
+use crate::command;
+use crate::defaults::defaults;
+use crate::expression::Expression;
+use crate::facts::Facts;
+use crate::file::PolicyFile;
+use crate::judgement::{Judgement, Verdict};
+use crate::rule::{Pattern, Rule, Ruling};
+use crate::subject::{Query, Subject};
+
+/// The rules of a session, in the order of their ranks, and what decisions rest on beside them.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// What decisions rest on beside the rules.
+    pub facts: Facts,
+    rules: Vec<Rule>,
+    checkers: Vec<CheckerRule>,
+}
+
+impl Default for Policy {
+    /// Only the rules that Pollux brings along.
+    fn default() -> Self {
+        Self::new(Facts::default(), PolicyFile::default())
+    }
+}
+
+impl Policy {
+    /// The rules that Pollux brings along and these.
+    pub fn new(facts: Facts, added: PolicyFile) -> Self {
+        let mut all = defaults();
+        all.extend(added);
+        let PolicyFile { mut rules, mut checkers, .. } = all;
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+        checkers.sort_by_key(|checker| std::cmp::Reverse(checker.priority));
+        Self { facts, rules, checkers }
+    }
+
+    /// The rules, the highest first.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The safety checkers, the first first.
+    pub fn checkers(&self) -> &[CheckerRule] {
+        &self.checkers
+    }
+
+    /// Adds a rule behind those of its own rank.
+    pub fn add(&mut self, rule: Rule) {
+        let at = self.rules.partition_point(|other| other.priority >= rule.priority);
+        self.rules.insert(at, rule);
+    }
+
+    /// Decides about one call.
+    pub fn decide(&self, query: Query<'_>) -> Verdict {
+        self.judge(query).verdict
+    }
+
+    /// Decides about one call, and says by which rule.
+    pub fn judge(&self, query: Query<'_>) -> Judgement<'_> {
+        let query = Query {
+            subject: query.subject.with_arguments(query.args),
+            mode: self.mode(query.mode),
+            ..query
+        };
+        let rules = self.concerned(&query.subject, query.mode);
+        let line = query.args.get("command").and_then(Value::as_str);
+        if let Some(line) = line.filter(|_| query.subject.is_shell()) {
+            return command::judge(self, &rules, &query, line);
+        }
+        let call = CallArguments::new(&query);
+        let rule = rules.into_iter().find(|rule| call.fits(rule, &self.facts));
+        self.by_rule(rule, query.mode)
+    }
+
+    /// True when some call of this tool may run in this mode: only such tools are declared to the model.
+    pub fn declares(&self, subject: Subject<'_>, mode: ApprovalMode) -> bool {
+        let mode = self.mode(mode);
+        for rule in self.concerned(&subject, mode) {
+            match rule.ruling {
+                Ruling::Deny if rule.is_conditional() => {}
+                Ruling::Deny => return false,
+                Ruling::Allow => return true,
+                // Without a person nobody says yes; harmless commands need nobody.
+                Ruling::AskUser => {
+                    return self.facts.interactive
+                        || rule.is_conditional()
+                        || (subject.is_shell() && !rule.is_strict());
+                }
+            }
+        }
+        self.default_ruling(mode) != Ruling::Deny
+    }
+
+    /// The mode that counts. While a file is broken, yolo does not.
+    pub(crate) fn mode(&self, mode: ApprovalMode) -> ApprovalMode {
+        match mode {
+            ApprovalMode::Yolo if self.facts.is_suspended => ApprovalMode::Default,
+            mode => mode,
+        }
+    }
+
+    /// The rules that apply to this tool in this mode, whatever its arguments.
+    fn concerned(&self, subject: &Subject<'_>, mode: ApprovalMode) -> Vec<&Rule> {
+        let counts = |rule: &&Rule| {
+            let is_void = self.facts.without_approvals || self.facts.is_suspended;
+            !(is_void && rule.priority.is_approval() && rule.ruling == Ruling::Allow)
+                && rule.concerns(subject, mode, self.facts.interactive)
+        };
+        self.rules.iter().filter(counts).collect()
+    }
+
+    /// What holds where no rule applies.
+    pub(crate) fn default_ruling(&self, mode: ApprovalMode) -> Ruling {
+        match mode {
+            ApprovalMode::Yolo => Ruling::Allow,
+            _ if self.facts.interactive => Ruling::AskUser,
+            _ => Ruling::Deny,
+        }
+    }
+
+    /// What a rule says, or what holds without one.
+    pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
+        let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
+        let verdict = self.verdict(ruling, rule);
+        Judgement { verdict, rule, parts: Vec::new(), reason: None }
+    }
+
+    /// A ruling as an answer: where nobody can be asked, a question is a no.
+    pub(crate) fn verdict(&self, ruling: Ruling, rule: Option<&Rule>) -> Verdict {
+        match ruling {
+            Ruling::Allow => Verdict::Allow,
+            Ruling::AskUser if self.facts.interactive => Verdict::Ask,
+            Ruling::AskUser => Verdict::Deny { message: None },
+            Ruling::Deny => {
+                Verdict::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) }
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// Its question is asked whatever the command: the settings demand it.
+    pub fn is_strict(&self) -> bool {
+        self.source.label == crate::settings::CONFIRMATION_REQUIRED
+    }
+}
+
+/// The arguments of a call in the forms that patterns look at.
+pub(crate) struct CallArguments<'a> {
+    effects: &'a Effects,
+    /// As they are; none when there are none.
+    given: Option<String>,
+    /// With paths without detours, when there are any.
+    direct: Option<String>,
+    /// With whole paths.
+    absolute: Option<String>,
+}
+
+/// Arguments that hold the path which a call is about.
+const PATH_KEYS: [&str; 3] = ["file_path", "dir_path", "path"];
+
+impl<'a> CallArguments<'a> {
+    pub(crate) fn new(query: &Query<'a>) -> Self {
+        let key =
+            PATH_KEYS.into_iter().find(|key| query.args.get(key).is_some_and(Value::is_string));
+        let path = key.and_then(|key| query.args.get(key)?.as_str());
+        let effects = query.effects;
+        let target = effects.writes.first().or(effects.reads.first());
+        let with = |text: &str| key.map(|key| arguments::text_with(query.args, Some((key, text))));
+        let has_detour =
+            |path: &str| path.split(['/', '\\']).any(|part| matches!(part, "." | ".."));
+        Self {
+            effects,
+            given: (!query.args.is_null()).then(|| arguments::text(query.args)),
+            direct: path
+                .filter(|path| has_detour(path))
+                .and_then(|path| with(&without_detours(path))),
+            absolute: target.and_then(|target| with(&target.to_string_lossy())),
+        }
+    }
+
+    pub(crate) fn fits(&self, rule: &Rule, facts: &Facts) -> bool {
+        match &rule.pattern {
+            None => true,
+            Some(Pattern::Arguments(expression)) => self.matches(expression, rule.ruling),
+            Some(Pattern::Plans) => {
+                !self.effects.writes.is_empty()
+                    && self.effects.writes.iter().all(|path| facts.is_plan(path))
+            }
+            // Only the shell has commands.
+            Some(Pattern::Prefix(_) | Pattern::Command(_)) => false,
+        }
+    }
+
+    /// What is forbidden is forbidden in whatever form; what is allowed must be what the call is about.
+    fn matches(&self, expression: &Expression, ruling: Ruling) -> bool {
+        let found = |text: &Option<String>| text.as_deref().map(|text| expression.find(text));
+        let [given, direct, absolute] =
+            [found(&self.given), found(&self.direct), found(&self.absolute)];
+        if ruling == Ruling::Allow {
+            absolute.is_some_and(super::expression::Found::is_sure)
+                || (given.is_some_and(super::expression::Found::is_sure)
+                    && direct.is_none_or(super::expression::Found::is_sure))
+        } else {
+            [given, direct, absolute]
+                .into_iter()
+                .flatten()
+                .any(super::expression::Found::is_possible)
+        }
+    }
+}
+
+/// A path without `.` and without `..` as far as the text tells.
+fn without_detours(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "..")) => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// A relative path as it is meant in `folder`, without detours as far as the text tells.
+pub(crate) fn lexical(folder: &Path, path: &str) -> std::path::PathBuf {
+    std::path::PathBuf::from(without_detours(&folder.join(path).to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+use pollux_protocol::ApprovalMode;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::rule::Tier;
+
+fn policy(interactive: bool, text: &str) -> Policy {
+    let facts = Facts {
+        interactive,
+        plans_directory: "/plans".into(),
+        folder: "/p".into(),
+        workspace: vec!["/p".into()],
+        ..Facts::default()
+    };
+    let file = crate::file::read(Tier::User, Path::new("my.toml"), text);
+    assert_eq!(file.problems, Vec::new());
+    Policy::new(facts, file)
+}
+
+fn decide(policy: &Policy, tool: &str, args: &Value, mode: ApprovalMode) -> &'static str {
+    let effects = args
+        .get("file_path")
+        .and_then(Value::as_str)
+        .map_or_else(Effects::default, |path| Effects::write(lexical(&policy.facts.folder, path)));
+    let query = Query { subject: Subject::named(tool), args, effects: &effects, mode };
+    policy.decide(query).as_str()
+}
+
+#[test]
+fn what_pollux_brings_along() {
+    use ApprovalMode::{AutoEdit, Default, Plan, Yolo};
+    let args = json!({"file_path": "a.rs"});
+    let table = [
+        ("read_file", ["allow"; 4], ["allow"; 4]),
+        ("read_many_files", ["allow"; 4], ["allow"; 4]),
+        ("grep_search", ["allow"; 4], ["allow"; 4]),
+        ("google_web_search", ["allow"; 4], ["allow"; 4]),
+        ("update_topic", ["allow"; 4], ["allow"; 4]),
+        ("tracker_create_task", ["allow"; 4], ["allow"; 4]),
+        ("write_file", ["ask_user", "allow", "deny", "allow"], ["deny", "allow", "deny", "allow"]),
+        (
+            "run_shell_command",
+            ["ask_user", "ask_user", "deny", "allow"],
+            ["deny", "deny", "deny", "allow"],
+        ),
+        (
+            "web_fetch",
+            ["ask_user", "allow", "ask_user", "allow"],
+            ["deny", "allow", "deny", "allow"],
+        ),
+        (
+            "activate_skill",
+            ["ask_user", "ask_user", "ask_user", "allow"],
+            ["deny", "deny", "deny", "allow"],
+        ),
+        (
+            "stop_background_process",
+            ["allow", "allow", "deny", "allow"],
+            ["deny", "deny", "deny", "allow"],
+        ),
+        ("write_todos", ["allow", "allow", "deny", "allow"], ["deny", "deny", "deny", "allow"]),
+        ("save_memory", ["ask_user", "allow", "deny", "allow"], ["deny", "allow", "deny", "allow"]),
+        ("ask_user", ["ask_user"; 4], ["deny"; 4]),
+        (
+            "enter_plan_mode",
+            ["ask_user", "ask_user", "deny", "allow"],
+            ["allow", "allow", "deny", "allow"],
+        ),
+        ("exit_plan_mode", ["deny", "deny", "ask_user", "deny"], ["deny", "deny", "allow", "deny"]),
+        ("invoke_agent", ["allow", "allow", "deny", "allow"], ["allow", "allow", "deny", "allow"]),
+        (
+            "unheard_of",
+            ["ask_user", "ask_user", "deny", "allow"],
+            ["deny", "deny", "deny", "allow"],
+        ),
+    ];
+    for (tool, interactive, headless) in table {
+        for (person, expected) in [(true, interactive), (false, headless)] {
+            let policy = policy(person, "");
+            for (mode, expected) in [Default, AutoEdit, Plan, Yolo].into_iter().zip(expected) {
+                let said = decide(&policy, tool, &args, mode);
+                assert_eq!(said, expected, "{tool} {mode} person: {person}");
+                let is_edit = tool == "write_file" && mode == Plan;
+                let is_agent = tool == "invoke_agent" && mode == Plan;
+                let declared = policy.declares(Subject::named(tool), mode);
+                assert_eq!(declared, expected != "deny" || is_edit || is_agent, "{tool} {mode}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plan_mode_writes_plans_and_nothing_else() {
+    let policy = policy(false, "");
+    let verdict = |path: &str| {
+        let (args, effects) = (json!({"file_path": path}), Effects::write(path));
+        let subject = Subject::named("write_file");
+        policy.decide(Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Plan })
+    };
+    assert_eq!(verdict("/plans/a.md"), Verdict::Allow);
+    for path in ["/plans/a.rs", "/plans/../src/a.md", "/plansx/a.md", "/src/a.md"] {
+        assert!(matches!(verdict(path), Verdict::Deny { message: Some(_) }), "{path}");
+    }
+}
+
+#[test]
+fn the_highest_rule_that_applies_decides() {
+    let policy = policy(
+        true,
+        r#"
+        [[rule]]
+        toolName = "write_file"
+        decision = "deny"
+        priority = 100
+        denyMessage = "Not here."
+        [[rule]]
+        toolName = "write_file"
+        argsPattern = '"file_path":"docs/'
+        decision = "allow"
+        priority = 200
+        modes = ["default", "plan"]
+        [[rule]]
+        toolName = "*"
+        decision = "ask_user"
+        priority = 50
+        interactive = true
+        "#,
+    );
+    for (args, mode, expected) in [
+        (json!({"file_path": "docs/a.md"}), ApprovalMode::Default, "allow"),
+        (json!({"file_path": "docs/a.md"}), ApprovalMode::Yolo, "deny"),
+        (json!({"file_path": "docs/../src/a.rs"}), ApprovalMode::Default, "deny"),
+        (json!({"file_path": "src/a.rs"}), ApprovalMode::Default, "deny"),
+    ] {
+        assert_eq!(decide(&policy, "write_file", &args, mode), expected, "{args} {mode}");
+    }
+    assert_eq!(decide(&policy, "read_file", &json!({}), ApprovalMode::Yolo), "ask_user");
+    let (args, effects) = (json!({}), Effects::default());
+    let subject = Subject::named("write_file");
+    let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
+    assert_eq!(policy.decide(query), Verdict::Deny { message: Some("Not here.".to_owned()) });
+}
+
+#[test]
+fn what_is_forbidden_is_forbidden_by_any_name() {
+    let policy = policy(
+        true,
+        r#"
+        [[rule]]
+        toolName = "write_file"
+        argsPattern = '"file_path":"/p/secret/'
+        decision = "deny"
+        priority = 1
+        "#,
+    );
+    for path in ["/p/secret/a", "secret/a", "./secret/a", "x/../secret/a", "/p/x/../secret/a"] {
+        let args = json!({"file_path": path});
+        assert_eq!(decide(&policy, "write_file", &args, ApprovalMode::Yolo), "deny", "{path}");
+    }
+}
+
+#[test]
+fn servers_annotations_and_agents() {
+    let policy = policy(
+        true,
+        r#"
+        [[rule]]
+        mcpName = "git"
+        toolName = "push"
+        decision = "deny"
+        priority = 900
+        [[rule]]
+        toolName = "mcp_git_*"
+        decision = "allow"
+        priority = 800
+        [[rule]]
+        toolName = "*"
+        mcpName = "*"
+        toolAnnotations = { readOnlyHint = true }
+        decision = "allow"
+        priority = 700
+        [[rule]]
+        toolName = "helper"
+        decision = "deny"
+        priority = 600
+        [[rule]]
+        toolName = "read_file"
+        subagent = "helper/inner"
+        decision = "deny"
+        priority = 500
+        "#,
+    );
+    let hint = json!({"readOnlyHint": true});
+    let no_hint = json!({"readOnlyHint": "true"});
+    let say = |subject: Subject<'_>, args: Value| {
+        let effects = Effects::default();
+        let mode = ApprovalMode::Default;
+        policy.decide(Query { subject, args: &args, effects: &effects, mode }).as_str()
+    };
+    let of = |server, tool| Subject { server: Some(server), ..Subject::named(tool) };
+    assert_eq!(say(of("git", "mcp_git_push"), json!({})), "deny");
+    assert_eq!(say(of("git", "push"), json!({})), "deny");
+    assert_eq!(say(of("git", "mcp_git_log"), json!({})), "allow");
+    assert_eq!(say(of("other", "mcp_git_x"), json!({})), "ask_user");
+    assert_eq!(
+        say(Subject { annotations: hint.as_object(), ..of("o", "mcp_o_x") }, json!({})),
+        "allow"
+    );
+    let other = Subject { annotations: no_hint.as_object(), ..of("o", "mcp_o_x") };
+    assert_eq!(say(other, json!({})), "ask_user", "strictly equal");
+    let agent = Subject::named("invoke_agent");
+    assert_eq!(say(agent, json!({"agent_name": "helper"})), "deny");
+    assert_eq!(say(agent, json!({"agent_name": "other"})), "allow");
+    let inner = Subject { subagent: Some("helper/inner"), ..Subject::named("read_file") };
+    assert_eq!(say(inner, json!({})), "deny");
+}
+
+#[test]
+fn a_broken_file_suspends_yolo_and_approvals() {
+    let mut policy = policy(
+        true,
+        r#"
+        [[rule]]
+        toolName = "write_file"
+        decision = "allow"
+        priority = 950
+        [[rule]]
+        toolName = "replace"
+        decision = "deny"
+        priority = 950
+        "#,
+    );
+    let said = |policy: &Policy, tool| decide(policy, tool, &json!({}), ApprovalMode::Yolo);
+    assert_eq!(said(&policy, "write_file"), "allow");
+    policy.facts.is_suspended = true;
+    assert_eq!(said(&policy, "write_file"), "ask_user");
+    assert_eq!(said(&policy, "replace"), "deny");
+}
+
+#[test]
+fn a_required_confirmation_holds_in_yolo_too() {
+    let lists = crate::ToolLists {
+        confirmation_required: vec!["ShellTool".to_owned()],
+        ..crate::ToolLists::default()
+    };
+    let added = PolicyFile { rules: lists.rules(), ..PolicyFile::default() };
+    let mut policy = Policy::new(Facts { interactive: true, ..Facts::default() }, added);
+    let args = json!({"command": "ls"});
+    assert_eq!(decide(&policy, "run_shell_command", &args, ApprovalMode::Yolo), "ask_user");
+    policy.facts.interactive = false;
+    assert!(!policy.declares(Subject::named("run_shell_command"), ApprovalMode::Yolo));
+}

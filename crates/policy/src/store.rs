@@ -1,0 +1,205 @@
+//! Where rules come from: the folders and files of policies, read at the start of a run.
+
+use std::path::{Path, PathBuf};
+
+use pollux_config::consent::{self, kinds};
+use pollux_protocol::ConsentItem;
+
+use crate::file::{self, MAX_BYTES, PolicyFile};
+use crate::lint;
+use crate::problem::{Problem, ProblemKind};
+use crate::rule::{Ruling, Tier};
+
+mod guard;
+
+/// Files of one folder; what comes after them is told.
+const MAX_FILES: usize = 1000;
+/// Rules that a person is shown before they agree to a file of the project.
+const SHOWN_RULES: usize = 40;
+
+/// The places of a run.
+pub struct PolicyPlaces<'a> {
+    /// The person's files and folders.
+    pub user: &'a [PathBuf],
+    /// The administrator's folder.
+    pub system: &'a Path,
+    /// More files and folders of the administrator.
+    pub admin: &'a [PathBuf],
+    /// The project's folder.
+    pub project: &'a Path,
+    /// Whether the person has agreed to a file of the project.
+    pub accepts: &'a dyn Fn(&ConsentItem) -> bool,
+}
+
+/// What the places hold.
+#[derive(Debug, Default)]
+pub struct FoundPolicies {
+    /// All rules, checkers and problems.
+    pub file: PolicyFile,
+    /// What a person should know beside the problems.
+    pub warnings: Vec<String>,
+}
+
+impl FoundPolicies {
+    /// Reads all places. What is missing is passed over.
+    pub fn read(places: &PolicyPlaces<'_>) -> Self {
+        let mut found = Self::default();
+        let system = match guard::check_folder(places.system) {
+            Ok(()) => files(places.system),
+            Err(reason) => {
+                let folder = places.system.display();
+                found.warnings.push(format!(
+                    "Security Warning: Skipping system policies from {folder}: {reason}"
+                ));
+                Ok(Vec::new())
+            }
+        };
+        let has_system = system.as_ref().is_ok_and(|files| !files.is_empty());
+        found.take_system(places.system, system);
+        for path in places.admin {
+            if has_system {
+                let folder = places.system.display();
+                found.warnings.push(format!(
+                    "Security Warning: Ignoring --admin-policy because system policies are already defined in {folder}"
+                ));
+                break;
+            }
+            found.take_admin(path);
+        }
+        for path in places.user {
+            found.take(Tier::User, path);
+        }
+        for (path, text) in project_files(places.project) {
+            if (places.accepts)(&consent_item(places.project, &path, &text)) {
+                found.add(Tier::Workspace, &path, &text);
+            }
+        }
+        found.file.problems.extend(lint::shadowed(&found.file.rules));
+        found
+    }
+
+    fn take_system(&mut self, folder: &Path, files: pollux_fs::Result<Vec<PathBuf>>) {
+        match files {
+            Ok(files) => {
+                for path in files {
+                    match guard::check_file(&path) {
+                        Ok(()) => self.take_file(Tier::Admin, &path),
+                        Err(reason) => self.warnings.push(format!(
+                            "Security Warning: Skipping system policy {}: {reason}",
+                            path.display()
+                        )),
+                    }
+                }
+            }
+            Err(error) => self.unreadable(Tier::Admin, folder, &error),
+        }
+    }
+
+    fn take_admin(&mut self, path: &Path) {
+        if let Err(reason) = guard::check_writers(path) {
+            let path = path.display();
+            self.warnings.push(format!(
+                "Security Warning: Policies of the administrator in {path}: {reason}"
+            ));
+        }
+        self.take(Tier::Admin, path);
+    }
+
+    /// A file, or the files of a folder.
+    fn take(&mut self, tier: Tier, path: &Path) {
+        match pollux_fs::info(path) {
+            Err(pollux_fs::Error::NotFound { .. } | pollux_fs::Error::NotADirectory { .. }) => {}
+            Err(error) => self.unreadable(tier, path, &error),
+            Ok(info) if info.kind == pollux_fs::EntryKind::Directory => match files(path) {
+                Ok(files) => files.iter().for_each(|path| self.take_file(tier, path)),
+                Err(error) => self.unreadable(tier, path, &error),
+            },
+            Ok(_) if is_policy(path) => self.take_file(tier, path),
+            Ok(_) => {}
+        }
+    }
+
+    fn take_file(&mut self, tier: Tier, path: &Path) {
+        match read_text(path) {
+            Ok(text) => self.add(tier, path, &text),
+            Err(error) => self.unreadable(tier, path, &error),
+        }
+    }
+
+    fn add(&mut self, tier: Tier, path: &Path, text: &str) {
+        self.file.extend(file::read(tier, path, text));
+    }
+
+    fn unreadable(&mut self, tier: Tier, path: &Path, error: &pollux_fs::Error) {
+        let message = format!("Failed to read policy file: {error}");
+        self.file.problems.push(Problem::new(path, tier, ProblemKind::FileRead, message));
+    }
+}
+
+/// A text of at most one byte more than is allowed: whoever reads it refuses that.
+fn read_text(path: &Path) -> pollux_fs::Result<String> {
+    let bytes = pollux_fs::read_head(path, MAX_BYTES + 1)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn is_policy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+/// The policy files of a folder, in the order of their names; none when there is no such folder.
+fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
+    let entries = match pollux_fs::list_directory(folder) {
+        Ok(entries) => entries,
+        Err(pollux_fs::Error::NotFound { .. } | pollux_fs::Error::NotADirectory { .. }) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut files: Vec<PathBuf> = entries
+        .into_iter()
+        .map(|entry| folder.join(entry.name))
+        .filter(|path| is_policy(path))
+        .filter(|path| {
+            pollux_fs::info(path).is_ok_and(|info| info.kind == pollux_fs::EntryKind::File)
+        })
+        .collect();
+    files.sort();
+    files.truncate(MAX_FILES);
+    Ok(files)
+}
+
+/// The project's files with their texts.
+fn project_files(project: &Path) -> Vec<(PathBuf, String)> {
+    let files = files(&project.join(".gemini").join("policies")).unwrap_or_default();
+    files.into_iter().filter_map(|path| read_text(&path).ok().map(|text| (path, text))).collect()
+}
+
+/// The project's policy files, to be agreed to one by one.
+pub fn consent_items(project: &Path) -> Vec<ConsentItem> {
+    let files = project_files(project);
+    files.iter().map(|(path, text)| consent_item(project, path, text)).collect()
+}
+
+fn consent_item(project: &Path, path: &Path, text: &str) -> ConsentItem {
+    let name = path.strip_prefix(project).unwrap_or(path).display().to_string();
+    let file = file::read(Tier::Workspace, path, text);
+    let mut lines: Vec<String> = file.rules.iter().map(lint::in_words).collect();
+    // What it allows comes first: that is what there is to agree to.
+    let is_allow = |index: &usize| file.rules[*index].ruling == Ruling::Allow;
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    order.sort_by_key(|index| !is_allow(index));
+    lines = order.into_iter().map(|index| std::mem::take(&mut lines[index])).collect();
+    let more = lines.len().saturating_sub(SHOWN_RULES);
+    lines.truncate(SHOWN_RULES);
+    if more > 0 {
+        lines.push(format!("and {more} more rules"));
+    }
+    let broken = file.problems.iter().find(|problem| problem.is_error());
+    lines.extend(broken.map(|problem| format!("broken: {}", problem.message)));
+    lines
+        .extend(file.checkers.iter().map(|checker| format!("checked by {}", checker.checker.name)));
+    consent::item(kinds::POLICY, &name, lines.join("\n"), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

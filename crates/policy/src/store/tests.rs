@@ -1,0 +1,122 @@
+use std::cell::RefCell;
+use std::fs;
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+const RULE: &str = "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n";
+
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read(&self, user: &[PathBuf], admin: &[PathBuf], accepts: bool) -> FoundPolicies {
+        FoundPolicies::read(&PolicyPlaces {
+            user,
+            system: &self.path("no system"),
+            admin,
+            project: &self.path("project"),
+            accepts: &|_| accepts,
+        })
+    }
+}
+
+#[test]
+fn files_and_folders_are_read_and_what_is_missing_is_not_missed() {
+    let disk = Disk::new();
+    disk.write("user/b.toml", RULE);
+    disk.write("user/a.toml", RULE);
+    disk.write("user/c.txt", "no policy");
+    disk.write("user/deeper/d.toml", "broken [");
+    let file = disk.write("one.toml", RULE);
+    let found = disk.read(&[disk.path("user"), file, disk.path("nothing")], &[], false);
+    let labels: Vec<String> = found.file.rules.iter().map(|rule| rule.source.to_string()).collect();
+    assert_eq!(labels, ["User: a.toml:1", "User: b.toml:1", "User: one.toml:1"]);
+    assert_eq!(found.file.problems, Vec::new());
+    assert_eq!(found.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn the_projects_files_count_once_they_are_agreed_to() {
+    let disk = Disk::new();
+    disk.write("project/.gemini/policies/p.toml", RULE);
+    assert_eq!(disk.read(&[], &[], false).file.rules.len(), 0);
+    assert_eq!(disk.read(&[], &[], true).file.rules[0].priority.to_string(), "3.001");
+    let items = consent_items(&disk.path("project"));
+    assert_eq!(items.len(), 1);
+    assert_eq!(
+        (items[0].kind.as_str(), items[0].name.as_str()),
+        ("policy", ".gemini/policies/p.toml")
+    );
+    assert_eq!(items[0].detail, "deny glob");
+    disk.write("project/.gemini/policies/p.toml", &RULE.replace("deny", "allow"));
+    let changed = consent_items(&disk.path("project"));
+    assert_ne!(changed[0].hash, items[0].hash);
+    // The very content that is read is what is asked about.
+    let seen = RefCell::new(Vec::new());
+    FoundPolicies::read(&PolicyPlaces {
+        user: &[],
+        system: &disk.path("no system"),
+        admin: &[],
+        project: &disk.path("project"),
+        accepts: &|item| {
+            seen.borrow_mut().push(item.hash.clone());
+            false
+        },
+    });
+    assert_eq!(*seen.borrow(), [changed[0].hash.clone()]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_everybody_can_write_is_not_the_administrators() {
+    use std::os::unix::fs::PermissionsExt;
+    let disk = Disk::new();
+    let file = disk.write("admin/a.toml", RULE);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let found = disk.read(&[], std::slice::from_ref(&file), false);
+    assert_eq!(found.file.rules[0].priority.to_string(), "5.001");
+    assert!(
+        found.warnings[0].starts_with("Security Warning: Policies of the administrator in "),
+        "{:?}",
+        found.warnings
+    );
+    assert!(
+        found.warnings[0]
+            .contains("everybody can write it (mode 666). To fix this, run: chmod o-w")
+    );
+    fs::set_permissions(disk.path("admin"), fs::Permissions::from_mode(0o777)).unwrap();
+    let reason = guard::check_folder(&disk.path("admin")).unwrap_err();
+    assert!(
+        reason.contains("is writable by group or others (mode: 777)")
+            || reason.contains("not owned by root"),
+        "{reason}"
+    );
+    assert_eq!(guard::check_folder(&disk.path("nothing")), Ok(()));
+    assert_eq!(guard::check_folder(&file).unwrap_err(), "Not a directory");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let disk = Disk::new();
+    fs::create_dir_all(disk.path("user")).unwrap();
+    let huge = "#".repeat(MAX_BYTES + 10);
+    let file = disk.write("user/huge.toml", &huge);
+    let found = disk.read(&[file], &[], false);
+    assert!(found.file.problems[0].is_error());
+}
