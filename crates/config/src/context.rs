@@ -6,6 +6,9 @@
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
+use pollux_protocol::ConsentItem;
+
+use crate::consent::{Accepted, item, kinds};
 use crate::files::FileIdentity;
 use crate::imports::ImportFormat;
 use crate::{ContextSettings, Places, files};
@@ -27,19 +30,21 @@ pub use render::{blocks, discovered_section, project_section, system_section};
 pub const DEFAULT_NAMES: [&str; 2] = ["GEMINI.md", "AGENTS.md"];
 
 /// The index of the private notes about a project.
-const PRIVATE_INDEX: &str = "MEMORY.md";
+pub const PRIVATE_INDEX: &str = "MEMORY.md";
 
 /// Where to look and how to read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ContextOptions<'a> {
     /// Where the person's files are.
     pub places: &'a Places,
     /// The workspace folders, the current directory first; absolute.
     pub workspace: &'a [PathBuf],
     /// The folder of private notes about the project, if there is one.
-    pub private_memory_dir: Option<&'a Path>,
+    pub private_memory_dir: Option<PathBuf>,
     /// Whether the project's files may be read at all.
     pub trusted: bool,
+    /// What of the project may take effect: files that are links out of it are asked about.
+    pub accepted: &'a Accepted,
     /// `context.*`.
     pub settings: &'a ContextSettings,
 }
@@ -115,14 +120,34 @@ pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     files.global = files.load(options, own, options.settings.import_format);
     files.private_memory = files.load_private_memory(options, &names);
     if options.trusted {
-        let found = options.workspace.iter().flat_map(|folder| {
+        let mut found = Vec::new();
+        for folder in options.workspace {
             let ceiling = ceiling(folder, &options.settings.memory_boundary_markers);
-            upward(folder, &ceiling, &home, &names)
-        });
-        let found = search::sorted(found.collect());
+            let here = upward(folder, &ceiling, &home, &names);
+            found.extend(files.admitted(options, here, &ceiling));
+        }
+        let found = search::sorted(found);
         files.project = files.load(options, found, options.settings.import_format);
     }
     files
+}
+
+/// The items of a project: context files upward from its folder that are links out of it.
+pub(crate) fn items(settings: &ContextSettings, project: &Path, state: &Path) -> Vec<ConsentItem> {
+    let ceiling = ceiling(project, &settings.memory_boundary_markers);
+    let found = upward(project, &ceiling, state, &names(&settings.file_names));
+    let links = found.into_iter().filter_map(|file| {
+        let real = search::way_out(&file, &ceiling)?;
+        Some(link_item(&file.path, &real))
+    });
+    links.collect()
+}
+
+/// A link is agreed to by where it leads. What stands there is the person's own.
+fn link_item(path: &Path, real: &Path) -> ConsentItem {
+    let (name, target) = (path.to_string_lossy(), real.to_string_lossy());
+    let detail = format!("is a link out of the project; the model is told what is in {target}");
+    item(kinds::CONTEXT_FILE, &name, detail, target.as_bytes())
 }
 
 impl ContextFiles {
@@ -149,7 +174,31 @@ impl ContextFiles {
         let names = names(&options.settings.file_names);
         let ceiling = ceiling(folder, &options.settings.memory_boundary_markers);
         let found = upward(start, &ceiling, &options.places.gemini_dir(), &names);
+        let found = self.admitted(options, found, &ceiling);
         self.load(options, search::sorted(found), ImportFormat::Tree)
+    }
+
+    /// The files that are where they seem to be, or whose link out of the project was agreed to.
+    fn admitted(
+        &mut self,
+        options: &ContextOptions<'_>,
+        found: Vec<Found>,
+        root: &Path,
+    ) -> Vec<Found> {
+        let mut admitted = Vec::new();
+        for file in found {
+            match search::way_out(&file, root) {
+                Some(real) if !options.accepted.accepts(&link_item(&file.path, &real)) => {
+                    let (path, real) = (file.path.display(), real.display());
+                    self.warnings.push(format!(
+                        "Context file {path} was not loaded: it is a link out of the project, to {real}, \
+                         and nobody has agreed to that."
+                    ));
+                }
+                _ => admitted.push(file),
+            }
+        }
+        admitted
     }
 
     fn load(
@@ -172,7 +221,7 @@ impl ContextFiles {
         options: &ContextOptions<'_>,
         names: &[String],
     ) -> Option<ContextFile> {
-        let folder = options.private_memory_dir?;
+        let folder = options.private_memory_dir.as_ref()?;
         let candidates = std::iter::once(PRIVATE_INDEX).chain(names.iter().map(String::as_str));
         let found = candidates.into_iter().find_map(|name| Found::at(folder.join(name)))?;
         self.load(options, vec![found], options.settings.import_format).pop()

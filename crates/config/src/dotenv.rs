@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::consent::{self, Accepted};
 use crate::environment::names;
 use crate::{Environment, Places, files};
 
@@ -60,6 +61,8 @@ pub struct DotEnvOptions<'a> {
 pub struct DotEnv {
     /// The file.
     pub path: PathBuf,
+    /// Whether it is a project's, rather than one of the two in the home directory.
+    pub of_project: bool,
     /// Names and values in the order of the file; the last of a name is kept.
     pub variables: Vec<(String, String)>,
 }
@@ -67,7 +70,12 @@ pub struct DotEnv {
 impl fmt::Debug for DotEnv {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.variables.iter().map(|(name, _)| name).collect();
-        formatter.debug_struct("DotEnv").field("path", &self.path).field("names", &names).finish()
+        formatter
+            .debug_struct("DotEnv")
+            .field("path", &self.path)
+            .field("of_project", &self.of_project)
+            .field("names", &names)
+            .finish()
     }
 }
 
@@ -80,14 +88,27 @@ pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
     let path = find(options)?;
     let text = files::read_text_lossy(&path, MAX_BYTES).ok()?.text;
     let plain = !path.components().any(|component| component.as_os_str() == ".gemini");
-    let from_project = is_project_file(&path, &options.places.home);
+    let of_project = is_project_file(&path, &options.places.home);
     let variables = parse(&text)
         .into_iter()
         .filter(|(name, _)| !(plain && options.excluded.contains(name)))
-        .filter(|(name, _)| !(from_project && is_protected(name)))
+        .filter(|(name, _)| !(of_project && is_protected(name)))
         .filter_map(|(name, value)| admit(name, value, options.trusted))
         .collect();
-    Some(DotEnv { path, variables })
+    Some(DotEnv { path, of_project, variables })
+}
+
+/// The file without the variables of a project that nobody has agreed to.
+pub(crate) fn agreed(mut file: DotEnv, accepted: &Accepted) -> DotEnv {
+    if file.of_project {
+        let refused: Vec<_> = consent::variable_items(&file)
+            .into_iter()
+            .filter(|item| !accepted.accepts(item))
+            .map(|item| item.name)
+            .collect();
+        file.variables.retain(|(name, _)| !refused.contains(name));
+    }
+    file
 }
 
 /// The base environment with a `.env` file laid under it.

@@ -168,6 +168,12 @@ pub(crate) fn write_private(path: &Path, content: &str) -> Result<(), Error> {
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 
+/// Replaces a file that nobody but its owner may ever read.
+pub(crate) fn write_owner_only(path: &Path, content: &str) -> Result<(), Error> {
+    let options = WriteOptions { expected: None, mode: Some(0o600), create_parents: true };
+    pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
+}
+
 /// Copies what is in a directory.
 pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), Error> {
     pollux_fs::copy_tree(from, to)

@@ -3,10 +3,13 @@
 //! `//` and `/* */` comments are allowed; everything else is strict JSON, so a trailing comma is
 //! an error, as it is in Gemini CLI.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use jsonc_parser::ParseOptions;
+use jsonc_parser::ast::{Object, Value as Node};
+use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use crate::error::{Position, SyntaxError};
@@ -19,16 +22,25 @@ mod tests;
 pub const MAX_DEPTH: usize = 128;
 
 /// What a file is told whose root is no object.
-const NOT_AN_OBJECT: &str = "Settings file is not a valid JSON object.";
+pub(crate) const NOT_AN_OBJECT: &str = "Settings file is not a valid JSON object.";
 
 /// Parses `text`, whose root must be an object. `path` only names the file in errors.
 ///
 /// A byte order mark is skipped. Of two equal keys the later wins. Nesting is bounded by
 /// [`MAX_DEPTH`].
 pub fn parse(path: &Path, text: &str) -> Result<Value, SyntaxError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
+    if let Some(name) = other_encoding(text) {
+        let message = format!("The file is {name}. Settings files are UTF-8");
+        return Err(SyntaxError::whole(path, message));
+    }
     let value: Value = jsonc_parser::parse_to_serde_value(text, &strict())
         .map_err(|error| syntax_error(path, &error))?;
+    if let Some(offset) = control_character(text) {
+        let message = "A text holds a control character that is not escaped".to_owned();
+        let position = Some(position(text, offset));
+        return Err(SyntaxError { path: path.to_owned(), position, message });
+    }
     if !value.is_object() {
         return Err(SyntaxError::whole(path, NOT_AN_OBJECT));
     }
@@ -36,6 +48,120 @@ pub fn parse(path: &Path, text: &str) -> Result<Value, SyntaxError> {
         return Err(too_deep(path, None));
     }
     Ok(value)
+}
+
+/// Where a control character stands in a string of a text that the parser, which lets them pass, has
+/// taken.
+fn control_character(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut in_string) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        at += match (in_string, byte) {
+            (true, 0..0x20) => return Some(at),
+            (true, b'\\') => 2,
+            (_, b'"') => {
+                in_string = !in_string;
+                1
+            }
+            (false, b'/') if bytes[at..].starts_with(b"//") => {
+                text[at..].find('\n').unwrap_or(text.len() - at)
+            }
+            (false, b'/') if bytes[at..].starts_with(b"/*") => {
+                text[at + 2..].find("*/").map_or(text.len() - at, |end| end + 4)
+            }
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// The encoding of a file that was read as UTF-8 and is none. Its mark is not UTF-8 and has become
+/// replacement characters; without one every second byte of `{` and what follows is zero.
+fn other_encoding(text: &str) -> Option<&'static str> {
+    let start = text.trim_start_matches(char::REPLACEMENT_CHARACTER);
+    let mut letters = start.bytes();
+    match (letters.next(), letters.next()) {
+        (Some(0), Some(letter)) if letter != 0 => Some("UTF-16 (big endian)"),
+        (Some(letter), Some(0)) if letter != 0 => Some("UTF-16 (little endian)"),
+        _ => None,
+    }
+}
+
+/// The text without a byte order mark.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// The text as nodes that know their places; none without any value. It has no mark.
+pub(crate) fn nodes<'t>(path: &Path, text: &'t str) -> Result<Option<Node<'t>>, SyntaxError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &strict());
+    parsed.map(|parsed| parsed.value).map_err(|error| syntax_error(path, &error))
+}
+
+/// The place of the byte at `offset`.
+pub(crate) fn position(text: &str, offset: usize) -> Position {
+    let before = &text[..offset];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    Position { line: before.matches('\n').count() + 1, column: before[line..].chars().count() + 1 }
+}
+
+/// Where the keys of a settings file stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyPlaces {
+    /// Dotted keys, also those of groups. Of a key that is repeated the last place, which counts.
+    pub found: BTreeMap<String, Position>,
+    /// Keys that a later repeat of theirs hides, in the order of the file.
+    pub hidden: Vec<(String, Position)>,
+}
+
+/// Finds the keys of a settings file. `path` only names it in errors.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn key_places(path: &Path, text: &str) -> Result<KeyPlaces, SyntaxError> {
+    parse(path, text)?;
+    let text = without_mark(text);
+    let mut search = Search { text, lines: Vec::new(), places: KeyPlaces::default() };
+    search.lines.extend(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)));
+    if let Some(Node::Object(root)) = nodes(path, text)? {
+        search.look_in(&root, "");
+    }
+    Ok(search.places)
+}
+
+struct Search<'t> {
+    text: &'t str,
+    /// Where lines begin.
+    lines: Vec<usize>,
+    places: KeyPlaces,
+}
+
+impl Search<'_> {
+    fn look_in(&mut self, object: &Object<'_>, prefix: &str) {
+        let mut last = HashMap::new();
+        for (index, property) in object.properties.iter().enumerate() {
+            last.insert(property.name.as_str(), index);
+        }
+        for (index, property) in object.properties.iter().enumerate() {
+            let name = property.name.as_str();
+            let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+            let position = self.position(property.start());
+            if last.get(name) != Some(&index) {
+                self.places.hidden.push((key, position));
+                continue;
+            }
+            if let Node::Object(below) = &property.value {
+                self.look_in(below, &key);
+            }
+            self.places.found.insert(key, position);
+        }
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines[line.saturating_sub(1)];
+        Position { line, column: self.text[start..offset].chars().count() + 1 }
+    }
 }
 
 /// The parser options for JSON with comments and nothing else beyond JSON.

@@ -8,16 +8,23 @@
 //! It does not read the command line, sign in, or talk to a model; it never changes the process
 //! environment; and it prints nothing: what a person should know comes back as text.
 //!
-//! A start asks in this order: [`Environment::from_process`], [`Places::new`], [`load()`] (settings,
-//! trust, `.env`), [`ProjectIdentity::resolve`], [`context::discover`].
+//! A start asks in this order: [`Environment::from_process`], [`Places::new`], [`find()`] (settings of
+//! the person and the system, trust, what the project brings), [`Found::load`] with what was accepted
+//! of that (or [`load()`] for both), [`ProjectIdentity::resolve`], [`context::discover`].
 
+mod admin;
 pub mod approval;
+pub mod assign;
 pub mod auth;
+pub mod consent;
 pub mod context;
 pub mod dotenv;
+pub mod edit;
 pub mod environment;
 mod error;
+mod explain;
 mod files;
+pub mod guard;
 pub mod imports;
 mod installation;
 mod interpolate;
@@ -27,27 +34,39 @@ mod merge;
 mod migrate;
 mod places;
 mod project;
+mod report;
 pub mod schema;
+mod secrets;
+mod server_lists;
 mod settings;
 mod trust;
 mod validate;
+mod write;
 
+pub use admin::{AdminControls, GovernedServers, govern_servers};
 pub use approval::{ApprovalDecision, ApprovalError, ApprovalRequest, resolve_approval};
 pub use auth::{AuthType, select_auth_type};
+pub use consent::Accepted;
 pub use context::{ContextFile, ContextFiles, ContextOptions};
 pub use dotenv::DotEnv;
 pub use environment::{Environment, names};
 pub use error::{ConfigError, Position, SyntaxError};
+pub use explain::{Explanation, Given, Inspection, Outcome, Source, Step};
 pub use imports::ImportFormat;
 pub use installation::installation_id;
 pub use interpolate::{interpolate, interpolate_text};
-pub use load::{Layer, LayerKind, LoadOptions, Loaded, load};
+pub use load::{FileState, Found, Layer, LayerFile, LayerKind, LoadOptions, Loaded, find, load};
 pub use merge::{Strategy, merge_into, strategy};
 pub use places::{GEMINI_DIR, Places};
 pub use project::ProjectIdentity;
+pub use report::{Remark, RemarkKind, report};
+pub use secrets::masked;
+pub use server_lists::{ServerLists, server_lists};
 pub use settings::{
     AdvancedSettings, AuthSettings, ContextSettings, FileFilteringSettings, GeneralSettings,
     ModelSettings, OtlpProtocol, SecuritySettings, SessionRetentionSettings, Settings,
     ShellSettings, Snapshot, TelemetrySettings, TelemetryTarget, ToolSettings, UiSettings,
 };
 pub use trust::{Trust, TrustLevel, TrustQuestion, TrustSource, TrustState, TrustStore};
+pub use validate::{Issue, check_value};
+pub use write::{Changed, FileScope, edit_file, migrate_file};

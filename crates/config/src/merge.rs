@@ -1,8 +1,10 @@
 //! How two layers of settings become one.
 //!
-//! Pure: values in, a value out. Which keys merge in which way is the table in [`strategy`].
+//! Pure: values in, a value out. Which keys merge in which way the settings table says.
 
 use serde_json::{Map, Value};
+
+use crate::schema;
 
 #[cfg(test)]
 mod tests;
@@ -20,24 +22,25 @@ pub enum Strategy {
     Union,
 }
 
-/// The strategy of the dotted key `path`, as Gemini CLI merges it.
+impl Strategy {
+    /// The name of the strategy in the reference and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::ShallowMerge => "shallow_merge",
+            Self::Concat => "concat",
+            Self::Union => "union",
+        }
+    }
+}
+
+/// The strategy of the dotted key `path`: that of the settings table, and for hooks of an event that
+/// the table does not know the one that all events have.
 pub fn strategy(path: &str) -> Strategy {
-    match path {
-        "mcpServers" => Strategy::ShallowMerge,
-        "context.includeDirectories" => Strategy::Concat,
-        "policyPaths"
-        | "adminPolicyPaths"
-        | "context.fileFiltering.customIgnoreFilePaths"
-        | "tools.exclude"
-        | "advanced.excludedEnvVars"
-        | "extensions.disabled"
-        | "extensions.workspacesWithMigrationNudge"
-        | "skills.disabled"
-        | "hooksConfig.disabled" => Strategy::Union,
-        _ => match path.strip_prefix("hooks.") {
-            Some(event) if !event.contains('.') => Strategy::Concat,
-            _ => Strategy::Replace,
-        },
+    match (schema::find(path), path.strip_prefix("hooks.")) {
+        (Some(setting), _) => setting.merge,
+        (None, Some(event)) if !event.contains('.') => Strategy::Concat,
+        (None, _) => Strategy::Replace,
     }
 }
 
@@ -52,9 +55,14 @@ pub fn merge_into(base: &mut Value, upper: &Value) {
     }
 }
 
+/// Whether a key names JavaScript's prototype machinery.
+pub(crate) fn is_banned(key: &str) -> bool {
+    matches!(key, "__proto__" | "constructor" | "prototype")
+}
+
 fn merge_objects(base: &mut Map<String, Value>, upper: &Map<String, Value>, prefix: &str) {
     for (key, value) in upper {
-        if matches!(key.as_str(), "__proto__" | "constructor" | "prototype") {
+        if is_banned(key) {
             continue;
         }
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };

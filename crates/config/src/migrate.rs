@@ -1,7 +1,7 @@
 //! Old keys of settings files and what became of them.
 //!
 //! Each layer is brought up to date in memory when it is loaded. Gemini CLI also rewrites the
-//! file; Pollux leaves a person's file as it is.
+//! file; Pollux leaves a person's file as it is until `pollux config migrate`.
 
 use serde_json::Value;
 
@@ -52,46 +52,80 @@ const INVESTIGATOR: (&str, &str, &[(&str, &str)]) = (
 const HELP_AGENT: (&str, &str, &[(&str, &str)]) =
     ("experimental.cliHelpAgentSettings", "agents.overrides.cli_help", &[("enabled", "enabled")]);
 
-/// Moves old keys of one layer to where they belong; returns the old keys that were found.
+/// One step of the way from old keys to new ones.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step {
+    /// The dotted key gets a value.
+    Set(String, Value),
+    /// The dotted key goes.
+    Remove(&'static str),
+}
+
+/// Moves old keys of one layer to where they belong; returns the steps, which do the same to the file.
 ///
-/// Where old and new are both set, the new one wins.
-pub(crate) fn migrate(layer: &mut Value) -> Vec<&'static str> {
-    let mut found = Vec::new();
+/// Where old and new are both set, the new one wins. An old truth value that is none is left alone, and
+/// so is a key whose new place is taken by something that is no object.
+pub(crate) fn migrate(layer: &mut Value) -> Vec<Step> {
+    let mut steps = Vec::new();
     for (old, new, change) in MOVES {
-        let Some(value) = take(layer, old) else { continue };
-        found.push(*old);
-        let value = match (change, value.as_bool()) {
-            (Change::Inverted, Some(flag)) => Value::Bool(!flag),
-            (Change::Inverted, None) => continue,
-            (Change::Moved, _) => value,
+        let value = match (change, lookup(layer, old)) {
+            (Change::Inverted, Some(Value::Bool(flag))) => Value::Bool(!flag),
+            (Change::Moved, Some(value)) => value.clone(),
+            (_, Some(_) | None) => continue,
         };
-        insert_if_absent(layer, new, value);
+        if set_if_absent(layer, new, &value, &mut steps) {
+            remove(layer, old, &mut steps);
+        }
     }
     for (old, new, parts) in [INVESTIGATOR, HELP_AGENT] {
-        let Some(mut value) = take(layer, old) else { continue };
-        found.push(old);
+        let Some(value) = lookup(layer, old).cloned() else { continue };
+        let mut has_room = true;
         for (from, to) in parts {
-            if let Some(part) = take(&mut value, from) {
-                insert_if_absent(layer, &format!("{new}.{to}"), part);
+            if let Some(part) = value.get(from) {
+                has_room &= set_if_absent(layer, &format!("{new}.{to}"), part, &mut steps);
             }
+        }
+        if has_room {
+            remove(layer, old, &mut steps);
         }
     }
     if lookup(layer, "ui.accessibility.enableLoadingPhrases") == Some(&Value::Bool(false)) {
-        insert_if_absent(layer, "ui.loadingPhrases", Value::from("off"));
+        set_if_absent(layer, "ui.loadingPhrases", &Value::from("off"), &mut steps);
     }
     rename_theme(layer);
-    found
+    steps
 }
 
-fn insert_if_absent(layer: &mut Value, key: &str, value: Value) {
-    if lookup(layer, key).is_none()
-        && let Value::Object(map) = layer
-    {
-        insert(map, key, value);
+/// The old keys that the steps remove.
+pub(crate) fn old_keys(steps: &[Step]) -> Vec<&'static str> {
+    let removed = |step: &Step| match step {
+        Step::Remove(key) => Some(*key),
+        Step::Set(..) => None,
+    };
+    steps.iter().filter_map(removed).collect()
+}
+
+/// Whether the key has a value in the end; not where a group on the way is no object.
+fn set_if_absent(layer: &mut Value, key: &str, value: &Value, steps: &mut Vec<Step>) -> bool {
+    if lookup(layer, key).is_some() {
+        return true;
     }
+    if let Value::Object(map) = layer {
+        insert(map, key, value.clone());
+    }
+    let is_set = lookup(layer, key).is_some();
+    if is_set {
+        steps.push(Step::Set(key.to_owned(), value.clone()));
+    }
+    is_set
 }
 
-/// Two themes have new names.
+fn remove(layer: &mut Value, key: &'static str, steps: &mut Vec<Step>) {
+    take(layer, key);
+    steps.push(Step::Remove(key));
+}
+
+/// Two themes have new names. Files keep the old ones, which other versions know.
 fn rename_theme(layer: &mut Value) {
     let renamed = match lookup(layer, "ui.theme").and_then(Value::as_str) {
         Some("VS") => "Default Light",

@@ -67,6 +67,11 @@ impl ProjectIdentity {
         self.temporary_dir.join("logs")
     }
 
+    /// The prompts that were typed in conversations.
+    pub fn prompts_file(&self) -> PathBuf {
+        self.temporary_dir.join("logs.json")
+    }
+
     /// Long tool outputs of one session.
     pub fn tool_outputs_dir(&self, session_id: &str) -> PathBuf {
         let safe = |character: char| match character {

@@ -1,8 +1,8 @@
 //! Every setting that Pollux and Gemini CLI know, as tables in code.
 //!
-//! One row per setting in the file of its group. Defaults, coercion, warnings, the settings
+//! One row per setting in the file of its group. Defaults, coercion, merging, warnings, the settings
 //! reference and the JSON schema all follow from these rows. A key that no row names is kept and
-//! passed on, and reported once in debug mode.
+//! passed on, and reported once in debug mode and by `pollux config report`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,28 +12,44 @@ use serde_json::{Map, Value};
 mod agents;
 mod context;
 mod experimental;
+mod extensions;
 mod general;
+mod json_schema;
+mod kind;
 mod model;
+mod pollux;
+mod records;
+mod reference;
 mod security;
+mod services;
 mod setting;
 mod tools;
+mod tree;
 mod ui;
 
 #[cfg(test)]
 mod tests;
 
-pub use setting::{DefaultValue, Kind, Setting};
+pub use json_schema::json_schema;
+pub(crate) use kind::type_name;
+pub use kind::{Field, Kind, Record};
+pub use reference::reference;
+pub use setting::{DefaultValue, Scope, Setting};
+pub(crate) use tree::{Branch, Node, root};
 
-/// All groups, in the order of the reference.
-const GROUPS: [&[Setting]; 8] = [
+/// All groups, in the order in which Gemini CLI tells of wrong values.
+const GROUPS: [&[Setting]; 11] = [
     general::TABLE,
     ui::TABLE,
+    services::TABLE,
     model::TABLE,
     agents::TABLE,
     context::TABLE,
     tools::TABLE,
     security::TABLE,
     experimental::TABLE,
+    extensions::TABLE,
+    pollux::TABLE,
 ];
 
 static INDEX: LazyLock<BTreeMap<&'static str, &'static Setting>> =
@@ -49,10 +65,59 @@ pub fn find(key: &str) -> Option<&'static Setting> {
     INDEX.get(key).copied()
 }
 
+/// The setting that the dotted key names, or lies in: `mcpServers` for `mcpServers.x.command`.
+pub fn owner(key: &str) -> Option<&'static Setting> {
+    let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
+    ends.into_iter().find_map(|end| find(&key[..end]))
+}
+
 /// Whether some setting lies below the dotted key.
 pub fn is_group(key: &str) -> bool {
     let prefix = format!("{key}.");
     INDEX.range(prefix.as_str()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
+}
+
+/// The key of a setting that somebody who wrote `key` may have meant.
+pub fn suggestion(key: &str) -> Option<&'static str> {
+    let wanted = key.to_lowercase();
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let same_end = || {
+        let mut found = all().filter(|setting| last(setting.key) == last(&wanted));
+        let first = found.next();
+        // A name that stands in several groups says nothing.
+        first.filter(|_| found.next().is_none())
+    };
+    let near = || {
+        let distances =
+            all().map(|setting| (distance(&wanted, &setting.key.to_lowercase()), setting));
+        distances
+            .min_by_key(|(distance, _)| *distance)
+            .filter(|(distance, setting)| *distance <= 3 && *distance * 3 <= setting.key.len())
+    };
+    let exact = all().find(|setting| setting.key.to_lowercase() == wanted);
+    let found = exact.or_else(|| near().map(|(_, setting)| setting)).or_else(same_end);
+    found.map(|setting| setting.key)
+}
+
+/// How many letters differ between two keys, by Levenshtein. Beyond 100 bytes the answer is that
+/// much: no key is as long.
+fn distance(one: &str, other: &str) -> usize {
+    const LONGEST: usize = 100;
+    if one.len() > LONGEST {
+        return one.len();
+    }
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut diagonal = index;
+        row[0] = index + 1;
+        for column in 0..other.len() {
+            let replaced = diagonal + usize::from(letter != other[column]);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// The lowest layer: an object with every default.
@@ -83,7 +148,7 @@ pub(crate) fn insert(root: &mut Map<String, Value>, key: &str, value: Value) {
 }
 
 /// The value at the dotted `key`.
-pub(crate) fn lookup<'a>(root: &'a Value, key: &str) -> Option<&'a Value> {
+pub fn lookup<'a>(root: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(root, |value, name| value.get(name))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Kind, Setting};
+use crate::schema::{self, Branch, Kind, Node, Record, type_name};
 
 #[cfg(test)]
 mod tests;
@@ -16,49 +16,23 @@ mod tests;
 /// How many problems of one file are shown.
 const SHOWN: usize = 5;
 
-/// The only keys that a server definition may have.
-const SERVER_KEYS: [&str; 19] = [
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "type",
-    "httpUrl",
-    "tcp",
-    "headers",
-    "timeout",
-    "trust",
-    "description",
-    "includeTools",
-    "excludeTools",
-    "extension",
-    "oauth",
-    "authProviderType",
-    "targetAudience",
-    "targetServiceAccount",
-];
-
-/// The only keys that a sandbox may have.
-const SANDBOX_KEYS: [&str; 5] = ["enabled", "command", "image", "allowedPaths", "networkAccess"];
-
 /// One value that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Issue {
+pub struct Issue {
     /// The dotted key, with `[index]` for items of lists.
-    pub(crate) key: String,
+    pub key: String,
     /// What is wrong.
-    pub(crate) message: String,
+    pub message: String,
     /// What the schema wants and what is there, where that says more.
-    pub(crate) types: Option<(String, String)>,
+    pub types: Option<(String, String)>,
 }
 
 /// What a look at one file found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// Values that do not fit.
+    /// Values that do not fit, in the order of the reference.
     pub(crate) issues: Vec<Issue>,
-    /// Dotted keys that no setting has.
+    /// Dotted keys that no setting has, in the order of the file.
     pub(crate) unknown_keys: Vec<String>,
 }
 
@@ -67,9 +41,16 @@ pub(crate) struct Findings {
 pub(crate) fn check(layer: &mut Value) -> Findings {
     let mut findings = Findings::default();
     if let Value::Object(map) = layer {
-        check_group(map, "", &mut findings);
+        check_group(map, schema::root(), "", &mut findings);
     }
     findings
+}
+
+/// Checks one value of the dotted `key` as settings files are checked: what it spells it becomes.
+pub fn check_value(kind: Kind, key: &str, value: &mut Value) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    check_kind(kind, key, value, &mut issues);
+    issues
 }
 
 /// The warning for a file, in the layout that Gemini CLI prints; `None` without issues.
@@ -93,85 +74,116 @@ pub(crate) fn warning(path: &Path, issues: &[Issue]) -> Option<String> {
     Some(text)
 }
 
-fn check_group(map: &mut Map<String, Value>, prefix: &str, findings: &mut Findings) {
-    for (name, value) in map.iter_mut() {
-        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        if let Some(setting) = schema::find(&key) {
-            check_setting(setting, value, findings);
-        } else if schema::is_group(&key) {
-            match value {
-                Value::Object(below) => check_group(below, &key, findings),
-                Value::Bool(_) if key == "telemetry" => {}
-                other => findings.issues.push(mismatch(&key, "object", other)),
+fn check_group(
+    map: &mut Map<String, Value>,
+    branch: &Branch,
+    prefix: &str,
+    findings: &mut Findings,
+) {
+    for (name, node) in &branch.children {
+        let Some(value) = map.get_mut(*name) else { continue };
+        let key = join(prefix, name);
+        match (node, value) {
+            (Node::Setting(setting), value) => {
+                check_kind(setting.kind, &key, value, &mut findings.issues);
             }
-        } else if prefix == "telemetry" {
-            findings.issues.push(unrecognised(prefix, &[name]));
-        } else {
-            findings.unknown_keys.push(key);
+            (Node::Group(below), Value::Object(map)) => check_group(map, below, &key, findings),
+            (Node::Group(_), value) => {
+                // `telemetry: true` is short for an object with `enabled`.
+                let is_short = key == "telemetry" && {
+                    coerce(Kind::Boolean, value);
+                    value.is_boolean()
+                };
+                if !is_short {
+                    findings.issues.push(mismatch(&key, "object", value));
+                }
+            }
         }
+    }
+    let strange: Vec<_> = map.keys().filter(|name| branch.get(name).is_none()).collect();
+    if prefix != "telemetry" {
+        findings.unknown_keys.extend(strange.iter().map(|name| join(prefix, name)));
+    } else if !strange.is_empty() {
+        findings.issues.push(unrecognised(prefix, &strange));
     }
 }
 
-fn check_setting(setting: &Setting, value: &mut Value, findings: &mut Findings) {
-    coerce(setting.kind, value);
-    let key = setting.key;
-    match (setting.kind, &*value) {
-        (Kind::Boolean, Value::Bool(_))
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}
+
+fn check_kind(kind: Kind, key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+    coerce(kind, value);
+    match (kind, &mut *value) {
+        (Kind::Anything, _)
+        | (Kind::Boolean, Value::Bool(_))
         | (Kind::Number, Value::Number(_))
-        | (Kind::Text | Kind::TextOrTexts, Value::String(_))
-        | (Kind::List, Value::Array(_))
-        | (Kind::SandboxChoice, Value::Bool(_) | Value::String(_)) => {}
-        (Kind::SandboxChoice, Value::Object(map)) => {
-            check_keys(key, map, &SANDBOX_KEYS, findings);
-        }
-        (Kind::Object, Value::Object(map)) => {
-            if key == "mcpServers" {
-                check_servers(map, findings);
-            }
-        }
+        | (Kind::Text, Value::String(_)) => {}
         (Kind::Choice(choices), Value::String(text)) => {
             if !choices.contains(&text.as_str()) {
-                findings.issues.push(wrong_choice(key, choices, text));
+                issues.push(wrong_choice(key, choices, text));
             }
         }
-        (Kind::Texts | Kind::TextOrTexts, Value::Array(items)) => {
-            for (index, item) in items.iter().enumerate().filter(|(_, item)| !item.is_string()) {
-                findings.issues.push(mismatch(&format!("{key}[{index}]"), "string", item));
+        (Kind::List(items), Value::Array(values)) => {
+            for (index, value) in values.iter_mut().enumerate() {
+                check_kind(*items, &format!("{key}[{index}]"), value, issues);
             }
         }
-        (kind, other) => findings.issues.push(mismatch(key, expected_type(kind), other)),
+        (Kind::Map(kind), Value::Object(map)) => {
+            for (name, value) in map {
+                check_kind(*kind, &join(key, name), value, issues);
+            }
+        }
+        (Kind::Record(record), Value::Object(map)) => check_record(record, key, map, issues),
+        (Kind::Either(kinds), value) => check_either(kinds, key, value, issues),
+        (Kind::Choice(choices), value) => issues.push(mismatch(key, &either_of(choices), value)),
+        (kind, value) => issues.push(mismatch(key, kind.json_type(), value)),
     }
 }
 
-fn check_servers(servers: &Map<String, Value>, findings: &mut Findings) {
-    for (name, definition) in servers {
-        let key = format!("mcpServers.{name}");
-        let Value::Object(definition) = definition else {
-            findings.issues.push(mismatch(&key, "object", definition));
-            continue;
-        };
-        check_keys(&key, definition, &SERVER_KEYS, findings);
+fn check_record(record: &Record, key: &str, map: &mut Map<String, Value>, issues: &mut Vec<Issue>) {
+    for field in record.fields {
+        let key = join(key, field.name);
+        match map.get_mut(field.name) {
+            Some(value) => check_kind(field.kind, &key, value, issues),
+            None if field.is_required => {
+                let types = Some((field.kind.json_type().to_owned(), "undefined".to_owned()));
+                issues.push(Issue { key, message: "Required".to_owned(), types });
+            }
+            None => {}
+        }
+    }
+    let known = |name: &str| record.fields.iter().any(|field| field.name == name);
+    let strange: Vec<_> = map.keys().filter(|name| !known(name)).collect();
+    if record.is_strict && !strange.is_empty() {
+        issues.push(unrecognised(key, &strange));
     }
 }
 
-/// Reports keys that an object cannot have.
-fn check_keys(key: &str, map: &Map<String, Value>, known: &[&str], findings: &mut Findings) {
-    let strange: Vec<_> = map.keys().filter(|name| !known.contains(&name.as_str())).collect();
-    if !strange.is_empty() {
-        findings.issues.push(unrecognised(key, &strange));
+/// Takes the first type that fits. When none does, the one of the value's own JSON type says why.
+fn check_either(kinds: &[Kind], key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+    for kind in kinds {
+        let mut candidate = value.clone();
+        if check_value(*kind, key, &mut candidate).is_empty() {
+            *value = candidate;
+            return;
+        }
     }
+    let own = kinds.iter().find(|kind| kind.json_type() == type_name(value));
+    if let Some(kind) = own {
+        return check_kind(*kind, key, value, issues);
+    }
+    let expected: Vec<_> = kinds.iter().map(|kind| kind.json_type()).collect();
+    let types = Some((expected.join(" | "), type_name(value).to_owned()));
+    issues.push(Issue { key: key.to_owned(), message: "Invalid input".to_owned(), types });
 }
 
 /// Turns a text into the truth value or number that it spells.
 fn coerce(kind: Kind, value: &mut Value) {
     let Value::String(text) = &*value else { return };
     let spelled = match kind {
-        Kind::Boolean | Kind::SandboxChoice if text.eq_ignore_ascii_case("true") => {
-            Some(Value::Bool(true))
-        }
-        Kind::Boolean | Kind::SandboxChoice if text.eq_ignore_ascii_case("false") => {
-            Some(Value::Bool(false))
-        }
+        Kind::Boolean if text.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        Kind::Boolean if text.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
         Kind::Number => number(text.trim()),
         _ => None,
     };
@@ -197,14 +209,17 @@ fn mismatch(key: &str, expected: &str, value: &Value) -> Issue {
     }
 }
 
-fn wrong_choice(key: &str, choices: &[&str], received: &str) -> Issue {
+fn either_of(choices: &[&str]) -> String {
     let choices: Vec<_> = choices.iter().map(|choice| format!("'{choice}'")).collect();
-    let expected = choices.join(" | ");
-    let received = format!("'{received}'");
+    choices.join(" | ")
+}
+
+fn wrong_choice(key: &str, choices: &[&str], received: &str) -> Issue {
+    let expected = either_of(choices);
     Issue {
         key: key.to_owned(),
-        message: format!("Invalid enum value. Expected {expected}, received {received}"),
-        types: Some((expected, received)),
+        message: format!("Invalid enum value. Expected {expected}, received '{received}'"),
+        types: None,
     }
 }
 
@@ -214,26 +229,5 @@ fn unrecognised(key: &str, names: &[&String]) -> Issue {
         key: key.to_owned(),
         message: format!("Unrecognized key(s) in object: {}", names.join(", ")),
         types: None,
-    }
-}
-
-fn expected_type(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Boolean => "boolean",
-        Kind::Number => "number",
-        Kind::Text | Kind::Choice(_) | Kind::TextOrTexts => "string",
-        Kind::Texts | Kind::List => "array",
-        Kind::Object | Kind::SandboxChoice => "object",
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

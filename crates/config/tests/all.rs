@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {
+    mod consent;
     mod context;
     mod dotenv;
+    mod explain;
     mod home;
     mod load;
     mod project;

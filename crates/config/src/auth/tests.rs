@@ -3,11 +3,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 fn select(selected: Option<&str>, pairs: &[(&str, &str)]) -> Option<String> {
-    let settings = AuthSettings {
-        selected_type: selected.map(str::to_owned),
-        enforced_type: None,
-        use_external: false,
-    };
+    let settings = AuthSettings { selected_type: selected.map(str::to_owned), enforced_type: None };
     let environment = Environment::from_pairs(pairs.iter().copied());
     select_auth_type(&settings, &environment).map(|found| found.as_str().to_owned())
 }

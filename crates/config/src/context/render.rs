@@ -35,9 +35,10 @@ pub fn system_section(
         parts.push(format!("<global_context>\n{}\n</global_context>", blocks(global)));
     }
     parts.push(format!(
-        "<user_project_memory>\n--- Begin Private Project Memory Index ---\n{}\n\
+        "<user_project_memory>\n\
+         --- Private Project Memory Index (private, not committed to repo) ---\n{}\n\
          --- End Private Project Memory Index ---\n</user_project_memory>",
-        notes.text
+        blocks(std::slice::from_ref(notes))
     ));
     Some(format!("---\n\n<loaded_context>\n{}\n</loaded_context>", parts.join("\n")))
 }

@@ -56,6 +56,12 @@ pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String
     found
 }
 
+/// Where a file really is, when a link leads out of `root`.
+pub(super) fn way_out(found: &Found, root: &Path) -> Option<PathBuf> {
+    let real = files::real_path_or_given(&found.path);
+    (!real.starts_with(files::real_path_or_given(root))).then_some(real)
+}
+
 /// Outer folders first, within a folder by name: what stands later has the last word, so a deeper file
 /// outranks one above it, and `GEMINI.md` outranks `AGENTS.md` beside it.
 pub(super) fn sorted(mut found: Vec<Found>) -> Vec<Found> {

@@ -64,6 +64,7 @@ fn cloud_shell_project() {
     let shell =
         Environment::from_pairs([("CLOUD_SHELL", "true"), ("GOOGLE_CLOUD_PROJECT", "mine")]);
     let file = DotEnv {
+        of_project: true,
         path: "/x/.env".into(),
         variables: vec![("GOOGLE_CLOUD_PROJECT".into(), "file".into())],
     };

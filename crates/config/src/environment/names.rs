@@ -78,9 +78,9 @@ variables! {
     TEMP: "Directory for temporary files when TMPDIR and TMP are unset.",
 
     // The system prompt.
-    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path.",
-    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file; same grammar as GEMINI_SYSTEM_MD.",
-    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt.",
+    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path. Not acted on yet, and that is said.",
+    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file; same grammar as GEMINI_SYSTEM_MD. Not acted on yet, and that is said.",
+    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt. Not acted on yet, and that is said.",
 
     // How the program runs.
     CI: "`true` makes the run headless.",
@@ -94,7 +94,7 @@ variables! {
     DEBUG_MODE: "`true` or `1` switches debug mode on.",
     GEMINI_SANDBOX: "`true` or the name of a sandbox to run in; `false` for none.",
     SANDBOX: "Name of the sandbox that the program already runs in.",
-    TERM_PROGRAM: "Terminal program, part of the User-Agent.",
+    TERM_PROGRAM: "Terminal program; not looked at.",
 
     // Telemetry.
     GEMINI_TELEMETRY_ENABLED: "Overrides `telemetry.enabled`; on for `true` and `1`.",

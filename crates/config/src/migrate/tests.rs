@@ -3,9 +3,18 @@ use serde_json::json;
 
 use super::*;
 
+/// Each old layer becomes the new one.
+fn migrated(cases: &[(Value, Value)]) {
+    for (old, new) in cases {
+        let mut layer = old.clone();
+        migrate(&mut layer);
+        assert_eq!(layer, *new, "{old}");
+    }
+}
+
 #[test]
 fn old_keys_become_new_ones() {
-    let cases = [
+    migrated(&[
         (
             json!({"general": {"disableAutoUpdate": true}}),
             json!({"general": {"enableAutoUpdate": false}}),
@@ -28,24 +37,89 @@ fn old_keys_become_new_ones() {
                 {"runConfig": {"maxTurns": 3}, "modelConfig": {"model": "m"}}}}}),
         ),
         (json!({"ui": {"theme": "VS2015"}}), json!({"ui": {"theme": "Default Dark"}})),
-        // Not a truth value: nothing sensible to turn round.
-        (json!({"general": {"disableAutoUpdate": "x"}}), json!({"general": {}})),
+        (
+            json!({"context": {"fileFiltering": {"disableFuzzySearch": true}}}),
+            json!({"context": {"fileFiltering": {"enableFuzzySearch": false}}}),
+        ),
+        (
+            json!({"experimental": {"plan": false}, "general": {"plan": {"enabled": true}}}),
+            json!({"experimental": {}, "general": {"plan": {"enabled": true}}}),
+        ),
+        (
+            json!({"experimental": {"cliHelpAgentSettings": {"enabled": false}}}),
+            json!({"experimental": {}, "agents": {"overrides": {"cli_help": {"enabled": false}}}}),
+        ),
+        (
+            json!({"experimental": {"codebaseInvestigatorSettings":
+                {"enabled": false, "maxTimeMinutes": 2, "thinkingBudget": 7}}}),
+            json!({"experimental": {}, "agents": {"overrides": {"codebase_investigator": {
+                "enabled": false,
+                "runConfig": {"maxTimeMinutes": 2},
+                "modelConfig": {"generateContentConfig": {"thinkingConfig": {"thinkingBudget": 7}}},
+            }}}}),
+        ),
+        (
+            json!({"ui": {"accessibility": {"enableLoadingPhrases": false}, "loadingPhrases": "all"}}),
+            json!({"ui": {"accessibility": {"enableLoadingPhrases": false}, "loadingPhrases": "all"}}),
+        ),
+    ]);
+}
+
+#[test]
+fn what_cannot_move_stays() {
+    migrated(&[
+        // Not a truth value: nothing sensible to turn round. Reported as unknown.
+        (
+            json!({"general": {"disableAutoUpdate": "x"}}),
+            json!({"general": {"disableAutoUpdate": "x"}}),
+        ),
         // A group of the wrong type is left for the validation to report.
         (
             json!({"general": 3, "experimental": {"plan": false}}),
-            json!({"general": 3, "experimental": {}}),
+            json!({"general": 3, "experimental": {"plan": false}}),
         ),
-    ];
-    for (old, new) in cases {
-        let mut layer = old.clone();
-        migrate(&mut layer);
-        assert_eq!(layer, new, "{old}");
-    }
+        // The flat keys of old are no keys any more.
+        (json!({"theme": "x", "autoAccept": true}), json!({"theme": "x", "autoAccept": true})),
+    ]);
 }
 
 #[test]
 fn reports_what_it_found() {
     let mut layer = json!({"experimental": {"plan": true}, "tools": {"approvalMode": "plan"}});
-    assert_eq!(migrate(&mut layer), ["tools.approvalMode", "experimental.plan"]);
+    let steps = migrate(&mut layer);
+    assert_eq!(old_keys(&steps), ["tools.approvalMode", "experimental.plan"]);
     assert!(migrate(&mut layer).is_empty());
+}
+
+#[test]
+fn the_steps_do_the_same_to_the_file() {
+    let text = r#"{
+  // updates
+  "general": { "disableAutoUpdate": true },
+  "experimental": {
+    "plan": false, // not yet
+    "codebaseInvestigatorSettings": { "maxNumTurns": 3 }
+  },
+  "ui": { "theme": "VS" }
+}"#;
+    let path = std::path::Path::new("settings.json");
+    let mut layer = crate::jsonc::parse(path, text).unwrap();
+    let mut changed = text.to_owned();
+    for step in migrate(&mut layer) {
+        changed = match step {
+            Step::Set(key, value) => {
+                let names: Vec<&str> = key.split('.').collect();
+                crate::edit::set(path, &changed, &names, &value).unwrap()
+            }
+            Step::Remove(key) => {
+                let names: Vec<&str> = key.split('.').collect();
+                crate::edit::unset(path, &changed, &names).unwrap()
+            }
+        };
+    }
+    assert!(changed.contains("// updates") && changed.contains("// not yet"), "{changed}");
+    assert!(changed.contains(r#""theme": "VS""#), "{changed}");
+    let mut read = crate::jsonc::parse(path, &changed).unwrap();
+    assert!(migrate(&mut read).is_empty());
+    assert_eq!(read, layer);
 }

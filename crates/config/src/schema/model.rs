@@ -1,24 +1,29 @@
 //! `model` and `modelConfigs`: which model is asked, and how.
 
-use super::setting::{Kind, Setting, boolean, fraction, integer, list, object, unset};
+use super::kind::Kind;
+use super::records;
+use super::setting::{Setting, boolean, fraction, integer, list, object, unset};
+use crate::environment::names;
+
+const RESOLUTIONS: Kind = Kind::Map(&Kind::Record(&records::RESOLUTION));
 
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    unset("model.name", Kind::Text, "Model or alias to use."),
+    unset("model.name", Kind::Text, "Model or alias to use.").variables(&[names::GEMINI_MODEL]).flag("--model"),
     integer("model.maxSessionTurns", -1, "Turns after which a session ends; negative for no limit."),
-    unset("model.summarizeToolOutput", Kind::Object, "Tools whose long output is summarised, with their budget."),
-    fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed.").restart(),
-    boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
-    boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is."),
+    unset("model.summarizeToolOutput", Kind::Map(&Kind::Record(&records::SUMMARY)), "Tools whose long output is summarised, with their budget.").idle(),
+    fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed.").restart().idle(),
+    boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart().idle(),
+    boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is.").idle(),
 
     // The built-in tables live with the models; files add to them.
-    unset("modelConfigs.aliases", Kind::Object, "Named model configurations; replaces the built-in ones."),
-    object("modelConfigs.customAliases", "Named model configurations beside the built-in ones."),
-    unset("modelConfigs.overrides", Kind::List, "Changes to configurations; replaces the built-in ones."),
-    list("modelConfigs.customOverrides", "Changes to configurations beside the built-in ones."),
-    unset("modelConfigs.modelDefinitions", Kind::Object, "What is known about each model.").restart(),
-    unset("modelConfigs.modelIdResolutions", Kind::Object, "Which model a name stands for.").restart(),
-    unset("modelConfigs.classifierIdResolutions", Kind::Object, "Which model a classifier's answer stands for.").restart(),
-    unset("modelConfigs.modelChains", Kind::Object, "Which model follows when one is not available.").restart(),
+    unset("modelConfigs.aliases", Kind::OBJECT, "Named model configurations, merged into the built-in ones."),
+    object("modelConfigs.customAliases", &Kind::Anything, "Named model configurations beside the built-in ones."),
+    list("modelConfigs.customOverrides", &Kind::Anything, "Changes to configurations beside the built-in ones."),
+    unset("modelConfigs.overrides", Kind::List(&Kind::Anything), "Changes to configurations; replaces the built-in ones."),
+    unset("modelConfigs.modelDefinitions", Kind::Map(&Kind::Record(&records::MODEL)), "What is known about models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    unset("modelConfigs.modelIdResolutions", RESOLUTIONS, "Which model a name stands for, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    unset("modelConfigs.classifierIdResolutions", RESOLUTIONS, "Which model a classifier's answer stands for.").restart().idle(),
+    unset("modelConfigs.modelChains", Kind::Map(&Kind::List(&Kind::OBJECT)), "Which models follow one that fails, with `experimental.dynamicModelConfiguration`.").restart().idle(),
 ];

@@ -1,3 +1,4 @@
+use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
@@ -14,8 +15,8 @@ fn keys_are_unique_and_defaults_fit_their_kind() {
             | (Kind::Boolean, DefaultValue::Boolean(_))
             | (Kind::Number, DefaultValue::Integer(_) | DefaultValue::Fraction(_))
             | (Kind::Text, DefaultValue::Text(_))
-            | (Kind::Texts | Kind::List, DefaultValue::Texts(_))
-            | (Kind::Object, DefaultValue::EmptyObject) => true,
+            | (Kind::List(_), DefaultValue::Texts(_))
+            | (Kind::Map(_), DefaultValue::EmptyObject) => true,
             (Kind::Choice(choices), DefaultValue::Text(text)) => choices.contains(&text),
             _ => false,
         };
@@ -37,4 +38,119 @@ fn defaults_are_nested() {
 fn groups_are_prefixes_of_settings() {
     assert!(is_group("general") && is_group("general.plan") && is_group("contextManagement.tools"));
     assert!(!is_group("gen") && !is_group("general.pla") && !is_group("general.plan.enabled"));
+}
+
+/// The files of the typed settings, which read the table by key.
+const READERS: [&str; 2] = [include_str!("../settings.rs"), include_str!("../settings/groups.rs")];
+
+/// Each `reader.METHOD("KEY")` in the typed settings.
+fn reads() -> Vec<(&'static str, &'static str)> {
+    let calls = READERS.iter().flat_map(|text| text.split("reader").skip(1));
+    let call = |text: &'static str| {
+        let (method, rest) = text.trim_start().strip_prefix('.')?.split_once("(\"")?;
+        let (key, _) = rest.split_once('"')?;
+        method
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            .then_some((method, key))
+    };
+    calls.filter_map(call).collect()
+}
+
+#[test]
+fn typed_settings_and_the_table_agree() {
+    let reads = reads();
+    assert!(reads.len() > 40, "the search finds them: {}", reads.len());
+    for (method, key) in reads {
+        let kind = find(key).map(|setting| setting.kind);
+        let fits = match (method, kind) {
+            ("value", _) => kind.is_some() || is_group(key),
+            ("boolean", Some(Kind::Boolean))
+            | ("number" | "integer", Some(Kind::Number))
+            | ("text" | "text_of" | "owned_text", Some(Kind::Text | Kind::Choice(_)))
+            | ("texts" | "texts_of", Some(Kind::List(Kind::Text) | Kind::Either(_))) => true,
+            _ => false,
+        };
+        assert!(fits, "{key} is read with {method}, and the table says {kind:?}");
+    }
+}
+
+/// The sources of all crates but this table.
+fn sources(folder: &std::path::Path, found: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !["schema", "tests", "target", "examples"].contains(&name.as_str()) {
+                sources(&path, found);
+            }
+        } else if path.extension().is_some_and(|end| end == "rs")
+            && !["tests.rs", "migrate.rs"].contains(&name.as_str())
+        {
+            found.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn what_is_acted_on_is_read_somewhere() {
+    let mut text = String::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut text);
+    for setting in all().filter(|setting| setting.acted_on && setting.key != "$schema") {
+        // Two groups are read whole.
+        let group =
+            setting.key.split('.').next().filter(|name| ["modelConfigs", "hooks"].contains(name));
+        let mut names = group.into_iter().chain([setting.key]).map(|name| format!("\"{name}\""));
+        assert!(names.any(|name| text.contains(&name)), "nobody reads {}", setting.key);
+    }
+}
+
+#[test]
+fn samples_fit_the_json_schema() {
+    let validator = jsonschema::validator_for(&json_schema()).unwrap();
+    let error = |value: &Value| {
+        let found: Vec<_> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+        found
+    };
+    let none: Vec<String> = Vec::new();
+    for sample in [
+        json!({}),
+        json!({"$schema": "https://example.org/schema.json", "general": {"vimMode": true}}),
+        json!({"telemetry": true}),
+        json!({"telemetry": {"enabled": true, "target": "local"}}),
+        json!({"context": {"fileName": ["A.md"]}, "tools": {"sandbox": {"enabled": true}}}),
+        json!({"mcpServers": {"x": {"command": "y", "args": ["z"], "env": {"A": "b"}}}}),
+        json!({"hooks": {"BeforeTool": [{"matcher": "*", "hooks": [{"type": "command", "command": "x"}]}], "Later": []}}),
+        json!({"ui": {"customThemes": {"t": {"type": "custom", "name": "t", "text": {"primary": "#fff"}}}}}),
+        json!({"agents": {"overrides": {"a": {"runConfig": {"maxTurns": 3}}}}}),
+        json!({"pollux": {"shell": {"timeout": 5}}}),
+        defaults(),
+    ] {
+        assert_eq!(error(&sample), none, "{sample}");
+    }
+    for sample in [
+        json!([]),
+        json!({"theme": "x"}),
+        json!({"general": {"vimMod": true}}),
+        json!({"general": {"vimMode": "yes"}}),
+        json!({"output": {"format": "yaml"}}),
+        json!({"telemetry": {"on": true}}),
+        json!({"mcpServers": {"x": {"comand": "y"}}}),
+        json!({"ui": {"customThemes": {"t": {"type": "custom"}}}}),
+        json!({"tools": {"core": [1]}}),
+        json!({"pollux": {"anything": 1}}),
+    ] {
+        assert_ne!(error(&sample), none, "{sample}");
+    }
+}
+
+#[test]
+fn the_reference_has_a_row_for_each_setting() {
+    let page = reference();
+    for setting in all() {
+        assert!(page.contains(&format!("\n| `{}` |", setting.key)), "{}", setting.key);
+    }
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        assert_eq!(line.replace("\\|", "").matches('|').count(), 5, "{line}");
+    }
 }

@@ -1,31 +1,37 @@
 //! `tools` and `mcp`: what the model may use.
 
-use super::setting::{Kind, Setting, boolean, choice, integer, text, texts, unset};
+use super::kind::Kind;
+use super::records;
+use super::setting::{Setting, boolean, choice, integer, text, texts, unset};
+use crate::environment::names;
 
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    unset("tools.sandbox", Kind::SandboxChoice, "Runs the program in a sandbox.").restart(),
-    texts("tools.sandboxAllowedPaths", &[], "Paths that the sandbox may use.").restart(),
-    boolean("tools.sandboxNetworkAccess", false, "Allows the sandbox to use the network.").restart(),
+    unset("tools.sandbox", Kind::Either(&[Kind::Boolean, Kind::Text, Kind::Record(&records::SANDBOX)]), "Asks for a sandbox: a truth value, the name of one, or an object. A run that cannot have it ends.").restart().variables(&[names::GEMINI_SANDBOX]).flag("--sandbox"),
+    texts("tools.sandboxAllowedPaths", &[], "Paths that the sandbox may use.").restart().idle(),
+    boolean("tools.sandboxNetworkAccess", false, "Allows the sandbox to use the network.").restart().idle(),
     boolean("tools.shell.enableInteractiveShell", true, "Gives commands a terminal.").restart(),
     choice("tools.shell.backgroundCompletionBehavior", &["silent", "inject", "notify"], "silent", "What happens when a background command ends."),
     text("tools.shell.pager", "cat", "Pager that commands see."),
     boolean("tools.shell.showColor", true, "Keeps colours in the output of commands."),
     integer("tools.shell.inactivityTimeout", 300, "Seconds without output after which a command is ended."),
-    boolean("tools.shell.enableShellOutputEfficiency", true, "Tells the model to keep output short."),
-    unset("tools.core", Kind::Texts, "The only built-in tools that are offered.").restart(),
-    unset("tools.allowed", Kind::Texts, "Calls that need no confirmation; policy rules replace it.").restart(),
-    unset("tools.confirmationRequired", Kind::Texts, "Tools that always need confirmation.").restart(),
-    unset("tools.exclude", Kind::Texts, "Tools that are denied; policy rules replace it.").restart(),
+    boolean("tools.shell.enableShellOutputEfficiency", true, "Tells the model to keep output short.").idle(),
+    unset("tools.core", Kind::TEXTS, "The only built-in tools that are offered.").restart(),
+    unset("tools.allowed", Kind::TEXTS, "Calls that need no confirmation; policy rules replace it.").restart().flag("--allowed-tools"),
+    unset("tools.confirmationRequired", Kind::TEXTS, "Tools that always need confirmation.").restart(),
+    unset("tools.exclude", Kind::TEXTS, "Tools that are denied; policy rules replace it.").restart().union(),
     unset("tools.discoveryCommand", Kind::Text, "Command that lists more tools.").restart(),
     unset("tools.callCommand", Kind::Text, "Command that calls a tool of `tools.discoveryCommand`.").restart(),
-    boolean("tools.useRipgrep", true, "Accepted for compatibility; the search is built in."),
+    boolean("tools.useRipgrep", true, "Searches with ripgrep. The search of Pollux is built in.").idle(),
     integer("tools.truncateToolOutputThreshold", 40_000, "Characters of output that the model sees; zero or less for all.").restart(),
     boolean("tools.disableLLMCorrection", true, "Does not ask a model to repair failed edits.").restart(),
 
-    unset("mcp.serverCommand", Kind::Text, "Command that starts one server.").restart(),
-    unset("mcp.allowed", Kind::Texts, "The only servers that are loaded.").restart(),
-    unset("mcp.excluded", Kind::Texts, "Servers that are not loaded.").restart(),
-    unset("mcp.autoAllowInHeadless", Kind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart(),
+    unset("mcp.serverCommand", Kind::Text, "Command that starts one server.").restart().idle(),
+    unset("mcp.allowed", Kind::TEXTS, "The only servers that are loaded.").restart().idle(),
+    unset("mcp.excluded", Kind::TEXTS, "Servers that are not loaded.").restart().idle(),
+
+    boolean("useWriteTodos", true, "Offers the to-do tool to the model."),
+
+    unset("mcp.autoAllowInHeadless", Kind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart().idle(),
 ];

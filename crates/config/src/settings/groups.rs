@@ -218,8 +218,6 @@ pub struct AuthSettings {
     pub selected_type: Option<String>,
     /// The only way that is allowed.
     pub enforced_type: Option<String>,
-    /// Whether the check is left to someone else.
-    pub use_external: bool,
 }
 
 impl SecuritySettings {
@@ -232,7 +230,6 @@ impl SecuritySettings {
             auth: AuthSettings {
                 selected_type: filled("security.auth.selectedType"),
                 enforced_type: filled("security.auth.enforcedType"),
-                use_external: reader.boolean("security.auth.useExternal"),
             },
         }
     }

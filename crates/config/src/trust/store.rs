@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::cst::CstRootNode;
+use jsonc_parser::cst::{CstObjectProp, CstRootNode};
 use serde_json::Value;
 
 use super::{comparable, rule_path};
@@ -114,8 +114,38 @@ impl TrustStore {
             Err(error) => return Err(failed(error)),
         };
         Self::parse(path, &text).map_err(ConfigError::BrokenTrust)?;
-        let text = with_rule(path, &text, &rule_path(&absolute(folder)), level)?;
+        let text = Self::with_rule(path, &text, folder, level)?;
         files::write_private(path, &text).map_err(failed)
+    }
+
+    /// The text of the file with a rule for `folder`, everything else in it kept with its comments.
+    /// `path` only names it in errors.
+    ///
+    /// Fails with [`ConfigError::BrokenTrust`] when the text cannot be read.
+    pub fn with_rule(
+        path: &Path,
+        text: &str,
+        folder: &Path,
+        level: TrustLevel,
+    ) -> Result<String, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let root = CstRootNode::parse(text, &jsonc::strict())
+            .map_err(|error| ConfigError::BrokenTrust(vec![jsonc::syntax_error(path, &error)]))?;
+        let (rules, folder) = (root.object_value_or_set(), rule_path(&absolute(folder)));
+        let is_own = |rule: &CstObjectProp| {
+            rule.name()
+                .and_then(|name| name.decoded_value().ok())
+                .is_some_and(|name| name == folder)
+        };
+        // Of two rules for one folder the later counts, so both say the same from now on.
+        let own: Vec<_> = rules.properties().into_iter().filter(is_own).collect();
+        if own.is_empty() {
+            rules.append(&folder, level.as_str().into());
+        }
+        for rule in own {
+            rule.set_value(level.as_str().into());
+        }
+        Ok(root.to_string())
     }
 }
 
@@ -131,25 +161,6 @@ fn covered(folder: &str, level: TrustLevel) -> PathBuf {
 
 fn absolute(folder: &Path) -> PathBuf {
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
-}
-
-fn with_rule(
-    path: &Path,
-    text: &str,
-    folder: &str,
-    level: TrustLevel,
-) -> Result<String, ConfigError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let root = CstRootNode::parse(text, &jsonc::strict())
-        .map_err(|error| ConfigError::BrokenTrust(vec![jsonc::syntax_error(path, &error)]))?;
-    let rules = root.object_value_or_set();
-    match rules.get(folder) {
-        Some(rule) => rule.set_value(level.as_str().into()),
-        None => {
-            rules.append(folder, level.as_str().into());
-        }
-    }
-    Ok(root.to_string())
 }
 
 fn invalid_level(folder: &str, level: &Value) -> String {

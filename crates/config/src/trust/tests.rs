@@ -45,6 +45,15 @@ fn rules_that_are_no_absolute_path_cover_nothing() {
 }
 
 #[test]
+fn a_folder_that_has_two_rules_gets_the_same_in_both() {
+    let text = r#"{"/no-such/a": "DO_NOT_TRUST", /* again */ "/no-such\u002fa": "DO_NOT_TRUST"}"#;
+    let (path, folder) = (Path::new("/t.json"), Path::new("/no-such/a"));
+    let text = TrustStore::with_rule(path, text, folder, TrustLevel::TrustFolder).unwrap();
+    assert_eq!(TrustStore::parse(path, &text).unwrap().decide(folder), Some(true), "{text}");
+    assert!(text.contains("/* again */"), "{text}");
+}
+
+#[test]
 fn every_wrong_level_is_named() {
     let text = r#"{ // comment
         "/a": "TRUST", "/b": 3, "/c": "TRUST_FOLDER" }"#;

@@ -25,9 +25,18 @@ fn texts_become_what_they_spell() {
     );
 }
 
+/// Each layer has one issue: its key and message.
+fn described(cases: &[(Value, &str, &str)]) {
+    for (layer, key, message) in cases {
+        let found = findings(layer.clone()).issues;
+        assert_eq!(found.len(), 1, "{layer}");
+        assert_eq!((found[0].key.as_str(), found[0].message.as_str()), (*key, *message), "{layer}");
+    }
+}
+
 #[test]
 fn wrong_values_are_described() {
-    let cases = [
+    described(&[
         (
             json!({"general": {"vimMode": "maybe"}}),
             "general.vimMode",
@@ -47,12 +56,55 @@ fn wrong_values_are_described() {
             "Unrecognized key(s) in object: 'comand'",
         ),
         (json!({"telemetry": {"on": true}}), "telemetry", "Unrecognized key(s) in object: 'on'"),
-    ];
-    for (layer, key, message) in cases {
-        let found = findings(layer.clone()).issues;
-        assert_eq!(found.len(), 1, "{layer}");
-        assert_eq!((found[0].key.as_str(), found[0].message.as_str()), (key, message), "{layer}");
-    }
+        (json!({"telemetry": "x"}), "telemetry", "Expected object, received string"),
+    ]);
+}
+
+#[test]
+fn wrong_values_inside_are_described() {
+    described(&[
+        (json!({"context": {"fileName": 1}}), "context.fileName", "Invalid input"),
+        (
+            json!({"context": {"fileName": [1]}}),
+            "context.fileName[0]",
+            "Expected string, received number",
+        ),
+        (
+            json!({"tools": {"sandbox": {"on": true}}}),
+            "tools.sandbox",
+            "Unrecognized key(s) in object: 'on'",
+        ),
+        (
+            json!({"mcpServers": {"x": {"env": {"A": 1}}}}),
+            "mcpServers.x.env.A",
+            "Expected string, received number",
+        ),
+        (
+            json!({"mcpServers": {"x": {"type": "tcp"}}}),
+            "mcpServers.x.type",
+            "Invalid enum value. Expected 'stdio' | 'sse' | 'http', received 'tcp'",
+        ),
+        (
+            json!({"hooks": {"BeforeTool": [{"hooks": [{"timeout": "x"}]}]}}),
+            "hooks.BeforeTool[0].hooks[0].timeout",
+            "Expected number, received string",
+        ),
+        (
+            json!({"agents": {"overrides": {"a": {"runConfig": {"zz": 1}}}}}),
+            "agents.overrides.a.runConfig",
+            "Unrecognized key(s) in object: 'zz'",
+        ),
+        (
+            json!({"ui": {"customThemes": {"t": {"type": "custom"}}}}),
+            "ui.customThemes.t.name",
+            "Required",
+        ),
+        (
+            json!({"model": {"summarizeToolOutput": {"x": {"tokenBudget": "y"}}}}),
+            "model.summarizeToolOutput.x.tokenBudget",
+            "Expected number, received string",
+        ),
+    ]);
 }
 
 #[test]
@@ -61,8 +113,10 @@ fn what_is_allowed_beside_the_plain_types() {
         json!({"telemetry": true}),
         json!({"tools": {"sandbox": "docker"}}),
         json!({"context": {"fileName": ["A.md", "B.md"]}}),
-        json!({"pollux": {"anything": [1, {"goes": null}]}}),
-        json!({"mcpServers": {"x": {"command": "a", "env": {"K": "v"}}}}),
+        json!({"telemetry": "TRUE"}),
+        json!({"mcpServers": {"x": {"command": "a", "env": {"K": "v"}, "timeout": "5"}}}),
+        json!({"hooks": {"BeforeTool": [{"matcher": "*", "own": 1, "hooks": [{"command": "x"}]}]}}),
+        json!({"context": {"importFormat": "any"}, "security": {"auth": {"selectedType": "any"}}}),
     ] {
         assert_eq!(findings(layer.clone()), Findings::default(), "{layer}");
     }
@@ -70,9 +124,14 @@ fn what_is_allowed_beside_the_plain_types() {
 
 #[test]
 fn unknown_keys_are_listed_with_their_whole_name() {
-    let found =
-        findings(json!({"theme": "x", "general": {"plan": {"nope": 1}}, "hooks": {"X": []}}));
-    assert_eq!(found.unknown_keys, ["theme", "general.plan.nope", "hooks.X"]);
+    let found = findings(json!({
+        "theme": "x", "general": {"plan": {"nope": 1}}, "hooks": {"X": []}, "pollux": {"a": 1},
+    }));
+    let expected = ["general.plan.nope", "pollux.a", "hooks.X", "theme"];
+    let (mut found_keys, mut expected) = (found.unknown_keys.clone(), expected.to_vec());
+    found_keys.sort();
+    expected.sort_unstable();
+    assert_eq!(found_keys, expected);
     assert!(found.issues.is_empty());
 }
 

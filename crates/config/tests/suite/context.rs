@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pollux_config::{ContextFile, ContextFiles, ContextOptions, Settings, context};
+use pollux_config::{Accepted, ContextFile, ContextFiles, ContextOptions, Settings, context, find};
 use pretty_assertions::assert_eq;
 
 use super::home::Home;
@@ -11,13 +11,20 @@ struct Case {
     workspace: Vec<PathBuf>,
     settings: Settings,
     trusted: bool,
+    accepted: Accepted,
 }
 
 impl Case {
     fn new() -> Self {
         let home = Home::new();
         let workspace = vec![home.work()];
-        Self { home, workspace, settings: Settings::defaults(), trusted: true }
+        Self {
+            home,
+            workspace,
+            settings: Settings::defaults(),
+            trusted: true,
+            accepted: Accepted::nothing(),
+        }
     }
 
     /// With a settings file of the person.
@@ -34,6 +41,7 @@ impl Case {
             workspace: &self.workspace,
             private_memory_dir: None,
             trusted: self.trusted,
+            accepted: &self.accepted,
             settings: &self.settings.context,
         }
     }
@@ -112,6 +120,39 @@ fn the_same_file_under_two_names_is_loaded_once() {
     case.home.write("work/GEMINI.md", "text");
     std::os::unix::fs::symlink("GEMINI.md", case.home.path("work/AGENTS.md")).unwrap();
     assert_eq!(case.names(&case.discover().project), ["work/AGENTS.md"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_project_is_read_only_once_it_was_agreed_to() {
+    let mut case = Case::new();
+    case.home.write("outside/secret.txt", "SECRET");
+    fs::create_dir_all(case.home.path("work/sub")).unwrap();
+    for (name, target) in [
+        ("work/GEMINI.md", "../outside/secret.txt"),
+        ("work/sub/AGENTS.md", "../../outside/secret.txt"),
+    ] {
+        std::os::unix::fs::symlink(target, case.home.path(name)).unwrap();
+    }
+    let mut files = case.discover();
+    assert_eq!(files.project, []);
+    assert!(files.warnings[0].contains("nobody has agreed to that"), "{:?}", files.warnings);
+    assert_eq!(files.jit(&case.options(), &case.home.path("work/sub/x.txt")), []);
+
+    case.home.trust(&case.home.work());
+    let mut found = find(&case.home.options(&case.home.work(), false, false)).unwrap();
+    found.look();
+    let items = found.items();
+    let [item] = &items[..] else { panic!("{items:?}") };
+    assert_eq!(item.kind, "context file");
+    assert!(item.detail.ends_with("/outside/secret.txt"), "{}", item.detail);
+    case.accepted = Accepted::only(&items);
+    assert_eq!(case.discover().project[0].text, "SECRET");
+    // A link that leads elsewhere since is another one.
+    fs::remove_file(case.home.path("work/GEMINI.md")).unwrap();
+    case.home.write("outside/other.txt", "OTHER");
+    std::os::unix::fs::symlink("../outside/other.txt", case.home.path("work/GEMINI.md")).unwrap();
+    assert_eq!(case.discover().project, []);
 }
 
 #[test]
@@ -214,7 +255,7 @@ fn private_notes() {
     let case = Case::new();
     let folder = case.home.path("notes");
     let discover = || {
-        let options = ContextOptions { private_memory_dir: Some(&folder), ..case.options() };
+        let options = ContextOptions { private_memory_dir: Some(folder.clone()), ..case.options() };
         context::discover(&options).private_memory.map(|file| file.text)
     };
     assert_eq!(discover(), None);

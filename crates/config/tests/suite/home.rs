@@ -10,6 +10,8 @@ pub(crate) struct Home {
     root: TempDir,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
+    /// Temporary folders are anybody's, so that nothing in them passes the check that is usual.
+    pub(crate) check_system_file: fn(&Path) -> Result<(), String>,
 }
 
 impl Home {
@@ -29,7 +31,7 @@ impl Home {
             ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", text("system/settings.json")),
         ]);
         let places = Places::new(&environment);
-        Self { root, environment, places }
+        Self { root, environment, places, check_system_file: |_| Ok(()) }
     }
 
     pub(crate) fn set(&mut self, name: &str, value: &str) {
@@ -79,13 +81,23 @@ impl Home {
         skip_trust: bool,
         ignore_env: bool,
     ) -> Result<Loaded, ConfigError> {
-        load(&LoadOptions {
+        load(&self.options(cwd, skip_trust, ignore_env))
+    }
+
+    pub(crate) fn options<'a>(
+        &'a self,
+        cwd: &'a Path,
+        skip_trust: bool,
+        ignore_env: bool,
+    ) -> LoadOptions<'a> {
+        LoadOptions {
             places: &self.places,
             cwd,
             environment: &self.environment,
             skip_trust,
             ide_trust: None,
             ignore_env,
-        })
+            check_system_file: self.check_system_file,
+        }
     }
 }

@@ -97,11 +97,11 @@ fn every_broken_file_is_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "Error in {}: Trailing commas are not allowed (line 2, column 9)\n\
-             Error in {}: Settings file is not a valid JSON object.\n\
+            "Error in {}: Settings file is not a valid JSON object.\n\
+             Error in {}: Trailing commas are not allowed (line 2, column 9)\n\
              Please fix the configuration file(s) and try again.",
-            user.display(),
-            system.display()
+            system.display(),
+            user.display()
         )
     );
 }
@@ -171,10 +171,23 @@ fn system_files_with_old_keys_are_told_about() {
     let home = Home::new();
     home.write("system/settings.json", r#"{"experimental": {"plan": false}}"#);
     let loaded = home.load();
-    assert!(
-        loaded.warnings[0].contains("deprecated keys: experimental.plan"),
-        "{:?}",
-        loaded.warnings
-    );
+    let words = "The system configuration contains deprecated settings: [experimental.plan]. ";
+    assert!(loaded.warnings[0].starts_with(words), "{:?}", loaded.warnings);
     assert!(!loaded.settings.general.plan_enabled);
+}
+
+#[cfg(unix)]
+#[test]
+fn system_files_that_others_could_write_are_not_read() {
+    let mut home = Home::new();
+    home.write("system/settings.json", r#"{"model": {"name": "theirs"}}"#);
+    home.write("system/system-defaults.json", "{ broken");
+    home.check_system_file = pollux_config::guard::check;
+    let loaded = home.load();
+    assert_eq!(loaded.settings.model.name, None);
+    assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+    for (warning, name) in loaded.warnings.iter().zip(["settings", "defaults"]) {
+        let words = format!("Security Warning: Skipping system {name} file '");
+        assert!(warning.starts_with(&words), "{warning}");
+    }
 }

@@ -1,0 +1,6 @@
+//! Prints the JSON schema of settings files: `docs/generated/settings.schema.json`.
+#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+
+fn main() {
+    println!("{:#}", pollux_config::schema::json_schema());
+}

@@ -1,0 +1,183 @@
+//! The file of answers: `consent.json` in Pollux's own folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pollux_protocol::ConsentItem;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Position, SyntaxError};
+use crate::{ConfigError, Places, files};
+
+/// The largest file that is read or written, in bytes.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// The most answers that are kept for one folder; the oldest give way.
+const MAX_PINS: usize = 4096;
+/// The only form of the file that there is.
+const VERSION: u32 = 1;
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pin {
+    kind: String,
+    name: String,
+    /// [`ConsentItem::hash`].
+    hash: String,
+    /// True for yes.
+    accepted: bool,
+    /// Seconds since 1970.
+    time: u64,
+}
+
+/// The answers that were given about one folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FolderPins {
+    items: Vec<Pin>,
+}
+
+impl FolderPins {
+    /// The answer about exactly this content; the latest when there are several.
+    pub fn answer(&self, item: &ConsentItem) -> Option<bool> {
+        let mut latest_first = self.items.iter().rev();
+        latest_first.find(|pin| pin.is(item)).map(|pin| pin.accepted)
+    }
+
+    /// The latest answer about each thing: kind, name, and whether it was a yes; in the order in which
+    /// they were given.
+    pub fn answers(&self) -> Vec<(&str, &str, bool)> {
+        let mut answers: Vec<(&str, &str, bool)> = Vec::new();
+        for pin in &self.items {
+            answers
+                .retain(|(kind, name, _)| (*kind, *name) != (pin.kind.as_str(), pin.name.as_str()));
+            answers.push((&pin.kind, &pin.name, pin.accepted));
+        }
+        answers
+    }
+
+    fn add(&mut self, item: &ConsentItem, accepted: bool, time: u64) {
+        self.items.retain(|pin| !pin.is(item));
+        let ConsentItem { kind, name, hash, .. } = item.clone();
+        self.items.push(Pin { kind, name, hash, accepted, time });
+        let more = self.items.len().saturating_sub(MAX_PINS);
+        self.items.drain(..more);
+    }
+}
+
+impl Pin {
+    fn is(&self, item: &ConsentItem) -> bool {
+        self.hash == item.hash && self.kind == item.kind && self.name == item.name
+    }
+}
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsentStore {
+    version: u32,
+    /// By real path, with forward slashes on Windows too.
+    folders: BTreeMap<String, FolderPins>,
+}
+
+impl Default for ConsentStore {
+    fn default() -> Self {
+        Self { version: VERSION, folders: BTreeMap::new() }
+    }
+}
+
+impl ConsentStore {
+    /// Where the file is.
+    pub fn path(places: &Places) -> PathBuf {
+        places.pollux_dir().join("consent.json")
+    }
+
+    /// Reads the file; none is no answers.
+    ///
+    /// Fails with what is wrong and where. Then nobody has agreed to anything.
+    pub fn load(places: &Places) -> Result<Self, SyntaxError> {
+        let path = Self::path(places);
+        match files::read_whole(&path, MAX_BYTES) {
+            Ok(text) => Self::parse(&path, &text),
+            Err(error) if files::is_absent(&path, &error) => Ok(Self::default()),
+            Err(error) => Err(SyntaxError::whole(&path, files::node_message(&error))),
+        }
+    }
+
+    /// Reads the text of the file. `path` only names it in errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SyntaxError> {
+        let store: Self = serde_json::from_str(text).map_err(|error| SyntaxError {
+            path: path.to_owned(),
+            position: Some(Position { line: error.line(), column: error.column() }),
+            message: without_place(&error),
+        })?;
+        if store.version != VERSION {
+            let message = format!("Version {} is not known to this Pollux.", store.version);
+            return Err(SyntaxError::whole(path, message));
+        }
+        Ok(store)
+    }
+
+    /// The answers about `folder`; none when it was never asked about.
+    pub fn folder(&self, folder: &Path) -> Option<&FolderPins> {
+        self.folders.get(&key(folder))
+    }
+
+    /// Saves answers about `folder`: locked, read again, everything else in the file kept. Without
+    /// answers it is noted that the folder was looked at and had nothing to ask about.
+    ///
+    /// Fails when the file is broken, which leaves it as it is, or cannot be written.
+    pub fn record(
+        places: &Places,
+        folder: &Path,
+        answers: &[(&ConsentItem, bool)],
+    ) -> Result<(), ConfigError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        Self::change(places, folder, |pins| {
+            for (item, accepted) in answers {
+                pins.add(item, *accepted, now);
+            }
+        })
+    }
+
+    /// Forgets every answer about `folder`, so that all it brings is new. That it was looked at stays
+    /// known: without a person nothing of it takes effect.
+    ///
+    /// Fails like [`ConsentStore::record`].
+    pub fn forget(places: &Places, folder: &Path) -> Result<(), ConfigError> {
+        Self::change(places, folder, |pins| pins.items.clear())
+    }
+
+    fn change(
+        places: &Places,
+        folder: &Path,
+        change: impl FnOnce(&mut FolderPins),
+    ) -> Result<(), ConfigError> {
+        let path = Self::path(places);
+        let failed = |message: String| ConfigError::Save { path: path.clone(), message };
+        let system = |error: pollux_fs::Error| failed(files::node_message(&error));
+        files::create_private_dir(&places.pollux_dir()).map_err(system)?;
+        let _lock = files::lock(&path).map_err(system)?;
+        let mut store = Self::load(places).map_err(|error| failed(error.to_string()))?;
+        change(store.folders.entry(key(folder)).or_default());
+        let text =
+            serde_json::to_string_pretty(&store).map_err(|error| failed(error.to_string()))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(failed(format!("it would be larger than {MAX_BYTES} bytes")));
+        }
+        files::write_owner_only(&path, &(text + "\n")).map_err(system)
+    }
+}
+
+fn key(folder: &Path) -> String {
+    let text = files::real_path_or_given(folder).to_string_lossy().into_owned();
+    if cfg!(windows) { text.replace('\\', "/").to_lowercase() } else { text }
+}
+
+/// The parser's words without its own note of line and column, which is told once.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,280 @@
+use std::path::Path;
+
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::judged::{Judgement, TABLE, judgement};
+use super::*;
+use crate::{Trust, TrustSource, TrustState, schema};
+
+const PROJECT: &str = "/no-such-project";
+
+fn names(written: &Value, below: &Value) -> Vec<String> {
+    let found = setting_items(written, below, Path::new(PROJECT));
+    found.into_iter().map(|found| found.item.name).collect()
+}
+
+fn pins(answers: &[(&ConsentItem, bool)]) -> ConsentStore {
+    let items: Vec<Value> = answers
+        .iter()
+        .map(|(item, accepted)| {
+            json!({"kind": item.kind, "name": item.name, "hash": item.hash, "accepted": accepted, "time": 1})
+        })
+        .collect();
+    let text = json!({"version": 1, "folders": {PROJECT: {"items": items}}}).to_string();
+    ConsentStore::parse(Path::new("/c.json"), &text).unwrap()
+}
+
+#[test]
+fn the_decision() {
+    use Verdict::{Accepted, AcceptedAndPinned, Ask, Refused, Unanswered};
+    let (old, new) =
+        (item("hook", "a", String::new(), b"old"), item("hook", "a", String::new(), b"new"));
+    let (yes, no) = (pins(&[(&old, true)]), pins(&[(&old, false)]));
+    let known = |store: &'static str| match store {
+        "unreadable" => Known::Unreadable,
+        "nothing" => Known::Nothing,
+        "yes" => Known::Pins(yes.folder(Path::new(PROJECT)).unwrap()),
+        _ => Known::Pins(no.folder(Path::new(PROJECT)).unwrap()),
+    };
+    let cases = [
+        (Way::Untrusted, "yes", &old, Refused, Refused),
+        (Way::Untrusted, "nothing", &old, Refused, Refused),
+        (Way::Unpinned, "no", &old, Accepted, Accepted),
+        (Way::Unpinned, "unreadable", &old, Accepted, Accepted),
+        (Way::Pinned, "yes", &old, Accepted, Accepted),
+        (Way::Pinned, "no", &old, Refused, Refused),
+        (Way::Pinned, "yes", &new, Ask, Unanswered),
+        (Way::Pinned, "no", &new, Ask, Unanswered),
+        (Way::Pinned, "nothing", &new, Ask, AcceptedAndPinned),
+        (Way::Pinned, "unreadable", &new, Ask, Unanswered),
+    ];
+    for (way, store, item, interactive, headless) in cases {
+        let items = std::slice::from_ref(item);
+        assert_eq!(decide(items, known(store), way, true), [interactive], "{way:?} {store}");
+        assert_eq!(decide(items, known(store), way, false), [headless], "{way:?} {store}");
+    }
+}
+
+#[test]
+fn only_what_a_person_said_about_this_folder_is_pinned() {
+    use TrustState::{Trusted, Unknown, Untrusted};
+    let way = |state, source| Way::from(Trust { state, source });
+    assert_eq!(way(Trusted, TrustSource::Flag), Way::Unpinned);
+    assert_eq!(way(Trusted, TrustSource::Environment), Way::Unpinned);
+    assert_eq!(way(Trusted, TrustSource::Disabled), Way::Unpinned);
+    assert_eq!(way(Trusted, TrustSource::File), Way::Pinned);
+    assert_eq!(way(Trusted, TrustSource::Ide), Way::Pinned);
+    assert_eq!(way(Untrusted, TrustSource::File), Way::Untrusted);
+    assert_eq!(way(Unknown, TrustSource::Nobody), Way::Untrusted);
+}
+
+#[test]
+fn every_part_of_an_item_is_in_its_hash() {
+    let hash = |kind, name, content: &[u8]| item(kind, name, String::new(), content).hash;
+    let one = hash("hook", "a", b"x");
+    assert_eq!(one.len(), 64);
+    for other in [hash("hook", "a", b"y"), hash("hook", "ax", b""), hash("hooka", "", b"x")] {
+        assert_ne!(one, other);
+    }
+    let accepted = Accepted::only([&item("hook", "a", "told so".to_owned(), b"x")]);
+    assert!(accepted.accepts(&item("hook", "a", "told otherwise".to_owned(), b"x")));
+    assert!(!accepted.accepts(&item("hook", "a", String::new(), b"y")));
+    assert!(!Accepted::nothing().accepts(&item("hook", "a", String::new(), b"x")));
+    assert!(Accepted::everything().accepts(&item("hook", "a", String::new(), b"x")));
+}
+
+#[test]
+fn a_broken_file_of_answers_is_told_by_line_and_column() {
+    let cases = [
+        ("{\n  \"version\": 1,\n  x", Some((3, 3))),
+        ("{\"version\": 1, \"folders\": {\"/a\": {\"items\": [{\"kind\": 3}]}}}", Some((1, 54))),
+        ("[]", Some((1, 2))),
+        ("", Some((1, 0))),
+        ("{\"version\": 2, \"folders\": {}}", None),
+    ];
+    for (text, place) in cases {
+        let error = ConsentStore::parse(Path::new("/c.json"), text).unwrap_err();
+        let found = error.position.map(|position| (position.line, position.column));
+        assert_eq!(found, place, "{text}: {error}");
+        assert!(!error.message.contains("column"), "{error}");
+    }
+}
+
+#[test]
+fn the_latest_answer_about_one_content_counts() {
+    let one = item("hook", "a", String::new(), b"x");
+    let store = pins(&[(&one, true), (&one, false)]);
+    assert_eq!(store.folder(Path::new(PROJECT)).unwrap().answer(&one), Some(false));
+    assert_eq!(store.folder(Path::new("/elsewhere")), None);
+}
+
+#[test]
+fn every_setting_has_a_judgement_of_its_group() {
+    let judged = |key: &str| {
+        TABLE.iter().any(|(row, _)| {
+            key == *row || key.strip_prefix(row).is_some_and(|rest| rest.starts_with('.'))
+        })
+    };
+    // Taken out of every file before anything else.
+    let of_the_administrator = |key: &str| key.starts_with("admin.");
+    for setting in schema::all().filter(|setting| !of_the_administrator(setting.key)) {
+        let key = setting.key;
+        assert!(judged(key), "{key}: is it asked about in a project? Add it to `judged.rs`.");
+    }
+}
+
+#[test]
+fn what_is_asked_about() {
+    let nothing = json!({});
+    let asked = [
+        json!({"general": {"defaultApprovalMode": "auto_edit"}}),
+        json!({"general": {"defaultApprovalMode": "yolo"}}),
+        json!({"tools": {"sandbox": false}}),
+        json!({"tools": {"sandbox": {"command": "docker", "image": "evil"}}}),
+        json!({"tools": {"discoveryCommand": "./x"}}),
+        json!({"tools": {"callCommand": "./x"}}),
+        json!({"tools": {"allowed": ["run_shell_command"]}}),
+        json!({"tools": {"core": ["run_shell_command"]}}),
+        json!({"tools": {"shell": {"pager": "./x"}}}),
+        json!({"tools": {"unheard": 1}}),
+        json!({"mcp": {"serverCommand": "./x"}}),
+        json!({"mcp": {"autoAllowInHeadless": true}}),
+        json!({"security": {"auth": {"selectedType": "gateway"}}}),
+        json!({"security": {"disableYoloMode": false}}),
+        json!({"security": {"environmentVariableRedaction": {"allowed": ["KEY"]}}}),
+        json!({"security": {"unheard": 1}}),
+        json!({"context": {"includeDirectories": ["/"]}}),
+        json!({"general": {"plan": {"directory": "."}}}),
+        json!({"general": {"sessionRetention": {"enabled": true}}}),
+        json!({"telemetry": true}),
+        json!({"telemetry": {"otlpEndpoint": "http://evil"}}),
+        json!({"telemetry": {"outfile": "/x"}}),
+        json!({"telemetry": {"logPrompts": "true"}}),
+        json!({"policyPaths": ["x"]}),
+        json!({"adminPolicyPaths": ["x"]}),
+        json!({"hooksConfig": {"enabled": false}}),
+        json!({"experimental": {"gemmaModelRouter": {"classifier": {"host": "http://evil"}}}}),
+        json!({"experimental": {"extensionRegistryURI": "http://evil"}}),
+        json!({"agents": {"browser": {"sessionMode": "existing"}}}),
+        json!({"agents": {"overrides": {"x": {"mcpServers": {}}}}}),
+        json!({"advanced": {"bugCommand": {"urlTemplate": "http://evil"}}}),
+        json!({"billing": {"overageStrategy": "always"}}),
+        json!({"pollux": {"tools": {"saveMemory": true}}}),
+        json!({"pollux": {"web": {"privateHosts": ["169.254.169.254"]}}}),
+        json!({"privacy": {"usageStatisticsEnabled": true}}),
+        json!({"mcpServers": {"a.b": {"command": "./x"}}}),
+        // These would replace what the person has set in the whole group.
+        json!({"security": null}),
+        json!({"tools": 1}),
+        json!({"hooks": null}),
+        json!({"mcpServers": []}),
+        json!({"telemetry": null}),
+    ];
+    for written in asked {
+        assert_eq!(names(&written, &nothing).len(), 1, "{written}");
+    }
+}
+
+#[test]
+fn what_is_not_asked_about() {
+    let nothing = json!({});
+    let free = [
+        json!({"model": {"name": "gemini-2.5-pro"}, "ui": {"theme": "x"}, "output": {"format": "json"}}),
+        json!({"general": {"defaultApprovalMode": "default", "vimMode": true}}),
+        json!({"tools": {"exclude": ["x"], "confirmationRequired": ["x"], "sandbox": true}}),
+        json!({"mcp": {"excluded": ["x"]}}),
+        json!({"security": {"disableYoloMode": true, "toolSandboxing": "true"}}),
+        json!({"telemetry": false}),
+        json!({"telemetry": {"enabled": false, "logPrompts": "false"}}),
+        json!({"privacy": {"usageStatisticsEnabled": false}}),
+        // No name of a context file leads out of its folder.
+        json!({"context": {"fileName": ["docs/AGENTS.md", "../x"], "importFormat": "flat"}}),
+        json!({"unheard": {"of": 1}}),
+        json!({"hooks": {"SessionStart": []}}),
+    ];
+    for written in free {
+        assert_eq!(names(&written, &nothing), Vec::<String>::new(), "{written}");
+    }
+}
+
+#[test]
+fn a_list_that_replaces_the_persons_is_asked_about() {
+    let written = json!({"tools": {"confirmationRequired": []}, "model": {"maxSessionTurns": -1}});
+    let own = json!({"tools": {"confirmationRequired": ["x"]}, "model": {"maxSessionTurns": 5}});
+    assert_eq!(names(&written, &own), ["tools.confirmationRequired", "model.maxSessionTurns"]);
+    assert_eq!(names(&own, &own), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_tells_what_it_runs() {
+    let written = json!({"mcpServers": {
+        "local": {"command": "node", "args": ["srv.js", "-x"], "env": {"A": "$SECRET"}, "trust": true},
+        "remote": {"httpUrl": "https://evil", "headers": {"X": "$GEMINI_API_KEY"}},
+        "odd": 3,
+    }});
+    let found = setting_items(&written, &json!({}), Path::new(PROJECT));
+    let details: Vec<_> = found.iter().map(|found| found.item.detail.as_str()).collect();
+    assert_eq!(
+        details,
+        [
+            "runs: node srv.js -x\nits tools run without being asked about\nwith: {\"env\":{\"A\":\"$SECRET\"}}",
+            "connects to: https://evil\nwith: {\"headers\":{\"X\":\"$GEMINI_API_KEY\"}}",
+            "with: 3",
+        ]
+    );
+}
+
+#[test]
+fn refused_settings_are_taken_out_alone() {
+    let mut written = json!({
+        "mcpServers": {"a": {"command": "x"}, "b.c": {"command": "y"}},
+        "tools": {"sandbox": false, "exclude": ["z"]},
+    });
+    let items = setting_items(&written, &json!({}), Path::new(PROJECT));
+    let kept = items.iter().find(|found| found.item.name == "b.c").unwrap();
+    remove_refused(&mut written, &items, &Accepted::only([&kept.item]));
+    assert_eq!(
+        written,
+        json!({"mcpServers": {"b.c": {"command": "y"}}, "tools": {"exclude": ["z"]}})
+    );
+}
+
+#[test]
+fn a_file_that_a_command_names_counts() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let project = folder.path();
+    std::fs::create_dir(project.join("bin")).unwrap();
+    for name in ["a.sh", "bin/b.js"] {
+        std::fs::write(project.join(name), name).unwrap();
+    }
+    let files = |words: &[&str]| {
+        let text = content_of_command_files(words.iter().copied(), project, project);
+        text.lines().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let both = ["a.sh", "bin/b.js"];
+    assert_eq!(files(&["sh", "a.sh", "--x=bin/b.js"]), both);
+    assert_eq!(files(&["sh -c './a.sh; node bin/../bin/b.js'"]), both);
+    assert_eq!(files(&["$GEMINI_PROJECT_DIR/a.sh"]), ["a.sh"]);
+    assert_eq!(files(&["../x", "/etc/passwd", "none.sh", "bin"]), Vec::<String>::new());
+    let before = content_of_command_files(["a.sh"], project, project);
+    std::fs::write(project.join("a.sh"), "a.sH").unwrap();
+    assert_ne!(content_of_command_files(["a.sh"], project, project), before);
+}
+
+proptest! {
+    #[test]
+    fn no_depth_of_a_sensitive_group_goes_unasked(name in "[a-zA-Z]{1,12}", value in 0..9) {
+        for group in ["security", "tools", "mcp", "billing", "hooksConfig", "pollux"] {
+            prop_assume!(judgement(&format!("{group}.{name}")) != Judgement::Free);
+            let written = json!({group: {name.clone(): {"x": value}}});
+            prop_assert_eq!(names(&written, &json!({})).len(), 1);
+        }
+    }
+
+    #[test]
+    fn any_text_as_answers_is_read_or_refused(text in ".{0,200}") {
+        let _ignored = ConsentStore::parse(Path::new("/c.json"), &text);
+    }
+}

@@ -1,0 +1,27 @@
+//! The items among the variables of a project's `.env` file.
+
+use pollux_protocol::ConsentItem;
+
+use super::{item, kinds};
+use crate::dotenv::{DotEnv, UNTRUSTED_KEYS};
+
+/// Words in a name whose value is not shown.
+const SECRETS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// One item for each variable that is not among the four that any folder may set.
+pub(crate) fn items(file: &DotEnv) -> Vec<ConsentItem> {
+    let asked = file.variables.iter().filter(|(name, _)| !UNTRUSTED_KEYS.contains(&name.as_str()));
+    asked.map(|(name, value)| variable(file, name, value)).collect()
+}
+
+/// The item of one variable.
+pub(crate) fn variable(file: &DotEnv, name: &str, value: &str) -> ConsentItem {
+    let upper = name.to_uppercase();
+    let shown = if SECRETS.iter().any(|word| upper.contains(word)) {
+        format!("({} characters)", value.chars().count())
+    } else {
+        value.to_owned()
+    };
+    let detail = format!("{shown}, from {}", file.path.display());
+    item(kinds::VARIABLE, name, detail, value.as_bytes())
+}

@@ -1,0 +1,240 @@
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn path() -> &'static Path {
+    Path::new("settings.json")
+}
+
+fn set_in(text: &str, key: &str, value: &Value) -> String {
+    let names: Vec<&str> = key.split('.').collect();
+    set(path(), text, &names, value).unwrap()
+}
+
+fn unset_in(text: &str, key: &str) -> String {
+    let names: Vec<&str> = key.split('.').collect();
+    unset(path(), text, &names).unwrap()
+}
+
+#[test]
+fn a_value_is_set() {
+    let table = [
+        // A file that is not there yet, or has nothing in it.
+        ("", "{\n  \"a\": 1\n}"),
+        (" \n", "{\n  \"a\": 1\n}"),
+        ("{}", "{\n  \"a\": 1\n}"),
+        ("{ \n }\n", "{\n  \"a\": 1\n}\n"),
+        // One that is there is replaced, and nothing else changes.
+        ("{\"a\":/*x*/0}", "{\"a\":/*x*/1}"),
+        ("{\n\t\"a\" : [ 1, 2 ] , // two\n\t\"b\": 2\n}", "{\n\t\"a\" : 1 , // two\n\t\"b\": 2\n}"),
+        // New ones follow the last, in its manner; remarks stay with what they are about.
+        ("{\"b\": 2}", "{\"b\": 2, \"a\": 1}"),
+        ("{\"b\": 2 // two\n}", "{\"b\": 2, \"a\": 1 // two\n}"),
+        ("{\n    \"b\": 2\n}", "{\n    \"b\": 2,\n    \"a\": 1\n}"),
+        ("{\n  \"b\": 2 // two\n}", "{\n  \"b\": 2, // two\n  \"a\": 1\n}"),
+        ("{\n  \"b\": 2 /* two */ // 2\n}", "{\n  \"b\": 2, /* two */ // 2\n  \"a\": 1\n}"),
+        ("{\r\n  \"b\": 2\r\n}\r\n", "{\r\n  \"b\": 2,\r\n  \"a\": 1\r\n}\r\n"),
+        ("{\n  \"b\": 2\n  // \"c\": 3\n}", "{\n  \"b\": 2,\n  \"a\": 1\n  // \"c\": 3\n}"),
+        ("{\n  \"b\": 2 }", "{\n  \"b\": 2,\n  \"a\": 1 }"),
+        // The first one of a file that holds remarks.
+        ("{ // none\n}", "{ // none\n  \"a\": 1\n}"),
+        ("{\n  // none\n}", "{\n  \"a\": 1\n  // none\n}"),
+        ("{ /* none */ }", "{ /* none */\n  \"a\": 1\n }"),
+        // The mark at the start stays, and so do repeats; the last of them counts.
+        ("\u{feff}{\"a\": 2}", "\u{feff}{\"a\": 1}"),
+        ("{\"a\": 2, \"a\": 3}", "{\"a\": 2, \"a\": 1}"),
+    ];
+    for (before, after) in table {
+        assert_eq!(set_in(before, "a", &json!(1)), after, "{before:?}");
+    }
+}
+
+#[test]
+fn groups_are_made_on_the_way() {
+    let table = [
+        ("{}", "{\n  \"a\": {\n    \"b\": [\n      \"x\"\n    ]\n  }\n}"),
+        (
+            "{\n\t\"c\": 1\n}",
+            "{\n\t\"c\": 1,\n\t\"a\": {\n\t\t\"b\": [\n\t\t\t\"x\"\n\t\t]\n\t}\n}",
+        ),
+        ("{\n \"a\": {}\n}", "{\n \"a\": {\n  \"b\": [\n   \"x\"\n  ]\n }\n}"),
+        ("{\"a\": {}}", "{\"a\": {\"b\": [\"x\"]}}"),
+        ("{\"a\": {\"c\": 1}}", "{\"a\": {\"c\": 1, \"b\": [\"x\"]}}"),
+    ];
+    for (before, after) in table {
+        assert_eq!(set_in(before, "a.b", &json!(["x"])), after, "{before:?}");
+    }
+}
+
+#[test]
+fn a_value_is_unset() {
+    let table = [
+        ("{\"a\": 1}", "{}"),
+        ("{\n  \"a\": 1\n}\n", "{\n}\n"),
+        ("{\"a\": 1, \"b\": 2}", "{\"b\": 2}"),
+        ("{\"b\": 2, \"a\": 1}", "{\"b\": 2}"),
+        ("{\"b\": 2, \"a\": 1, \"c\": 3}", "{\"b\": 2, \"c\": 3}"),
+        ("{\n  \"a\": 1,\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
+        ("{\r\n  \"b\": 2,\r\n  \"a\": 1\r\n}", "{\r\n  \"b\": 2\r\n}"),
+        ("{\n  \"a\": {\n    \"x\": 1\n  },\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
+        // Remarks are somebody's words.
+        ("{\n  // one\n  \"a\": 1, // why\n  \"b\": 2\n}", "{\n  // one\n  // why\n  \"b\": 2\n}"),
+        ("{\n  \"b\": 2, // two\n  \"a\": 1 // one\n}", "{\n  \"b\": 2 // two\n   // one\n}"),
+        ("{\"a\": 1 /* , */ , \"b\": 2}", "{ /* , */  \"b\": 2}"),
+        // Repeats would come to light.
+        ("{\"a\": 1, \"b\": 2, \"a\": 3}", "{\"b\": 2}"),
+        ("{\"a\": 1, \"a\": 3}", "{}"),
+        ("{\"b\": 1, \"a\": 2, \"a\": 3}", "{\"b\": 1}"),
+        ("{\"b\": 1}", "{\"b\": 1}"),
+    ];
+    for (before, after) in table {
+        assert_eq!(unset_in(before, "a"), after, "{before:?}");
+    }
+    assert_eq!(unset_in("{\"a\": {\"b\": 1}}", "a.b"), "{\"a\": {}}");
+    assert_eq!(unset_in("{\"a\": 1}", "a.b"), "{\"a\": 1}", "there is no such thing");
+    assert_eq!(unset_in("{\"a\": {\"b\": 1}, \"a\": {}}", "a.b"), "{\"a\": {\"b\": 1}, \"a\": {}}");
+}
+
+#[test]
+fn a_file_that_cannot_be_edited_is_told_by_line_and_column() {
+    let table = [
+        ("{\n  \"a\": 1,\n}", Some((2, 9)), "Trailing commas"),
+        ("{\n \"a\": 3\n}", Some((2, 7)), "a is no object but of type number"),
+        ("[]", None, "not a valid JSON object"),
+    ];
+    for (text, place, words) in table {
+        let error = set(path(), text, &["a", "b"], &json!(1)).unwrap_err();
+        let found = error.position.map(|place| (place.line, place.column));
+        assert_eq!(found, place, "{text:?}: {error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+    assert!(unset(path(), "{", &["a"]).is_err());
+}
+
+#[test]
+fn nothing_is_written_that_could_not_be_read() {
+    let deep = (0..127).fold(json!(1), |inner, _| json!([inner]));
+    assert!(set(path(), "{}", &["a"], &deep).is_ok());
+    let error = set(path(), "{}", &["a", "b"], &deep).unwrap_err();
+    assert!(error.message.contains("nested deeper"), "{error}");
+}
+
+/// Texts of settings files with remarks, repeats and odd layout.
+fn file() -> impl Strategy<Value = String> {
+    let blank = || {
+        prop_oneof!["[ \t]{0,2}", "\n {0,3}", "\r\n", " // [a-z,}]{0,4}\n", "/\\*[a-z,{ ]{0,4}\\*/"]
+    };
+    let scalar =
+        prop_oneof!["-?[1-9]", "true", "null", r#""[a-z{}, /]{0,4}""#, r"\[\]", r"\[1, 2\]"];
+    let value = scalar.prop_recursive(3, 24, 4, move |inner| {
+        let property = (blank(), "[abc]", blank(), blank(), inner, blank());
+        proptest::collection::vec(property, 0..4).prop_flat_map(move |properties| {
+            let properties: Vec<String> = properties
+                .into_iter()
+                .map(|(a, name, b, c, value, d)| format!("{a}\"{name}\"{b}:{c}{value}{d}"))
+                .collect();
+            blank().prop_map(move |end| format!("{{{}{end}}}", properties.join(",")))
+        })
+    });
+    let object = value.prop_filter("an object", |text| text.starts_with('{'));
+    (prop_oneof![Just(""), Just("\u{feff}")], blank(), object, blank())
+        .prop_map(|(mark, before, object, after)| format!("{mark}{before}{object}{after}"))
+}
+
+/// The remarks of a text with where they start, in order.
+fn remarks(text: &str) -> Vec<(usize, &str)> {
+    let (mut found, mut at, mut in_text) = (Vec::new(), 0, false);
+    while at < text.len() {
+        let rest = &text[at..];
+        if !in_text && (rest.starts_with("//") || rest.starts_with("/*")) {
+            let end = layout::end_of_comment(text, at);
+            found.push((at, &text[at..end]));
+            at = end;
+            continue;
+        }
+        in_text ^= rest.starts_with('"');
+        at += rest.chars().next().map_or(1, char::len_utf8);
+    }
+    found
+}
+
+/// The remarks that stand in none of the ranges.
+fn remarks_outside<'t>(text: &'t str, ranges: &[(usize, usize)]) -> Vec<&'t str> {
+    let inside = |at: usize| ranges.iter().any(|(start, end)| (*start..*end).contains(&at));
+    remarks(text).into_iter().filter(|(at, _)| !inside(*at)).map(|(_, remark)| remark).collect()
+}
+
+/// Where the properties of this key stand, and their values; the one that counts comes last.
+fn places(text: &str, names: &[&str]) -> Vec<((usize, usize), (usize, usize))> {
+    let mark = text.len() - jsonc::without_mark(text).len();
+    let root = object(path(), &text[mark..]).unwrap();
+    let (name, groups) = names.split_last().unwrap();
+    let group = groups.iter().try_fold(&root, |object, name| match &last(object, name)?.value {
+        Node::Object(below) => Some(below),
+        _ => None,
+    });
+    let properties = group.map(|group| group.properties.as_slice()).unwrap_or_default();
+    let range = |ranged: &dyn Ranged| (ranged.range().start + mark, ranged.range().end + mark);
+    let same = properties.iter().filter(|property| property.name.as_str() == *name);
+    same.map(|property| (range(property), range(&property.value))).collect()
+}
+
+/// Whether the letters of `part`, blanks aside, are in `whole` in this order.
+fn is_within(part: &str, whole: &str) -> bool {
+    let mut rest = whole.chars();
+    let mut letters = part.chars().filter(|letter| !letter.is_whitespace());
+    letters.all(|letter| rest.any(|other| other == letter))
+}
+
+proptest! {
+    #[test]
+    fn what_is_set_is_read_and_nothing_else_changes(
+        text in file(),
+        key in proptest::collection::vec("[abcd]", 1..4),
+        value in prop_oneof![Just(json!(7)), Just(json!(["x", {}])), Just(json!({"k": {"l": 1}}))],
+    ) {
+        let Ok(before) = jsonc::parse(path(), &text) else { return Ok(()) };
+        let names: Vec<&str> = key.iter().map(String::as_str).collect();
+        let Ok(after) = set(path(), &text, &names, &value) else {
+            let is_blocked = |end: usize| {
+                let found = crate::schema::lookup(&before, &names[..end].join("."));
+                found.is_some_and(|value| !value.is_object())
+            };
+            prop_assert!((1..names.len()).any(is_blocked), "refused without reason: {text:?}");
+            return Ok(());
+        };
+        let mut expected = before;
+        crate::schema::insert(expected.as_object_mut().unwrap(), &names.join("."), value.clone());
+        prop_assert_eq!(&jsonc::parse(path(), &after).unwrap(), &expected, "{:?}", after);
+        if let Some((_, (start, end))) = places(&text, &names).last() {
+            let same = after.starts_with(&text[..*start]) && after.ends_with(&text[*end..]);
+            prop_assert!(same, "{text:?} became {after:?}");
+        } else {
+            prop_assert_eq!(remarks_outside(&after, &[]), remarks_outside(&text, &[]));
+            prop_assert!(is_within(&text, &after), "{text:?} became {after:?}");
+        }
+        let again = set(path(), &after, &names, &value).unwrap();
+        prop_assert_eq!(jsonc::parse(path(), &again).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_unset_is_gone_and_nothing_else(
+        text in file(),
+        key in proptest::collection::vec("[abcd]", 1..3),
+    ) {
+        let Ok(before) = jsonc::parse(path(), &text) else { return Ok(()) };
+        let names: Vec<&str> = key.iter().map(String::as_str).collect();
+        let after = unset(path(), &text, &names).unwrap();
+        let mut expected = before.clone();
+        crate::schema::take(&mut expected, &names.join("."));
+        prop_assert_eq!(&jsonc::parse(path(), &after).unwrap(), &expected, "{:?}", after);
+        let removed: Vec<_> = places(&text, &names).into_iter().map(|(range, _)| range).collect();
+        prop_assert_eq!(remarks_outside(&after, &[]), remarks_outside(&text, &removed));
+        prop_assert!(is_within(&after, &text), "{text:?} became {after:?}");
+        if expected == before {
+            prop_assert_eq!(after, text);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What in the settings files does nothing, or not what it seems to.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::error::Position;
+use crate::explain::REMOTE;
+use crate::interpolate::interpolate;
+use crate::jsonc::{self, KeyPlaces};
+use crate::load::{FileState, Layer, LayerFile, LayerKind, Loaded, read_text};
+use crate::schema::{self, Scope};
+use crate::validate::{self, Issue};
+use crate::{Environment, migrate};
+
+#[cfg(test)]
+mod tests;
+
+/// What is to be said about a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RemarkKind {
+    /// No setting has it; perhaps this one was meant.
+    Unknown(Option<&'static str>),
+    /// It is known, and this version of Pollux does not act on it.
+    NotActedOn,
+    /// Its value does not fit.
+    WrongValue(Issue),
+    /// It has a new name, under which it still counts.
+    OldName,
+    /// A later one of the same name in the same object hides it.
+    Hidden,
+    /// This file has no say in it, for this reason.
+    NotHonoured(&'static str),
+}
+
+impl RemarkKind {
+    /// The name of the kind in output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "unknown",
+            Self::NotActedOn => "not-acted-on",
+            Self::WrongValue(_) => "wrong-value",
+            Self::OldName => "old-name",
+            Self::Hidden => "hidden",
+            Self::NotHonoured(_) => "not-honoured",
+        }
+    }
+}
+
+/// One remark on one key of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remark {
+    /// The file.
+    pub path: PathBuf,
+    /// Where the key stands.
+    pub position: Option<Position>,
+    /// The dotted key as it is written.
+    pub key: String,
+    /// What is to be said.
+    pub kind: RemarkKind,
+}
+
+/// Looks through all settings files that take part, the weakest first.
+pub fn report(loaded: &Loaded) -> Vec<Remark> {
+    let read = loaded.files.iter().filter(|file| file.state == FileState::Read);
+    let layer = |file: &LayerFile| loaded.layers.iter().find(|layer| layer.kind == file.kind);
+    read.flat_map(|file| of_file(file, layer(file), &loaded.environment)).collect()
+}
+
+/// `layer`: the file as it takes part.
+fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -> Vec<Remark> {
+    let path = &file.path;
+    // Files that cannot be read any more have been told of by whoever loaded them.
+    let Ok(text) = read_text(path) else { return Vec::new() };
+    let (Ok(mut value), Ok(places)) = (jsonc::parse(path, &text), jsonc::key_places(path, &text))
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    found.extend(not_in_effect(&value, file.kind, layer));
+    let steps = migrate::migrate(&mut value);
+    found.extend(
+        migrate::old_keys(&steps).into_iter().map(|key| (key.to_owned(), RemarkKind::OldName)),
+    );
+    interpolate(&mut value, environment);
+    let findings = validate::check(&mut value);
+    let issues = findings.issues.into_iter();
+    found.extend(issues.map(|issue| (issue.key.clone(), RemarkKind::WrongValue(issue))));
+    let unknown = findings.unknown_keys.into_iter();
+    found.extend(unknown.map(|key| {
+        let meant = schema::suggestion(&key);
+        (key, RemarkKind::Unknown(meant))
+    }));
+    let remark = |(key, kind): (String, RemarkKind)| Remark {
+        path: path.clone(),
+        position: place_of(&places, &key),
+        key,
+        kind,
+    };
+    let mut remarks: Vec<Remark> = found.into_iter().map(remark).collect();
+    remarks.extend(places.hidden.iter().map(|(key, position)| Remark {
+        path: path.clone(),
+        position: Some(*position),
+        key: key.clone(),
+        kind: RemarkKind::Hidden,
+    }));
+    remarks.sort_by_key(|remark| remark.position.map(|place| (place.line, place.column)));
+    remarks
+}
+
+/// Settings of the file that are without effect.
+fn not_in_effect(
+    value: &Value,
+    kind: LayerKind,
+    layer: Option<&Layer>,
+) -> Vec<(String, RemarkKind)> {
+    let is_set = |key: &str| schema::lookup(value, key).is_some();
+    let is_refused =
+        |key: &str| layer.is_some_and(|layer| schema::lookup(&layer.value, key).is_none());
+    let said = |setting: &&schema::Setting| is_set(setting.key);
+    let remark = |setting: &schema::Setting| {
+        let kind = match setting.scope {
+            Scope::Remote => RemarkKind::NotHonoured(REMOTE),
+            Scope::NotProject if kind == LayerKind::Workspace => {
+                RemarkKind::NotHonoured("a project's own file does not count here")
+            }
+            Scope::NotProject | Scope::Any if is_refused(setting.key) => {
+                RemarkKind::NotHonoured("it was not accepted for this folder")
+            }
+            Scope::NotProject | Scope::Any if !setting.acted_on => RemarkKind::NotActedOn,
+            Scope::NotProject | Scope::Any => return None,
+        };
+        Some((setting.key.to_owned(), kind))
+    };
+    schema::all().filter(said).filter_map(remark).collect()
+}
+
+/// Where a key stands; of an item in a list, where the list does.
+fn place_of(places: &KeyPlaces, key: &str) -> Option<Position> {
+    let key = key.split('[').next().unwrap_or(key);
+    let mut key = Some(key);
+    while let Some(wanted) = key {
+        if let Some(position) = places.found.get(wanted) {
+            return Some(*position);
+        }
+        key = wanted.rsplit_once('.').map(|(group, _)| group);
+    }
+    None
+}

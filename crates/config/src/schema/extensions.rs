@@ -1,0 +1,52 @@
+//! `extensions`, `skills`, `hooks`, `contextManagement` and `admin`.
+
+use super::kind::Kind;
+use super::records;
+use super::setting::{Setting, boolean, fraction, integer, list, object, texts};
+
+const HOOKS: &Kind = &Kind::Record(&records::HOOKS);
+
+// One row per line reads better than what the formatter makes of it.
+#[rustfmt::skip]
+pub(super) static TABLE: &[Setting] = &[
+    texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union().idle(),
+    texts("extensions.workspacesWithMigrationNudge", &[], "Folders in which the hint about extensions was shown.").union().idle(),
+
+    boolean("skills.enabled", true, "Loads skills.").restart().idle(),
+    texts("skills.disabled", &[], "Skills that are not loaded.").restart().union().idle(),
+
+    boolean("hooksConfig.enabled", true, "Runs hooks.").restart(),
+    texts("hooksConfig.disabled", &[], "Hooks that do not run.").union(),
+    boolean("hooksConfig.notifications", true, "Shows that a hook runs.").idle(),
+
+    list("hooks.BeforeTool", HOOKS, "Programs that run before a tool.").concat(),
+    list("hooks.AfterTool", HOOKS, "Programs that run after a tool.").concat(),
+    list("hooks.BeforeAgent", HOOKS, "Programs that run before a prompt is worked on.").concat(),
+    list("hooks.AfterAgent", HOOKS, "Programs that run after a prompt was worked on.").concat(),
+    list("hooks.Notification", HOOKS, "Programs that run when the person is notified.").concat(),
+    list("hooks.SessionStart", HOOKS, "Programs that run when a session starts.").concat(),
+    list("hooks.SessionEnd", HOOKS, "Programs that run when a session ends.").concat(),
+    list("hooks.PreCompress", HOOKS, "Programs that run before the conversation is compressed.").concat(),
+    list("hooks.BeforeModel", HOOKS, "Programs that run before a request.").concat(),
+    list("hooks.AfterModel", HOOKS, "Programs that run after a response.").concat(),
+    list("hooks.BeforeToolSelection", HOOKS, "Programs that run before tools are offered.").concat(),
+
+    integer("contextManagement.historyWindow.maxTokens", 150_000, "Tokens of history at which the oldest are dropped.").restart().idle(),
+    integer("contextManagement.historyWindow.retainedTokens", 40_000, "Tokens of history that are kept.").restart().idle(),
+    integer("contextManagement.messageLimits.normalMaxTokens", 2_500, "Tokens at which an old message is shortened.").restart().idle(),
+    integer("contextManagement.messageLimits.retainedMaxTokens", 12_000, "Tokens at which a recent message is shortened.").restart().idle(),
+    fraction("contextManagement.messageLimits.normalizationHeadRatio", 0.25, "Share of a shortened message that comes from its start.").restart().idle(),
+    integer("contextManagement.tools.distillation.maxOutputTokens", 10_000, "Tokens at which tool output is distilled.").restart().idle(),
+    integer("contextManagement.tools.distillation.summarizationThresholdTokens", 20_000, "Tokens at which tool output is summarised.").restart().idle(),
+    integer("contextManagement.tools.outputMasking.protectionThresholdTokens", 50_000, "Tokens of recent tool output that are never masked.").restart(),
+    integer("contextManagement.tools.outputMasking.minPrunableThresholdTokens", 30_000, "Tokens that masking must save.").restart(),
+    boolean("contextManagement.tools.outputMasking.protectLatestTurn", true, "Never masks the latest turn.").restart(),
+
+    // Only what the account's administrator says remotely counts; files cannot set these.
+    boolean("admin.secureModeEnabled", false, "Forbids yolo mode.").remote(),
+    boolean("admin.extensions.enabled", true, "Allows extensions.").remote().idle(),
+    boolean("admin.mcp.enabled", true, "Allows Model Context Protocol servers.").remote().idle(),
+    object("admin.mcp.config", &Kind::Record(&records::SERVER), "The only servers that are allowed.").remote().idle(),
+    object("admin.mcp.requiredConfig", &Kind::Record(&records::REQUIRED_SERVER), "Servers that are always loaded.").remote().idle(),
+    boolean("admin.skills.enabled", true, "Allows skills.").remote().idle(),
+];

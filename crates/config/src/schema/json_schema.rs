@@ -1,0 +1,112 @@
+//! The settings as a JSON schema, for editors.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::kind::{Kind, Record};
+use super::setting::{Scope, Setting};
+use super::tree::{Branch, Node, root};
+
+/// The schema of a settings file, JSON Schema draft 2020-12. Keys that no setting has are mistakes
+/// to it, so that an editor underlines them; the program itself keeps them.
+pub fn json_schema() -> Value {
+    let mut definitions = BTreeMap::new();
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of Pollux and Gemini CLI",
+        "description": "A settings.json of the person, the project or the system.",
+    });
+    let mut properties = group(root(), &mut definitions);
+    if let Some(hooks) = properties.get_mut("hooks") {
+        // Events that this version does not know have hooks of the same form.
+        hooks["additionalProperties"] =
+            json!({"type": "array", "items": {"$ref": "#/$defs/HookGroup"}});
+    }
+    if let Some(telemetry) = properties.get_mut("telemetry") {
+        let object = telemetry.take();
+        *telemetry = json!({"anyOf": [{"type": "boolean"}, object]});
+    }
+    schema["type"] = json!("object");
+    schema["additionalProperties"] = json!(false);
+    schema["properties"] = Value::Object(properties);
+    schema["$defs"] = json!(definitions);
+    schema
+}
+
+type Definitions = BTreeMap<&'static str, Value>;
+
+fn group(branch: &Branch, definitions: &mut Definitions) -> Map<String, Value> {
+    let property = |(name, node): &(&'static str, Node)| {
+        let schema = match node {
+            Node::Setting(setting) => property(setting, definitions),
+            Node::Group(below) => {
+                let properties = group(below, definitions);
+                json!({
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": properties,
+                })
+            }
+        };
+        ((*name).to_owned(), schema)
+    };
+    branch.children.iter().map(property).collect()
+}
+
+fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
+    let mut schema = kind(setting.kind, definitions);
+    let mut description = setting.description.to_owned();
+    if setting.scope == Scope::Remote {
+        description.push_str(" Settings files cannot set it.");
+    }
+    if !setting.acted_on {
+        description.push_str(" This version of Pollux does not act on it.");
+    }
+    schema["description"] = json!(description);
+    if let Some(default) = setting.default.to_value() {
+        schema["default"] = default;
+    }
+    schema
+}
+
+fn kind(kind: Kind, definitions: &mut Definitions) -> Value {
+    let mut below = |below: Kind| self::kind(below, definitions);
+    match kind {
+        Kind::Anything => json!({}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Number => json!({"type": "number"}),
+        Kind::Text => json!({"type": "string"}),
+        Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
+        Kind::List(items) => json!({"type": "array", "items": below(*items)}),
+        Kind::Map(values) => json!({"type": "object", "additionalProperties": below(*values)}),
+        Kind::Either(kinds) => {
+            let schemas: Vec<Value> = kinds.iter().map(|kind| below(*kind)).collect();
+            json!({"anyOf": schemas})
+        }
+        Kind::Record(record) => {
+            define(record, definitions);
+            json!({"$ref": format!("#/$defs/{}", record.name)})
+        }
+    }
+}
+
+fn define(record: &Record, definitions: &mut Definitions) {
+    if definitions.contains_key(record.name) {
+        return;
+    }
+    let mut properties = Map::new();
+    for field in record.fields {
+        properties.insert(field.name.to_owned(), kind(field.kind, definitions));
+    }
+    let required = record.fields.iter().filter(|field| field.is_required);
+    let required: Vec<_> = required.map(|field| field.name).collect();
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    if record.is_strict {
+        schema["additionalProperties"] = json!(false);
+    }
+    definitions.insert(record.name, schema);
+}
