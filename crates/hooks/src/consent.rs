@@ -1,0 +1,125 @@
+//! What a folder's hooks would run, in words that a person can judge, and whether they still are what was agreed to.
+
+use std::path::Path;
+
+use pollux_config::Accepted;
+use pollux_config::consent::{content_of_command_files, item, kinds};
+use pollux_protocol::ConsentItem;
+use serde_json::json;
+
+use crate::definition::{Hook, HookSource};
+
+/// One item for each hook that the folder brings, in the order of its settings.
+pub fn consent_items(hooks: &[Hook], cwd: &Path) -> Vec<ConsentItem> {
+    let own = hooks.iter().filter(|hook| hook.source == HookSource::Project);
+    own.map(|hook| item_of(hook, cwd)).collect()
+}
+
+/// All that the hook is, and the files of the project that its command line names.
+fn item_of(hook: &Hook, cwd: &Path) -> ConsentItem {
+    // Quotes may stand in the middle of a path: "$GEMINI_PROJECT_DIR"/hook.sh.
+    let plain = hook.command.replace(['"', '\''], "");
+    let files = content_of_command_files([hook.command.as_str(), plain.as_str()], cwd, cwd);
+    let content = json!({
+        "event": hook.event.as_str(),
+        "matcher": hook.matcher,
+        "sequential": hook.sequential,
+        "command": hook.command,
+        "timeout": hook.timeout.as_millis() as u64,
+        "environment": hook.environment,
+        "files": files,
+    });
+    item(kinds::HOOK, hook.label(), detail(hook), content.to_string().as_bytes())
+}
+
+fn detail(hook: &Hook) -> String {
+    let matcher = match &hook.matcher {
+        Some(matcher) => format!(" ({matcher})"),
+        None => String::new(),
+    };
+    let variables: Vec<String> =
+        hook.environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    format!("at {}{matcher} runs: {}{}", hook.event, variables.concat(), hook.command)
+}
+
+/// The hooks that may run. Those that were agreed to one by one remember to what.
+pub(crate) fn allowed(hooks: Vec<Hook>, accepted: &Accepted, cwd: &Path) -> Vec<Hook> {
+    let judge = |mut hook: Hook| {
+        if hook.source != HookSource::Project || *accepted == Accepted::everything() {
+            return Some(hook);
+        }
+        let item = item_of(&hook, cwd);
+        let agreed = accepted.accepts(&item);
+        hook.pin = Some(item.hash);
+        agreed.then_some(hook)
+    };
+    hooks.into_iter().filter_map(judge).collect()
+}
+
+/// Whether a hook is another than the person has agreed to.
+pub(crate) fn has_changed(hook: &Hook, cwd: &Path) -> bool {
+    hook.pin.as_ref().is_some_and(|pin| *pin != item_of(hook, cwd).hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_config::{Layer, LayerKind};
+    use pretty_assertions::assert_eq;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn hooks(kind: LayerKind, command: &str) -> Vec<Hook> {
+        let hook: Value = json!({"type": "command", "command": command});
+        let value = json!({"hooks": {"BeforeTool": [{"matcher": "glob", "hooks": [hook]}]}});
+        crate::read(&[Layer { kind, path: "/s".into(), value }]).hooks
+    }
+
+    #[test]
+    fn an_item_tells_what_would_run() {
+        let items = consent_items(&hooks(LayerKind::Workspace, "./h.sh"), Path::new("/p"));
+        assert_eq!(items.len(), 1);
+        assert_eq!((items[0].kind.as_str(), items[0].name.as_str()), ("hook", "./h.sh"));
+        assert_eq!(items[0].detail, "at BeforeTool (glob) runs: ./h.sh");
+        assert!(consent_items(&hooks(LayerKind::User, "./h.sh"), Path::new("/p")).is_empty());
+    }
+
+    #[test]
+    fn a_byte_of_a_script_is_another_hook() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path();
+        std::fs::create_dir(cwd.join("hooks")).unwrap();
+        let script = cwd.join("hooks/h.py");
+        for command in [
+            "python3 hooks/h.py",
+            "\"$GEMINI_PROJECT_DIR/hooks/h.py\" --x",
+            "\"$GEMINI_PROJECT_DIR\"/hooks/h.py --x",
+            "true && ./hooks/h.py|cat",
+            "python3 ${CLAUDE_PROJECT_DIR}/hooks/h.py",
+        ] {
+            std::fs::write(&script, "a").unwrap();
+            let given = hooks(LayerKind::Workspace, command);
+            let accepted = Accepted::only(&consent_items(&given, cwd));
+            let agreed = allowed(given.clone(), &accepted, cwd);
+            assert_eq!(agreed.len(), 1);
+            assert!(!has_changed(&agreed[0], cwd));
+            std::fs::write(&script, "b").unwrap();
+            assert!(has_changed(&agreed[0], cwd), "{command}");
+            assert!(allowed(given, &accepted, cwd).is_empty());
+        }
+    }
+
+    #[test]
+    fn who_may_run() {
+        let table = [
+            (LayerKind::User, Accepted::nothing(), true),
+            (LayerKind::System, Accepted::nothing(), true),
+            (LayerKind::Workspace, Accepted::nothing(), false),
+            (LayerKind::Workspace, Accepted::everything(), true),
+        ];
+        for (kind, accepted, expected) in table {
+            let runs = !allowed(hooks(kind, "x"), &accepted, Path::new("/p")).is_empty();
+            assert_eq!(runs, expected, "{kind:?} {accepted:?}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Hooks as settings define them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pollux_config::{Layer, LayerKind};
+use pollux_protocol::HookEvent;
+use serde_json::{Map, Value};
+
+use crate::matcher::Matcher;
+
+/// What a hook may take when its settings say nothing.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+/// The longest time limit; a longer one is cut to this.
+const LONGEST_TIMEOUT: Duration = Duration::from_hours(24);
+/// Keys of the group that were settings once and are no events.
+const OLD_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
+/// Hooks that are taken from one file.
+const MOST_HOOKS: usize = 1000;
+
+/// Who brought a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookSource {
+    /// The folder's settings.
+    Project,
+    /// The person's settings.
+    User,
+    /// The administrator's settings.
+    System,
+}
+
+impl HookSource {
+    /// The word of listings and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::System => "system",
+        }
+    }
+
+    fn of(layer: LayerKind) -> Self {
+        match layer {
+            LayerKind::Workspace => Self::Project,
+            LayerKind::User => Self::User,
+            LayerKind::SystemDefaults | LayerKind::System => Self::System,
+        }
+    }
+}
+
+/// One program at one event.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// When it runs.
+    pub event: HookEvent,
+    /// Who brought it.
+    pub source: HookSource,
+    /// The settings file that names it.
+    pub file: PathBuf,
+    /// For which tools or reasons, as it is written.
+    pub matcher: Option<String>,
+    /// It, and with it all hooks of the event, wait for each other.
+    pub sequential: bool,
+    /// What it is called.
+    pub name: Option<String>,
+    /// What the shell runs.
+    pub command: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What it may take.
+    pub timeout: Duration,
+    /// Variables of its own.
+    pub environment: Vec<(String, String)>,
+    /// The hash of what the person has agreed to, when they were asked.
+    pub(crate) pin: Option<String>,
+    pub(crate) compiled: Matcher,
+}
+
+impl Hook {
+    /// Its name, else its command line.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    /// Whether both are the same definition, agreed to or not.
+    pub fn is_the_same_as(&self, other: &Self) -> bool {
+        self.key() == other.key()
+            && (self.event, &self.file, &self.matcher) == (other.event, &other.file, &other.matcher)
+    }
+
+    /// Two hooks with the same are one.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        (self.name.as_deref().unwrap_or_default(), &self.command)
+    }
+}
+
+/// What settings hold.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// In the order in which they are planned: the administrator's suggestions, the person's, the folder's, the
+    /// administrator's demands.
+    pub hooks: Vec<Hook>,
+    /// What was left out, and why: lines for the person.
+    pub warnings: Vec<String>,
+}
+
+/// Reads the hooks of all settings files. What makes no sense is left out with a warning; the rest holds.
+pub fn read(layers: &[Layer]) -> Found {
+    let mut found = Found::default();
+    for layer in layers {
+        let Some(group) = layer.value.get("hooks") else { continue };
+        let mut reading = Reading { layer, found: &mut found, taken: 0 };
+        match group {
+            Value::Object(events) => reading.events(events),
+            Value::Null => {}
+            _ => reading.warn("hooks", "must be an object of events"),
+        }
+    }
+    found
+}
+
+/// One file being read.
+struct Reading<'a> {
+    layer: &'a Layer,
+    found: &'a mut Found,
+    taken: usize,
+}
+
+impl Reading<'_> {
+    fn warn(&mut self, place: &str, problem: &str) {
+        let path = self.layer.path.display();
+        self.found.warnings.push(format!("Hook left out in {path}: {place} {problem}."));
+    }
+
+    fn events(&mut self, events: &Map<String, Value>) {
+        for (name, definitions) in events {
+            if OLD_KEYS.contains(&name.as_str()) {
+                continue;
+            }
+            let Some(event) = HookEvent::of_name(name) else {
+                let source = HookSource::of(self.layer.kind).as_str();
+                self.found.warnings.push(format!(
+                    "Invalid hook event name: \"{name}\" from {source} config. Skipping."
+                ));
+                continue;
+            };
+            let Value::Array(definitions) = definitions else {
+                self.warn(&format!("hooks.{name}"), "must be a list");
+                continue;
+            };
+            for (index, definition) in definitions.iter().enumerate() {
+                self.definition(event, &format!("hooks.{name}[{index}]"), definition);
+            }
+        }
+    }
+
+    fn definition(&mut self, event: HookEvent, place: &str, definition: &Value) {
+        let Some(Value::Array(hooks)) = definition.get("hooks") else {
+            return self.warn(place, "has no list \"hooks\"");
+        };
+        let matcher = match definition.get("matcher") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(matcher)) => Some(matcher.clone()),
+            Some(_) => return self.warn(place, "has a \"matcher\" that is no text"),
+        };
+        let sequential = definition.get("sequential") == Some(&Value::Bool(true));
+        for (index, hook) in hooks.iter().enumerate() {
+            if self.taken == MOST_HOOKS {
+                return self.warn(place, &format!("comes after the first {MOST_HOOKS}"));
+            }
+            match self.hook(event, matcher.clone(), sequential, hook) {
+                Ok(hook) => {
+                    self.taken += 1;
+                    self.found.hooks.push(hook);
+                }
+                Err(problem) => self.warn(&format!("{place}.hooks[{index}]"), &problem),
+            }
+        }
+    }
+
+    fn hook(
+        &self,
+        event: HookEvent,
+        matcher: Option<String>,
+        sequential: bool,
+        given: &Value,
+    ) -> Result<Hook, String> {
+        let text = |key: &str| match given.get(key) {
+            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        match given.get("type").and_then(Value::as_str) {
+            Some("command") => {}
+            Some("runtime") => {
+                return Err(
+                    "is of type \"runtime\", which only a program that embeds the agent can \
+                            bring"
+                        .to_owned(),
+                );
+            }
+            Some(other) => return Err(format!("is of the unknown type {other:?}")),
+            None => return Err("has no \"type\"; it must be \"command\"".to_owned()),
+        }
+        let command = text("command").ok_or("has no \"command\"")?;
+        Ok(Hook {
+            event,
+            source: HookSource::of(self.layer.kind),
+            file: self.layer.path.clone(),
+            compiled: Matcher::new(matcher.as_deref()),
+            matcher,
+            sequential,
+            name: text("name"),
+            command,
+            description: text("description"),
+            timeout: timeout(given.get("timeout")),
+            environment: environment(given.get("env")),
+            pin: None,
+        })
+    }
+}
+
+/// Milliseconds; what is no such number is the default.
+fn timeout(given: Option<&Value>) -> Duration {
+    let milliseconds = given.and_then(Value::as_f64).filter(|number| *number > 0.0);
+    milliseconds.map_or(DEFAULT_TIMEOUT, |number| {
+        Duration::try_from_secs_f64(number / 1000.0)
+            .map_or(LONGEST_TIMEOUT, |limit| limit.min(LONGEST_TIMEOUT))
+    })
+}
+
+/// Variables: texts as they are, numbers and truth values as text.
+fn environment(given: Option<&Value>) -> Vec<(String, String)> {
+    let variable = |(name, value): (&String, &Value)| {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            _ => return None,
+        };
+        // No system can pass on anything else.
+        let passes = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+        passes.then(|| (name.clone(), value))
+    };
+    given.and_then(Value::as_object).into_iter().flatten().filter_map(variable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "tests hand it a literal")]
+    fn layer(kind: LayerKind, hooks: Value) -> Layer {
+        Layer { kind, path: "/s.json".into(), value: json!({ "hooks": hooks }) }
+    }
+
+    #[test]
+    fn hooks_of_all_files_in_order() {
+        let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+        let found = read(&[
+            layer(LayerKind::User, json!({"BeforeTool": hook("u")})),
+            layer(LayerKind::Workspace, json!({"BeforeTool": hook("w"), "enabled": true})),
+            layer(LayerKind::System, json!({"AfterTool": hook("s")})),
+        ]);
+        let told: Vec<_> = found
+            .hooks
+            .iter()
+            .map(|hook| (hook.event.as_str(), hook.source.as_str(), hook.label()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("BeforeTool", "user", "u"),
+                ("BeforeTool", "project", "w"),
+                ("AfterTool", "system", "s")
+            ]
+        );
+        assert_eq!(found.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_fields() {
+        let found = read(&[layer(
+            LayerKind::User,
+            json!({"BeforeTool": [{"matcher": "a|b", "sequential": true, "hooks": [{
+                "type": "command", "name": "n", "command": "c", "description": "d",
+                "timeout": 1500, "env": {"A": "b", "N": 5, "X": null, "B=": "x"}}]}]}),
+        )]);
+        let hook = &found.hooks[0];
+        assert_eq!((hook.matcher.as_deref(), hook.sequential), (Some("a|b"), true));
+        assert_eq!((hook.label(), hook.command.as_str()), ("n", "c"));
+        assert_eq!(hook.timeout, Duration::from_millis(1500));
+        assert_eq!(hook.environment, [("A".into(), "b".into()), ("N".into(), "5".into())]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_and_left_out() {
+        let good = json!({"hooks": [{"type": "command", "command": "ok"}]});
+        let table = [
+            (json!([]), "hooks must be an object of events."),
+            (json!({"Nope": []}), "Invalid hook event name: \"Nope\" from user config. Skipping."),
+            (json!({"BeforeTool": {"x": 1}}), "hooks.BeforeTool must be a list."),
+            (json!({"BeforeTool": [5, good]}), "hooks.BeforeTool[0] has no list \"hooks\"."),
+            (
+                json!({"BeforeTool": [{"matcher": 5, "hooks": []}]}),
+                "hooks.BeforeTool[0] has a \"matcher\" that is no text.",
+            ),
+            (
+                json!({"BeforeTool": [{"hooks": [{"type": "x", "command": "c"}]}]}),
+                "hooks.BeforeTool[0].hooks[0] is of the unknown type \"x\".",
+            ),
+            (
+                json!({"BeforeTool": [{"hooks": [{"type": "command"}]}]}),
+                "hooks.BeforeTool[0].hooks[0] has no \"command\".",
+            ),
+        ];
+        for (hooks, warning) in table {
+            let found = read(&[layer(LayerKind::User, hooks)]);
+            assert_eq!(found.warnings.len(), 1, "{warning}");
+            assert!(found.warnings[0].ends_with(warning), "{:?}", found.warnings);
+        }
+    }
+
+    #[test]
+    fn time_limits() {
+        let table = [
+            (json!(1), Duration::from_millis(1)),
+            (json!(0.5), Duration::from_micros(500)),
+            (json!(0), DEFAULT_TIMEOUT),
+            (json!(-5), DEFAULT_TIMEOUT),
+            (json!("5"), DEFAULT_TIMEOUT),
+            (json!(1e300), LONGEST_TIMEOUT),
+        ];
+        for (given, expected) in table {
+            assert_eq!(timeout(Some(&given)), expected, "{given}");
+        }
+    }
+}

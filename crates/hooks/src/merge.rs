@@ -1,0 +1,219 @@
+//! The decisions of all programs of one event as one. Pure.
+
+use pollux_protocol::{HookEvent, ToolChoice, ToolMode};
+use serde_json::{Map, Value, json};
+
+use crate::output::Reply;
+
+/// What is told where a program gives no reason.
+const NO_REASON: &str = "No reason provided";
+
+/// What the programs of one event decided together. Which fields mean something depends on the event.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HookResult {
+    /// The work is to stop, for this reason.
+    pub stop: Option<String>,
+    /// What the event is about must not go on, for this reason.
+    pub block: Option<String>,
+    /// A person is to be asked.
+    pub ask: bool,
+    /// Words for the person, of all programs.
+    pub system_message: Option<String>,
+    /// Words for the model, of all programs, as they were given.
+    pub additional_context: Option<String>,
+    /// The conversation is to be forgotten.
+    pub clear_context: bool,
+    /// The arguments to call the tool with instead.
+    pub tool_input: Option<Map<String, Value>>,
+    /// The call whose result takes the place of this one's.
+    pub tail_call: Option<TailCall>,
+    /// Changes of the request: an object with some of `model`, `messages` and `config`.
+    pub llm_request: Option<Map<String, Value>>,
+    /// The answer to give instead.
+    pub llm_response: Option<Value>,
+    /// Which tools the model may call.
+    pub tool_choice: Option<ToolChoice>,
+}
+
+/// A call that takes the place of another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TailCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+}
+
+impl HookResult {
+    /// The context as the model is given it: angle brackets harmless, in a fence of its own.
+    pub fn fenced_context(&self) -> Option<String> {
+        self.additional_context.as_deref().map(fenced)
+    }
+}
+
+/// Words of a program in the fence that tells the model whose they are.
+pub fn fenced(context: &str) -> String {
+    let harmless = context.replace('<', "&lt;").replace('>', "&gt;");
+    format!("<hook_context>{harmless}</hook_context>")
+}
+
+/// Puts replies together, in the order in which their hooks were planned. Gives the object that the original makes
+/// of them as well; null when nobody replied.
+pub(crate) fn merge(event: HookEvent, replies: &[&Reply]) -> (HookResult, Value) {
+    if replies.is_empty() {
+        return (HookResult::default(), Value::Null);
+    }
+    let merged = match event {
+        HookEvent::BeforeTool
+        | HookEvent::AfterTool
+        | HookEvent::BeforeAgent
+        | HookEvent::AfterAgent
+        | HookEvent::SessionStart => any_decides(replies),
+        HookEvent::BeforeModel | HookEvent::AfterModel => later_replaces(replies),
+        HookEvent::BeforeToolSelection => tools_united(replies),
+        HookEvent::SessionEnd | HookEvent::PreCompress | HookEvent::Notification => {
+            replies.iter().flat_map(|reply| reply.0.clone()).collect()
+        }
+    };
+    let merged = Reply(merged);
+    (decision(event, &merged), Value::Object(merged.0))
+}
+
+/// One that stops stops all; one that blocks blocks all.
+fn any_decides(replies: &[&Reply]) -> Map<String, Value> {
+    let mut merged = Map::new();
+    let mut specific: Map<String, Value> = Map::new();
+    let (mut stop_reasons, mut reasons, mut messages, mut contexts) =
+        (vec![], vec![], vec![], vec![]);
+    let (mut stops, mut suppresses, mut clears) = (false, false, false);
+    let mut decision = None;
+    for reply in replies {
+        if reply.stops() {
+            stops = true;
+            stop_reasons.extend(reply.text("stopReason"));
+        }
+        if reply.blocks() {
+            decision = reply.text("decision");
+        } else if reply.asks() && decision.is_none() {
+            decision = Some("ask");
+        }
+        reasons.extend(reply.text("reason"));
+        messages.extend(reply.text("systemMessage"));
+        suppresses |= reply.0.get("suppressOutput") == Some(&Value::Bool(true));
+        if let Some(theirs) = reply.specific() {
+            clears |= theirs.get("clearContext") == Some(&Value::Bool(true));
+            contexts.extend(theirs.get("additionalContext").and_then(Value::as_str));
+            specific.extend(theirs.clone());
+        }
+    }
+    merged.insert("continue".to_owned(), json!(!stops));
+    merged.insert("suppressOutput".to_owned(), json!(suppresses));
+    let mut join = |key: &str, words: &[&str]| {
+        if !words.is_empty() {
+            merged.insert(key.to_owned(), words.join("\n").into());
+        }
+    };
+    join("stopReason", &stop_reasons);
+    join("reason", &reasons);
+    join("systemMessage", &messages);
+    if let Some(decision) = decision.or((!stops).then_some("allow")) {
+        merged.insert("decision".to_owned(), decision.into());
+    }
+    if clears {
+        specific.insert("clearContext".to_owned(), true.into());
+    }
+    if !contexts.is_empty() {
+        specific.insert("additionalContext".to_owned(), contexts.join("\n").into());
+    }
+    if !specific.is_empty() {
+        merged.insert("hookSpecificOutput".to_owned(), specific.into());
+    }
+    merged
+}
+
+/// Later fields win.
+fn later_replaces(replies: &[&Reply]) -> Map<String, Value> {
+    let mut merged = Map::new();
+    for reply in replies {
+        let mut specific = merged
+            .get("hookSpecificOutput")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        merged.extend(reply.0.clone());
+        if let Some(theirs) = reply.specific() {
+            specific.extend(theirs.clone());
+        }
+        if !specific.is_empty() {
+            merged.insert("hookSpecificOutput".to_owned(), specific.into());
+        }
+    }
+    merged
+}
+
+/// All tools that anybody allows; the strictest mode.
+fn tools_united(replies: &[&Reply]) -> Map<String, Value> {
+    let configs = || replies.iter().filter_map(|reply| reply.specific()?.get("toolConfig"));
+    let has = |mode: &str| configs().any(|config| config.get("mode") == Some(&mode.into()));
+    let mut names: Vec<&str> = configs()
+        .filter_map(|config| config.get("allowedFunctionNames")?.as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let mode = match (has("NONE"), has("ANY")) {
+        (true, _) => {
+            names.clear();
+            "NONE"
+        }
+        (false, true) => "ANY",
+        (false, false) => "AUTO",
+    };
+    let config = json!({ "mode": mode, "allowedFunctionNames": names });
+    let specific = json!({ "hookEventName": "BeforeToolSelection", "toolConfig": config });
+    Map::from_iter([("hookSpecificOutput".to_owned(), specific)])
+}
+
+/// What a merged object means.
+fn decision(event: HookEvent, merged: &Reply) -> HookResult {
+    let reason =
+        merged.text("stopReason").or_else(|| merged.text("reason")).unwrap_or(NO_REASON).to_owned();
+    let empty = Map::new();
+    let specific = merged.specific().unwrap_or(&empty);
+    let object = |key: &str| specific.get(key).and_then(Value::as_object).cloned();
+    let context = specific.get("additionalContext").and_then(Value::as_str);
+    HookResult {
+        stop: merged.stops().then(|| reason.clone()),
+        block: merged.blocks().then_some(reason),
+        ask: event == HookEvent::BeforeTool && merged.asks(),
+        system_message: merged.text("systemMessage").map(str::to_owned),
+        additional_context: context.filter(|context| !context.is_empty()).map(str::to_owned),
+        clear_context: specific.get("clearContext") == Some(&Value::Bool(true)),
+        tool_input: object("tool_input"),
+        tail_call: specific.get("tailToolCallRequest").and_then(tail_call),
+        llm_request: object("llm_request"),
+        llm_response: specific.get("llm_response").filter(|response| response.is_object()).cloned(),
+        tool_choice: specific.get("toolConfig").map(tool_choice),
+    }
+}
+
+fn tail_call(given: &Value) -> Option<TailCall> {
+    let name = given.get("name")?.as_str().filter(|name| !name.is_empty())?.to_owned();
+    let args = given.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
+    Some(TailCall { name, args })
+}
+
+fn tool_choice(config: &Value) -> ToolChoice {
+    let mode = match config.get("mode").and_then(Value::as_str) {
+        Some("NONE") => ToolMode::None,
+        Some("ANY") => ToolMode::Any,
+        _ => ToolMode::Auto,
+    };
+    let names = config.get("allowedFunctionNames").and_then(Value::as_array);
+    let allowed = names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    ToolChoice { mode, allowed: allowed.collect() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! What one program printed, read as a decision.
+
+use serde_json::{Map, Value, json};
+
+/// What one program decided: a JSON object of its own, or one made of its words and exit code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply(pub(crate) Map<String, Value>);
+
+impl Reply {
+    /// The whole object.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// The text at a key, unless it is empty.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// What is special about the event.
+    pub(crate) fn specific(&self) -> Option<&Map<String, Value>> {
+        self.0.get("hookSpecificOutput").and_then(Value::as_object)
+    }
+
+    /// The work is to stop.
+    pub(crate) fn stops(&self) -> bool {
+        self.0.get("continue") == Some(&Value::Bool(false))
+    }
+
+    /// `deny` or `block`.
+    pub(crate) fn blocks(&self) -> bool {
+        matches!(self.text("decision"), Some("deny" | "block"))
+    }
+
+    /// A person is to be asked.
+    pub(crate) fn asks(&self) -> bool {
+        self.text("decision") == Some("ask")
+    }
+}
+
+/// Reads what a program printed. Standard error counts when nothing came on standard output. JSON decides by
+/// itself; other words by the exit code: 0 and 1 let the work go on and are shown, everything else refuses and
+/// tells the words as the reason. None when there is nothing to read, or JSON that is no object.
+///
+/// `exit_code` is none for a program that a signal ended; that counts as 0.
+pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Reply> {
+    let (out, err) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
+    let text = [trim(&out), trim(&err)].into_iter().find(|text| !text.is_empty())?;
+    match json(text) {
+        Some(Value::Object(fields)) => return Some(Reply(fields)),
+        // A list decides nothing, but is no text either.
+        Some(_) => return None,
+        None => {}
+    }
+    let fields = match exit_code {
+        None | Some(0) => json!({ "decision": "allow", "systemMessage": text }),
+        Some(1) => json!({ "decision": "allow", "systemMessage": format!("Warning: {text}") }),
+        Some(_) => json!({ "decision": "deny", "reason": text }),
+    };
+    match fields {
+        Value::Object(fields) => Some(Reply(fields)),
+        _ => None,
+    }
+}
+
+/// JavaScript counts the byte order mark as blank.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+}
+
+/// JSON, also when it was encoded twice.
+fn json(text: &str) -> Option<Value> {
+    match serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&mended(text)?).ok())? {
+        Value::String(inner) => serde_json::from_str(&inner).ok(),
+        value => Some(value),
+    }
+}
+
+/// The text with replacement characters for halves of characters, which JavaScript takes and Rust does not; none
+/// when there are no such.
+fn mended(text: &str) -> Option<String> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::with_capacity(text.len());
+    let (mut at, mut changed) = (0, false);
+    while let Some(character) = text[at..].chars().next() {
+        match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => {
+                mended.push_str(&text[at..at + 12]);
+                at += 12;
+            }
+            (Some(0xd800..=0xdfff), _) => {
+                mended.push_str("\\ufffd");
+                changed = true;
+                at += 6;
+            }
+            _ if character == '\\' => {
+                let length = 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8);
+                mended.push_str(&text[at..at + length]);
+                at += length;
+            }
+            _ => {
+                mended.push(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+    changed.then_some(mended)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn reply(stdout: &str, stderr: &str, exit_code: Option<i32>) -> Option<Value> {
+        parse(stdout.as_bytes(), stderr.as_bytes(), exit_code).map(|reply| Value::Object(reply.0))
+    }
+
+    #[test]
+    fn words_and_exit_codes() {
+        let said = |words: &str| json!({"decision": "allow", "systemMessage": words});
+        let refused = |words: &str| json!({"decision": "deny", "reason": words});
+        let table = [
+            (" hi \n", "", Some(0), Some(said("hi"))),
+            ("hi", "", None, Some(said("hi"))),
+            ("hi", "", Some(1), Some(said("Warning: hi"))),
+            ("hi", "", Some(2), Some(refused("hi"))),
+            ("hi", "", Some(127), Some(refused("hi"))),
+            ("", "err", Some(2), Some(refused("err"))),
+            ("out", "err", Some(2), Some(refused("out"))),
+            ("", "", Some(2), None),
+            (" \n", "\t", Some(2), None),
+            ("{broken", "", Some(0), Some(said("{broken"))),
+        ];
+        for (stdout, stderr, code, expected) in table {
+            assert_eq!(reply(stdout, stderr, code), expected, "{stdout:?} {stderr:?} {code:?}");
+        }
+    }
+
+    #[test]
+    fn json_decides_by_itself() {
+        let deny = json!({"decision": "deny"});
+        let table = [
+            (r#"{"decision":"deny"}"#, "", Some(0), Some(deny.clone())),
+            (r#"{"a":1}"#, "", Some(2), Some(json!({"a": 1}))),
+            ("", r#"{"decision":"deny"}"#, Some(1), Some(deny.clone())),
+            (r#""{\"decision\":\"deny\"}""#, "", Some(0), Some(deny.clone())),
+            ("\u{feff}{\"decision\":\"deny\"}\n", "", Some(0), Some(deny)),
+            ("5", "", Some(2), None),
+            ("null", "", Some(2), None),
+            ("true", "", Some(0), None),
+            ("[1]", "", Some(0), None),
+            (r#"{"a":"\ud800"}"#, "", Some(0), Some(json!({"a": "\u{fffd}"}))),
+            (
+                r#"{"a":"\\ud800\ud83d\ude00\udc00"}"#,
+                "",
+                Some(0),
+                Some(json!({"a": "\\ud800😀\u{fffd}"})),
+            ),
+        ];
+        for (stdout, stderr, code, expected) in table {
+            assert_eq!(reply(stdout, stderr, code), expected, "{stdout:?} {stderr:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_quotes_is_no_reply() {
+        // JSON.parse of what is inside fails, and with it the whole: it is a text.
+        assert_eq!(
+            reply("\"hello\"", "", Some(0)),
+            Some(json!({"decision": "allow", "systemMessage": "\"hello\""}))
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text() {
+        let reply = parse(b"\xff\xfe", b"", Some(2)).unwrap();
+        assert_eq!(reply.text("reason"), Some("\u{fffd}\u{fffd}"));
+        let deep = "[".repeat(100_000);
+        assert!(parse(deep.as_bytes(), b"", Some(0)).is_some());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn anything_can_be_read(out: Vec<u8>, err: Vec<u8>, code: Option<i32>) {
+            parse(&out, &err, code);
+        }
+
+        #[test]
+        fn mending_keeps_what_is_whole(text in "[\\\\ud8-9a-f\"{}]{0,60}") {
+            if let Some(mended) = mended(&text) {
+                proptest::prop_assert!(super::mended(&mended).is_none());
+            }
+        }
+    }
+}

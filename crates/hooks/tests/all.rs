@@ -1,0 +1,5 @@
+//! Real programs at made-up events.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![cfg(unix)]
+
+mod suite;
