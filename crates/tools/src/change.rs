@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pollux_fs::{Access, Error, Expectation, Fingerprint, TextFile, WriteOptions};
 use pollux_protocol::{
     CallId, Confirmation, ConfirmationKind, DiffStat, Display, FileDiff, FileOperationKind, Part,
-    ToolError, ToolErrorKind, ToolOutput,
+    Rewrite, ToolError, ToolErrorKind, ToolOutput,
 };
 
 use crate::context::{ToolContext, file_operation};
@@ -112,6 +112,8 @@ impl Change {
     /// What a person is asked.
     pub(crate) fn confirmation(&self, call_id: &CallId, title: String) -> Confirmation {
         let difference = Difference::between(self.original(), &self.after);
+        let stat = diff_stat(self.original(), &self.after, &self.after);
+        let lines = self.original().lines().count() as u64;
         Confirmation {
             call_id: call_id.clone(),
             title,
@@ -120,7 +122,8 @@ impl Change {
                 patch: difference.patch(&self.name(), Labels::PROPOSAL),
                 original: self.before.as_ref().map(|file| file.text.clone()),
                 proposed: self.after.clone(),
-                stat: diff_stat(self.original(), &self.after, &self.after),
+                rewrite: Rewrite::of(stat.model_removed_lines, lines),
+                stat,
             },
         }
     }

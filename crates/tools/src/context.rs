@@ -8,22 +8,37 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, IgnoreOptions, IgnoreRules, Workspace};
 use pollux_protocol::{
-    ApprovalMode, FileOperation, FileOperationKind, Measurement, SharedMode, Tool, ToolError,
-    ToolErrorKind, ToolOutput,
+    ApprovalMode, FileOperation, FileOperationKind, Measurement, SharedMode, SideModels, Tool,
+    ToolError, ToolErrorKind, ToolOutput,
 };
 
-use pollux_shell::Redaction;
+use pollux_shell::{BackgroundProcesses, Redaction};
 use serde_json::Value;
 
+use crate::ask_user::AskUserTool;
+use crate::completion::{BackgroundCompletion, Reporter};
+use crate::enter_plan_mode::EnterPlanModeTool;
+use crate::exit_plan_mode::ExitPlanModeTool;
+use crate::get_internal_docs::{self, GetInternalDocsTool};
 use crate::glob::GlobTool;
+use crate::google_web_search::GoogleWebSearchTool;
 use crate::grep_search::GrepSearchTool;
 use crate::ledger::Ledger;
+use crate::list_background_processes::ListBackgroundProcessesTool;
 use crate::list_directory::ListDirectoryTool;
+use crate::read_background_output::ReadBackgroundOutputTool;
 use crate::read_file::ReadFileTool;
+use crate::read_many_files::ReadManyFilesTool;
 use crate::replace::ReplaceTool;
 use crate::run_shell_command::RunShellCommandTool;
+use crate::save_memory::{self, SaveMemoryTool};
+use crate::stop_background_process::StopBackgroundProcessTool;
+use crate::tracker;
+use crate::update_topic::UpdateTopicTool;
 use crate::validation::invalid;
+use crate::web_fetch::{WebAccess, WebFetchTool};
 use crate::write_file::WriteFileTool;
+use crate::write_todos::WriteTodosTool;
 
 /// Finds the text of context files (`GEMINI.md`) that belong to a path and were not given to the model yet. Called after
 /// a tool has touched the path, on a thread that may block.
@@ -44,9 +59,33 @@ pub struct ToolOptions {
     pub shell_timeout: Option<Duration>,
     /// How long a command may print nothing; none for ever (`tools.shell.inactivityTimeout`).
     pub shell_inactivity: Option<Duration>,
+    /// Give commands a terminal where a person is there (`tools.shell.enableInteractiveShell`).
+    pub shell_terminal: bool,
+    /// Show their output in its colours (`tools.shell.showColor`).
+    pub shell_colour: bool,
+    /// The pager of commands in a terminal (`tools.shell.pager`).
+    pub shell_pager: String,
+    /// What happens when a background command ends (`tools.shell.backgroundCompletionBehavior`).
+    pub background_completion: BackgroundCompletion,
+    /// A model may mend edits whose text is not found (`tools.disableLLMCorrection` off).
+    pub correct_edits: bool,
+    /// There is a plan mode (`general.plan.enabled`).
+    pub plan_mode: bool,
     /// What is hidden from commands (`security.environmentVariableRedaction`). It turns strict by itself where the
     /// environment is that of a GitHub action.
     pub redaction: Redaction,
+    /// Offer `write_todos` to the models that need it (`useWriteTodos`).
+    pub write_todos: bool,
+    /// Offer the tracker, which takes the place of `write_todos` (`experimental.taskTracker`).
+    pub task_tracker: bool,
+    /// Let the model name its topics (`general.topicUpdateNarration`).
+    pub topics: bool,
+    /// Offer `save_memory` (`pollux.tools.saveMemory`, or a `tools.core` that names it).
+    pub save_memory: bool,
+    /// `web_fetch` gives back the page itself, without a model (`experimental.directWebFetch`).
+    pub direct_web_fetch: bool,
+    /// Offer `get_internal_docs` in the main conversation too (a `tools.core` that names it).
+    pub internal_docs: bool,
 }
 
 impl Default for ToolOptions {
@@ -59,7 +98,19 @@ impl Default for ToolOptions {
             truncate_threshold: 40_000,
             shell_timeout: Some(Duration::from_mins(10)),
             shell_inactivity: Some(Duration::from_mins(5)),
+            shell_terminal: true,
+            shell_colour: true,
+            shell_pager: "cat".to_owned(),
+            background_completion: BackgroundCompletion::default(),
+            correct_edits: false,
+            plan_mode: true,
             redaction: Redaction::default(),
+            write_todos: true,
+            task_tracker: false,
+            topics: true,
+            save_memory: false,
+            direct_web_fetch: false,
+            internal_docs: false,
         }
     }
 }
@@ -78,25 +129,56 @@ pub struct ToolContext {
     pub mode: SharedMode,
     /// Where plans are written in plan mode, absolute.
     pub plans_directory: PathBuf,
+    /// Where the tracker keeps the tasks of the session; made when needed.
+    pub tracker_directory: PathBuf,
+    /// The person's own context file, which every project is told of (`~/.gemini/GEMINI.md`).
+    pub memory_file: PathBuf,
     /// What was read and written in this session.
     pub ledger: Arc<Ledger>,
     /// Where output goes that is too long for a model (`…/tool-outputs/session-<id>`); made when needed.
     pub spill_directory: PathBuf,
+    /// The commands that run in the background. They end with the last tool of the session.
+    pub background: BackgroundProcesses,
+    /// Is told when one of them ends; none where nobody is to know.
+    pub reporter: Option<Reporter>,
+    /// A person is there, who may type.
+    pub interactive: bool,
     /// Finds context files of touched paths.
     pub context_for: Option<ContextLookup>,
+    /// The way to pages of the web; none where there is none.
+    pub web: Option<WebAccess>,
+    /// Answers what tools ask beside the conversation; none where no model is.
+    pub models: Option<Arc<dyn SideModels>>,
 }
 
 /// The built-in tools, in the order in which they are declared to models.
 pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
-    vec![
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(UpdateTopicTool::new(Arc::clone(context))),
         Arc::new(ListDirectoryTool::new(Arc::clone(context))),
         Arc::new(ReadFileTool::new(Arc::clone(context))),
         Arc::new(GrepSearchTool::new(Arc::clone(context))),
         Arc::new(GlobTool::new(Arc::clone(context))),
         Arc::new(ReplaceTool::new(Arc::clone(context))),
         Arc::new(WriteFileTool::new(Arc::clone(context))),
+        Arc::new(WebFetchTool::new(Arc::clone(context))),
+        Arc::new(ReadManyFilesTool::new(Arc::clone(context))),
         Arc::new(RunShellCommandTool::new(Arc::clone(context))),
-    ]
+        Arc::new(ListBackgroundProcessesTool::new(Arc::clone(context))),
+        Arc::new(ReadBackgroundOutputTool::new(Arc::clone(context))),
+        Arc::new(StopBackgroundProcessTool::new(Arc::clone(context))),
+    ];
+    tools.push(Arc::new(GoogleWebSearchTool::new(Arc::clone(context))));
+    tools.push(Arc::new(AskUserTool::new()));
+    tools.push(Arc::new(WriteTodosTool::new(Arc::clone(context))));
+    if context.options.plan_mode {
+        tools.push(Arc::new(ExitPlanModeTool::new(Arc::clone(context))));
+        tools.push(Arc::new(EnterPlanModeTool::new(Arc::clone(context))));
+    }
+    tools.extend(tracker::tools(context));
+    tools.push(Arc::new(SaveMemoryTool::new(Arc::clone(context))));
+    tools.push(Arc::new(GetInternalDocsTool::new(Arc::clone(context))));
+    tools
 }
 
 impl ToolOptions {
@@ -118,9 +200,27 @@ impl ToolOptions {
             truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
             shell_timeout: own_limit.map_or(Self::default().shell_timeout, limit),
             shell_inactivity: limit(settings.tools.shell.inactivity_timeout),
+            shell_terminal: settings.tools.shell.enable_interactive_shell,
+            shell_colour: settings.tools.shell.show_color,
+            shell_pager: settings.tools.shell.pager.clone(),
+            background_completion: BackgroundCompletion::from_settings(settings),
+            correct_edits: !settings.boolean("tools.disableLLMCorrection"),
+            plan_mode: settings.general.plan_enabled,
             redaction: redaction(settings),
+            write_todos: settings.boolean("useWriteTodos"),
+            task_tracker: settings.boolean("experimental.taskTracker"),
+            topics: settings.boolean("general.topicUpdateNarration"),
+            save_memory: settings.boolean("pollux.tools.saveMemory")
+                || is_named(settings, save_memory::NAME),
+            direct_web_fetch: settings.boolean("experimental.directWebFetch"),
+            internal_docs: is_named(settings, get_internal_docs::NAME),
         }
     }
+}
+
+/// The settings list the tools that there are, and this is one of them.
+fn is_named(settings: &Settings, tool: &str) -> bool {
+    settings.tools.core.iter().flatten().any(|name| name.trim() == tool)
 }
 
 fn redaction(settings: &Settings) -> Redaction {
@@ -143,10 +243,26 @@ impl ToolContext {
             credentials: Vec::new(),
             mode: SharedMode::default(),
             plans_directory: PathBuf::new(),
+            tracker_directory: PathBuf::new(),
+            memory_file: PathBuf::new(),
             ledger: Arc::new(Ledger::new()),
+            background: BackgroundProcesses::new(spill_directory.join("background-processes")),
+            reporter: None,
+            interactive: false,
             spill_directory,
             context_for: None,
+            web: None,
+            models: None,
         }
+    }
+
+    /// Commands run in a terminal: a person is there to see it, and has nothing against it.
+    pub(crate) fn gives_terminals(&self) -> bool {
+        // Gemini CLI's variable for where its terminals come from; a person can switch them off by it.
+        let off = |(name, value): &(OsString, OsString)| {
+            name == "GEMINI_PTY_INFO" && value == "child_process"
+        };
+        self.interactive && self.options.shell_terminal && !self.environment.iter().any(off)
     }
 
     /// The real path that an argument means, checked for `access`.
@@ -181,6 +297,17 @@ impl ToolContext {
         if path.starts_with(&real_plans) { Ok(path) } else { Err(outside_plans(given, plans)) }
     }
 
+    /// What a tool that writes says of itself: in plan mode, what it is there for.
+    pub(crate) fn in_plan_mode_only_plans(&self, description: &str) -> String {
+        match self.mode.get() {
+            ApprovalMode::Plan => format!(
+                "Plan mode: only for plans, which are .md files in {}. {description}",
+                self.plans_directory.display()
+            ),
+            _ => description.to_owned(),
+        }
+    }
+
     /// Checks a path again just before it is touched: a folder may have become a link in the meantime.
     pub(crate) fn recheck(&self, path: &Path, access: Access) -> Result<(), ToolError> {
         self.workspace
@@ -211,7 +338,7 @@ impl ToolContext {
     }
 }
 
-fn outside_plans(given: &str, plans: &Path) -> ToolError {
+pub(crate) fn outside_plans(given: &str, plans: &Path) -> ToolError {
     let plans = plans.display();
     invalid(format!(
         "Access denied: plan path ({given}) must be within the designated plans directory ({plans})."
@@ -263,6 +390,7 @@ mod tests {
             skip_trust: false,
             ide_trust: None,
             ignore_env: true,
+            check_system_file: pollux_config::guard::check,
         });
         let options = ToolOptions::from_settings(&loaded.unwrap().settings);
         let expected = Redaction {

@@ -186,8 +186,8 @@ impl Glob {
             pollux_fs::glob(&self.roots, pattern, &options, &|| stop.load(Ordering::Relaxed))
                 .map_err(failure)?;
         check(stop)?;
-        // Names that no tool would open are not worth telling.
-        result.files.retain(|file| !self.context.workspace.is_closed(&file.path));
+        let is_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+        result.files.retain(|file| !file.path.components().any(is_git));
         sort_by_recency(&mut result.files, SystemTime::now());
         Ok(self.output(&result))
     }

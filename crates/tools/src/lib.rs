@@ -8,25 +8,54 @@
 //! whole or not at all (`pollux-fs`) and how processes end (`pollux-shell`). The matcher of edits ([`find_edit`]) and the
 //! differences ([`Difference`]) are pure and stand on their own.
 
+mod ask_user;
 mod blocking;
 mod change;
+mod charset;
+mod citations;
+mod complete_task;
+mod completion;
 mod context;
 mod diff;
+mod discovered;
 mod edit;
+mod enter_plan_mode;
+mod exit_plan_mode;
+mod get_internal_docs;
 mod glob;
+mod google_web_search;
 mod grep_search;
+mod html;
 mod ledger;
+mod list_background_processes;
 mod list_directory;
+mod many_files;
 mod placeholder;
+mod read_background_output;
 mod read_file;
+mod read_many_files;
 mod replace;
 mod run_shell_command;
+mod save_memory;
+mod side_call;
+mod stop_background_process;
+mod tracker;
 mod truncation;
 mod untrusted;
+mod update_topic;
 mod validation;
+mod web_fetch;
 mod write_file;
+mod write_todos;
 
+pub use citations::{OffsetUnit, cite};
+pub use complete_task::{CompleteTaskTool, TaskOutput};
+pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
 pub use context::{ContextLookup, ToolContext, ToolOptions, builtin};
 pub use diff::{Difference, Figures, Labels, diff_stat};
+pub use discovered::{Discovered, DiscoveryCommands, discover};
 pub use edit::{EditFailure, FoundEdit, NearbyLines, Strategy, find_edit};
+pub use html::{MarkdownOptions, html_to_markdown};
 pub use ledger::Ledger;
+pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles};
+pub use web_fetch::WebAccess;

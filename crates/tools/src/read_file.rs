@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::blocking::{blocking, check};
 use crate::context::{ToolContext, failed, file_operation};
 use crate::validation::{Schema, invalid, whole};
-use lines::{LineRange, view};
+use lines::{LineRange, View, view};
 
 mod lines;
 
@@ -27,7 +27,7 @@ pub(crate) const NAME: &str = "read_file";
 /// Larger files are not read.
 pub(crate) const MAX_BYTES: u64 = 20 << 20;
 /// Larger vector images are not read.
-const MAX_SVG_BYTES: usize = 1 << 20;
+pub(crate) const MAX_SVG_BYTES: usize = 1 << 20;
 /// Sound formats that models take.
 const AUDIO: [&str; 6] = ["mpeg", "wav", "aiff", "aac", "ogg", "flac"];
 
@@ -155,7 +155,7 @@ fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool)
     if let Err(error) = check(stop) {
         return error.into();
     }
-    let shown = context.workspace.display_path(path);
+    let shown = context.workspace.relative(path).display().to_string();
     let kind = pollux_fs::detect(path, &bytes[..bytes.len().min(HEAD_BYTES)]);
     let mut output = match kind {
         FileKind::Text => text(&bytes, range, &shown),
@@ -180,7 +180,7 @@ fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool)
 }
 
 /// The bytes of the file. Looks before it opens: a device may act on being opened.
-fn load(path: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn load(path: &Path) -> Result<Vec<u8>, Error> {
     match pollux_fs::info(path)?.kind {
         EntryKind::File => pollux_fs::read_bytes(path, MAX_BYTES),
         EntryKind::Directory => Err(Error::IsDirectory { path: path.into() }),
@@ -202,10 +202,11 @@ fn failure(path: &Path, error: &Error) -> ToolOutput {
             format!("Path is a directory, not a file: {absolute}"),
             "Path is a directory.".to_owned(),
         ),
-        Error::TooLarge { size, .. } => {
-            let message = too_large(path, *size);
-            (ToolErrorKind::FileTooLarge, message.clone(), message)
-        }
+        Error::TooLarge { size, .. } => (
+            ToolErrorKind::FileTooLarge,
+            too_large(path, *size),
+            "File size exceeds the 20MB limit.".to_owned(),
+        ),
         other => {
             let message = format!("Error reading file {absolute}: {other}");
             (ToolErrorKind::ReadContentFailure, message.clone(), message)
@@ -220,13 +221,22 @@ pub(crate) fn too_large(path: &Path, size: u64) -> String {
     format!("File size exceeds the 20MB limit: {} ({megabytes:.2}MB)", path.display())
 }
 
-fn text(bytes: &[u8], range: LineRange, shown: &str) -> ToolOutput {
+/// The text of a file as one of several, as far as it is shown.
+pub(crate) fn excerpt(bytes: &[u8]) -> Option<String> {
+    LineRange::new(None, None).map(|range| view_of(bytes, range).into_excerpt())
+}
+
+fn view_of(bytes: &[u8], range: LineRange) -> View {
     // Nearly every file is UTF-8 and can be looked at in place; only others cost a copy.
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let view = match std::str::from_utf8(plain) {
+    match std::str::from_utf8(plain) {
         Ok(text) => view(text, range),
         Err(_) => view(&pollux_fs::decode(bytes).0, range),
-    };
+    }
+}
+
+fn text(bytes: &[u8], range: LineRange, shown: &str) -> ToolOutput {
+    let view = view_of(bytes, range);
     let display = view.summary(shown);
     ToolOutput::quiet(view.into_text()).display(Display::Text(display))
 }
@@ -247,15 +257,20 @@ fn media(bytes: &[u8], mime: &str, what: &str, shown: &str) -> ToolOutput {
         .display(Display::Text(format!("Read {what} file: {shown}")))
 }
 
-fn audio(bytes: &[u8], mime: &str, shown: &str) -> ToolOutput {
+/// The name of a sound format that models take; none for others.
+pub(crate) fn audio_type(mime: &str) -> Option<String> {
     let bare = mime.strip_prefix("audio/").unwrap_or(mime);
     let bare = match bare.strip_prefix("x-").unwrap_or(bare) {
         "mp3" => "mpeg",
         "wave" | "vnd.wave" => "wav",
         other => other,
     };
-    if AUDIO.contains(&bare) {
-        return media(bytes, &format!("audio/{bare}"), "audio", shown);
+    AUDIO.contains(&bare).then(|| format!("audio/{bare}"))
+}
+
+fn audio(bytes: &[u8], mime: &str, shown: &str) -> ToolOutput {
+    if let Some(mime) = audio_type(mime) {
+        return media(bytes, &mime, "audio", shown);
     }
     let message = format!(
         "Unsupported audio format {mime}: {shown}. Convert it to one of {}.",

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use pollux_fs::{Access, TextFile};
@@ -23,7 +23,10 @@ use crate::edit::{FoundEdit, Strategy, find_edit};
 use crate::placeholder::omissions;
 use crate::validation::{Schema, invalid};
 
+mod correction;
 mod messages;
+
+use correction::{Correction, Corrections, FailedEdit};
 
 /// The name that models and policies use.
 const NAME: &str = "replace";
@@ -36,6 +39,7 @@ const MAX_FOLDERS: usize = 50;
 pub(crate) struct ReplaceTool {
     context: Arc<ToolContext>,
     schema: Schema,
+    corrections: Arc<Corrections>,
 }
 
 impl ReplaceTool {
@@ -68,7 +72,7 @@ impl ReplaceTool {
             },
             "required": ["file_path", "instruction", "old_string", "new_string"]
         }));
-        Self { context, schema }
+        Self { context, schema, corrections: Arc::default() }
     }
 }
 
@@ -91,7 +95,7 @@ impl ReplaceTool {
         let rules = self.context.ignore_rules(None, None);
         let mut found = workspace
             .roots()
-            .filter_map(|root| pollux_fs::find_by_suffix(root, suffix, Some(&rules), MAX_FOLDERS));
+            .flat_map(|root| pollux_fs::find_by_suffix(root, suffix, Some(&rules), MAX_FOLDERS));
         match (found.next(), found.next()) {
             (Some(only), None) => self.context.locate(&only.to_string_lossy(), Access::Write),
             _ => Ok(path),
@@ -132,11 +136,12 @@ impl Tool for ReplaceTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Replaces one piece of text in a file (or all equal pieces, with allow_multiple). Read the \
-                          file first and copy old_string from it, white space and indentation included; nothing \
-                          outside of it changes. When it is not found, the result names the nearest lines. With an \
-                          empty old_string a file that does not exist is created."
-                .to_owned(),
+            description: self.context.in_plan_mode_only_plans(
+                "Replaces one piece of text in a file (or all equal pieces, with allow_multiple). Read the file first \
+                 and copy old_string from it, white space and indentation included; nothing outside of it changes. \
+                 When it is not found, the result names the nearest lines. With an empty old_string a file that does \
+                 not exist is created.",
+            ),
             parameters: self.schema.document().clone(),
         }
     }
@@ -146,14 +151,7 @@ impl Tool for ReplaceTool {
         if params.file_path.trim().is_empty() {
             return Err(invalid("The 'file_path' parameter must be non-empty."));
         }
-        let known: HashSet<&str> = omissions(&params.old_string).collect();
-        let left_out = omissions(&params.new_string).find(|line| !known.contains(line));
-        if let Some(line) = left_out {
-            return Err(invalid(format!(
-                "`new_string` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
-                 Give the complete replacement."
-            )));
-        }
+        complete(&params.old_string, &params.new_string)?;
         let path = self.locate(&params.file_path)?;
         let context = Arc::clone(&self.context);
         Ok(Box::new(ReplaceInvocation(Arc::new(Replace {
@@ -161,6 +159,8 @@ impl Tool for ReplaceTool {
             path,
             params,
             shown: Shown::default(),
+            corrections: Arc::clone(&self.corrections),
+            corrected: Mutex::default(),
         }))))
     }
 }
@@ -172,19 +172,78 @@ struct Replace {
     path: PathBuf,
     params: Params,
     shown: Shown,
+    corrections: Arc<Corrections>,
+    /// What a model has made of the edit, where one was asked.
+    corrected: Mutex<Option<Correction>>,
 }
 
 impl Replace {
+    /// Has a model mend the edit if it cannot be made and the settings say so.
+    async fn mend(self: &Arc<Self>, cancel: &CancellationToken) -> Result<(), ToolError> {
+        let Some(models) = self.context.models.as_ref().filter(|_| {
+            self.context.options.correct_edits
+                && !self.params.modified_by_user
+                && correction::applies_to(&self.path)
+        }) else {
+            return Ok(());
+        };
+        let inner = Arc::clone(self);
+        let failed = blocking(cancel, move |_| {
+            let Err(error) = inner.work_out() else { return Ok(None) };
+            let file = read_before(&inner.path).ok().flatten();
+            Ok(file.filter(|_| correction::is_mendable(&error)).map(|file| (error, file.text)))
+        });
+        let Some((error, text)) = failed.await? else { return Ok(()) };
+        let Params { instruction, old_string, new_string, .. } = &self.params;
+        let edit = FailedEdit {
+            instruction: instruction.clone(),
+            search: old_string.clone(),
+            replace: new_string.clone(),
+            failure: error.message.clone(),
+            text,
+        };
+        let Some(correction) = self.corrections.ask(models, edit, cancel).await else {
+            return Ok(());
+        };
+        if correction.no_changes_required {
+            return Err(messages::nothing_to_do(&correction.explanation, &error));
+        }
+        *self.correction() = Some(correction);
+        let inner = Arc::clone(self);
+        // What does not go either is forgotten: the first failure is the one to tell.
+        blocking(cancel, move |_| {
+            if inner.work_out().is_err() {
+                *inner.correction() = None;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    fn correction(&self) -> MutexGuard<'_, Option<Correction>> {
+        self.corrected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The texts to look for and to put there.
+    fn texts(&self) -> Result<(String, String), ToolError> {
+        let Params { old_string, new_string, .. } = &self.params;
+        let Some(Correction { search, replace, .. }) = self.correction().clone() else {
+            return Ok((old_string.clone(), new_string.clone()));
+        };
+        complete(&search, &replace)?;
+        Ok((search, replace))
+    }
+
     /// The change, and how it was found when it was looked for.
     fn work_out(&self) -> Result<(Change, Option<FoundEdit>), ToolError> {
         let before = read_before(&self.path).map_err(|error| {
             let kind = ToolErrorKind::EditPreparationFailure;
             ToolError { kind, ..unreadable(&self.path, &error) }
         })?;
-        let Params { old_string, new_string, .. } = &self.params;
+        let (old_string, new_string) = self.texts()?;
         match before {
             None if old_string.is_empty() => {
-                Ok((Change::create(self.path.clone(), new_string), None))
+                Ok((Change::create(self.path.clone(), &new_string), None))
             }
             None => Err(ToolError::new(
                 ToolErrorKind::FileNotFound,
@@ -201,7 +260,7 @@ impl Replace {
             )),
             Some(file) => {
                 let found =
-                    find_edit(&file.text, old_string, new_string, self.params.allow_multiple)
+                    find_edit(&file.text, &old_string, &new_string, self.params.allow_multiple)
                         .map_err(|failure| messages::failure(&failure, &self.params.file_path))?;
                 let after = found.apply(&file.text);
                 let change = self.edited(file, &found.replacements, after)?;
@@ -241,6 +300,10 @@ impl Replace {
         let mut remarks = fuzzy
             .map(|found| messages::fuzzy_match(&found.line_ranges(change.original())))
             .unwrap_or_default();
+        let corrected = self.correction();
+        if let Some(correction) = &*corrected {
+            remarks += &messages::corrected(correction);
+        }
         if self.params.modified_by_user {
             let content = &self.params.new_string;
             remarks += &messages::modified_by_user(content);
@@ -249,7 +312,8 @@ impl Replace {
             tool: NAME,
             done,
             remarks,
-            quotes_exactly: found.is_some_and(|found| found.strategy == Strategy::Exact),
+            quotes_exactly: corrected.is_none()
+                && found.is_some_and(|found| found.strategy == Strategy::Exact),
             proposed_by_model: self.params.ai_proposed_content.clone(),
             labels: Labels::PROPOSAL,
         }
@@ -297,6 +361,7 @@ impl Invocation for ReplaceInvocation {
 
     async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
         let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
+        inner.mend(&CancellationToken::new()).await?;
         blocking(&CancellationToken::new(), move |_| {
             let (change, _) = inner.work_out()?;
             inner.shown.remember(&change);
@@ -306,7 +371,9 @@ impl Invocation for ReplaceInvocation {
     }
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
-        let Modification::NewContent(content) = modification;
+        let Modification::NewContent(content) = modification else {
+            return Err(invalid("An edit is changed by the new content of its file."));
+        };
         let seen = self.0.shown.get().ok_or_else(|| {
             invalid("This edit cannot be modified before it has been worked out for confirmation.")
         })?;
@@ -325,10 +392,28 @@ impl Invocation for ReplaceInvocation {
 
     async fn run(&self, run: RunContext) -> ToolOutput {
         let inner = Arc::clone(&self.0);
-        blocking(&run.cancel, move |stop| inner.execute(stop)).await.unwrap_or_else(|error| {
+        let work = async {
+            if inner.correction().is_none() {
+                inner.mend(&run.cancel).await?;
+            }
+            blocking(&run.cancel, move |stop| inner.execute(stop)).await
+        };
+        work.await.unwrap_or_else(|error| {
             let display = format!("Error: {}", error.message);
             failed(error, display)
         })
+    }
+}
+
+/// Refuses a replacement that leaves text out.
+fn complete(old: &str, new: &str) -> Result<(), ToolError> {
+    let known: HashSet<&str> = omissions(old).collect();
+    match omissions(new).find(|line| !known.contains(line)) {
+        None => Ok(()),
+        Some(line) => Err(invalid(format!(
+            "`new_string` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
+             Give the complete replacement."
+        ))),
     }
 }
 

@@ -1,18 +1,22 @@
 //! `run_shell_command`: a command line in the user's shell.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use pollux_fs::{Access, EntryKind};
 use pollux_protocol::{
     Args, CallId, CallInput, CancellationToken, Confirmation, ConfirmationKind, Declaration,
     Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
 };
-use pollux_shell::{Limits, Outcome, Redaction, ShellCommand, ShellError, Spill};
+use pollux_shell::{
+    Chunk, Dialect, Limits, Ran, Shell, ShellCommand, ShellError, Spill, TerminalSize, Wish,
+    analyse_in,
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -22,6 +26,7 @@ use crate::validation::{Schema, invalid};
 use live::Live;
 use report::Report;
 
+mod background;
 mod live;
 mod report;
 
@@ -33,6 +38,8 @@ const SHORT_LIMITS: Limits = Limits { head: 1 << 20, tail: 3 << 20 };
 const MAX_SHORT_THRESHOLD: usize = 500_000;
 /// When this much output has come, the folder for the file is made.
 const FOLDER_ABOVE: usize = 1 << 20;
+/// The longest time limit of one call: a day, in milliseconds.
+const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The tool.
 pub(crate) struct RunShellCommandTool {
@@ -60,11 +67,17 @@ impl RunShellCommandTool {
                 },
                 "is_background": {
                     "type": "boolean",
-                    "description": "Not available yet: end the command with '&' instead. Default: false."
+                    "description": "Let it run in the background, for servers and watchers. Default: false."
                 },
                 "delay_ms": {
                     "type": "integer",
-                    "description": "Only with is_background: how long to collect output first."
+                    "description": "Only with is_background: milliseconds to collect output before the result. Default: 200."
+                },
+                "timeout_ms": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_TIMEOUT_MS,
+                    "description": "End the command after so many milliseconds. Default: what the user has set; none with is_background."
                 }
             },
             "required": ["command"]
@@ -82,6 +95,10 @@ struct Params {
     dir_path: Option<String>,
     #[serde(default)]
     is_background: bool,
+    #[serde(default)]
+    delay_ms: Option<i64>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
 }
 
 impl Tool for RunShellCommandTool {
@@ -103,11 +120,18 @@ impl Tool for RunShellCommandTool {
 
     fn declaration(&self) -> Declaration {
         let shell = if cfg!(windows) { "PowerShell" } else { "bash (sh where there is none)" };
+        let surroundings = if self.context.gives_terminals() {
+            "in a terminal where the user may type"
+        } else {
+            "without a terminal and with closed standard input"
+        };
         Declaration {
             name: NAME.to_owned(),
             description: format!(
-                "Runs a command line in {shell}, without a terminal and with closed standard input: choose flags that \
-                 neither page nor prompt. It ends when the command ends, also when background jobs ('&') go on. The \
+                "Runs a command line in {shell}, {surroundings}: choose flags that \
+                 neither page nor prompt. It ends when the command ends, also when background jobs ('&') go on. With \
+                 is_background the command goes on beside your work until the session ends, and the result has its PID \
+                 for read_background_output and stop_background_process; do not add '&' then. Otherwise the \
                  result has these lines, where they apply: Output (standard output and error together, or (empty)), \
                  Error (the command could not be started), Exit Code (if not 0), Signal, Background PIDs, Process Group \
                  PGID. Stop everything the command started with kill -- -PGID."
@@ -123,12 +147,6 @@ impl Tool for RunShellCommandTool {
         }
         if params.command.contains('\0') {
             return Err(invalid("Command cannot contain NUL characters."));
-        }
-        if params.is_background {
-            return Err(invalid(
-                "is_background is not supported yet. End the command with '&' instead, with its output sent to a \
-                 file; the result then lists its process under Background PIDs.",
-            ));
         }
         let context = Arc::clone(&self.context);
         let folder = match params.dir_path.as_deref().filter(|path| !path.is_empty()) {
@@ -167,19 +185,24 @@ impl Invocation for RunShellCommand {
     }
 
     fn describe(&self) -> String {
-        let Params { command, description, dir_path, .. } = &self.params;
+        let Params { command, description, dir_path, is_background, .. } = &self.params;
         let place = dir_path
             .as_ref()
             .map(|_| format!(" [in {}]", self.context.workspace.display_path(&self.folder)));
         let purpose = description.as_ref().map(|text| format!(" ({})", text.replace('\n', " ")));
         let [place, purpose] = [place, purpose].map(Option::unwrap_or_default);
-        format!("{command}{place}{purpose}")
+        let background = if *is_background { " [background]" } else { "" };
+        format!("{command}{place}{purpose}{background}")
     }
 
     async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
         let command = self.params.command.clone();
         let bare = pollux_shell::strip_wrapper(&command);
-        let programs = bare.split_whitespace().take(1).map(str::to_owned).collect();
+        let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
+        let mut programs = analyse_in(&bare, dialect).root_commands;
+        if programs.is_empty() {
+            programs.push(bare.into_owned());
+        }
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Confirm Shell Command".to_owned(),
@@ -194,56 +217,86 @@ impl Invocation for RunShellCommand {
         let file = output_path(&self.context.spill_directory, NAME, &run.call_id);
         let report = Report {
             threshold: self.context.options.truncate_threshold,
-            timeout: self.context.options.shell_timeout,
+            timeout: self.timeout(),
             inactivity: self.context.options.shell_inactivity,
             file: file.clone(),
+            colour: self.context.options.shell_colour,
             tool: NAME,
             prompt_id: run.prompt_id.clone(),
         };
+        if self.params.is_background {
+            return self.run_in_background(run, report).await;
+        }
         match self.execute(run, file).await {
-            Ok(outcome) => {
-                // Long output is scanned, cut and written: not on the threads that serve everyone.
-                let told = tokio::task::spawn_blocking(move || report.output(&outcome)).await;
-                told.unwrap_or_else(|error| {
-                    let message = format!("The tool failed: {error}");
-                    ToolError::new(ToolErrorKind::UnhandledException, message).into()
-                })
+            Ok(Ran::Ended(outcome)) => reported(move || report.output(&outcome)).await,
+            Ok(Ran::InBackground(process)) => {
+                self.context.report_end(&process);
+                background::handed_over(&process)
             }
             Err(ShellError::CancelledBeforeStart) => {
                 ToolOutput::text("Command was cancelled by user before it could start.")
             }
-            Err(error) => {
-                ToolError::new(ToolErrorKind::ShellExecuteError, error.to_string()).into()
-            }
+            Err(error) => not_started(&error),
         }
     }
 }
 
-/// Whether the program runs for strangers, whose words must not lead to the owner's secrets (Gemini CLI's test).
-fn is_github_action(environment: &[(OsString, OsString)]) -> bool {
-    environment.iter().any(|(name, value)| match name.to_str() {
-        Some("GITHUB_SHA") => !value.is_empty(),
-        Some("SURFACE") => value == "Github",
-        _ => false,
+/// What an input means to the command; none for its end.
+fn wished(input: CallInput) -> Option<Wish> {
+    match input {
+        CallInput::Key(bytes) => Some(Wish::Type(bytes)),
+        CallInput::Resize { columns, rows } => Some(Wish::Resize(TerminalSize::new(columns, rows))),
+        CallInput::Background => Some(Wish::HandOver),
+        CallInput::Stop => None,
+    }
+}
+
+/// Long output is scanned, cut and written: not on the threads that serve everyone.
+async fn reported(tell: impl FnOnce() -> ToolOutput + Send + 'static) -> ToolOutput {
+    tokio::task::spawn_blocking(tell).await.unwrap_or_else(|error| {
+        let message = format!("The tool failed: {error}");
+        ToolError::new(ToolErrorKind::UnhandledException, message).into()
     })
 }
 
+fn not_started(error: &ShellError) -> ToolOutput {
+    ToolError::new(ToolErrorKind::ShellExecuteError, error.to_string()).into()
+}
+
 impl RunShellCommand {
+    /// How long the command may take: what the call says, else the settings.
+    fn timeout(&self) -> Option<Duration> {
+        self.own_timeout().or(self.context.options.shell_timeout)
+    }
+
+    fn own_timeout(&self) -> Option<Duration> {
+        self.params.timeout_ms.map(Duration::from_millis)
+    }
+
     fn command(&self, file: PathBuf) -> ShellCommand {
         let context = &self.context;
         let limits = match context.options.truncate_threshold {
             1..=MAX_SHORT_THRESHOLD => SHORT_LIMITS,
             _ => Limits::default(),
         };
-        let redaction = Redaction {
-            strict: context.options.redaction.strict || is_github_action(&context.environment),
-            ..context.options.redaction.clone()
-        };
+        let redaction = context.options.redaction.clone();
+        let redaction = redaction.strict_in_actions(&context.environment);
         let environment = pollux_shell::redact(context.environment.clone(), &redaction);
         let credentials: Vec<&str> = context.credentials.iter().map(String::as_str).collect();
+        let in_terminal = context.gives_terminals();
+        let mut environment = pollux_shell::child_environment(environment, &credentials);
+        if in_terminal {
+            let pager = OsStr::new(&context.options.shell_pager);
+            let pagers =
+                environment.iter_mut().filter(|(name, _)| name == "PAGER" || name == "GIT_PAGER");
+            pagers.for_each(|(_, value)| value.clone_from(&pager.to_owned()));
+        }
         ShellCommand {
-            environment: pollux_shell::child_environment(environment, &credentials),
-            timeout: context.options.shell_timeout,
+            environment,
+            terminal: in_terminal.then(TerminalSize::default),
+            colour: context.options.shell_colour,
+            attended: context.interactive,
+            timeout: self.timeout(),
             inactivity: context.options.shell_inactivity,
             spill: Some(Spill::new(file, limits.head + limits.tail)),
             limits,
@@ -251,38 +304,64 @@ impl RunShellCommand {
         }
     }
 
-    /// Runs the command; live output goes up, a wish to stop comes down.
-    async fn execute(&self, run: RunContext, file: PathBuf) -> Result<Outcome, ShellError> {
+    /// Runs the command; live output goes up, wishes come down: keys, a new size, to stop, to go to the background.
+    async fn execute(&self, run: RunContext, file: PathBuf) -> Result<Ran, ShellError> {
         let RunContext { cancel, output, mut input, .. } = run;
         let cancel: CancellationToken = cancel.child_token();
+        let (wish, wishes) = tokio::sync::mpsc::unbounded_channel();
         let live = Arc::new(Live::new(output));
-        let taker = Arc::clone(&live);
-        let folder = self.context.spill_directory.clone();
+        let on_output = self.taker(&live);
+        let mut command = self.command(file);
+        // The size of the window comes first of all.
+        while let Some(Some(first)) = input.next().now_or_never() {
+            match first {
+                CallInput::Stop => cancel.cancel(),
+                CallInput::Resize { columns, rows } if command.terminal.is_some() => {
+                    command.terminal = Some(TerminalSize::new(columns, rows));
+                }
+                other => drop(wished(other).map(|first| wish.send(first))),
+            }
+        }
+        let background = &self.context.background;
+        let mut execution = pin!(pollux_shell::run_or_hand_over(
+            command,
+            cancel.clone(),
+            on_output,
+            wishes,
+            background
+        ));
+        let mut ticks = tokio::time::interval(live::INTERVAL);
+        let ran = loop {
+            tokio::select! {
+                ran = &mut execution => break ran,
+                _ = ticks.tick() => live.flush(),
+                Some(input) = input.next() => match wished(input) {
+                    None => cancel.cancel(),
+                    // A command that has just ended hears nothing.
+                    Some(wished) => drop(wish.send(wished)),
+                }
+            }
+        };
+        live.flush();
+        ran
+    }
+
+    /// Takes output as it comes, and makes the folder for a file in time.
+    fn taker(&self, live: &Arc<Live>) -> impl FnMut(Chunk<'_>) + Send + use<> {
+        let (live, folder) = (Arc::clone(live), self.context.spill_directory.clone());
         let (mut received, mut has_folder) = (0_usize, false);
-        let on_output = move |chunk: pollux_shell::Chunk<'_>| {
-            received = received.saturating_add(live::length(chunk));
-            // The folder is made in time for the file, and only for commands that may need it.
+        move |chunk| {
+            received = match chunk {
+                Chunk::Text(_) | Chunk::Input(_) => received.saturating_add(live::length(chunk)),
+                Chunk::Binary { .. } | Chunk::Screen { .. } => live::length(chunk),
+            };
+            // Only for commands that may need it.
             if !has_folder && received > FOLDER_ABOVE {
                 has_folder = true;
                 // Should it fail, so will the file, and that is told with the outcome.
                 pollux_fs::create_private_directories(&folder).unwrap_or_default();
             }
-            taker.take(chunk);
-        };
-        let mut execution = pin!(pollux_shell::run(self.command(file), cancel.clone(), on_output));
-        let mut ticks = tokio::time::interval(live::INTERVAL);
-        let outcome = loop {
-            tokio::select! {
-                outcome = &mut execution => break outcome,
-                _ = ticks.tick() => live.flush(),
-                Some(wish) = input.next() => {
-                    if wish == CallInput::Stop {
-                        cancel.cancel();
-                    }
-                }
-            }
-        };
-        live.flush();
-        outcome
+            live.take(chunk);
+        }
     }
 }

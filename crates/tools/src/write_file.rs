@@ -78,10 +78,10 @@ impl Tool for WriteFileTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Writes a whole file: creates it, or replaces everything in it. To change a part of a \
-                          file use replace instead. Encoding, byte order mark and line ends of an existing file \
-                          are kept."
-                .to_owned(),
+            description: self.context.in_plan_mode_only_plans(
+                "Writes a whole file: creates it, or replaces everything in it. To change a part of a file use \
+                 replace instead. Encoding, byte order mark and line ends of an existing file are kept.",
+            ),
             parameters: self.schema.document().clone(),
         }
     }
@@ -192,7 +192,9 @@ impl Invocation for WriteFileInvocation {
     }
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
-        let Modification::NewContent(content) = modification;
+        let Modification::NewContent(content) = modification else {
+            return Err(invalid("An edit is changed by the new content of its file."));
+        };
         let params = &self.0.params;
         let proposed = params.ai_proposed_content.as_ref().unwrap_or(&params.content);
         let args: [(&str, Value); 4] = [

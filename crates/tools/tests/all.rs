@@ -4,14 +4,23 @@
 mod suite {
     pub mod session;
 
+    mod ask_user;
+    mod background;
     mod bad_arguments;
     mod cancellation;
     mod declarations;
+    mod get_internal_docs;
     mod glob;
     mod grep_search;
+    mod hostile_arguments;
     mod list_directory;
+    mod plan_mode;
     mod read_file;
+    mod read_many_files;
     mod replace;
     mod run_shell_command;
+    mod save_memory;
+    #[cfg(unix)]
+    mod tasks;
     mod write_file;
 }

@@ -85,6 +85,18 @@ impl View {
         }
     }
 
+    /// What the model is told of a file among others: the bare text, or text with a remark above it.
+    pub(super) fn into_excerpt(self) -> String {
+        if !self.is_partial() && !self.shortened {
+            return self.content;
+        }
+        let Self { content, last, total, .. } = self;
+        format!(
+            "[WARNING: This file was truncated. Lines 1-{last} of {total} are shown, the longest ones cut; read the \
+             others with read_file and start_line.]\n\n{content}"
+        )
+    }
+
     /// What the model is told: the bare text, or text with a header when something is missing.
     pub(super) fn into_text(self) -> String {
         if !self.is_partial() && !self.shortened {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use pollux_protocol::{ToolError, ToolErrorKind};
 
+use super::correction::Correction;
 use crate::edit::{EditFailure, NearbyLines};
 
 /// The failure of a search, with what helps to mend it in one step. `path` is the path as the model gave it.
@@ -65,6 +66,24 @@ pub(super) fn fuzzy_match(ranges: &[(usize, usize)]) -> String {
     let ranges: Vec<String> = ranges.iter().map(range).collect();
     let line = if ranges.len() == 1 { "line" } else { "lines" };
     format!(" Applied fuzzy match at {line} {}.", ranges.join(", "))
+}
+
+/// What the model is told of an edit that another model has mended.
+pub(super) fn corrected(correction: &Correction) -> String {
+    let why = correction.explanation.trim_end_matches('.');
+    format!(" old_string did not match and was corrected by a model: {why}.")
+}
+
+/// The failure of an edit that another model holds for done already.
+pub(super) fn nothing_to_do(explanation: &str, first: &ToolError) -> ToolError {
+    ToolError::new(
+        ToolErrorKind::EditNoChangeLlmJudgement,
+        format!(
+            "A model that looked at the failed edit says that the file already is as the change wants it: {explanation} \
+             Nothing was changed. The failure was: {}",
+            first.message
+        ),
+    )
 }
 
 /// What the model is told when the person has changed its text.

@@ -36,6 +36,15 @@ impl Live {
         let mut pending = self.lock();
         match chunk {
             Chunk::Binary { received } => pending.binary = Some(received),
+            // A screen is small and comes seldom enough: at once.
+            Chunk::Screen { lines, .. } => {
+                drop(pending);
+                (self.sink)(LiveOutput::Screen(lines.clone()));
+            }
+            Chunk::Input(awaited) => {
+                drop(pending);
+                (self.sink)(LiveOutput::Input(awaited.cloned()));
+            }
             Chunk::Text(text) => {
                 pending.text.push_str(text);
                 // Cut rarely and much, so that the cost stays linear.
@@ -77,11 +86,14 @@ impl Pending {
     }
 }
 
-/// Bytes in a piece of output; for binary output all that came so far.
+/// Bytes in a piece of output; for binary output and screens all that came so far.
 pub(super) fn length(chunk: Chunk<'_>) -> usize {
     match chunk {
         Chunk::Text(text) => text.len(),
-        Chunk::Binary { received } => usize::try_from(received).unwrap_or(usize::MAX),
+        Chunk::Binary { received } | Chunk::Screen { received, .. } => {
+            usize::try_from(received).unwrap_or(usize::MAX)
+        }
+        Chunk::Input(_) => 0,
     }
 }
 

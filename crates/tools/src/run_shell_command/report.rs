@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pollux_fs::Spool;
-use pollux_protocol::{Display, Measurement, ToolOutput};
+use pollux_protocol::{AwaitedInput, Display, Measurement, ToolOutput};
 use pollux_shell::{Ended, Outcome, strip_ansi};
 
 use crate::truncation::{truncate, truncate_ends};
@@ -20,6 +20,8 @@ pub(super) struct Report {
     pub(super) inactivity: Option<Duration>,
     /// The file for output that is cut.
     pub(super) file: PathBuf,
+    /// A person is shown colours.
+    pub(super) colour: bool,
     /// The tool and the prompt, for the figures.
     pub(super) tool: &'static str,
     pub(super) prompt_id: String,
@@ -38,21 +40,33 @@ impl Report {
     pub(super) fn output(&self, outcome: &Outcome) -> ToolOutput {
         let Shown { text, file, is_cut } = self.cut(outcome);
         let measured = is_cut.then(|| self.measure_cut(outcome, &text));
-        let told = match self.reason(outcome.ended) {
-            None => untrusted::wrap(&ended(outcome, &text)),
+        let told = match self.reason(outcome) {
+            None => ended(outcome, &text),
             Some(reason) if text.is_empty() => {
                 format!("{reason} There was no output before it was cancelled.")
             }
             Some(reason) => {
-                let quoted = untrusted::wrap(&text);
-                format!("{reason} Below is the output before it was cancelled:\n{quoted}")
+                format!("{reason} Below is the output before it was cancelled:\n{text}")
             }
         };
-        let display = if text.is_empty() { silent(outcome) } else { text };
-        let mut output = ToolOutput::quiet(told).display(Display::Text(display));
+        let mut told = untrusted::wrap(&told);
+        if let Some(awaited) = outcome.awaited.as_ref().filter(|_| outcome.ended != Ended::Exited) {
+            told.push_str(&advice(awaited));
+        }
+        let display = match &outcome.lines {
+            Some(lines) if self.colour && !lines.0.is_empty() => Display::Ansi(lines.clone()),
+            _ if text.is_empty() => Display::Text(silent(outcome)),
+            _ => Display::Text(text),
+        };
+        let mut output = ToolOutput::quiet(told).display(display);
         output.output_file = file;
         output.measurements.extend(measured);
         output
+    }
+
+    /// The output alone, cut if need be.
+    pub(super) fn shown(&self, outcome: &Outcome) -> String {
+        self.cut(outcome).text
     }
 
     /// The figure for output that was cut.
@@ -90,9 +104,9 @@ impl Report {
     }
 
     /// Why the command did not end by itself.
-    fn reason(&self, ended: Ended) -> Option<String> {
+    fn reason(&self, outcome: &Outcome) -> Option<String> {
         let minutes = |limit: Option<Duration>| limit.unwrap_or_default().as_secs_f64() / 60.0;
-        Some(match ended {
+        Some(match outcome.ended {
             Ended::Exited => return None,
             Ended::Cancelled => {
                 "Command was cancelled by user before it could complete.".to_owned()
@@ -101,11 +115,38 @@ impl Report {
                 "Command was automatically cancelled because it exceeded the timeout of {:.1} minutes without output.",
                 minutes(self.inactivity)
             ),
+            Ended::Unanswered => {
+                "Command was automatically cancelled because it waited for input, and nobody is there to type."
+                    .to_owned()
+            }
             Ended::TimedOut => format!(
-                "Command was automatically cancelled because it exceeded the total time limit of {:.1} minutes.",
-                minutes(self.timeout)
+                "Command was automatically cancelled because it exceeded the total time limit of {}.",
+                in_words(self.timeout.unwrap_or_default())
             ),
         })
+    }
+}
+
+/// How the model can go on when a command was ended while it waited for input.
+fn advice(awaited: &AwaitedInput) -> String {
+    let what = match (awaited.secret, awaited.prompt.is_empty()) {
+        (true, _) => {
+            "It waited for a password or another secret. Use a way that asks for none, or ask the user."
+        }
+        (false, true) => "It waited for somebody to type.",
+        (false, false) => "It waited for an answer to its last line.",
+    };
+    format!(
+        "\n{what} Run it so that it does not ask: with a flag like --yes, -y or --non-interactive, with its input from a \
+         pipe or a here-document, or with a program that is no editor, pager or prompt."
+    )
+}
+
+/// `2.5 seconds`, `10.0 minutes`.
+fn in_words(limit: Duration) -> String {
+    match limit.as_secs_f64() {
+        short if short < 60.0 => format!("{short:.1} seconds"),
+        long => format!("{:.1} minutes", long / 60.0),
     }
 }
 
@@ -131,6 +172,7 @@ fn silent(outcome: &Outcome) -> String {
     match (outcome.ended, outcome.signal, outcome.exit_code) {
         (Ended::Cancelled, ..) => "Command was cancelled by user.".to_owned(),
         (Ended::Inactive | Ended::TimedOut, ..) => "Command timed out.".to_owned(),
+        (Ended::Unanswered, ..) => "Command waited for input.".to_owned(),
         (Ended::Exited, Some(signal), _) => format!("Command terminated by signal: {signal}"),
         (Ended::Exited, None, Some(code)) if code != 0 => {
             format!("Command exited with code: {code}")

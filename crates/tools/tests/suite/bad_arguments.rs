@@ -97,10 +97,22 @@ fn wrong_shapes() {
 }
 
 #[test]
-fn background_commands_are_refused_with_a_way_out() {
-    let args = json!({"command": "sleep 1", "is_background": true});
-    let message = refusal(&Session::new(), "run_shell_command", &args);
-    assert!(message.contains("not supported yet") && message.contains('&'), "{message}");
+fn the_arguments_about_background_processes_are_checked() {
+    let session = Session::new();
+    for (tool, args, message) in [
+        ("read_background_output", json!({}), "params must have required property 'pid'"),
+        ("read_background_output", json!({"pid": "x"}), "params/pid must be integer"),
+        ("read_background_output", json!({"pid": 1, "lines": 0}), "params/lines must be >= 1"),
+        ("read_background_output", json!({"pid": 1, "lines": 1.5}), "params/lines must be integer"),
+        ("stop_background_process", json!({}), "params must have required property 'pid'"),
+        (
+            "run_shell_command",
+            json!({"command": "true", "delay_ms": 1.5}),
+            "params/delay_ms must be integer",
+        ),
+    ] {
+        assert_eq!(refusal(&session, tool, &args), message);
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ async fn a_command_is_cancelled_at_once_and_its_output_kept() {
     let told = super::session::text(&output);
     assert_eq!(
         told,
-        "Command was cancelled by user before it could complete. Below is the output before it was cancelled:\n<untrusted_context>\nbefore\n</untrusted_context>"
+        "<untrusted_context>\nCommand was cancelled by user before it could complete. Below is the output before it was cancelled:\nbefore\n</untrusted_context>"
     );
 }
 

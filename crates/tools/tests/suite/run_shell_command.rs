@@ -177,7 +177,7 @@ async fn commands_that_say_nothing_for_too_long_are_ended() {
     let told = session.ok("run_shell_command", json!({"command": "echo before; sleep 20"})).await;
     assert_eq!(
         told,
-        "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\n<untrusted_context>\nbefore\n</untrusted_context>"
+        "<untrusted_context>\nCommand was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbefore\n</untrusted_context>"
     );
 }
 
@@ -189,7 +189,7 @@ async fn commands_that_take_too_long_are_ended() {
     let told = session.ok("run_shell_command", json!({"command": "sleep 20"})).await;
     assert_eq!(
         told,
-        "Command was automatically cancelled because it exceeded the total time limit of 0.0 minutes. There was no output before it was cancelled."
+        "<untrusted_context>\nCommand was automatically cancelled because it exceeded the total time limit of 0.3 seconds. There was no output before it was cancelled.\n</untrusted_context>"
     );
 }
 
@@ -206,7 +206,7 @@ async fn a_stop_from_below_ends_the_command() {
         ..session.run_context(CancellationToken::new())
     };
     let told = text(&invocation.run(context).await);
-    assert!(told.starts_with("Command was cancelled by user before it could complete."), "{told}");
+    assert!(told.contains("Command was cancelled by user before it could complete."), "{told}");
 }
 
 #[tokio::test]
@@ -241,6 +241,6 @@ async fn what_is_asked_and_what_it_does() {
     let ConfirmationKind::Execute { command, programs } = confirmation.kind else { panic!() };
     assert_eq!(
         (command.as_str(), programs.as_slice()),
-        ("ls -l | wc", ["ls".to_owned()].as_slice())
+        ("ls -l | wc", ["ls".to_owned(), "wc".to_owned()].as_slice())
     );
 }

@@ -153,7 +153,8 @@ async fn a_person_sees_the_change_and_only_that_is_made() {
         session.prepare("write_file", &json!({"file_path": "a", "content": "two\n"})).unwrap();
     let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
     assert_eq!(confirmation.title, "Confirm Write: a");
-    let ConfirmationKind::Edit { patch, original, proposed, stat, path } = confirmation.kind else {
+    let ConfirmationKind::Edit { patch, original, proposed, stat, path, .. } = confirmation.kind
+    else {
         panic!("{confirmation:?}");
     };
     assert!(

@@ -1,0 +1,182 @@
+//! `ask_user`: the model asks, the person answers.
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, CallId, Confirmation, ConfirmationKind, Declaration, Display, Effects, Invocation,
+    Modification, Question, QuestionKind, RunContext, Tool, ToolError, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "ask_user";
+
+/// Where the answers stand once they are given.
+const ANSWERS: &str = "answers";
+
+/// The tool.
+pub(crate) struct AskUserTool {
+    schema: Schema,
+}
+
+impl AskUserTool {
+    /// The tool; it needs nothing of the session.
+    pub(crate) fn new() -> Self {
+        let option = json!({
+            "type": "object",
+            "properties": {
+                "label": {"type": "string", "description": "The answer, in one to five words."},
+                "description": {"type": "string", "description": "What it means, in a sentence."}
+            },
+            "required": ["label", "description"]
+        });
+        let question = json!({
+            "type": "object",
+            "properties": {
+                "question": {"type": "string", "description": "The whole question, ending in a question mark."},
+                "header": {"type": "string", "description": "A word or two that name it, such as 'Database'."},
+                "type": {
+                    "type": "string",
+                    "enum": ["choice", "text", "yesno"],
+                    "default": "choice",
+                    "description": "choice: one of the options; text: words; yesno: yes or no."
+                },
+                "options": {
+                    "type": "array",
+                    "items": option,
+                    "description": "2 to 4 answers, for type choice only. The user can always give another one."
+                },
+                "multiSelect": {"type": "boolean", "description": "Several options can be chosen."},
+                "placeholder": {"type": "string", "description": "An example of an answer in words."}
+            },
+            "required": ["question", "header", "type"]
+        });
+        Self {
+            schema: Schema::new(json!({
+                "type": "object",
+                "properties": {
+                    "questions": {"type": "array", "minItems": 1, "maxItems": 4, "items": question}
+                },
+                "required": ["questions"]
+            })),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Params {
+    questions: Vec<Question>,
+    /// What the person has answered, in the order of the questions.
+    #[serde(default)]
+    answers: Option<Vec<String>>,
+}
+
+impl Tool for AskUserTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Ask User"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Communicate
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Asks the user one to four questions and waits for the answers. For what only they can decide: \
+                          a choice between ways that lead to different results, a fact that is nowhere in the project. \
+                          Not for permission to run tools, which is asked for anyway."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let mut params: Params = self.schema.read(args)?;
+        for (index, question) in params.questions.iter_mut().enumerate() {
+            check(question).map_err(|error| invalid(format!("Question {}: {error}", index + 1)))?;
+            question.question = unescaped(&question.question);
+        }
+        Ok(Box::new(AskUser { params }))
+    }
+}
+
+/// What the schema cannot say.
+fn check(question: &Question) -> Result<(), &'static str> {
+    if question.question.trim().is_empty() {
+        return Err("'question' must be a non-empty string");
+    }
+    let is_choice = question.kind == QuestionKind::Choice;
+    if is_choice && !(2..=4).contains(&question.options.len()) {
+        return Err("type='choice' requires 'options' with 2 to 4 items");
+    }
+    if is_choice && question.options.iter().any(|option| option.label.trim().is_empty()) {
+        return Err("'label' of an option must be a non-empty string");
+    }
+    Ok(())
+}
+
+/// Models write line ends as they would in JSON.
+fn unescaped(text: &str) -> String {
+    text.replace("\\r\\n", "\n").replace("\\n", "\n")
+}
+
+struct AskUser {
+    params: Params,
+}
+
+#[async_trait]
+impl Invocation for AskUser {
+    fn effects(&self) -> Effects {
+        Effects::default()
+    }
+
+    fn describe(&self) -> String {
+        let headers: Vec<&str> =
+            self.params.questions.iter().map(|question| question.header.as_str()).collect();
+        format!("Asking user: {}", headers.join(", "))
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        Ok(Confirmation {
+            call_id: call_id.clone(),
+            title: "Ask User".to_owned(),
+            kind: ConfirmationKind::Questions(self.params.questions.clone()),
+        })
+    }
+
+    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
+        let Modification::Answers(answers) = modification else {
+            return Err(invalid("Questions are answered, not changed."));
+        };
+        let mut args = Map::new();
+        args.insert("questions".to_owned(), json!(self.params.questions));
+        args.insert(ANSWERS.to_owned(), json!(answers));
+        Ok(args)
+    }
+
+    async fn run(&self, _run: RunContext) -> ToolOutput {
+        let Params { questions, answers } = &self.params;
+        let Some(answers) = answers.as_ref().filter(|answers| !answers.is_empty()) else {
+            let text = "User dismissed ask_user dialog without answering.";
+            return ToolOutput::quiet(text)
+                .display(Display::Text("User dismissed dialog".to_owned()));
+        };
+        let numbered = answers.iter().take(questions.len()).enumerate();
+        let told: Map<String, Value> = numbered
+            .clone()
+            .map(|(index, answer)| (index.to_string(), answer.as_str().into()))
+            .collect();
+        let lines: Vec<String> = numbered
+            .map(|(index, answer)| format!("{}: {answer}", questions[index].header))
+            .collect();
+        ToolOutput::quiet(json!({ "answers": told }).to_string())
+            .display(Display::Text(format!("User answered:\n{}", lines.join("\n"))))
+    }
+}

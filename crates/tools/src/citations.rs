@@ -1,0 +1,142 @@
+//! Marks in an answer: which of its words rest on which pages.
+
+use pollux_protocol::{Grounding, Part, Support};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The unit in which offsets are read when the words that came with them do not settle it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffsetUnit {
+    /// Bytes of UTF-8, as the vendor documents it.
+    Bytes,
+    /// UTF-16 code units, as Gemini CLI reads what came of a fetch.
+    Utf16,
+}
+
+/// Bytes around an offset in which a whole character, with all that combines with it, is looked for.
+const WINDOW: usize = 64;
+
+/// The text of an answer with a mark such as `[1][3]` behind the words that rest on sources, counted from 1.
+///
+/// An offset is taken for what it is: bytes or code units, in the whole text or in its part, whichever ends where the
+/// words end that came with it. Marks never stand inside a character; places that do not exist are left out.
+pub fn cite(parts: &[Part], grounding: &Grounding, unit: OffsetUnit) -> String {
+    let answer = Answer::new(parts);
+    let mut marks: Vec<(usize, String)> = Vec::new();
+    for support in &grounding.supports {
+        let mut mark = String::new();
+        for source in &support.sources {
+            if usize::try_from(*source).is_ok_and(|place| place < grounding.sources.len()) {
+                mark.extend(["[", &(source + 1).to_string(), "]"]);
+            }
+        }
+        if support.end > 0 && !mark.is_empty() {
+            marks.push((answer.end_of(support, unit), mark));
+        }
+    }
+    // What came later stands first at the same place, as in Gemini CLI, which inserts one after the other.
+    marks.reverse();
+    marks.sort_by_key(|(at, _)| *at);
+    let mut marked = String::with_capacity(answer.text.len() + 8 * marks.len());
+    let mut from = 0;
+    for (at, mark) in marks {
+        marked.push_str(&answer.text[from..at]);
+        marked.push_str(&mark);
+        from = at;
+    }
+    marked + &answer.text[from..]
+}
+
+/// `Sources:` and a numbered line for each; none without sources. What has no title or address is called so.
+pub(crate) fn source_list(grounding: &Grounding, no_address: &str) -> Option<String> {
+    if grounding.sources.is_empty() {
+        return None;
+    }
+    let lines = grounding.sources.iter().enumerate().map(|(index, source)| {
+        let title = one_line(source.title.as_deref(), "Untitled");
+        let address = one_line(source.uri.as_deref(), no_address);
+        format!("\n[{}] {title} ({address})", index + 1)
+    });
+    Some(format!("Sources:{}", lines.collect::<String>()))
+}
+
+fn one_line(text: Option<&str>, instead: &str) -> String {
+    let words: Vec<&str> = text.unwrap_or_default().split_whitespace().collect();
+    if words.is_empty() { instead.to_owned() } else { words.join(" ") }
+}
+
+/// The words of an answer, and where its parts begin in them.
+struct Answer {
+    text: String,
+    starts: Vec<usize>,
+    /// The byte at which each UTF-16 code unit begins; empty when they are the same.
+    units: Vec<usize>,
+}
+
+impl Answer {
+    fn new(parts: &[Part]) -> Self {
+        let (mut text, mut starts) = (String::new(), Vec::with_capacity(parts.len()));
+        for part in parts {
+            starts.push(text.len());
+            if let Some(words) = part.as_text().filter(|_| !part.thought) {
+                text.push_str(words);
+            }
+        }
+        let mut units = Vec::new();
+        if !text.is_ascii() {
+            for (at, letter) in text.char_indices() {
+                units.extend(std::iter::repeat_n(at, letter.len_utf16()));
+            }
+        }
+        Self { text, starts, units }
+    }
+
+    /// Where the words of a support end, in bytes.
+    fn end_of(&self, support: &Support, unit: OffsetUnit) -> usize {
+        let part = usize::try_from(support.part).ok();
+        let start = part.and_then(|part| self.starts.get(part)).copied().unwrap_or(0);
+        let other = match unit {
+            OffsetUnit::Bytes => OffsetUnit::Utf16,
+            OffsetUnit::Utf16 => OffsetUnit::Bytes,
+        };
+        if let Some(words) = support.text.as_deref().filter(|words| !words.is_empty()) {
+            for (start, unit) in [(start, unit), (start, other), (0, unit), (0, other)] {
+                let end = self.offset(start, support.end, unit);
+                if self.text.get(..end).is_some_and(|text| text.ends_with(words)) {
+                    return self.whole(end);
+                }
+            }
+        }
+        self.whole(self.offset(start, support.end, unit))
+    }
+
+    /// So many units behind `start`, in bytes; at most the end of the text.
+    fn offset(&self, start: usize, count: u64, unit: OffsetUnit) -> usize {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if unit == OffsetUnit::Bytes || self.units.is_empty() {
+            return start.saturating_add(count).min(self.text.len());
+        }
+        let before = self.units.partition_point(|at| *at < start);
+        let place = before.saturating_add(count);
+        let at = |place: usize| self.units.get(place).copied();
+        let half = place.checked_sub(1).is_some_and(|last| at(last) == at(place));
+        // The second unit of a character: behind it.
+        at(if half { place.saturating_add(1) } else { place }).unwrap_or(self.text.len())
+    }
+
+    /// The offset, moved behind the character that it falls into.
+    fn whole(&self, offset: usize) -> usize {
+        let from = self.text.floor_char_boundary(offset.saturating_sub(WINDOW));
+        let to = self.text.ceil_char_boundary((offset + WINDOW).min(self.text.len()));
+        let mut end = from;
+        for character in self.text[from..to].graphemes(true) {
+            if end >= offset {
+                break;
+            }
+            end += character.len();
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! `enter_plan_mode`: look and plan first, change nothing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    ApprovalMode, Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Effects,
+    Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::context::ToolContext;
+use crate::validation::Schema;
+
+/// The name that models and policies use.
+const NAME: &str = "enter_plan_mode";
+
+/// The tool.
+pub(crate) struct EnterPlanModeTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl EnterPlanModeTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "reason": {
+                    "type": "string",
+                    "description": "Why a plan is worth having first, in one sentence."
+                }
+            }
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    #[serde(default)]
+    reason: String,
+}
+
+impl Tool for EnterPlanModeTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Enter Plan Mode"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Plan
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Changes to plan mode: everything can be looked at, nothing but plan files can be written, \
+                          until the plan is approved with exit_plan_mode. For work that is large, risky or open to interpretation; not \
+                          for small changes and questions."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { reason } = self.schema.read(args)?;
+        Ok(Box::new(EnterPlanMode { context: Arc::clone(&self.context), reason }))
+    }
+}
+
+struct EnterPlanMode {
+    context: Arc<ToolContext>,
+    reason: String,
+}
+
+#[async_trait]
+impl Invocation for EnterPlanMode {
+    fn effects(&self) -> Effects {
+        Effects::default()
+    }
+
+    fn describe(&self) -> String {
+        match self.reason.trim() {
+            "" => "Initiating Plan Mode".to_owned(),
+            reason => reason.to_owned(),
+        }
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        let prompt = format!("This restricts the agent to looking and planning. {}", self.reason);
+        Ok(Confirmation {
+            call_id: call_id.clone(),
+            title: "Enter Plan Mode".to_owned(),
+            kind: ConfirmationKind::Information {
+                prompt: prompt.trim_end().to_owned(),
+                urls: Vec::new(),
+            },
+        })
+    }
+
+    async fn run(&self, _run: RunContext) -> ToolOutput {
+        let plans = &self.context.plans_directory;
+        if let Err(error) = pollux_fs::create_private_directories(plans) {
+            let message = format!("The folder for plans cannot be made: {error}");
+            return ToolError::new(ToolErrorKind::ExecutionFailed, message).into();
+        }
+        let mut output = ToolOutput::text("Switching to Plan mode.");
+        output.directives.push(Directive::SetMode(ApprovalMode::Plan));
+        output
+    }
+}

@@ -1,0 +1,158 @@
+//! `exit_plan_mode`: the plan is put before the person.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display, Effects,
+    Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::blocking;
+use crate::context::{ToolContext, outside_plans};
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "exit_plan_mode";
+
+/// A longer plan is none that a person reads, in bytes.
+const LONGEST_PLAN: u64 = 1 << 20;
+
+/// The tool.
+pub(crate) struct ExitPlanModeTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl ExitPlanModeTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "plan_filename": {
+                    "type": "string",
+                    "description": "The name of the plan's file in the plans folder, such as feature.md."
+                }
+            },
+            "required": ["plan_filename"]
+        }));
+        Self { context, schema }
+    }
+
+    /// The plan's file: in the plans folder, also where links lead.
+    fn locate(&self, given: &str) -> Result<PathBuf, ToolError> {
+        let plans = &self.context.plans_directory;
+        let path = pollux_fs::absolute(plans, Path::new(given));
+        let inside = |path: &Path| {
+            let real = pollux_fs::real_path(plans).unwrap_or_else(|_| plans.clone());
+            path.starts_with(plans) || path.starts_with(real)
+        };
+        let real = pollux_fs::real_path(&path).unwrap_or_else(|_| path.clone());
+        if inside(&path) && inside(&real) { Ok(path) } else { Err(outside_plans(given, plans)) }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    plan_filename: String,
+}
+
+impl Tool for ExitPlanModeTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Exit Plan Mode"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Plan
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: format!(
+                "Puts the finished plan before the user and, when they approve it, leaves plan mode so that it can be \
+                 carried out. Write the plan to a .md file in {} first.",
+                self.context.plans_directory.display()
+            ),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { plan_filename } = self.schema.read(args)?;
+        if plan_filename.trim().is_empty() {
+            return Err(invalid("plan_filename is required."));
+        }
+        Ok(Box::new(ExitPlanMode { path: self.locate(plan_filename.trim())? }))
+    }
+}
+
+struct ExitPlanMode {
+    path: PathBuf,
+}
+
+impl ExitPlanMode {
+    /// The plan, or what is missing.
+    async fn read(&self, cancel: &pollux_protocol::CancellationToken) -> Result<String, ToolError> {
+        let path = self.path.clone();
+        blocking(cancel, move |_| {
+            let shown = path.display();
+            match pollux_fs::read_text(&path, LONGEST_PLAN) {
+                Ok(file) if file.text.trim().is_empty() => Err(invalid(format!(
+                    "Plan file is empty: {shown}. Write the plan to it before you leave plan mode."
+                ))),
+                Ok(file) => Ok(file.text),
+                Err(error) if error.is_not_found() => Err(invalid(format!(
+                    "Plan file does not exist: {shown}. Write the plan to it before you leave plan mode."
+                ))),
+                Err(error) => Err(ToolError::new(
+                    ToolErrorKind::ReadContentFailure,
+                    format!("The plan cannot be read: {error}"),
+                )),
+            }
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Invocation for ExitPlanMode {
+    fn effects(&self) -> Effects {
+        Effects::read(&self.path)
+    }
+
+    fn describe(&self) -> String {
+        format!("Requesting plan approval for: {}", self.path.display())
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        let text = self.read(&pollux_protocol::CancellationToken::new()).await?;
+        Ok(Confirmation {
+            call_id: call_id.clone(),
+            title: "Plan Approval".to_owned(),
+            kind: ConfirmationKind::Plan { path: self.path.clone(), text },
+        })
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        // Without a person nobody has looked at it before.
+        if let Err(error) = self.read(&run.cancel).await {
+            return error.into();
+        }
+        let path = self.path.display();
+        let mut output = ToolOutput::quiet(format!(
+            "Plan approved. It is in {path}. Carry it out step by step; read it again when you are unsure what it says."
+        ))
+        .display(Display::Text(format!("Plan approved: {path}")));
+        output.directives.push(Directive::LeavePlanMode);
+        output
+    }
+}

@@ -1,0 +1,139 @@
+//! `google_web_search`: asks a model whose vendor searches the web.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Chunk, Declaration, Display, Effects, Invocation, Limits, ModelError, ModelErrorKind,
+    Part, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::citations::{OffsetUnit, cite, source_list};
+use crate::context::{ToolContext, failed};
+use crate::side_call::{self, Caller};
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "google_web_search";
+
+/// The configuration of the model that searches.
+const CONFIGURATION: &str = "web-search";
+
+/// The tool.
+pub(crate) struct GoogleWebSearchTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl GoogleWebSearchTool {
+    /// The tool for a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What to search for, as for a search engine."}
+            },
+            "required": ["query"]
+        });
+        Self { context, schema: Schema::new(schema) }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Params {
+    query: String,
+}
+
+impl Tool for GoogleWebSearchTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "GoogleSearch"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Searches the web with Google and gives back an answer with its sources, marked as [1]. For \
+                          what may have changed since you were trained: versions, prices, news, errors that others \
+                          had. To read a page whose address you know, use web_fetch."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    /// Vendors that cannot search have nobody to ask.
+    fn is_offered_to(&self, _model: &str, limits: Limits) -> bool {
+        limits.web_search
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { query } = self.schema.read(args)?;
+        if query.trim().is_empty() {
+            return Err(invalid("The 'query' parameter cannot be empty."));
+        }
+        Ok(Box::new(Search { context: Arc::clone(&self.context), query }))
+    }
+}
+
+struct Search {
+    context: Arc<ToolContext>,
+    query: String,
+}
+
+#[async_trait]
+impl Invocation for Search {
+    fn effects(&self) -> Effects {
+        Effects { network: true, ..Effects::default() }
+    }
+
+    fn describe(&self) -> String {
+        format!("Searching the web for: \"{}\"", self.query)
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        match self.ask(&run.into()).await {
+            Ok(answer) => self.result(&answer),
+            Err(error) if error.kind == ModelErrorKind::Cancelled => {
+                ToolOutput::text("Web search was cancelled.")
+            }
+            Err(error) => {
+                let query = &self.query;
+                let message = format!("Error during web search for query \"{query}\": {error}");
+                let error = ToolError::new(ToolErrorKind::WebSearchFailed, message);
+                failed(error, "Error performing web search.")
+            }
+        }
+    }
+}
+
+impl Search {
+    async fn ask(&self, caller: &Caller) -> Result<Chunk, ModelError> {
+        let models = side_call::models(&self.context)?;
+        side_call::ask(models, CONFIGURATION, vec![Part::text(self.query.as_str())], caller).await
+    }
+
+    fn result(&self, answer: &Chunk) -> ToolOutput {
+        let query = &self.query;
+        if answer.text().trim().is_empty() {
+            let told = format!("No search results or information found for query: \"{query}\"");
+            let shown = Display::Text("No information found.".to_owned());
+            return ToolOutput::quiet(told).display(shown);
+        }
+        let grounding = answer.grounding.as_deref().cloned().unwrap_or_default();
+        let mut text = cite(&answer.parts, &grounding, OffsetUnit::Bytes);
+        if let Some(sources) = source_list(&grounding, "No URI") {
+            text = format!("{text}\n\n{sources}");
+        }
+        ToolOutput::quiet(format!("Web search results for \"{query}\":\n\n{text}"))
+            .display(Display::Text(format!("Search results for \"{query}\" returned.")))
+    }
+}

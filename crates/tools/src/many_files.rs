@@ -1,0 +1,245 @@
+//! Reading several files at once, within limits: the engine of `read_many_files` and of the `@path`s of a prompt.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use pollux_fs::{
+    Access, COMMON_EXCLUDES, Cancel, DIRECTORY_EXCLUDES, EntryKind, Error, Exclusions, FileKind,
+    Fingerprint, GlobOptions, HEAD_BYTES, IgnoreRules, READ_MANY_FILE_EXCLUDES, Workspace,
+};
+use pollux_protocol::Part;
+
+use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, load, too_large};
+
+/// Bytes of text of all files together.
+const MAX_TEXT: usize = 1 << 20;
+/// Bytes of media of all files together, before base64.
+const MAX_MEDIA: usize = 20 << 20;
+/// Files of one search.
+const MAX_FILES: usize = 10_000;
+
+/// Which files are looked for.
+pub struct FileSearch<'a> {
+    /// The folders, and what may be read.
+    pub workspace: &'a Workspace,
+    /// What is ignored.
+    pub rules: &'a IgnoreRules,
+    /// More patterns of what to leave out.
+    pub exclude: &'a [String],
+    /// Leave out dependencies, build products and what is no source.
+    pub default_excludes: bool,
+    /// How long the searches may take together.
+    pub time_limit: Duration,
+}
+
+/// The files that were found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct FoundFiles {
+    /// In the order of their paths, which are as the folders of the workspace begin.
+    pub files: BTreeSet<PathBuf>,
+    /// Whether these are all: `false` after a cancel, the time limit, or too many of them.
+    pub complete: bool,
+}
+
+impl FileSearch<'_> {
+    /// The files that `patterns` mean in the folders of the workspace: paths, glob patterns, folders with all that is in
+    /// them. Links are not followed.
+    ///
+    /// # Errors
+    /// [`Error::Pattern`] for one that makes no sense.
+    pub fn find(&self, patterns: &[String], cancel: Cancel<'_>) -> Result<FoundFiles, Error> {
+        let lists: &[&[&str]] = if self.default_excludes {
+            &[COMMON_EXCLUDES, DIRECTORY_EXCLUDES, READ_MANY_FILE_EXCLUDES]
+        } else {
+            &[]
+        };
+        let own = self.exclude.iter().map(String::as_str);
+        let exclude = Exclusions::new(lists.iter().copied().flatten().copied().chain(own))?;
+        let deadline = Instant::now() + self.time_limit;
+        let mut found = FoundFiles { files: BTreeSet::new(), complete: true };
+        for root in self.workspace.roots() {
+            for pattern in patterns {
+                let (root, pattern) = meant(root, pattern);
+                let options = GlobOptions {
+                    case_sensitive: false,
+                    rules: Some(self.rules),
+                    exclude: Some(&exclude),
+                    time_limit: Some(deadline.saturating_duration_since(Instant::now())),
+                };
+                let result = pollux_fs::glob(&[root], &pattern, &options, cancel)?;
+                let room = MAX_FILES.saturating_sub(found.files.len());
+                found.complete &= result.complete && result.files.len() <= room;
+                found.files.extend(result.files.into_iter().take(room).map(|file| file.path));
+            }
+        }
+        found.files.retain(|path| self.workspace.check(path, Access::Read).is_ok());
+        Ok(found)
+    }
+}
+
+/// Where to look for what: a folder means all that is in it.
+fn meant(root: &Path, pattern: &str) -> (PathBuf, String) {
+    let pattern = pattern.replace('\\', "/");
+    let path = pollux_fs::absolute(root, Path::new(&pattern));
+    if path.starts_with(root)
+        && pollux_fs::info(&path).is_ok_and(|info| info.kind == EntryKind::Directory)
+    {
+        return (path, "**".to_owned());
+    }
+    (root.to_path_buf(), pattern)
+}
+
+/// What a file gives.
+#[derive(Debug, PartialEq)]
+pub enum FileContent {
+    /// Its text, as far as it is shown.
+    Text(FileText),
+    /// Its bytes.
+    Media(Part),
+    /// More than may still be sent.
+    TooMuch,
+    /// Nothing.
+    Skipped {
+        /// Why, in a few words.
+        reason: String,
+        /// What `read_file` would say.
+        told: String,
+    },
+}
+
+/// The text of a file.
+#[derive(Debug, PartialEq)]
+pub struct FileText {
+    /// What is shown: at most 2000 lines of at most 2000 characters, with a remark above it where something is missing.
+    pub text: String,
+    /// Nothing was cut to keep within what may be sent.
+    pub whole: bool,
+    /// Lines of the file.
+    pub lines: u64,
+    /// The file as it was read.
+    pub fingerprint: Fingerprint,
+}
+
+/// Reads files as long as there is room for them.
+pub struct FileReader<'a> {
+    workspace: &'a Workspace,
+    text_left: usize,
+    media_left: usize,
+}
+
+impl<'a> FileReader<'a> {
+    /// Room for 1 MiB of text and 20 MiB of media.
+    pub fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, text_left: MAX_TEXT, media_left: MAX_MEDIA }
+    }
+
+    /// There is no room for more text.
+    pub fn is_full(&self) -> bool {
+        self.text_left == 0
+    }
+
+    /// Reads one file. `shown`: its path for people. Media come only when they are `asked_for`.
+    ///
+    /// # Errors
+    /// What keeps the file from being read.
+    pub fn read(
+        &mut self,
+        path: &Path,
+        shown: &str,
+        asked_for: bool,
+    ) -> Result<FileContent, Error> {
+        self.workspace.check(path, Access::Read)?;
+        let skipped = |reason: &str, told: String| {
+            Ok(FileContent::Skipped { reason: reason.to_owned(), told })
+        };
+        let size = pollux_fs::info(path)?.size;
+        if size > MAX_BYTES {
+            return skipped("larger than 20 MB", too_large(path, size));
+        }
+        let head = pollux_fs::read_head(path, HEAD_BYTES)?;
+        let kind = pollux_fs::detect(path, &head);
+        let sound;
+        let mime_type = match kind {
+            FileKind::Text | FileKind::Svg => None,
+            FileKind::Image(mime) | FileKind::Video(mime) => Some(mime),
+            FileKind::Pdf => Some("application/pdf"),
+            FileKind::Audio(mime) => {
+                let Some(known) = audio_type(mime) else {
+                    let told = format!("Unsupported audio format {mime}: {shown}");
+                    return skipped("sound in a format that models do not take", told);
+                };
+                sound = known;
+                Some(sound.as_str())
+            }
+            FileKind::Binary => {
+                let told = format!("Cannot display content of binary file: {shown}");
+                return skipped("binary file", told);
+            }
+        };
+        if mime_type.is_some() && !asked_for {
+            let told = format!("Not named itself: {shown}");
+            return skipped("image, sound, video or PDF that is not named itself", told);
+        }
+        let bytes = load(path)?;
+        if kind == FileKind::Svg && bytes.len() > MAX_SVG_BYTES {
+            let told = format!("Cannot display content of SVG file larger than 1MB: {shown}");
+            return skipped("vector image larger than 1 MB", told);
+        }
+        Ok(match mime_type {
+            None => FileContent::Text(self.take_text(&bytes, shown)),
+            Some(mime_type) => self.take_media(mime_type, &bytes),
+        })
+    }
+
+    fn take_text(&mut self, bytes: &[u8], shown: &str) -> FileText {
+        let mut text = excerpt(bytes).unwrap_or_default();
+        let whole = text.len() <= self.text_left;
+        if whole {
+            self.text_left = self.text_left.saturating_sub(text.len() + shown.len());
+        } else {
+            text.truncate(text.floor_char_boundary(self.text_left));
+            text.push_str("\n... [truncated]");
+            self.text_left = 0;
+        }
+        let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
+        FileText { text, whole, lines, fingerprint: Fingerprint::of_bytes(bytes, None) }
+    }
+
+    fn take_media(&mut self, mime_type: &str, bytes: &[u8]) -> FileContent {
+        let Some(left) = self.media_left.checked_sub(bytes.len()) else {
+            return FileContent::TooMuch;
+        };
+        self.media_left = left;
+        FileContent::Media(Part::inline(mime_type, BASE64_STANDARD.encode(bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_sent_is_kept_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let workspace = Workspace::new(root.clone(), root.join("temp"));
+        let mut reader = FileReader { text_left: 10, media_left: 8, ..FileReader::new(&workspace) };
+        for (name, bytes) in
+            [("a", &b"abcd"[..]), ("b", "äääää".as_bytes()), ("p.png", b"\x89PNG\r\n\x1a\n")]
+        {
+            std::fs::write(root.join(name), bytes).unwrap();
+        }
+        let mut read = |name: &str, asked| reader.read(&root.join(name), name, asked).unwrap();
+        let FileContent::Text(first) = read("a", false) else { panic!("a is text") };
+        assert_eq!((first.text.as_str(), first.whole, first.lines), ("abcd", true, 1));
+        let FileContent::Text(second) = read("b", false) else { panic!("b is text") };
+        assert_eq!((second.text.as_str(), second.whole), ("ää\n... [truncated]", false));
+        assert!(matches!(read("p.png", false), FileContent::Skipped { .. }));
+        assert!(matches!(read("p.png", true), FileContent::Media(_)));
+        assert_eq!(read("p.png", true), FileContent::TooMuch);
+        assert!(reader.is_full());
+    }
+}

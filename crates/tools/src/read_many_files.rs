@@ -1,0 +1,258 @@
+//! `read_many_files`: the files that patterns name, one after the other.
+//!
+//! Gemini CLI had it as a tool of the model and keeps its engine for `@path`. Here it is a tool again: one call instead of
+//! twenty. Finding and reading is done in `many_files`, for both.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, Part, RunContext, Tool, ToolError,
+    ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::blocking::{blocking, check};
+use crate::context::ToolContext;
+use crate::many_files::FileSearch;
+use crate::validation::{Schema, invalid};
+use collected::Collected;
+
+mod collected;
+
+/// The name that models and policies use.
+pub(crate) const NAME: &str = "read_many_files";
+/// Patterns of one call, of each sort.
+const MAX_PATTERNS: usize = 100;
+/// How long the searches of one call may take together.
+const SEARCH_TIME: Duration = Duration::from_secs(30);
+
+/// The tool.
+pub(crate) struct ReadManyFilesTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl ReadManyFilesTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let patterns = |description: &str| {
+            json!({
+                "type": "array",
+                "items": { "type": "string", "minLength": 1 },
+                "description": description
+            })
+        };
+        let mut include =
+            patterns("Files, folders or glob patterns, such as ['src/**/*.rs', 'README.md'].");
+        include["minItems"] = 1.into();
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "include": include,
+                "exclude": patterns("Glob patterns of what to leave out."),
+                "recursive": {
+                    "type": "boolean",
+                    "description": "Has no effect: ** in a pattern looks into subfolders."
+                },
+                "useDefaultExcludes": {
+                    "type": "boolean",
+                    "description": "Leave out dependencies, build products and other files that are no source. \
+                                    Default: true."
+                },
+                "file_filtering_options": {
+                    "type": "object",
+                    "description": "Which ignore files count. Default: those of the settings.",
+                    "properties": {
+                        "respect_git_ignore": {
+                            "type": "boolean",
+                            "description": "Leave out what .gitignore names."
+                        },
+                        "respect_gemini_ignore": {
+                            "type": "boolean",
+                            "description": "Leave out what .geminiignore names."
+                        }
+                    }
+                }
+            },
+            "required": ["include"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Params {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    use_default_excludes: bool,
+    #[serde(rename = "file_filtering_options")]
+    filtering: Filtering,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            include: Vec::new(),
+            exclude: Vec::new(),
+            use_default_excludes: true,
+            filtering: Filtering::default(),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Filtering {
+    respect_git_ignore: Option<bool>,
+    respect_gemini_ignore: Option<bool>,
+}
+
+impl Tool for ReadManyFilesTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "ReadManyFiles"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Read
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Reads several files in one call: those that are named, those of a folder, those that glob \
+                          patterns find. Each text comes under its path, at most 2000 lines of it and 1 MB of all \
+                          together; what is left out is named. Images, sound, video and PDF come only when a pattern \
+                          names them or their extension. Use it where you know that you need the files; to find out \
+                          which ones, use grep_search or glob."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.include.len().max(params.exclude.len()) > MAX_PATTERNS {
+            return Err(invalid(format!("At most {MAX_PATTERNS} patterns can be given.")));
+        }
+        let context = Arc::clone(&self.context);
+        Ok(Box::new(ReadManyFilesInvocation(Arc::new(ReadManyFiles { context, params }))))
+    }
+}
+
+struct ReadManyFilesInvocation(Arc<ReadManyFiles>);
+
+struct ReadManyFiles {
+    context: Arc<ToolContext>,
+    params: Params,
+}
+
+#[async_trait]
+impl Invocation for ReadManyFilesInvocation {
+    fn effects(&self) -> Effects {
+        let roots = self.0.context.workspace.roots();
+        Effects { reads: roots.map(Path::to_path_buf).collect(), ..Effects::default() }
+    }
+
+    fn describe(&self) -> String {
+        let Params { include, exclude, .. } = &self.0.params;
+        let excluding = match exclude.as_slice() {
+            [] => String::new(),
+            patterns => format!(", but not {}", patterns.join(", ")),
+        };
+        format!("Files of {}{excluding}", include.join(", "))
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| inner.read(stop)).await.unwrap_or_else(ToolOutput::from)
+    }
+}
+
+impl ReadManyFiles {
+    fn read(&self, stop: &AtomicBool) -> Result<ToolOutput, ToolError> {
+        let Params { include, exclude, use_default_excludes, filtering } = &self.params;
+        let Filtering { respect_git_ignore, respect_gemini_ignore } = *filtering;
+        let search = FileSearch {
+            workspace: &self.context.workspace,
+            rules: &self.context.ignore_rules(respect_git_ignore, respect_gemini_ignore),
+            exclude,
+            default_excludes: *use_default_excludes,
+            time_limit: SEARCH_TIME,
+        };
+        let found = search.find(include, &|| stop.load(Ordering::Relaxed)).map_err(|error| {
+            let message = format!("Error during file search: {error}");
+            ToolError::new(ToolErrorKind::ReadManyFilesSearchError, message)
+        })?;
+        let mut collected = Collected::new(&self.context, include);
+        for path in &found.files {
+            check(stop)?;
+            collected.add(path);
+        }
+        if !found.complete {
+            collected
+                .note("The search took too long and was ended early: there may be more files.");
+        }
+        Ok(self.output(collected))
+    }
+
+    fn output(&self, collected: Collected<'_>) -> ToolOutput {
+        let Collected { mut parts, read, skipped, measurements, notes, context, .. } = collected;
+        let target = context.workspace.target();
+        let display = json!({
+            "summary": summary(target, &read, &skipped),
+            "files": read,
+            "skipped": skipped
+                .iter()
+                .map(|(path, reason)| json!({ "path": path, "reason": reason }))
+                .collect::<Vec<Value>>(),
+            "include": self.params.include,
+            "excludes": self.params.exclude,
+            "targetDir": target,
+        });
+        if parts.is_empty() {
+            let nothing = "No files matching the criteria were found or all were skipped.";
+            parts.push(Part::text([&[nothing.to_owned()], &notes[..]].concat().join("\n")));
+        } else {
+            parts.extend(notes.into_iter().map(|note| Part::text(format!("[{note}]\n"))));
+            parts.push(Part::text("\n--- End of content ---"));
+        }
+        let display = Some(Display::Structured(display));
+        ToolOutput { content: parts, display, measurements, ..ToolOutput::default() }
+    }
+}
+
+/// What a person is shown, in Markdown: the first of the files, and the first of what was passed over.
+fn summary(target: &Path, read: &[String], skipped: &[(String, String)]) -> String {
+    const READ_SHOWN: usize = 10;
+    const SKIPPED_SHOWN: usize = 5;
+    let more = |count: usize, shown: usize| {
+        let more = count.checked_sub(shown).filter(|more| *more > 0);
+        more.map(|more| format!("- ...and {more} more."))
+    };
+    let mut lines =
+        vec![format!("### ReadManyFiles Result (Target Dir: `{}`)\n", target.display())];
+    if read.is_empty() {
+        lines.push("No files were read.".to_owned());
+    } else {
+        lines.push(format!("Read **{} file(s)**:", read.len()));
+        lines.extend(read.iter().take(READ_SHOWN).map(|path| format!("- `{path}`")));
+        lines.extend(more(read.len(), READ_SHOWN));
+    }
+    if !skipped.is_empty() {
+        lines.push(format!("\nPassed over {} item(s):", skipped.len()));
+        let items = skipped.iter().take(SKIPPED_SHOWN);
+        lines.extend(items.map(|(path, reason)| format!("- `{path}` ({reason})")));
+        lines.extend(more(skipped.len(), SKIPPED_SHOWN));
+    }
+    lines.join("\n")
+}

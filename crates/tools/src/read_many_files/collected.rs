@@ -1,0 +1,112 @@
+//! What was read of the files, within limits.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use pollux_protocol::{FileOperationKind, Measurement, Part};
+
+use super::NAME;
+use crate::context::{ToolContext, file_operation};
+use crate::many_files::{FileContent, FileReader};
+
+/// The files so far.
+pub(super) struct Collected<'a> {
+    pub(super) context: &'a ToolContext,
+    include: Vec<String>,
+    /// For the model.
+    pub(super) parts: Vec<Part>,
+    /// What was read, as people see it.
+    pub(super) read: Vec<String>,
+    /// What was passed over, and why.
+    pub(super) skipped: Vec<(String, String)>,
+    pub(super) measurements: Vec<Measurement>,
+    /// What else the model should know.
+    pub(super) notes: Vec<String>,
+    reader: FileReader<'a>,
+    folders: HashSet<PathBuf>,
+}
+
+impl<'a> Collected<'a> {
+    /// Nothing yet.
+    pub(super) fn new(context: &'a ToolContext, include: &[String]) -> Self {
+        Self {
+            context,
+            include: include.iter().map(|pattern| pattern.to_lowercase()).collect(),
+            parts: Vec::new(),
+            read: Vec::new(),
+            skipped: Vec::new(),
+            measurements: Vec::new(),
+            notes: Vec::new(),
+            reader: FileReader::new(&context.workspace),
+            folders: HashSet::new(),
+        }
+    }
+
+    /// Says something about the whole.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Reads a file, or notes why not.
+    pub(super) fn add(&mut self, path: &Path) {
+        let shown = self.context.workspace.relative(path).display().to_string();
+        if self.reader.is_full() {
+            return self.leave_out(shown);
+        }
+        let asked_for = self.is_asked_for(path);
+        let lines = match self.reader.read(path, &shown, asked_for) {
+            Ok(FileContent::Text(file)) => {
+                let part = format!("--- {} ---\n\n{}\n\n", path.display(), file.text);
+                self.parts.push(Part::text(part));
+                if file.whole {
+                    self.context.ledger.record(path, file.fingerprint);
+                }
+                Some(file.lines)
+            }
+            Ok(FileContent::Media(part)) => {
+                self.parts.push(part);
+                None
+            }
+            Ok(FileContent::TooMuch) => return self.leave_out(shown),
+            Ok(FileContent::Skipped { reason, .. }) => return self.skipped.push((shown, reason)),
+            Err(error) => return self.skipped.push((shown, error.to_string())),
+        };
+        let operation = file_operation(NAME, FileOperationKind::Read, path, lines);
+        self.measurements.push(operation);
+        self.read.push(shown);
+        self.add_context(path);
+    }
+
+    fn leave_out(&mut self, shown: String) {
+        const REASON: &str = "more than can be sent at once";
+        if !self.skipped.iter().any(|(_, reason)| reason == REASON) {
+            self.note(format!(
+                "Left out, because all files together are too large: {shown} and what comes after it. Read them with \
+                 read_file where needed."
+            ));
+        }
+        self.skipped.push((shown, REASON.to_owned()));
+    }
+
+    /// The last component of a pattern has the file's extension or its name in it.
+    fn is_asked_for(&self, path: &Path) -> bool {
+        let lower = |word: &OsStr| word.to_string_lossy().to_lowercase();
+        let extension = path.extension().map(|end| format!(".{}", lower(end)));
+        let words: Vec<String> =
+            [extension, path.file_stem().map(lower)].into_iter().flatten().collect();
+        let last = |pattern: &str| pattern.rsplit(['/', '\\']).next().map(str::to_owned);
+        let mut ends = self.include.iter().filter_map(|pattern| last(pattern));
+        ends.any(|end| words.iter().any(|word| end.contains(word)))
+    }
+
+    /// Context files of the file's folder, once.
+    fn add_context(&mut self, path: &Path) {
+        let Some(folder) = path.parent() else { return };
+        if self.folders.insert(folder.to_path_buf())
+            && let Some(block) = self.context.discovered_context(path)
+        {
+            self.parts.push(Part::text(block));
+        }
+    }
+}

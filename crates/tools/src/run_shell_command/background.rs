@@ -1,0 +1,135 @@
+//! A command that runs in the background: how it is started, and what is told of it.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use pollux_protocol::{CallInput, Display, RunContext, ToolOutput};
+use pollux_shell::{
+    BackgroundProcess, Ended, Outcome, Output, ProcessState, ShellCommand, Spilled,
+};
+
+use super::report::Report;
+use super::{RunShellCommand, not_started, reported};
+use crate::untrusted;
+
+/// How long output is collected before the result, unless a call says otherwise (Gemini CLI 0.61).
+const DELAY: Duration = Duration::from_millis(200);
+/// The longest that a call may say.
+const LONGEST_DELAY: Duration = Duration::from_hours(24);
+/// Output is binary if its first so many bytes hold a NUL, as in the foreground.
+const SNIFFED_BYTES: usize = 4096;
+
+/// Why the first output is told now.
+enum Moment {
+    /// The command goes on.
+    Running,
+    /// It has ended meanwhile.
+    Ended(ProcessState),
+    /// The person wants no more of it.
+    Cancelled,
+}
+
+impl RunShellCommand {
+    /// Starts the command and collects its first output.
+    pub(super) async fn run_in_background(&self, run: RunContext, report: Report) -> ToolOutput {
+        if run.cancel.is_cancelled() {
+            return ToolOutput::text("Command was cancelled by user before it could start.");
+        }
+        let command = ShellCommand {
+            // A server may run as long as the session does.
+            timeout: self.own_timeout(),
+            inactivity: None,
+            spill: None,
+            // Nobody sees it.
+            attended: false,
+            ..self.command(report.file.clone())
+        };
+        let process = match self.context.background.start(command) {
+            Ok(process) => process,
+            Err(error) => return not_started(&error),
+        };
+        let moment = self.first_moments(run, &process).await;
+        match moment {
+            Moment::Cancelled => process.end(),
+            Moment::Running => self.context.report_end(&process),
+            Moment::Ended(_) => {}
+        }
+        let outcome = outcome(&process, &moment);
+        let failure = process.log_failure();
+        reported(move || match moment {
+            Moment::Running => running(&report, &outcome, failure.as_deref()),
+            Moment::Ended(_) | Moment::Cancelled => report.output(&outcome),
+        })
+        .await
+    }
+
+    async fn first_moments(&self, run: RunContext, process: &BackgroundProcess) -> Moment {
+        let RunContext { cancel, mut input, .. } = run;
+        let delay = self.params.delay_ms.map(|delay| u64::try_from(delay).unwrap_or(0));
+        let delay = delay.map_or(DELAY, Duration::from_millis).min(LONGEST_DELAY);
+        let over = tokio::time::sleep(delay);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Moment::Cancelled,
+                state = process.ended() => return Moment::Ended(state),
+                Some(wish) = input.next() => match wish {
+                    CallInput::Stop => return Moment::Cancelled,
+                    CallInput::Background => return Moment::Running,
+                    CallInput::Key(_) | CallInput::Resize { .. } => {}
+                },
+                () = &mut over => return Moment::Running,
+            }
+        }
+    }
+}
+
+/// The first output in the form in which ended commands are reported.
+fn outcome(process: &BackgroundProcess, moment: &Moment) -> Outcome {
+    let none = pollux_shell::Limits { head: 0, tail: 0 };
+    let output = process.take_first_output().unwrap_or_else(|| Output::new(none));
+    let (exit_code, signal) = match moment {
+        Moment::Ended(ProcessState::Exited { code, signal }) => (*code, *signal),
+        Moment::Ended(ProcessState::Running) | Moment::Running | Moment::Cancelled => (None, None),
+    };
+    let head = output.head();
+    let bytes = output.len() as u64 + output.omitted();
+    Outcome {
+        binary: head[..head.len().min(SNIFFED_BYTES)].contains(&0),
+        bytes,
+        exit_code,
+        signal,
+        ended: if matches!(moment, Moment::Cancelled) { Ended::Cancelled } else { Ended::Exited },
+        process_group: process.id(),
+        background_pids: Vec::new(),
+        // The log has all of it.
+        spilled: Some(Spilled {
+            path: process.log_path(),
+            bytes,
+            dropped: 0,
+            failure: process.log_failure(),
+        }),
+        lines: None,
+        awaited: None,
+        output,
+    }
+}
+
+/// What is told of a command that goes on.
+fn running(report: &Report, outcome: &Outcome, failure: Option<&str>) -> ToolOutput {
+    let (pid, text) = (outcome.process_group, report.shown(outcome));
+    let text = if text.is_empty() { "(empty)" } else { &text };
+    let lost = failure.map(|reason| format!("\nIts output cannot be read later: {reason}"));
+    let told = format!("Command is running in background. PID: {pid}. Initial output:\n{text}");
+    ToolOutput::quiet(untrusted::wrap(&(told + &lost.unwrap_or_default())))
+        .display(Display::Text(format!("Background process started with PID {pid}.")))
+}
+
+/// What is told of a command that a person sent to the background.
+pub(super) fn handed_over(process: &BackgroundProcess) -> ToolOutput {
+    let pid = process.id();
+    let told =
+        format!("Command moved to background (PID: {pid}). Output hidden. Press Ctrl+B to view.");
+    ToolOutput::quiet(untrusted::wrap(&told)).display(Display::Text(told))
+}

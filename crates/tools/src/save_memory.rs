@@ -1,0 +1,267 @@
+//! `save_memory`: a fact that every later session is told, in the person's own context file.
+//!
+//! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and habits still know it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_fs::Access;
+use pollux_protocol::{
+    Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
+    Limits, Part, RunContext, Tool, ToolError, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::blocking::{blocking, check};
+use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::context::ToolContext;
+use crate::diff::{Difference, Labels};
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+pub(crate) const NAME: &str = "save_memory";
+/// What stands above the facts.
+const HEADING: &str = "## Gemini Added Memories";
+/// Bytes of one fact.
+const MAX_FACT: usize = 4096;
+
+/// The tool.
+pub(crate) struct SaveMemoryTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl SaveMemoryTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "fact": {
+                    "type": "string",
+                    "description": "The fact in one sentence that can be understood by itself."
+                }
+            },
+            "required": ["fact"]
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    fact: String,
+}
+
+impl Tool for SaveMemoryTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "SaveMemory"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Edit
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Remembers one fact about the person for all later sessions in all projects: a preference, a \
+                          name, a way of working. Use it when the person asks for it or clearly states such a fact. \
+                          Not for what only this conversation or this project is about, and never for a secret."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    /// Gemini CLI writes memories with its file tools; here they can be asked for by name.
+    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+        self.context.options.save_memory
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let params: Params = self.schema.read(args)?;
+        if params.fact.len() > MAX_FACT {
+            return Err(invalid(format!("Parameter \"fact\" has at most {MAX_FACT} bytes.")));
+        }
+        let Some(fact) = one_line(&params.fact) else {
+            return Err(invalid("Parameter \"fact\" must be a non-empty string."));
+        };
+        let given = self.context.memory_file.to_string_lossy();
+        let path = self.context.locate(&given, Access::Write)?;
+        let context = Arc::clone(&self.context);
+        let inner = SaveMemory { context, path, fact, shown: Shown::default() };
+        Ok(Box::new(SaveMemoryInvocation(Arc::new(inner))))
+    }
+}
+
+struct SaveMemoryInvocation(Arc<SaveMemory>);
+
+struct SaveMemory {
+    context: Arc<ToolContext>,
+    path: PathBuf,
+    fact: String,
+    shown: Shown,
+}
+
+impl SaveMemory {
+    fn work_out(&self) -> Result<Change, ToolError> {
+        let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+        let Some(file) = before else {
+            return Ok(Change::create(self.path.clone(), &remembered("", &self.fact)));
+        };
+        let after = remembered(&file.text, &self.fact);
+        let bytes = file.edited(&Difference::between(&file.text, &after).edits());
+        let bytes = bytes.map_err(|error| unreadable(&self.path, &error))?;
+        Ok(Change { path: self.path.clone(), before: Some(file), after, bytes })
+    }
+
+    /// Remembers, and tells of it; the file's own text is no business of the model's.
+    fn save(&self, change: Change) -> Result<ToolOutput, ToolError> {
+        let report = Report {
+            tool: NAME,
+            done: String::new(),
+            remarks: String::new(),
+            // Only a line is added: whatever else the file says stays as it is.
+            quotes_exactly: true,
+            proposed_by_model: None,
+            labels: Labels::WRITTEN,
+        };
+        let output = change.make(&self.context, self.shown.get().as_ref(), &report)?;
+        let message = format!("Okay, I've remembered that: \"{}\"", self.fact);
+        let told = json!({ "success": true, "message": message }).to_string();
+        Ok(ToolOutput { content: vec![Part::text(told)], ..output }.display(Display::Text(message)))
+    }
+}
+
+#[async_trait]
+impl Invocation for SaveMemoryInvocation {
+    fn effects(&self) -> Effects {
+        Effects::write(&self.0.path)
+    }
+
+    fn describe(&self) -> String {
+        format!("in {}", self.0.path.display())
+    }
+
+    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+        let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
+        blocking(&CancellationToken::new(), move |_| {
+            let change = inner.work_out()?;
+            inner.shown.remember(&change);
+            let title = format!("Confirm Memory Save: {}", inner.path.display());
+            Ok(change.confirmation(&call_id, title))
+        })
+        .await
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let inner = Arc::clone(&self.0);
+        blocking(&run.cancel, move |stop| {
+            let change = inner.work_out()?;
+            check(stop)?;
+            inner.save(change)
+        })
+        .await
+        .unwrap_or_else(ToolOutput::from)
+    }
+}
+
+/// The fact as the text of one list item: without line ends, which would let it pose as other instructions of the
+/// file, and without dashes of its own. None when nothing is left.
+fn one_line(fact: &str) -> Option<String> {
+    let words = fact.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    let line = line.trim_start_matches(['-', ' ']);
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// `text` with the fact at the end of the list under the heading, which is added where it is missing.
+fn remembered(text: &str, fact: &str) -> String {
+    let Some(section) = section_start(text) else {
+        let gap = match text {
+            "" => "",
+            text if text.ends_with("\n\n") => "",
+            text if text.ends_with('\n') => "\n",
+            _ => "\n\n",
+        };
+        return format!("{text}{gap}{HEADING}\n- {fact}\n");
+    };
+    let end = next_heading(text, section).unwrap_or(text.len());
+    let (list, rest) = text.split_at(text[..end].trim_end().len());
+    let rest = if rest.is_empty() { "\n" } else { rest };
+    format!("{list}\n- {fact}{rest}")
+}
+
+/// Where the line after the heading begins.
+fn section_start(text: &str) -> Option<usize> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        start += line.len();
+        if line.trim_end() == HEADING {
+            return Some(start);
+        }
+    }
+    None
+}
+
+/// Where the next heading of the same or a higher rank begins.
+fn next_heading(text: &str, from: usize) -> Option<usize> {
+    let mut start = from;
+    for line in text[from..].split_inclusive('\n') {
+        if line.starts_with("# ") || line.starts_with("## ") {
+            return Some(start);
+        }
+        start += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_fact_is_one_line() {
+        let table = [
+            ("  Likes tea. ", Some("Likes tea.")),
+            ("- -- Likes\n# Title\r\n\ttea\u{0}", Some("Likes # Title tea")),
+            (" -\n- ", None),
+            ("", None),
+        ];
+        for (fact, expected) in table {
+            assert_eq!(one_line(fact).as_deref(), expected, "{fact:?}");
+        }
+    }
+
+    #[test]
+    fn facts_stand_under_their_heading() {
+        let heading = HEADING;
+        let table = [
+            (String::new(), format!("{heading}\n- F\n")),
+            ("Be brief.".to_owned(), format!("Be brief.\n\n{heading}\n- F\n")),
+            (format!("a\n\n{heading}\n- one\n"), format!("a\n\n{heading}\n- one\n- F\n")),
+            (format!("{heading}\n- one"), format!("{heading}\n- one\n- F\n")),
+            (heading.to_owned(), format!("{heading}\n- F\n")),
+            (
+                format!("{heading}\n- one\n\n\n## Mine\nwords\n"),
+                format!("{heading}\n- one\n- F\n\n\n## Mine\nwords\n"),
+            ),
+            (
+                format!("say {heading}\n{heading} \n### sub\n- one\n# Top\n"),
+                format!("say {heading}\n{heading} \n### sub\n- one\n- F\n# Top\n"),
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(remembered(&text, "F"), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `tracker_*`: tasks that depend on each other, kept with the session.
+//!
+//! One small file for each task ([`store`]), what may become of tasks ([`tasks`]), how they are told ([`shown`]), and six
+//! operations on them: those that look ([`look`]) and those that change ([`change`]). The tools themselves differ only in
+//! their words, so [`TrackerTool`] is all of them.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, Limits, RunContext, Tool, ToolError,
+    ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::blocking::{blocking, check};
+use crate::context::{ToolContext, failed};
+use crate::validation::Schema;
+use store::Store;
+
+mod change;
+mod look;
+mod shown;
+mod store;
+mod tasks;
+
+/// All six tools, in the order in which they are declared. They share one store.
+pub(crate) fn tools(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
+    let store = Arc::new(Store::new(context.tracker_directory.clone()));
+    vec![
+        tool::<change::CreateTask>(context, &store),
+        tool::<change::UpdateTask>(context, &store),
+        tool::<look::GetTask>(context, &store),
+        tool::<look::ListTasks>(context, &store),
+        tool::<change::AddDependency>(context, &store),
+        tool::<look::Visualize>(context, &store),
+    ]
+}
+
+fn tool<O: Operation>(context: &Arc<ToolContext>, store: &Arc<Store>) -> Arc<dyn Tool> {
+    let tool = TrackerTool::<O> {
+        context: Arc::clone(context),
+        store: Arc::clone(store),
+        schema: Schema::new(O::schema()),
+        operation: PhantomData,
+    };
+    Arc::new(tool)
+}
+
+/// What one of the tools does; its fields are the arguments.
+trait Operation: DeserializeOwned + Send + Sync + 'static {
+    const NAME: &'static str;
+    const DISPLAY_NAME: &'static str;
+    const KIND: ToolKind;
+    /// For the model.
+    const DESCRIPTION: &'static str;
+    /// The arguments.
+    fn schema() -> Value;
+
+    /// One line for a person.
+    fn describe(&self) -> String;
+
+    /// What a person is told when it fails.
+    fn failure(&self) -> &'static str;
+
+    /// Refuses arguments that no task should hold.
+    fn check(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// Does it.
+    fn work(&self, store: &Store) -> Result<Done, ToolError>;
+}
+
+/// What an operation has come to.
+enum Done {
+    /// This is told, and the tasks are shown.
+    Tasks(String),
+    /// The first is told, and the second shown: there is nothing to see.
+    Nothing(String, &'static str),
+}
+
+struct TrackerTool<O> {
+    context: Arc<ToolContext>,
+    store: Arc<Store>,
+    schema: Schema,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Operation> Tool for TrackerTool<O> {
+    fn name(&self) -> &'static str {
+        O::NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        O::DISPLAY_NAME
+    }
+
+    fn kind(&self) -> ToolKind {
+        O::KIND
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: O::NAME.to_owned(),
+            description: O::DESCRIPTION.to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+        self.context.options.task_tracker
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let operation: O = self.schema.read(args)?;
+        operation.check()?;
+        Ok(Box::new(Operating { store: Arc::clone(&self.store), operation: Arc::new(operation) }))
+    }
+}
+
+struct Operating<O> {
+    store: Arc<Store>,
+    operation: Arc<O>,
+}
+
+#[async_trait]
+impl<O: Operation> Invocation for Operating<O> {
+    fn effects(&self) -> Effects {
+        match O::KIND {
+            ToolKind::Edit => Effects::write(self.store.directory()),
+            _ => Effects::read(self.store.directory()),
+        }
+    }
+
+    fn describe(&self) -> String {
+        self.operation.describe()
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let (store, operation) = (Arc::clone(&self.store), Arc::clone(&self.operation));
+        let failure = operation.failure();
+        let work = blocking(&run.cancel, move |stop| {
+            check(stop)?;
+            let (told, shown) = match operation.work(&store)? {
+                Done::Nothing(told, shown) => (told, Display::Text(shown.to_owned())),
+                Done::Tasks(told) => {
+                    let todos = shown::todos(&store.load()?);
+                    (told, Display::Structured(json!({ "todos": todos })))
+                }
+            };
+            Ok(ToolOutput::quiet(told).display(shown))
+        });
+        work.await.unwrap_or_else(|error| failed(error, failure))
+    }
+}
+
+/// The failure of an operation that the tasks do not allow.
+fn refused(message: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorKind::ExecutionFailed, message)
+}

@@ -1,0 +1,288 @@
+//! The operations that change tasks.
+
+use pollux_protocol::{ToolError, ToolKind};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::store::{Kind, MAX_TASKS, Status, Store, Task};
+use super::tasks::{may_close, may_depend};
+use super::{Done, Operation, refused};
+use crate::validation::invalid;
+
+/// Bytes of a title.
+const MAX_TITLE: usize = 1024;
+/// Bytes of a description.
+const MAX_DESCRIPTION: usize = 16 << 10;
+/// Dependencies of one task.
+const MAX_DEPENDENCIES: usize = 100;
+/// Bytes of what should be an id.
+const MAX_ID: usize = 64;
+
+/// `tracker_create_task`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateTask {
+    title: String,
+    description: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    #[serde(default)]
+    parent_id: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl Operation for CreateTask {
+    const NAME: &'static str = "tracker_create_task";
+    const DISPLAY_NAME: &'static str = "Create Task";
+    const KIND: ToolKind = ToolKind::Edit;
+    const DESCRIPTION: &'static str = "Adds a task to the tracker of this session and gives its id. Use the tracker \
+                                       for work of many steps: an epic for the whole, tasks and bugs as its parts, \
+                                       dependencies where one must wait for another.";
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "title": { "type": "string", "description": "The task in a short line." },
+                "description": { "type": "string", "description": "What is to be done, in full." },
+                "type": {
+                    "type": "string",
+                    "enum": ["epic", "task", "bug"],
+                    "description": "epic for work of several parts, bug for a mistake, else task."
+                },
+                "parentId": {
+                    "type": "string",
+                    "description": "The id of the task that this one is part of."
+                },
+                "dependencies": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "The ids of tasks that must be closed before this one."
+                }
+            },
+            "required": ["title", "description", "type"]
+        })
+    }
+
+    fn describe(&self) -> String {
+        format!("Creating task: {}", self.title)
+    }
+
+    fn failure(&self) -> &'static str {
+        "Failed to create task."
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        check_texts(Some(&self.title), Some(&self.description))?;
+        check_ids(self.parent_id.iter().chain(&self.dependencies))
+    }
+
+    fn work(&self, store: &Store) -> Result<Done, ToolError> {
+        let _changing = store.change();
+        let tasks = store.load()?;
+        if tasks.len() >= MAX_TASKS {
+            return Err(refused(format!(
+                "There are {MAX_TASKS} tasks already. Go on with those, or change one that is closed."
+            )));
+        }
+        let parent = self.parent_id.clone().filter(|parent| !parent.is_empty());
+        if let Some(missing) = parent.as_ref().filter(|parent| !tasks.contains_key(*parent)) {
+            return Err(refused(format!("Parent task with ID {missing} not found.")));
+        }
+        let task = store.add(Task {
+            id: String::new(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            kind: self.kind,
+            status: Status::Open,
+            parent_id: parent,
+            dependencies: self.dependencies.clone(),
+            subagent_session_id: None,
+            metadata: None,
+        })?;
+        Ok(Done::Tasks(format!("Created task {}: {}", task.id, task.title)))
+    }
+}
+
+/// `tracker_update_task`.
+#[derive(Deserialize)]
+pub(super) struct UpdateTask {
+    id: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    status: Option<Status>,
+    #[serde(default)]
+    dependencies: Option<Vec<String>>,
+}
+
+impl Operation for UpdateTask {
+    const NAME: &'static str = "tracker_update_task";
+    const DISPLAY_NAME: &'static str = "Update Task";
+    const KIND: ToolKind = ToolKind::Edit;
+    const DESCRIPTION: &'static str = "Changes a task: its words, where it stands, what it depends on. What is not \
+                                       named stays. A task can be closed when all that it depends on is closed.";
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": "string", "description": "The task's id, six characters." },
+                "title": { "type": "string", "description": "The new title." },
+                "description": { "type": "string", "description": "The new description." },
+                "status": {
+                    "type": "string",
+                    "enum": ["open", "in_progress", "blocked", "closed"],
+                    "description": "Where the task stands now."
+                },
+                "dependencies": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "The ids of all tasks that must be closed before this one."
+                }
+            },
+            "required": ["id"]
+        })
+    }
+
+    fn describe(&self) -> String {
+        format!("Updating task {}", self.id)
+    }
+
+    fn failure(&self) -> &'static str {
+        "Failed to update task."
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        check_texts(self.title.as_ref(), self.description.as_ref())?;
+        check_ids(std::iter::once(&self.id).chain(self.dependencies.iter().flatten()))
+    }
+
+    fn work(&self, store: &Store) -> Result<Done, ToolError> {
+        let _changing = store.change();
+        let tasks = store.load()?;
+        let Some(task) = tasks.get(&self.id) else {
+            return Err(refused(format!("Task with ID {} not found.", self.id)));
+        };
+        let mut task = task.clone();
+        if let Some(title) = &self.title {
+            task.title.clone_from(title);
+        }
+        if let Some(description) = &self.description {
+            task.description.clone_from(description);
+        }
+        if let Some(dependencies) = &self.dependencies {
+            may_depend(&tasks, &self.id, dependencies)?;
+            task.dependencies.clone_from(dependencies);
+        }
+        if let Some(status) = self.status {
+            if status == Status::Closed {
+                may_close(&tasks, &self.id, &task.dependencies)?;
+            }
+            task.status = status;
+        }
+        store.keep(&task)?;
+        Ok(Done::Tasks(format!("Updated task {}. Status: {}", task.id, task.status.as_str())))
+    }
+}
+
+/// `tracker_add_dependency`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AddDependency {
+    task_id: String,
+    dependency_id: String,
+}
+
+impl Operation for AddDependency {
+    const NAME: &'static str = "tracker_add_dependency";
+    const DISPLAY_NAME: &'static str = "Add Dependency";
+    const KIND: ToolKind = ToolKind::Edit;
+    const DESCRIPTION: &'static str = "Says that one task must wait until another is closed. Tasks that wait for each \
+                                       other are refused.";
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "taskId": { "type": "string", "description": "The id of the task that waits." },
+                "dependencyId": {
+                    "type": "string",
+                    "description": "The id of the task that must be closed before it."
+                }
+            },
+            "required": ["taskId", "dependencyId"]
+        })
+    }
+
+    fn describe(&self) -> String {
+        format!("Adding dependency: {} depends on {}", self.task_id, self.dependency_id)
+    }
+
+    fn failure(&self) -> &'static str {
+        if self.task_id == self.dependency_id {
+            "Self-referential dependency rejected."
+        } else {
+            "Failed to add dependency."
+        }
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        check_ids([&self.task_id, &self.dependency_id].into_iter())
+    }
+
+    fn work(&self, store: &Store) -> Result<Done, ToolError> {
+        let Self { task_id, dependency_id } = self;
+        if task_id == dependency_id {
+            return Err(refused("Task cannot depend on itself"));
+        }
+        let _changing = store.change();
+        let tasks = store.load()?;
+        let Some(task) = tasks.get(task_id) else {
+            return Ok(Done::Nothing(format!("Task {task_id} not found."), "Task not found."));
+        };
+        if !tasks.contains_key(dependency_id) {
+            let told = format!("Dependency task {dependency_id} not found.");
+            return Ok(Done::Nothing(told, "Dependency not found."));
+        }
+        let mut task = task.clone();
+        if !task.dependencies.contains(dependency_id) {
+            if task.dependencies.len() >= MAX_DEPENDENCIES {
+                return Err(refused(too_many()));
+            }
+            may_depend(&tasks, task_id, std::slice::from_ref(dependency_id))?;
+            task.dependencies.push(dependency_id.clone());
+            store.keep(&task)?;
+        }
+        Ok(Done::Tasks(format!("Linked {task_id} -> {dependency_id}.")))
+    }
+}
+
+fn check_texts(title: Option<&String>, description: Option<&String>) -> Result<(), ToolError> {
+    if title.is_some_and(|title| title.len() > MAX_TITLE) {
+        return Err(invalid(format!("A title has at most {MAX_TITLE} bytes.")));
+    }
+    if description.is_some_and(|description| description.len() > MAX_DESCRIPTION) {
+        return Err(invalid(format!("A description has at most {MAX_DESCRIPTION} bytes.")));
+    }
+    Ok(())
+}
+
+fn check_ids<'a>(ids: impl Iterator<Item = &'a String>) -> Result<(), ToolError> {
+    let mut count = 0;
+    for id in ids {
+        count += 1;
+        if id.len() > MAX_ID {
+            return Err(invalid("An id has six characters."));
+        }
+    }
+    // One more: the task itself, or the one that it is part of.
+    if count > MAX_DEPENDENCIES + 1 { Err(invalid(too_many())) } else { Ok(()) }
+}
+
+fn too_many() -> String {
+    format!("A task has at most {MAX_DEPENDENCIES} dependencies.")
+}

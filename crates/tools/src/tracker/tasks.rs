@@ -1,0 +1,119 @@
+//! What may become of tasks: pure rules.
+
+use std::collections::HashSet;
+
+use pollux_protocol::ToolError;
+
+use super::refused;
+use super::store::{Status, Tasks};
+
+/// Whether the task may be closed: what it depends on is closed.
+///
+/// # Errors
+/// The first thing that stands in the way.
+pub(super) fn may_close(tasks: &Tasks, id: &str, dependencies: &[String]) -> Result<(), ToolError> {
+    for dependency in dependencies {
+        let Some(other) = tasks.get(dependency) else {
+            return Err(refused(format!("Dependency {dependency} not found for task {id}.")));
+        };
+        if other.status != Status::Closed {
+            let status = other.status.as_str();
+            return Err(refused(format!(
+                "Cannot close task {id} because dependency {dependency} is still {status}."
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the task may depend on these: they exist, and none of them depends on the task, near or far.
+///
+/// # Errors
+/// What is missing, or that the tasks would wait for each other for ever.
+pub(super) fn may_depend(
+    tasks: &Tasks,
+    id: &str,
+    dependencies: &[String],
+) -> Result<(), ToolError> {
+    if let Some(missing) = dependencies.iter().find(|other| !tasks.contains_key(*other)) {
+        return Err(refused(format!("Dependency {missing} not found.")));
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut ahead: Vec<&str> = dependencies.iter().map(String::as_str).collect();
+    while let Some(next) = ahead.pop() {
+        if next == id {
+            return Err(refused(format!("Circular dependency detected involving task {id}.")));
+        }
+        if let Some(task) = tasks.get(next).filter(|_| seen.insert(next)) {
+            ahead.extend(task.dependencies.iter().map(String::as_str));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::super::store::{Kind, Task};
+    use super::*;
+
+    fn tasks(list: &[(&str, Status, &[&str])]) -> Tasks {
+        let task = |(id, status, dependencies): &(&str, Status, &[&str])| Task {
+            id: (*id).to_owned(),
+            title: String::new(),
+            description: String::new(),
+            kind: Kind::Task,
+            status: *status,
+            parent_id: None,
+            dependencies: dependencies.iter().map(|id| (*id).to_owned()).collect(),
+            subagent_session_id: None,
+            metadata: None,
+        };
+        list.iter().map(|entry| (entry.0.to_owned(), task(entry))).collect()
+    }
+
+    fn told(result: Result<(), ToolError>) -> String {
+        result.err().map(|error| error.message).unwrap_or_default()
+    }
+
+    #[test]
+    fn tasks_do_not_wait_for_each_other_for_ever() {
+        use Status::Open;
+        let tasks = tasks(&[
+            ("a", Open, &[]),
+            ("b", Open, &["a"]),
+            ("c", Open, &["b", "gone"]),
+            // A circle that was there before is no reason to run in it.
+            ("x", Open, &["y"]),
+            ("y", Open, &["x"]),
+        ]);
+        let table: [(&str, &[&str], &str); 6] = [
+            ("a", &[], ""),
+            ("a", &["a"], "Circular dependency detected involving task a."),
+            ("a", &["c"], "Circular dependency detected involving task a."),
+            ("c", &["a", "b"], ""),
+            ("a", &["x"], ""),
+            ("a", &["zzz"], "Dependency zzz not found."),
+        ];
+        for (id, dependencies, expected) in table {
+            let dependencies: Vec<String> = dependencies.iter().map(ToString::to_string).collect();
+            assert_eq!(told(may_depend(&tasks, id, &dependencies)), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_closed_after_what_it_depends_on() {
+        let tasks = tasks(&[("a", Status::Closed, &[]), ("b", Status::InProgress, &[])]);
+        let table: [(&[&str], &str); 4] = [
+            (&[], ""),
+            (&["a"], ""),
+            (&["a", "b"], "Cannot close task c because dependency b is still in_progress."),
+            (&["gone"], "Dependency gone not found for task c."),
+        ];
+        for (dependencies, expected) in table {
+            let dependencies: Vec<String> = dependencies.iter().map(ToString::to_string).collect();
+            assert_eq!(told(may_close(&tasks, "c", &dependencies)), expected);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `update_topic`: what the work is about now, and what comes next.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Declaration, Directive, Display, Effects, Invocation, Limits, Part, RunContext, Tool,
+    ToolError, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::context::ToolContext;
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "update_topic";
+/// Bytes of each argument.
+const MAX_TEXT: usize = 8192;
+
+/// Stands where nothing was ever given.
+const NOTHING: &str = "...";
+
+/// The tool. It knows what it was last given, to tell a new topic from the same.
+pub(crate) struct UpdateTopicTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+    last: Arc<Mutex<Last>>,
+}
+
+/// What was last given.
+#[derive(Default)]
+struct Last {
+    topic: Option<String>,
+    intent: Option<String>,
+}
+
+impl UpdateTopicTool {
+    /// The tool in a session that has no topic yet.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description": "The topic in a few words. Leave it out while the topic stays."
+                },
+                "summary": {
+                    "type": "string",
+                    "description": "What was done and what will be done about the topic, in a sentence or two."
+                },
+                "strategic_intent": {
+                    "type": "string",
+                    "description": "What the next step is for, in one sentence."
+                },
+                "wait_for_previous": {
+                    "type": "boolean",
+                    "description": "Whether the call waits for those before it in the same turn."
+                }
+            },
+            "required": ["strategic_intent"]
+        }));
+        Self { context, schema, last: Arc::default() }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    strategic_intent: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    summary: Option<String>,
+}
+
+impl Tool for UpdateTopicTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Update Topic Context"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Think
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Tells the person who follows the work what it is about now and what comes next. Call it \
+                          when a topic begins, when the plan changes, and at the end with a summary; beside other \
+                          calls of the same turn, never as the only thing a turn does in the middle of the work."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+        self.context.options.topics
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { strategic_intent, title, summary } = self.schema.read(args)?;
+        let texts = [Some(&strategic_intent), title.as_ref(), summary.as_ref()];
+        if texts.into_iter().flatten().any(|text| text.len() > MAX_TEXT) {
+            return Err(invalid(format!("Each text has at most {MAX_TEXT} bytes.")));
+        }
+        // A title is one line, however it was written.
+        let title = title.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        let given = |text: String| (!text.is_empty()).then_some(text);
+        Ok(Box::new(UpdateTopic {
+            last: Arc::clone(&self.last),
+            intent: given(strategic_intent),
+            title: given(title),
+            summary: summary.and_then(given),
+        }))
+    }
+}
+
+struct UpdateTopic {
+    last: Arc<Mutex<Last>>,
+    intent: Option<String>,
+    title: Option<String>,
+    summary: Option<String>,
+}
+
+#[async_trait]
+impl Invocation for UpdateTopic {
+    fn effects(&self) -> Effects {
+        Effects { alone: true, ..Effects::default() }
+    }
+
+    fn describe(&self) -> String {
+        if let Some(title) = &self.title {
+            return format!("Update topic to: \"{title}\"");
+        }
+        format!("Update tactical intent: \"{}\"", self.intent.as_deref().unwrap_or(NOTHING))
+    }
+
+    async fn run(&self, _run: RunContext) -> ToolOutput {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(intent) = &self.intent {
+            last.intent = Some(intent.trim().to_owned());
+        }
+        let Some(title) = self.title.as_ref().filter(|title| last.topic.as_ref() != Some(*title))
+        else {
+            let intent = self.intent.as_ref().or(last.intent.as_ref());
+            let intent = intent.map_or(NOTHING, String::as_str);
+            return ToolOutput::quiet(format!("Strategic Intent: {intent}"))
+                .display(Display::Text(shown_intent(intent)));
+        };
+        last.topic = Some(title.clone());
+        let summary = self.summary.as_deref().unwrap_or(NOTHING);
+        let (told_intent, shown_intent) = match &self.intent {
+            Some(intent) => {
+                (format!("\n\nStrategic Intent: {intent}"), format!("\n\n{}", shown_intent(intent)))
+            }
+            None => Default::default(),
+        };
+        let told = format!("Current topic: \"{title}\"\nTopic summary: {summary}{told_intent}");
+        let shown = format!("## 📂 Topic: **{title}**\n\n**Summary:**\n{summary}{shown_intent}");
+        ToolOutput {
+            content: vec![Part::text(told)],
+            display: Some(Display::Text(shown)),
+            directives: vec![Directive::SetTopic(title.clone())],
+            ..ToolOutput::default()
+        }
+    }
+}
+
+fn shown_intent(intent: &str) -> String {
+    format!("> [!STRATEGY]\n> **Intent:** {intent}")
+}

@@ -1,0 +1,163 @@
+//! `web_fetch`: reads pages of the web.
+//!
+//! Usually a prompt names them and a model answers from them ([`prompted`]); with `experimental.directWebFetch` the
+//! page itself is given back ([`direct`]). Either way only public addresses are reached, unless
+//! `pollux.web.privateHosts` names them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pollux_protocol::{
+    Args, CallId, Confirmation, ConfirmationKind, Declaration, Invocation, Tool, ToolError,
+    ToolErrorKind, ToolKind, ToolOutput,
+};
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use crate::context::{ToolContext, failed};
+use crate::validation::Schema;
+
+mod addresses;
+mod direct;
+mod page;
+mod prompted;
+mod rate;
+
+pub use page::WebAccess;
+
+use direct::DirectFetch;
+use prompted::PromptedFetch;
+use rate::RateLimit;
+
+/// The name that models and policies use.
+const NAME: &str = "web_fetch";
+
+/// The tool.
+pub(crate) struct WebFetchTool {
+    shared: Arc<Shared>,
+    schema: Schema,
+}
+
+/// What all calls share.
+struct Shared {
+    context: Arc<ToolContext>,
+    rate: RateLimit,
+}
+
+impl Shared {
+    /// The way to the web.
+    fn web(&self) -> Result<&WebAccess, ToolError> {
+        let none = || processing_error("There is no way to the web in this session.".to_owned());
+        self.context.web.as_ref().ok_or_else(none)
+    }
+
+    /// Counts a fetch from the host of `url`; false when there have been too many.
+    fn admits(&self, url: &Url) -> bool {
+        self.rate.admit(url.host_str().unwrap_or_default(), Instant::now())
+    }
+}
+
+impl WebFetchTool {
+    /// The tool for a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = if context.options.direct_web_fetch {
+            json!({
+                "type": "object",
+                "properties": {
+                    "url": {"type": "string", "description": "The address of the page, http or https."}
+                },
+                "required": ["url"]
+            })
+        } else {
+            json!({
+                "type": "object",
+                "properties": {
+                    "prompt": {
+                        "type": "string",
+                        "description": "One or more whole addresses (up to 20), each beginning with http:// or \
+                                        https://, and what is to be done with the pages: 'Summarize \
+                                        https://example.com/a and compare it with https://example.com/b'."
+                    }
+                },
+                "required": ["prompt"]
+            })
+        };
+        Self {
+            shared: Arc::new(Shared { context, rate: RateLimit::default() }),
+            schema: Schema::new(schema),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Params {
+    #[serde(default)]
+    prompt: String,
+    #[serde(default)]
+    url: String,
+}
+
+impl Tool for WebFetchTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "WebFetch"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Fetch
+    }
+
+    fn declaration(&self) -> Declaration {
+        let description = if self.shared.context.options.direct_web_fetch {
+            "Fetches one page of the web and gives it back: text as it is, HTML as Markdown, pictures and PDF as they \
+             are. For several pages call it several times. Addresses of this machine and of private networks are \
+             refused."
+        } else {
+            "Reads pages of the web and does with them what the prompt says: summarize, compare, find something. The \
+             prompt holds the addresses (up to 20) and the instructions. Files on GitHub are read as text. Addresses \
+             of this machine and of private networks are refused."
+        };
+        Declaration {
+            name: NAME.to_owned(),
+            description: description.to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { prompt, url } = self.schema.read(args)?;
+        let shared = Arc::clone(&self.shared);
+        if self.shared.context.options.direct_web_fetch {
+            Ok(Box::new(DirectFetch::new(shared, &url)?))
+        } else {
+            Ok(Box::new(PromptedFetch::new(shared, prompt)?))
+        }
+    }
+}
+
+/// What a person sees before pages are fetched.
+fn confirmation(call_id: &CallId, prompt: &str, urls: &[Url]) -> Confirmation {
+    let kind = ConfirmationKind::Information {
+        prompt: prompt.to_owned(),
+        urls: urls.iter().map(ToString::to_string).collect(),
+    };
+    Confirmation { call_id: call_id.clone(), title: "Confirm Web Fetch".to_owned(), kind }
+}
+
+fn processing_error(message: String) -> ToolError {
+    ToolError::new(ToolErrorKind::WebFetchProcessingError, message)
+}
+
+fn cancelled() -> ToolError {
+    processing_error("The fetch was cancelled.".to_owned())
+}
+
+/// A failure, as model and person are told of it.
+fn refused(error: ToolError) -> ToolOutput {
+    let shown = format!("Error: {}", error.message);
+    failed(error, shown)
+}

@@ -1,0 +1,187 @@
+//! `write_todos`: the list of what is to be done, for the person who watches.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Declaration, Display, Effects, Invocation, Limits, RunContext, Tool, ToolError, ToolKind,
+    ToolOutput,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::context::ToolContext;
+use crate::validation::{Schema, invalid};
+
+/// The name that models and policies use.
+const NAME: &str = "write_todos";
+/// Entries of a list; longer ones nobody follows.
+const MAX_TODOS: usize = 200;
+/// Bytes of one description.
+const MAX_DESCRIPTION: usize = 4096;
+
+/// The tool.
+pub(crate) struct WriteTodosTool {
+    context: Arc<ToolContext>,
+    schema: Schema,
+}
+
+impl WriteTodosTool {
+    /// The tool in a session.
+    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        let schema = Schema::new(json!({
+            "type": "object",
+            "properties": {
+                "todos": {
+                    "type": "array",
+                    "description": "The whole list as it is now. It takes the place of the list before; an empty one \
+                                    clears it.",
+                    "items": {
+                        "type": "object",
+                        "description": "One thing to do.",
+                        "properties": {
+                            "description": {
+                                "type": "string",
+                                "description": "What is to be done, in a short line."
+                            },
+                            "status": {
+                                "type": "string",
+                                "description": "Where it stands. At most one entry is in_progress.",
+                                "enum": ["pending", "in_progress", "completed", "cancelled", "blocked"]
+                            }
+                        },
+                        "required": ["description", "status"],
+                        "additionalProperties": false
+                    }
+                }
+            },
+            "required": ["todos"],
+            "additionalProperties": false
+        }));
+        Self { context, schema }
+    }
+}
+
+#[derive(Deserialize)]
+struct Params {
+    todos: Vec<Todo>,
+}
+
+/// One entry, as it is shown too.
+#[derive(Deserialize, Serialize)]
+struct Todo {
+    description: String,
+    status: String,
+}
+
+impl Tool for WriteTodosTool {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn display_name(&self) -> &'static str {
+        "WriteTodos"
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Other
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            description: "Keeps the list of what is to be done, where a person can follow it. Use it for work of \
+                          several steps: write the list before you begin, mark one entry in_progress when you turn \
+                          to it and completed as soon as it is done, add what comes up on the way. Mark what turns \
+                          out to be needless as cancelled, and what waits for something else as blocked. A simple \
+                          request needs no list."
+                .to_owned(),
+            parameters: self.schema.document().clone(),
+        }
+    }
+
+    /// Older models need a list to keep to; the tasks of the tracker take its place.
+    fn is_offered_to(&self, model: &str, _limits: Limits) -> bool {
+        let options = &self.context.options;
+        options.write_todos && !options.task_tracker && is_second_generation(model)
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let Params { todos } = self.schema.read(args)?;
+        let problem = if todos.len() > MAX_TODOS {
+            Some(format!("Invalid parameters: At most {MAX_TODOS} todos can be listed."))
+        } else if todos.iter().any(|todo| todo.description.trim().is_empty()) {
+            Some("Each todo must have a non-empty description string".to_owned())
+        } else if todos.iter().any(|todo| todo.description.len() > MAX_DESCRIPTION) {
+            Some(format!("Invalid parameters: A description has at most {MAX_DESCRIPTION} bytes."))
+        } else if todos.iter().filter(|todo| todo.status == "in_progress").count() > 1 {
+            let only_one = "Only one task can be \"in_progress\" at a time.";
+            Some(format!("Invalid parameters: {only_one}"))
+        } else {
+            None
+        };
+        match problem {
+            Some(message) => Err(invalid(message)),
+            None => Ok(Box::new(WriteTodos { todos })),
+        }
+    }
+}
+
+/// `gemini-2` and its successors before 3.
+fn is_second_generation(model: &str) -> bool {
+    let rest = model.strip_prefix("gemini-2");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+struct WriteTodos {
+    todos: Vec<Todo>,
+}
+
+#[async_trait]
+impl Invocation for WriteTodos {
+    fn effects(&self) -> Effects {
+        Effects::default()
+    }
+
+    fn describe(&self) -> String {
+        match self.todos.len() {
+            0 => "Cleared todo list".to_owned(),
+            count => format!("Set {count} todo(s)"),
+        }
+    }
+
+    async fn run(&self, _run: RunContext) -> ToolOutput {
+        let lines: Vec<String> = (1..)
+            .zip(&self.todos)
+            .map(|(number, todo)| format!("{number}. [{}] {}", todo.status, todo.description))
+            .collect();
+        let told = if lines.is_empty() {
+            "Successfully cleared the todo list.".to_owned()
+        } else {
+            let list = lines.join("\n");
+            format!("Successfully updated the todo list. The current list is now:\n{list}")
+        };
+        ToolOutput::quiet(told).display(Display::Structured(json!({ "todos": self.todos })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_models_of_the_second_generation_get_a_list() {
+        let table = [
+            ("gemini-2.5-pro", true),
+            ("gemini-2.0-flash", true),
+            ("gemini-2", true),
+            ("gemini-2.5-flash-preview-09-2025", true),
+            ("gemini-25", false),
+            ("gemini-3-pro", false),
+            ("gpt-5", false),
+        ];
+        for (model, expected) in table {
+            assert_eq!(is_second_generation(model), expected, "{model}");
+        }
+    }
+}
