@@ -5,18 +5,25 @@
 //! is the session's.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt;
+use pollux_hooks::Hooks;
 use pollux_protocol::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Choice, ChunkStream,
-    Event, InvalidStream, Measurement, ModelError, ModelErrorKind, Request, RetryNotice,
-    StreamRetryMeasure,
+    CancellationToken, Choice, ChunkStream, Event, InvalidStream, Measurement, ModelError,
+    ModelErrorKind, Models, Request, StreamRetryMeasure,
 };
-use tokio::sync::mpsc;
+use serde_json::Value;
 
 use crate::emitter::Emitter;
+use crate::hook_events::HookEvents;
 use crate::turn::{LONGEST_ANSWER, Turn};
+use crate::watch::{Asked, Watch};
+
+mod hooked;
+
+pub(crate) use hooked::Interference;
+use hooked::{Hooked, Prepared};
 
 /// How often and how patiently an unusable answer is asked for again.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +45,10 @@ impl Default for StreamRetries {
 pub(crate) struct Answer {
     pub(crate) turn: Turn,
     pub(crate) end: Result<(), ModelError>,
+    /// The model that was asked, by its name.
+    pub(crate) model: String,
+    /// A program stepped in.
+    pub(crate) interference: Option<Interference>,
 }
 
 /// Asks models.
@@ -45,13 +56,23 @@ pub(crate) struct Answer {
 pub struct Chat {
     emitter: Emitter,
     retries: StreamRetries,
-    log_prompts: bool,
+    watch: Watch,
+    hooked: Option<Hooked>,
 }
 
 impl Chat {
     /// A chat that tells its events to `emitter`. `log_prompts`: figures carry the texts too.
     pub fn new(emitter: Emitter, retries: StreamRetries, log_prompts: bool) -> Self {
-        Self { emitter, retries, log_prompts }
+        let watch = Watch::new(emitter.clone(), log_prompts);
+        Self { emitter, retries, watch, hooked: None }
+    }
+
+    /// Lets the user's programs look at requests and answers. `models` finds those that a program asks for instead.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Hooks, models: Arc<dyn Models>) -> Self {
+        let events = HookEvents::new(hooks, self.emitter.clone());
+        self.hooked = Some(Hooked { events, models });
+        self
     }
 
     /// Sends the request until an answer is usable, the attempts are used up, or `cancel` is.
@@ -69,18 +90,32 @@ impl Chat {
         let mut attempt = 1;
         loop {
             let mut answer = self.attempt(choice, sent.clone(), cancel).await;
+            if answer.interference.is_some() {
+                return answer;
+            }
             if answer.end.is_ok()
                 && let Some(reason) = answer.turn.judge(answers_results)
             {
                 answer.end = Err(ModelError::unusable(reason));
             }
             let Err(error) = &answer.end else { return answer };
-            if !error.retryable || cancel.is_cancelled() {
+            if error.kind == ModelErrorKind::Cancelled || cancel.is_cancelled() {
+                return answer;
+            }
+            if !error.retryable {
+                // A request that was refused is no attempt at an answer.
+                if answer.turn.begun {
+                    self.measure_surrender(choice, error, attempt).await;
+                }
                 return answer;
             }
             let last = attempt >= self.retries.attempts;
             let delay = self.retries.base * 2_u32.saturating_pow(attempt - 1);
-            self.measure_retry(choice, error, attempt, (!last).then_some(delay)).await;
+            if last {
+                self.measure_surrender(choice, error, attempt).await;
+            } else {
+                self.measure_retry(choice, error, attempt, delay).await;
+            }
             if last {
                 if let ModelErrorKind::Unusable(reason) = error.kind {
                     self.measure_invalid(choice, &request, reason).await;
@@ -108,101 +143,51 @@ impl Chat {
         request: Request,
         cancel: &CancellationToken,
     ) -> Answer {
-        let started = Instant::now();
         let mut turn = Turn::new(&request.prompt_id, jiff::Timestamp::now().as_millisecond());
-        self.measure_request(choice, &request).await;
-        let (prompt_id, role) = (request.prompt_id.clone(), request.role);
-        let end = match self.open(choice, request, cancel).await {
-            Ok(stream) => self.drain(stream, &mut turn, cancel).await,
+        let prepared = match self.before(choice.clone(), request, cancel).await {
+            Ok(prepared) => prepared,
+            Err(interference) => return self.interfered(&choice.name, turn, interference).await,
+        };
+        let Prepared { choice, request, told } = prepared;
+        let mut asked = Asked::new(&choice.name, request);
+        let model = &choice.model;
+        let opened =
+            self.watch.open(&mut asked, cancel, |request| model.stream(request, cancel.clone()));
+        let drained = match opened.await {
+            Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), cancel).await,
             Err(error) => Err(error),
         };
-        let duration = started.elapsed();
-        let model = choice.name.clone();
-        match &end {
-            Ok(()) => {
-                let finish_reasons = turn.finish.iter().map(|finish| finish.as_str().to_owned());
-                let measure = ApiResponseMeasure {
-                    model,
-                    prompt_id,
-                    role,
-                    duration,
-                    usage: turn.usage.unwrap_or_default(),
-                    finish_reasons: finish_reasons.collect(),
-                    response_text: self.log_prompts.then(|| turn.text()),
-                    response_id: turn.response_id.clone(),
-                };
-                self.emitter.measure(Measurement::ApiResponse(measure)).await;
-            }
-            Err(error) => {
-                let measure = api_error(&model, &prompt_id, role, duration, error);
-                self.emitter.measure(Measurement::ApiError(measure)).await;
+        self.watch.close(&asked, &turn, drained.as_ref().err()).await;
+        match drained {
+            Ok(Some(interference)) => self.interfered(&choice.name, turn, interference).await,
+            drained => {
+                let end = drained.map(drop);
+                Answer { turn, end, model: choice.name, interference: None }
             }
         }
-        Answer { turn, end }
     }
 
-    /// Opens the stream; tells of connection attempts that failed while it waits.
-    async fn open(
-        &self,
-        choice: &Choice,
-        mut request: Request,
-        cancel: &CancellationToken,
-    ) -> Result<ChunkStream, ModelError> {
-        let (sender, mut notices) = mpsc::unbounded_channel();
-        let (prompt_id, role) = (request.prompt_id.clone(), request.role);
-        request.on_retry = Some(Arc::new(move |notice| {
-            // Nobody waits any more when the receiver is gone.
-            drop(sender.send(notice));
-        }));
-        let opening = choice.model.stream(request, cancel.clone());
-        tokio::pin!(opening);
-        loop {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(ModelError::cancelled()),
-                Some(notice) = notices.recv() => {
-                    self.tell_waiting(&choice.name, &prompt_id, role, notice).await;
+    /// The answer where a program stepped in. What was blocked makes no calls.
+    async fn interfered(&self, model: &str, mut turn: Turn, interference: Interference) -> Answer {
+        if let Interference::Blocked(answer) = &interference {
+            turn.forget_calls();
+            if let Some(answer) = answer {
+                for event in turn.take(answer.as_ref().clone()) {
+                    self.emitter.emit(event).await;
                 }
-                opened = &mut opening => return opened,
             }
         }
+        Answer { turn, end: Ok(()), model: model.to_owned(), interference: Some(interference) }
     }
 
-    async fn tell_waiting(
-        &self,
-        model: &str,
-        prompt_id: &str,
-        role: pollux_protocol::ModelRole,
-        notice: RetryNotice,
-    ) {
-        // Each failed attempt counts as a request that failed.
-        let error = ApiErrorMeasure {
-            model: model.to_owned(),
-            prompt_id: prompt_id.to_owned(),
-            role,
-            duration: Duration::ZERO,
-            message: notice.reason.clone(),
-            error_type: notice.error_type.clone(),
-            status: None,
-        };
-        self.emitter.measure(Measurement::ApiError(error)).await;
-        let retry = Measurement::NetworkRetry {
-            model: model.to_owned(),
-            attempt: notice.attempt,
-            max_attempts: notice.max_attempts,
-            error_type: notice.error_type.clone(),
-            delay: notice.delay,
-        };
-        self.emitter.measure(retry).await;
-        self.emitter.emit(Event::Waiting(notice)).await;
-    }
-
+    /// Takes in the stream to its end, or to where a program steps in. `told` is the request as programs know it.
     async fn drain(
         &self,
         mut stream: ChunkStream,
         turn: &mut Turn,
+        told: Option<&Value>,
         cancel: &CancellationToken,
-    ) -> Result<(), ModelError> {
+    ) -> Result<Option<Interference>, ModelError> {
         loop {
             let next = tokio::select! {
                 biased;
@@ -212,6 +197,10 @@ impl Chat {
             match next {
                 None => break,
                 Some(Ok(chunk)) => {
+                    let chunk = match self.after(told, chunk, cancel).await {
+                        Ok(chunk) => chunk,
+                        Err(interference) => return Ok(Some(interference)),
+                    };
                     for event in turn.take(chunk) {
                         self.emitter.emit(event).await;
                     }
@@ -229,21 +218,7 @@ impl Chat {
         if let Some(citations) = turn.citations() {
             self.emitter.emit(Event::Citations(citations)).await;
         }
-        Ok(())
-    }
-
-    async fn measure_request(&self, choice: &Choice, request: &Request) {
-        let request_text = self.log_prompts.then(|| {
-            let contents: Vec<_> = request.entries.iter().map(|entry| entry.content()).collect();
-            serde_json::to_string(&contents).unwrap_or_default()
-        });
-        let measure = ApiRequestMeasure {
-            model: choice.name.clone(),
-            prompt_id: request.prompt_id.clone(),
-            role: request.role,
-            request_text,
-        };
-        self.emitter.measure(Measurement::ApiRequest(measure)).await;
+        Ok(None)
     }
 
     async fn measure_invalid(&self, choice: &Choice, request: &Request, reason: InvalidStream) {
@@ -252,48 +227,51 @@ impl Chat {
         self.emitter.measure(measure).await;
     }
 
+    /// Tells that an answer is asked for again: one that cannot be used, or one that broke off.
     async fn measure_retry(
         &self,
         choice: &Choice,
         error: &ModelError,
         attempt: u32,
-        delay: Option<Duration>,
+        delay: Duration,
     ) {
-        let reason = match error.kind {
-            ModelErrorKind::Unusable(reason) => Some(reason),
-            _ => None,
-        };
-        let measure = StreamRetryMeasure {
-            model: choice.name.clone(),
-            attempt,
-            reason,
-            error_type: reason.map_or(error.type_name, InvalidStream::code).to_owned(),
-            delay,
-        };
-        let measurement = match delay {
-            Some(_) => Measurement::ContentRetry(measure),
-            None => Measurement::ContentRetryFailure(measure),
+        let measurement = if matches!(error.kind, ModelErrorKind::Unusable(_)) {
+            Measurement::ContentRetry(failed_attempt(choice, error, attempt, Some(delay)))
+        } else {
+            Measurement::NetworkRetry {
+                model: choice.name.clone(),
+                attempt,
+                max_attempts: self.retries.attempts,
+                error_type: error.type_name.to_owned(),
+                delay,
+            }
         };
         self.emitter.measure(measurement).await;
     }
+
+    /// Tells that no further answer is asked for.
+    async fn measure_surrender(&self, choice: &Choice, error: &ModelError, attempt: u32) {
+        let measure = failed_attempt(choice, error, attempt, None);
+        self.emitter.measure(Measurement::ContentRetryFailure(measure)).await;
+    }
 }
 
-fn api_error(
-    model: &str,
-    prompt_id: &str,
-    role: pollux_protocol::ModelRole,
-    duration: Duration,
+fn failed_attempt(
+    choice: &Choice,
     error: &ModelError,
-) -> ApiErrorMeasure {
-    ApiErrorMeasure {
-        model: model.to_owned(),
-        prompt_id: prompt_id.to_owned(),
-        role,
-        duration,
-        message: error.message.clone(),
-        // What a vendor refused is an API error in the figures, whatever it means for the run.
-        error_type: if error.status.is_some() { "ApiError" } else { error.type_name }.to_owned(),
-        status: error.status,
+    attempt: u32,
+    delay: Option<Duration>,
+) -> StreamRetryMeasure {
+    let reason = match error.kind {
+        ModelErrorKind::Unusable(reason) => Some(reason),
+        _ => None,
+    };
+    StreamRetryMeasure {
+        model: choice.name.clone(),
+        attempt,
+        reason,
+        error_type: reason.map_or(error.type_name, InvalidStream::code).to_owned(),
+        delay,
     }
 }
 

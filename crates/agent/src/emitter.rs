@@ -29,8 +29,15 @@ impl Emitter {
     /// Writes a durable event to the log, then tells it. When the log cannot be written nothing is told
     /// and the caller must stop before the effect.
     pub async fn record(&self, record: Record) -> Result<(), JournalError> {
-        self.journal.append(&record).await?;
-        self.emit(Event::Recorded(Arc::new(record))).await;
+        self.record_all(vec![record]).await
+    }
+
+    /// The same for several that belong together: one trip to the log.
+    pub async fn record_all(&self, records: Vec<Record>) -> Result<(), JournalError> {
+        self.journal.append(&records).await?;
+        for record in records {
+            self.emit(Event::Recorded(Arc::new(record))).await;
+        }
         Ok(())
     }
 

@@ -2,15 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_protocol::{
     AgentGone, AgentHandle, Answer, CallId, CallInput, CancellationToken, CommandEffect,
-    Confirmation, ConsentItem, Event, Op, Operator, Outcome, Part, PromptId, PromptOutcome,
-    Severity,
+    Confirmation, ConsentItem, Event, Measurement, Op, Operator, Outcome, Part, PromptId,
+    PromptOutcome, Report, Severity,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,6 +21,26 @@ use crate::session::Session;
 pub struct Handle {
     ops: mpsc::UnboundedSender<Op>,
     events: Mutex<Option<mpsc::Receiver<Arc<Event>>>>,
+}
+
+/// A way to send wishes that does not keep the agent alive.
+#[derive(Clone)]
+pub struct Wishes(mpsc::WeakUnboundedSender<Op>);
+
+impl Wishes {
+    /// Sends a wish; an agent that has ended does not hear it.
+    pub fn send(&self, op: Op) {
+        if let Some(ops) = self.0.upgrade() {
+            drop(ops.send(op));
+        }
+    }
+}
+
+impl Handle {
+    /// For those beside the frontend who have something to say.
+    pub fn wishes(&self) -> Wishes {
+        Wishes(self.ops.downgrade())
+    }
 }
 
 impl AgentHandle for Handle {
@@ -68,11 +87,48 @@ struct Worker {
 
 impl Worker {
     async fn run(mut self) {
-        let started = Instant::now();
+        self.begin().await;
         while let Some(op) = self.next().await {
             self.serve(op).await;
         }
-        self.session.finish(started).await;
+        self.session.finish().await;
+    }
+
+    /// The session begins. Wishes wait, but a stop is heard: it ends the prompts that wait as well.
+    async fn begin(&mut self) {
+        let cancel = CancellationToken::new();
+        let mut stopped = Vec::new();
+        {
+            let work = self.session.begin(&cancel);
+            tokio::pin!(work);
+            loop {
+                let op = tokio::select! {
+                    biased;
+                    () = &mut work => break,
+                    op = self.wishes.recv() => op,
+                };
+                match op {
+                    None | Some(Op::Close) => {
+                        self.closed = true;
+                        self.waiting.clear();
+                        cancel.cancel();
+                        work.await;
+                        break;
+                    }
+                    Some(Op::Cancel) => {
+                        cancel.cancel();
+                        stopped.extend(self.waiting.drain(..));
+                    }
+                    Some(later) => self.waiting.push_back(later),
+                }
+            }
+        }
+        for op in stopped {
+            if let Op::Prompt { id, .. } | Op::Command { id, .. } = op {
+                let ended = Event::PromptEnded { prompt_id: id, outcome: PromptOutcome::Cancelled };
+                self.session.emitter().emit(ended).await;
+            }
+        }
     }
 
     async fn next(&mut self) -> Option<Op> {
@@ -96,13 +152,14 @@ impl Worker {
                 self.tell(Severity::Info, text).await;
             }
             Op::Steer(text) => self.session.steering.push(text),
+            Op::Report(report) => self.report(report).await,
+            Op::Resize { columns, rows } => self.session.inputs.resize(columns, rows),
             Op::Close => {
                 self.closed = true;
                 self.waiting.clear();
             }
             // Nothing runs that these could reach.
-            Op::Cancel | Op::Answer(_) | Op::Key { .. } | Op::Resize { .. } | Op::Background(_) => {
-            }
+            Op::Cancel | Op::Answer(_) | Op::Key { .. } | Op::Background(_) => {}
         }
     }
 
@@ -111,6 +168,7 @@ impl Worker {
         let steering = Arc::clone(&self.session.steering);
         let inputs = Arc::clone(&self.session.inputs);
         let asker = Arc::clone(&self.asker);
+        let emitter = self.session.emitter().clone();
         let work = self.session.prompt(&id, parts, display, asker.as_ref(), &cancel);
         tokio::pin!(work);
         loop {
@@ -131,7 +189,17 @@ impl Worker {
                 Some(Op::Answer(answer)) => asker.answer(answer),
                 Some(Op::Key { call_id, bytes }) => inputs.send(&call_id, CallInput::Key(bytes)),
                 Some(Op::Resize { columns, rows }) => {
-                    inputs.broadcast(&CallInput::Resize { columns, rows });
+                    inputs.resize(columns, rows);
+                }
+                Some(Op::Report(Report::ForModel(text))) => steering.push_output(text),
+                Some(Op::Report(Report::ForPerson(text))) => {
+                    // The work goes on meanwhile: a frontend that is slow must not hold it up.
+                    let told = emitter.emit(Event::Notice { severity: Severity::Info, text });
+                    tokio::select! {
+                        biased;
+                        _ = &mut work => return,
+                        () = told => {}
+                    }
                 }
                 Some(Op::Background(call_id)) => inputs.send(&call_id, CallInput::Background),
                 Some(later) => self.waiting.push_back(later),
@@ -139,9 +207,20 @@ impl Worker {
         }
     }
 
+    async fn report(&self, report: Report) {
+        match report {
+            Report::ForModel(text) => self.session.steering.push_output(text),
+            Report::ForPerson(text) => self.tell(Severity::Info, text).await,
+        }
+    }
+
     async fn command(&mut self, id: PromptId, name: &str, arguments: &str) {
         let effect = match self.commands.get(name) {
-            Some(command) => command.run(arguments).await.map_err(|error| error.to_string()),
+            Some(command) => {
+                let effect = command.run(arguments).await;
+                self.measure_command(command.name(), effect.is_ok()).await;
+                effect.map_err(|error| error.to_string())
+            }
             None => Err(format!("Unknown command: /{name}. Type /help for a list.")),
         };
         match effect {
@@ -154,6 +233,18 @@ impl Worker {
         }
         let ended = Event::PromptEnded { prompt_id: id, outcome: PromptOutcome::Done };
         self.session.emitter().emit(ended).await;
+    }
+
+    /// Tells the figure of a command by its own name, whatever alias it was called by. What is no command tells
+    /// none: it may be words of a prompt.
+    async fn measure_command(&self, name: &str, success: bool) {
+        let (command, subcommand) = match name.split_once(' ') {
+            Some((command, rest)) => (command, Some(rest.to_owned())),
+            None => (name, None),
+        };
+        let command = command.to_owned();
+        let measure = Measurement::SlashCommand { command, subcommand, success };
+        self.session.emitter().measure(measure).await;
     }
 
     async fn tell(&self, severity: Severity, text: String) {

@@ -6,11 +6,15 @@
 //! before it takes effect. The agent never prints, never reads a key and never opens a socket: it sees
 //! models, tools, journal and person only as ports.
 
+mod beside;
 mod chat;
 mod commands;
 mod context;
 mod emitter;
 mod handle;
+mod hook_events;
+mod instruction;
+mod masking;
 mod prompt;
 mod response;
 mod scheduler;
@@ -19,13 +23,16 @@ mod steering;
 mod toolset;
 mod turn;
 mod validity;
+mod watch;
 
+pub use beside::WatchedModels;
 pub use chat::{Chat, StreamRetries};
 pub use commands::Commands;
 pub use context::{CONTEXT_ENTRY_ID, SessionContext};
 pub use emitter::Emitter;
-pub use handle::{Handle, spawn};
+pub use handle::{Handle, Wishes, spawn};
+pub use masking::MaskingOptions;
 pub use prompt::{PromptInputs, system_prompt};
 pub use scheduler::{Batch, Scheduler};
-pub use session::{Session, SessionParts};
-pub use toolset::Toolset;
+pub use session::{Loading, Session, SessionParts};
+pub use toolset::{SharedToolset, Toolset};

@@ -17,6 +17,8 @@ pub struct PromptInputs {
     pub plans_directory: PathBuf,
     /// The context file of all projects.
     pub global_memory: PathBuf,
+    /// The index of the user's private notes on this project.
+    pub private_memory: PathBuf,
     /// Contents of the user's own context files, ready to append; empty without any.
     pub memory: String,
 }
@@ -31,7 +33,8 @@ pub fn system_prompt(
 ) -> String {
     let can_write = tools.contains(&"write_file") || tools.contains(&"replace");
     let memory_habit = include_str!("../prompts/memory.md")
-        .replace("{global_memory}", &inputs.global_memory.display().to_string());
+        .replace("{global_memory}", &inputs.global_memory.display().to_string())
+        .replace("{private_memory}", &inputs.private_memory.display().to_string());
     let planning = include_str!("../prompts/planning.md")
         .replace("{plans_directory}", &inputs.plans_directory.display().to_string());
     let mode_line = format!("Approval mode: {}.\n", mode_name(mode));
@@ -51,6 +54,7 @@ pub fn system_prompt(
             true,
             &[include_str!("../prompts/operations.md"), if can_write { &memory_habit } else { "" }],
         ),
+        (tools.contains(&"update_topic"), &[include_str!("../prompts/topics.md")]),
         (autonomous, &[include_str!("../prompts/autonomous.md")]),
         (inputs.sandboxed, &[include_str!("../prompts/sandbox.md")]),
         (inputs.git, &[include_str!("../prompts/git.md")]),
@@ -95,6 +99,8 @@ mod tests {
         let person = PromptInputs { interactive: true, sandboxed: true, ..PromptInputs::default() };
         let text = system_prompt(&person, ApprovalMode::Yolo, "modern", &[]);
         assert!(text.contains("# Autonomy") && text.contains("# Sandbox"));
-        assert!(!text.contains("nobody can answer"));
+        assert!(!text.contains("nobody can answer") && !text.contains("# Topics"));
+        let text = system_prompt(&person, ApprovalMode::Yolo, "modern", &["update_topic"]);
+        assert!(text.contains("# Topics"));
     }
 }

@@ -24,10 +24,26 @@ pub(crate) fn convert(call: &Call, output: ToolOutput, media_in_responses: bool)
     }
     let response = match (texts.is_empty(), media.len()) {
         (true, 0) => json!({}),
-        (true, count) => json!({ "output": format!("Binary content provided ({count} item(s)).") }),
+        (true, _) => json!({ "output": announce(&media) }),
         (false, _) => json!({ "output": texts.join("\n") }),
     };
     with_media(call, response, media, media_in_responses)
+}
+
+/// What stands in the place of words.
+fn announce(media: &[Part]) -> String {
+    let played: Vec<&str> = media.iter().filter_map(played).collect();
+    if played.is_empty() {
+        return format!("Binary content provided ({} item(s)).", media.len());
+    }
+    format!("Binary content ({}) was read. It follows the results of the calls.", played.join(", "))
+}
+
+/// The media type of sound and film.
+fn played(part: &Part) -> Option<&str> {
+    let Body::Inline(blob) = &part.body else { return None };
+    let is_played = ["audio/", "video/"].iter().any(|kind| blob.mime_type.starts_with(kind));
+    is_played.then_some(blob.mime_type.as_str())
 }
 
 fn with_media(call: &Call, response: Value, media: Vec<Part>, inside: bool) -> Vec<Part> {
@@ -103,6 +119,10 @@ mod tests {
             only[0].as_response().unwrap().response,
             json!({"output": "Binary content provided (1 item(s))."})
         );
+        let sound = convert(&call(), output(vec![Part::inline("audio/wav", "AA==")]), true);
+        let words = "Binary content (audio/wav) was read. It follows the results of the calls.";
+        assert_eq!(sound[0].as_response().unwrap().response, json!({ "output": words }));
+        assert_eq!(sound.len(), 2, "sound is no part of a response");
         assert_eq!(
             convert(&call(), output(vec![]), false)[0].as_response().unwrap().response,
             json!({})

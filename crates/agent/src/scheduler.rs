@@ -7,25 +7,28 @@
 
 mod grants;
 mod group;
+mod hooked;
 mod run;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pollux_policy::{Policy, Query, Verdict};
+use pollux_policy::{Policy, Query, Rule, Scope, Subject, Verdict};
 use pollux_protocol::{
     ApprovalMode, Call, CallId, CallInput, CallRecord, CallStatus, CancellationToken,
     ConfirmationKind, Decision, Directive, Effects, Event, FinishedCall, Invocation, JournalError,
-    Operator, Outcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
+    Limits, Operator, Outcome, Record, Severity, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 use tokio::sync::mpsc;
 
 use crate::emitter::Emitter;
+use crate::hook_events::HookEvents;
 use crate::response;
 use crate::toolset::Toolset;
 
 pub(crate) use grants::Grants;
+use hooked::Hooked;
 
 /// What is told to the model about a call that the person did not let run.
 const DENIED: &str = "Reason: User denied execution.";
@@ -36,37 +39,50 @@ const INTERRUPTED: &str = "User cancelled tool execution.";
 
 /// The channels down to running calls.
 #[derive(Debug, Default)]
-pub(crate) struct CallInputs(Mutex<HashMap<CallId, mpsc::UnboundedSender<CallInput>>>);
+pub(crate) struct CallInputs {
+    open: Mutex<HashMap<CallId, mpsc::UnboundedSender<CallInput>>>,
+    /// The size of the window, which a call is told before anything else.
+    window: Mutex<Option<CallInput>>,
+}
 
 impl CallInputs {
     /// Sends to one running call; a call that has ended hears nothing.
     pub(crate) fn send(&self, call_id: &CallId, input: CallInput) {
-        if let Ok(inputs) = self.0.lock()
+        if let Ok(inputs) = self.open.lock()
             && let Some(sender) = inputs.get(call_id)
         {
             drop(sender.send(input));
         }
     }
 
-    /// Sends to all running calls.
-    pub(crate) fn broadcast(&self, input: &CallInput) {
-        if let Ok(inputs) = self.0.lock() {
+    /// Tells all calls of the size of the window, those that run and those to come.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let size = CallInput::Resize { columns, rows };
+        if let Ok(inputs) = self.open.lock() {
             for sender in inputs.values() {
-                drop(sender.send(input.clone()));
+                drop(sender.send(size.clone()));
             }
+        }
+        if let Ok(mut window) = self.window.lock() {
+            *window = Some(size);
         }
     }
 
     fn open(&self, call_id: &CallId) -> mpsc::UnboundedReceiver<CallInput> {
         let (sender, receiver) = mpsc::unbounded_channel();
-        if let Ok(mut inputs) = self.0.lock() {
+        if let Ok(window) = self.window.lock()
+            && let Some(size) = window.clone()
+        {
+            drop(sender.send(size));
+        }
+        if let Ok(mut inputs) = self.open.lock() {
             inputs.insert(call_id.clone(), sender);
         }
         receiver
     }
 
     fn close(&self, call_id: &CallId) {
-        if let Ok(mut inputs) = self.0.lock() {
+        if let Ok(mut inputs) = self.open.lock() {
             inputs.remove(call_id);
         }
     }
@@ -81,7 +97,25 @@ pub struct Batch {
     pub directives: Vec<Directive>,
     /// The person ended the work.
     pub cancelled: bool,
+    /// The mode in which an approved plan is carried out.
+    pub after_plan: ApprovalMode,
+    /// The person refused a call; those that waited behind it were not run.
+    pub refused: bool,
 }
+
+impl Batch {
+    /// The work ends here: the person ended it, or refused everything that could be refused. Where something
+    /// was done, the model is told of it.
+    pub fn ends_the_work(&self) -> bool {
+        let was_refused = |finished: &Arc<FinishedCall>| {
+            finished.status == CallStatus::Cancelled || finished.call.name == UPDATE_TOPIC
+        };
+        self.cancelled || (self.refused && self.finished.iter().all(was_refused))
+    }
+}
+
+/// Says what follows, and is never asked about.
+const UPDATE_TOPIC: &str = "update_topic";
 
 /// Runs calls. Borrowed from a session for one batch.
 pub struct Scheduler<'a> {
@@ -91,9 +125,13 @@ pub struct Scheduler<'a> {
     pub(crate) operator: &'a dyn Operator,
     pub(crate) inputs: &'a CallInputs,
     pub(crate) grants: &'a Grants,
+    pub(crate) hooks: &'a HookEvents,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) mode: ApprovalMode,
-    pub(crate) media_in_responses: bool,
+    /// The model's name.
+    pub(crate) model: &'a str,
+    /// What the model can take.
+    pub(crate) limits: Limits,
 }
 
 /// A call in the queue. A tail call answers under the name of the call that it continues.
@@ -109,6 +147,20 @@ struct Ready {
     invocation: Box<dyn Invocation>,
     effects: Effects,
     decision: Option<Decision>,
+    /// What the user's programs said about it.
+    hooked: Hooked,
+}
+
+impl Ready {
+    /// What policy is asked about it.
+    fn query(&self, mode: ApprovalMode) -> Query<'_> {
+        Query {
+            subject: Subject::of(self.tool.as_ref()),
+            args: &self.queued.call.args,
+            effects: &self.effects,
+            mode,
+        }
+    }
 }
 
 /// A call that may come to run, or one that cannot, and why.
@@ -123,10 +175,10 @@ impl Scheduler<'_> {
         let mut queue: VecDeque<Queued> =
             calls.into_iter().map(|call| Queued { answers_as: call.name.clone(), call }).collect();
         // A topic names what follows: it comes first.
-        queue.make_contiguous().sort_by_key(|queued| queued.call.name != "update_topic");
+        queue.make_contiguous().sort_by_key(|queued| queued.call.name != UPDATE_TOPIC);
         while !queue.is_empty() {
-            if batch.cancelled || self.cancel.is_cancelled() {
-                batch.cancelled = true;
+            batch.cancelled |= self.cancel.is_cancelled();
+            if batch.cancelled || batch.refused {
                 for queued in queue.drain(..) {
                     self.finish_cancelled(&mut batch, &queued, None, STOPPED).await?;
                 }
@@ -149,7 +201,7 @@ impl Scheduler<'_> {
         batch: &mut Batch,
     ) -> Result<Vec<Ready>, JournalError> {
         let mut approved = Vec::with_capacity(group.len());
-        for prepared in group {
+        for prepared in self.before_tools(group).await {
             batch.cancelled |= self.cancel.is_cancelled();
             match prepared {
                 Ok(ready) if batch.cancelled => {
@@ -175,14 +227,20 @@ impl Scheduler<'_> {
         batch: &mut Batch,
     ) -> Result<Option<Ready>, JournalError> {
         self.moved(&ready.queued.call.id, CallStatus::Validating).await;
+        if let Some(error) = ready.hooked.refusal.take() {
+            self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
+            return Ok(None);
+        }
         loop {
-            let query = Query {
-                tool: ready.tool.name(),
-                kind: ready.tool.kind(),
-                effects: &ready.effects,
-                mode: self.mode_after(batch),
-            };
-            match self.policy.decide(query) {
+            let mode = self.mode_after(batch);
+            let judgement = self.policy.judge(ready.query(mode));
+            let judged = ready.hooked.over(judgement.verdict);
+            let verdict = self.policy.checked(ready.query(mode), judged.clone());
+            // What a checker wants asked is asked, whatever was allowed before.
+            let is_strict = judgement.rule.is_some_and(Rule::is_strict)
+                || ready.hooked.asks
+                || verdict != judged;
+            match verdict {
                 Verdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
                     break;
@@ -194,13 +252,17 @@ impl Scheduler<'_> {
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
-                Verdict::Ask => match self.confirm(&mut ready).await {
+                Verdict::Ask => match self.confirm(&mut ready, is_strict, mode).await {
                     Ok(Asked::Yes) => break,
                     Ok(Asked::Again) => {}
                     Ok(Asked::No) => {
-                        batch.cancelled = true;
+                        batch.refused = true;
                         self.finish_cancelled(batch, &ready.queued, Some(&ready), DENIED).await?;
                         return Ok(None);
+                    }
+                    Ok(Asked::YesToThePlan) => {
+                        batch.after_plan = ApprovalMode::AutoEdit;
+                        break;
                     }
                     Ok(Asked::YesToAllEdits) => {
                         batch.directives.push(Directive::SetMode(ApprovalMode::AutoEdit));
@@ -223,15 +285,29 @@ impl Scheduler<'_> {
         if batch.directives.contains(&all_edits) { ApprovalMode::AutoEdit } else { self.mode }
     }
 
-    async fn confirm(&self, ready: &mut Ready) -> Result<Asked, ToolError> {
+    async fn confirm(
+        &self,
+        ready: &mut Ready,
+        is_strict: bool,
+        mode: ApprovalMode,
+    ) -> Result<Asked, ToolError> {
+        if !self.policy.facts.interactive {
+            // Only a hook can want it.
+            return Err(hooked::nobody_to_ask(ready.tool.display_name()));
+        }
         let call_id = ready.queued.call.id.clone();
-        let confirmation = ready.invocation.confirmation(&call_id).await?;
-        let (tool, kind) = (ready.tool.name(), confirmation.kind.clone());
-        let is_edit = matches!(kind, ConfirmationKind::Edit { .. });
-        if self.grants.holds(tool, &kind) && !self.policy.exclusions.must_confirm(tool) {
+        // It may look at the world, and ask a model: a stop does not wait for that.
+        let look = ready.invocation.confirmation(&call_id);
+        let Some(confirmation) = self.cancel.run_until_cancelled(look).await else {
+            return Ok(Asked::No);
+        };
+        let confirmation = confirmation?;
+        let kind = confirmation.kind.clone();
+        if !is_strict && self.grants.hold(self.policy, ready.query(mode)) {
             ready.decision.get_or_insert(Decision::AutoAccept);
             return Ok(Asked::Yes);
         }
+        self.notify(&confirmation);
         self.moved(&call_id, CallStatus::AwaitingApproval).await;
         let answer = tokio::select! {
             () = self.cancel.cancelled() => return Ok(Asked::No),
@@ -252,14 +328,51 @@ impl Scheduler<'_> {
                 ready.decision.get_or_insert(Decision::Accept);
                 Ok(Asked::Yes)
             }
-            Outcome::ProceedAlways
+            always @ (Outcome::ProceedAlways
             | Outcome::ProceedAlwaysAndSave
             | Outcome::ProceedAlwaysServer
-            | Outcome::ProceedAlwaysTool => {
+            | Outcome::ProceedAlwaysTool) => {
                 ready.decision.get_or_insert(Decision::AutoAccept);
-                self.grants.grant(ready.tool.name(), &kind);
-                Ok(if is_edit { Asked::YesToAllEdits } else { Asked::Yes })
+                self.remember(ready, &kind, always, mode).await;
+                Ok(match kind {
+                    // What is kept is kept for this one file.
+                    ConfirmationKind::Edit { .. } if always == Outcome::ProceedAlwaysAndSave => {
+                        Asked::Yes
+                    }
+                    ConfirmationKind::Edit { .. } => Asked::YesToAllEdits,
+                    ConfirmationKind::Plan { .. } => Asked::YesToThePlan,
+                    ConfirmationKind::Execute { .. }
+                    | ConfirmationKind::Questions(_)
+                    | ConfirmationKind::Information { .. } => Asked::Yes,
+                })
             }
+        }
+    }
+
+    /// Keeps an answer that holds beyond this call.
+    async fn remember(
+        &self,
+        ready: &Ready,
+        kind: &ConfirmationKind,
+        outcome: Outcome,
+        mode: ApprovalMode,
+    ) {
+        let is_saved = outcome == Outcome::ProceedAlwaysAndSave;
+        let has_rule = match kind {
+            // A mode or an answer of its own stands for these.
+            ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
+            ConfirmationKind::Edit { .. } => is_saved,
+            ConfirmationKind::Execute { .. } | ConfirmationKind::Information { .. } => true,
+        };
+        if !has_rule {
+            return;
+        }
+        let whole_server = outcome == Outcome::ProceedAlwaysServer;
+        let scope = if whole_server { Scope::Server } else { Scope::Call };
+        let file = is_saved.then_some(self.policy.facts.approvals_file.as_path());
+        if let Err(error) = self.grants.grant(self.policy, &ready.query(mode), scope, file) {
+            let (severity, text) = (Severity::Warning, error.to_string());
+            self.emitter.emit(Event::Notice { severity, text }).await;
         }
     }
 
@@ -274,7 +387,9 @@ impl Scheduler<'_> {
         ready: Option<&Ready>,
         error: ToolError,
     ) -> Result<(), JournalError> {
-        self.finish(batch, queued, ready, ToolOutput::from(error), Duration::ZERO).await
+        let output = ToolOutput::from(error);
+        let finished = self.finished_call(queued, ready, output, Duration::ZERO);
+        self.complete(batch, vec![Ended::new(finished, ready)]).await
     }
 
     async fn finish_cancelled(
@@ -285,40 +400,58 @@ impl Scheduler<'_> {
         reason: &str,
     ) -> Result<(), JournalError> {
         let finished = cancelled_call(queued, ready, reason, None, Duration::ZERO);
-        self.complete(batch, finished, ready).await
+        self.complete(batch, vec![Ended::new(finished, ready)]).await
     }
 
-    /// Ends a call with its output.
-    async fn finish(
+    /// The end of a call with its output.
+    fn finished_call(
         &self,
-        batch: &mut Batch,
         queued: &Queued,
         ready: Option<&Ready>,
         output: ToolOutput,
         duration: Duration,
-    ) -> Result<(), JournalError> {
+    ) -> FinishedCall {
         let call = queued.answering();
         let error = output.error.clone();
         let display = output.display.clone();
-        let finished = FinishedCall {
+        FinishedCall {
             status: if error.is_some() { CallStatus::Error } else { CallStatus::Success },
-            response: response::convert(&call, output, self.media_in_responses),
+            response: response::convert(&call, output, self.limits.media_in_responses),
             display,
             error,
             duration,
             decision: ready.and_then(|ready| ready.decision),
             call,
-        };
-        self.complete(batch, finished, ready).await
+        }
     }
 
-    /// Puts a finished call into the log, tells it and counts it.
-    async fn complete(
-        &self,
-        batch: &mut Batch,
-        finished: FinishedCall,
-        ready: Option<&Ready>,
-    ) -> Result<(), JournalError> {
+    /// Puts finished calls into the log, tells them and counts them.
+    async fn complete(&self, batch: &mut Batch, ended: Vec<Ended>) -> Result<(), JournalError> {
+        let (finished, records): (Vec<_>, Vec<_>) = ended
+            .into_iter()
+            .map(|ended| (ended.finished, Record::CallFinished(ended.record)))
+            .unzip();
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.emitter.record_all(records).await?;
+        for finished in finished {
+            self.emitter.measure(run::measure(&finished)).await;
+            self.moved(&finished.call.id, finished.status).await;
+            batch.finished.push(Arc::new(finished));
+        }
+        Ok(())
+    }
+}
+
+/// A call that has ended, and what the log says of it.
+struct Ended {
+    finished: FinishedCall,
+    record: CallRecord,
+}
+
+impl Ended {
+    fn new(finished: FinishedCall, ready: Option<&Ready>) -> Self {
         let record = CallRecord {
             id: finished.call.id.clone(),
             name: finished.call.name.clone(),
@@ -333,11 +466,7 @@ impl Scheduler<'_> {
             ),
             render_output_as_markdown: ready.is_some_and(|ready| ready.tool.renders_markdown()),
         };
-        self.emitter.record(Record::CallFinished(record)).await?;
-        self.emitter.measure(run::measure(&finished)).await;
-        self.moved(&finished.call.id, finished.status).await;
-        batch.finished.push(Arc::new(finished));
-        Ok(())
+        Self { finished, record }
     }
 }
 
@@ -366,6 +495,7 @@ fn cancelled_call(
 enum Asked {
     Yes,
     YesToAllEdits,
+    YesToThePlan,
     Again,
     No,
 }

@@ -2,22 +2,32 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
+use futures::future::{BoxFuture, Shared};
+use pollux_hooks::Hooks;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Choice, Content,
-    Declaration, Directive, EntryId, Event, FinishedCall, History, JournalError, Measurement,
-    MessageRecord, ModelError, ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome,
-    Record, Request, Role, SelectContext, Severity, SharedMode, Tool, ToolErrorKind, TurnLimit,
+    Adjustments, ApprovalMode, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event,
+    FinishedCall, History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole,
+    Models, Operator, Part, PromptOutcome, Record, Request, SelectContext, Severity, SharedMode,
+    ToolErrorKind, TurnLimit,
 };
 
-use crate::chat::{Answer, Chat};
+use crate::beside::{Conversation, WatchedModels};
+use crate::chat::{Chat, Interference};
 use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
 use crate::emitter::Emitter;
-use crate::prompt::{PromptInputs, system_prompt};
+use crate::hook_events::HookEvents;
+use crate::instruction::Instruction;
+use crate::masking::{Masking, MaskingOptions};
+use crate::prompt::PromptInputs;
 use crate::scheduler::{Batch, CallInputs, Grants, Scheduler};
 use crate::steering::Steering;
-use crate::toolset::Toolset;
+use crate::toolset::SharedToolset;
+
+mod answers;
+mod hooked;
 
 /// Marks an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
@@ -25,14 +35,21 @@ const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 /// Requests that one prompt may lead to, unless the settings set a limit of their own.
 const PROMPT_TURNS: u64 = 100;
 
+/// The loading of tools: runs beside everything, and ends.
+pub type Loading = Shared<BoxFuture<'static, ()>>;
+
 /// What a session is made of.
 pub struct SessionParts {
     /// Chooses the model.
     pub models: Arc<dyn Models>,
+    /// The same models for calls beside the conversation; the tools share them.
+    pub beside: Arc<WatchedModels>,
     /// The model that was asked for: a name, an alias or `auto`.
     pub requested_model: String,
-    /// All tools, before policy decides which of them are on offer.
-    pub tools: Vec<Arc<dyn Tool>>,
+    /// All tools, before policy decides which of them are on offer. They may change while the session runs.
+    pub toolset: SharedToolset,
+    /// Ends when the tools are complete that a session begins with; the first request waits for that.
+    pub loading: Option<Loading>,
     /// What may run.
     pub policy: Policy,
     /// The approval mode; the tools share it.
@@ -49,6 +66,10 @@ pub struct SessionParts {
     pub prompt: PromptInputs,
     /// Requests that the session may send; none for no limit.
     pub max_turns: Option<u64>,
+    /// When old results of tools become short.
+    pub masking: MaskingOptions,
+    /// The user's programs.
+    pub hooks: Hooks,
     /// Makes ids for new entries.
     pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
 }
@@ -56,13 +77,20 @@ pub struct SessionParts {
 /// A conversation. Prompts run one after the other.
 pub struct Session {
     parts: SessionParts,
-    toolset: Toolset,
     turns: u64,
-    system: Option<(ApprovalMode, Arc<str>, Arc<[Declaration]>)>,
+    /// When the approval mode became what it is.
+    mode_since: Instant,
+    instruction: Instruction,
     told_model: Option<String>,
     pub(crate) steering: Arc<Steering>,
     pub(crate) inputs: Arc<CallInputs>,
     grants: Grants,
+    masking: Masking,
+    pub(crate) hooks: HookEvents,
+    /// What programs said when the session began, for the first prompt.
+    opening: Option<String>,
+    /// The words of the answers to the prompt under way.
+    answers: Vec<String>,
 }
 
 /// Why a prompt's work ends: by an outcome, or by a log that cannot be written.
@@ -80,16 +108,22 @@ impl From<JournalError> for End {
 impl Session {
     /// A session that has done nothing yet.
     pub fn new(parts: SessionParts) -> Self {
-        let toolset = Toolset::new(parts.tools.clone());
+        let instruction = Instruction::of(&parts.history);
+        let masking = Masking::new(parts.masking.clone());
+        let hooks = HookEvents::new(parts.hooks.clone(), parts.emitter.clone());
         Self {
+            hooks,
+            opening: None,
+            answers: Vec::new(),
             parts,
-            toolset,
             turns: 0,
-            system: None,
+            mode_since: Instant::now(),
+            instruction,
             told_model: None,
             steering: Arc::default(),
             inputs: Arc::default(),
             grants: Grants::default(),
+            masking,
         }
     }
 
@@ -102,8 +136,16 @@ impl Session {
     pub async fn set_mode(&mut self, mode: ApprovalMode) {
         let from = self.parts.mode.replace(mode);
         if from != mode {
+            self.measure_mode(from).await;
             self.parts.emitter.measure(Measurement::ModeSwitch { from, to: mode }).await;
         }
+    }
+
+    /// Tells how long a mode that ends has lasted.
+    async fn measure_mode(&mut self, mode: ApprovalMode) {
+        let duration = self.mode_since.elapsed();
+        self.mode_since = Instant::now();
+        self.parts.emitter.measure(Measurement::ModeDuration { mode, duration }).await;
     }
 
     /// Asks for another model from the next prompt on.
@@ -166,10 +208,19 @@ impl Session {
         operator: &dyn Operator,
         cancel: &CancellationToken,
     ) -> Result<PromptOutcome, End> {
-        self.take_prompt(prompt_id, parts, display).await?;
+        self.instruction.begin_prompt();
+        self.answers.clear();
+        let parts = self.opened(parts).await?;
+        let prompt = hooked::words(&parts);
+        self.take_prompt(prompt_id, parts, display, cancel).await?;
+        if let Some(loading) = self.parts.loading.clone()
+            && cancel.run_until_cancelled(loading).await.is_some()
+        {
+            self.parts.loading = None;
+        }
         let choice =
             self.choose().await.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
-        let mut turn = 0;
+        let (mut turn, mut goes_on) = (0, false);
         loop {
             if cancel.is_cancelled() {
                 return Ok(PromptOutcome::Cancelled);
@@ -179,12 +230,28 @@ impl Session {
             if let Some(limit) = self.turn_limit(turn) {
                 return Ok(PromptOutcome::TurnLimit(limit));
             }
+            self.before_compression(cancel).await;
             self.parts.emitter.emit(Event::TurnStarted { turn: self.turns }).await;
             let calls = self.ask(prompt_id, &choice, cancel).await?;
             if calls.is_empty() {
                 // Words that came while the model finished are work of their own.
-                let Some(words) = self.steering.take() else { return Ok(PromptOutcome::Done) };
-                self.say(vec![words], None).await?;
+                let words = self.steering.take_with_words();
+                if !words.is_empty() {
+                    self.say(words, None).await?;
+                    continue;
+                }
+                let Some(more) = self.after_agent(&prompt, goes_on, cancel).await? else {
+                    let cancelled = cancel.is_cancelled();
+                    return Ok(if cancelled {
+                        PromptOutcome::Cancelled
+                    } else {
+                        PromptOutcome::Done
+                    });
+                };
+                goes_on = true;
+                self.open_context().await?;
+                let parts = self.before_agent(vec![Part::text(more)], cancel).await?;
+                self.say(parts, None).await?;
                 continue;
             }
             let batch = self.run_calls(calls, &choice, operator, cancel).await?;
@@ -208,20 +275,28 @@ impl Session {
         prompt_id: &str,
         parts: Vec<Part>,
         display: Option<String>,
+        cancel: &CancellationToken,
     ) -> Result<(), End> {
         let text =
             display.clone().unwrap_or_else(|| parts.iter().filter_map(Part::as_text).collect());
         let measure = Measurement::UserPrompt { prompt_id: prompt_id.to_owned(), prompt: text };
         self.parts.emitter.measure(measure).await;
+        self.open_context().await?;
+        let parts = self.before_agent(parts, cancel).await?;
+        let parts = self.steering.take().into_iter().chain(parts).collect();
+        self.say(parts, display).await
+    }
+
+    /// A conversation begins with the context of this place.
+    async fn open_context(&mut self) -> Result<(), End> {
         let id = EntryId::new(CONTEXT_ENTRY_ID);
-        // An imported conversation comes without the context of this place.
+        // An imported conversation comes without it.
         if !self.parts.history.entries().iter().any(|entry| *entry.id() == id) {
             let context = vec![Part::text((self.parts.context)().render())];
             self.record(Record::Context { id: id.clone(), parts: context.clone() }).await?;
             self.parts.history.push_user(id, context);
         }
-        let parts = self.steering.take().into_iter().chain(parts).collect();
-        self.say(parts, display).await
+        Ok(())
     }
 
     /// The person says something: first in the log, then in the conversation.
@@ -233,15 +308,19 @@ impl Session {
     }
 
     async fn choose(&mut self) -> Result<Choice, ModelError> {
-        let started = std::time::Instant::now();
-        let context =
-            SelectContext { requested: self.parts.requested_model.clone(), mode: self.mode() };
+        let started = Instant::now();
+        let context = SelectContext {
+            requested: self.parts.requested_model.clone(),
+            mode: self.mode(),
+            beside: None,
+        };
         let chosen = self.parts.models.select(&context).await;
         let (model, source) = match &chosen {
             Ok(choice) => (choice.name.clone(), choice.reason.clone()),
-            Err(_) => (context.requested, "router-exception".to_owned()),
+            Err(_) => (context.requested.clone(), "router-exception".to_owned()),
         };
         let measure = Measurement::ModelRouting {
+            requested: context.requested,
             model: model.clone(),
             source: source.clone(),
             latency: started.elapsed(),
@@ -264,18 +343,25 @@ impl Session {
         choice: &Choice,
         cancel: &CancellationToken,
     ) -> Result<Vec<Call>, End> {
+        if let Some(masked) = self.masking.apply(&mut self.parts.history).await {
+            self.parts.emitter.measure(masked).await;
+        }
         let request = self.request(prompt_id, choice)?;
         let answer = self.parts.chat.ask(choice, request, cancel).await;
         let id = self.new_id();
+        if let Some(Interference::Stopped(reason)) = answer.interference.clone() {
+            self.take_cut_short(id, answer).await?;
+            return Err(End::Outcome(PromptOutcome::Stopped(reason)));
+        }
         match answer.end {
-            Ok(()) => self.take_answer(id, answer, choice).await,
+            Ok(()) => self.take_answer(id, answer).await,
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
                     ModelErrorKind::Unusable(reason) => PromptOutcome::InvalidStream(reason),
                     _ => PromptOutcome::Failed(error.clone()),
                 };
-                self.take_cut_short(id, answer, choice).await?;
+                self.take_cut_short(id, answer).await?;
                 Err(End::Outcome(outcome))
             }
         }
@@ -286,7 +372,15 @@ impl Session {
             let message = format!("The conversation cannot be sent: {error}.");
             End::Outcome(PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message)))
         })?;
-        let (system, tools) = self.instruction(choice);
+        let (mode, parts) = (self.mode(), &self.parts);
+        let (system, tools) =
+            self.instruction.make(&parts.prompt, &parts.toolset.now(), &parts.policy, mode, choice);
+        parts.beside.follow(Conversation {
+            requested: parts.requested_model.clone(),
+            mode,
+            prompt_id: prompt_id.to_owned(),
+            instruction: Some(Arc::clone(&system)),
+        });
         Ok(Request {
             entries,
             system: Some(system),
@@ -294,109 +388,9 @@ impl Session {
             prompt_id: prompt_id.to_owned(),
             role: ModelRole::Main,
             is_retry: false,
+            adjustments: Adjustments::default(),
             on_retry: None,
         })
-    }
-
-    /// System instruction and declarations for the current mode; made once for each mode.
-    fn instruction(&mut self, choice: &Choice) -> (Arc<str>, Arc<[Declaration]>) {
-        let mode = self.mode();
-        if let Some((made_for, system, tools)) = &self.system
-            && *made_for == mode
-        {
-            return (Arc::clone(system), Arc::clone(tools));
-        }
-        let mut offered = self.toolset.clone();
-        offered.retain(|tool| self.parts.policy.declares(tool.name(), tool.kind(), mode));
-        let tools = offered.declarations();
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let system: Arc<str> =
-            system_prompt(&self.parts.prompt, mode, choice.family, &names).into();
-        self.system = Some((mode, Arc::clone(&system), Arc::clone(&tools)));
-        (system, tools)
-    }
-
-    async fn take_answer(
-        &mut self,
-        id: EntryId,
-        answer: Answer,
-        choice: &Choice,
-    ) -> Result<Vec<Call>, End> {
-        let turn = answer.turn;
-        let calls = turn.calls.clone();
-        let stored = self.store_answer(&id, turn.parts);
-        let message = MessageRecord {
-            id,
-            calls: calls.iter().map(|call| self.planned(call)).collect(),
-            parts: stored,
-            thoughts: turn.thoughts,
-            usage: turn.usage,
-            model: choice.name.clone(),
-            interrupted: false,
-        };
-        if !message.parts.is_empty() || !message.thoughts.is_empty() {
-            self.record(Record::Model(message)).await?;
-        }
-        Ok(calls)
-    }
-
-    /// Pushes the answer; gives back the parts as the history holds them.
-    fn store_answer(&mut self, id: &EntryId, parts: Vec<Part>) -> Vec<Part> {
-        self.parts.history.push_model(id.clone(), parts);
-        self.last_parts(id)
-    }
-
-    fn last_parts(&self, id: &EntryId) -> Vec<Part> {
-        let last = self.parts.history.entries().last();
-        last.filter(|entry| entry.id() == id && entry.content().role == Role::Model)
-            .map(|entry| Content::clone(entry.content()).parts)
-            .unwrap_or_default()
-    }
-
-    /// What an answer had said when it was cut short is kept, and marked.
-    async fn take_cut_short(
-        &mut self,
-        id: EntryId,
-        answer: Answer,
-        choice: &Choice,
-    ) -> Result<(), End> {
-        let mut turn = answer.turn;
-        if !turn.has_content() {
-            return Ok(());
-        }
-        if turn.parts.iter().any(|part| part.as_text().is_some_and(|text| !text.is_empty())) {
-            turn.parts.push(Part::text(CUT_SHORT));
-        }
-        self.parts.history.push_interrupted(id.clone(), turn.parts);
-        let parts = self.last_parts(&id);
-        if parts.is_empty() {
-            return Ok(());
-        }
-        let message = MessageRecord {
-            id,
-            parts,
-            thoughts: turn.thoughts,
-            usage: turn.usage,
-            model: choice.name.clone(),
-            interrupted: true,
-            calls: Vec::new(),
-        };
-        self.record(Record::Model(message)).await
-    }
-
-    fn planned(&self, call: &Call) -> CallRecord {
-        let tool = self.toolset.get(&call.name);
-        CallRecord {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            args: call.args.clone(),
-            status: CallStatus::Validating,
-            result: None,
-            result_display: None,
-            description: String::new(),
-            display_name: tool.map_or(call.name.as_str(), |tool| tool.display_name()).to_owned(),
-            render_output_as_markdown: tool.is_some_and(|tool| tool.renders_markdown()),
-        }
     }
 
     async fn run_calls(
@@ -408,16 +402,19 @@ impl Session {
     ) -> Result<Batch, End> {
         let asked: HashMap<CallId, usize> =
             calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
+        let toolset = self.parts.toolset.now();
         let scheduler = Scheduler {
             emitter: &self.parts.emitter,
-            toolset: &self.toolset,
+            toolset: &toolset,
             policy: &self.parts.policy,
             operator,
             inputs: &self.inputs,
             grants: &self.grants,
+            hooks: &self.hooks,
             cancel,
             mode: self.mode(),
-            media_in_responses: choice.limits.media_in_responses,
+            model: &choice.name,
+            limits: choice.limits,
         };
         let mut batch = scheduler.run(calls).await?;
         let mut in_order: Vec<Arc<FinishedCall>> = batch.finished.clone();
@@ -426,7 +423,10 @@ impl Session {
         for directive in std::mem::take(&mut batch.directives) {
             match directive {
                 Directive::SetMode(mode) => self.set_mode(mode).await,
-                Directive::TailCall { .. } => {}
+                Directive::SetTopic(title) => self.instruction.set_topic(&title),
+                Directive::LeavePlanMode => self.set_mode(batch.after_plan).await,
+                // The main conversation has no task that a call could complete.
+                Directive::TailCall { .. } | Directive::CompleteTask(_) => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),
             }
         }
@@ -452,11 +452,11 @@ impl Session {
         EntryId::new((self.parts.new_id)())
     }
 
-    /// Tells the figures of a session that ends.
-    pub async fn finish(&self, since: std::time::Instant) {
+    /// Tells programs that the session ends, and its figures.
+    pub async fn finish(&mut self) {
+        self.end().await;
         let mode = self.mode();
-        let duration = since.elapsed();
-        self.parts.emitter.measure(Measurement::ModeDuration { mode, duration }).await;
+        self.measure_mode(mode).await;
     }
 }
 
@@ -480,5 +480,5 @@ fn outcome_of(batch: &Batch) -> Option<PromptOutcome> {
             return Some(PromptOutcome::Stopped(reason.clone()));
         }
     }
-    batch.cancelled.then_some(PromptOutcome::Cancelled)
+    batch.ends_the_work().then_some(PromptOutcome::Cancelled)
 }

@@ -1,8 +1,8 @@
-//! The registry of tools: look-up, declarations, suggestions.
+//! The registry of tools: look-up, declarations, suggestions, and changes while a session runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use pollux_protocol::{Declaration, Tool};
+use pollux_protocol::{Declaration, Tool, ToolSource};
 
 /// Longer names are not compared: a model that sends one is not close to anything.
 const LONGEST_COMPARED: usize = 64;
@@ -10,29 +10,58 @@ const LONGEST_COMPARED: usize = 64;
 /// Names that tools had in older versions of Gemini CLI; recordings and policies still use them.
 const OLD_NAMES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
 
-/// The tools on offer. Order is declaration order. Copies are cheap, so that a subagent may have its
-/// own.
+/// The tools on offer. Order is declaration order: those that are built in, those that a command has listed,
+/// those of servers by the server's name; within each as they came. Copies are cheap, so that a subagent may
+/// have its own.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: Vec<Arc<dyn Tool>>,
+    /// Counts the changes of a shared set.
+    version: u64,
 }
 
 impl Toolset {
     /// A set of these tools, in this order.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut set = Self::default();
-        for tool in tools {
-            set.insert(tool);
-        }
+        set.extend(tools);
         set
     }
 
     /// Adds a tool; one of the same name is replaced where it stands.
     pub fn insert(&mut self, tool: Arc<dyn Tool>) {
-        match self.tools.iter_mut().find(|known| known.name() == tool.name()) {
-            Some(known) => *known = tool,
-            None => self.tools.push(tool),
+        self.extend([tool]);
+    }
+
+    fn extend(&mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) {
+        for tool in tools {
+            match self.tools.iter_mut().find(|known| known.name() == tool.name()) {
+                Some(known) => *known = tool,
+                None => self.tools.push(tool),
+            }
         }
+        self.tools.sort_by_cached_key(|tool| place(&tool.source()));
+    }
+
+    /// Takes a tool away, and says whether it was there.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.tools.len();
+        self.tools.retain(|tool| tool.name() != name);
+        self.tools.len() < before
+    }
+
+    /// All tools of a source become these: what it no longer has goes, what it has anew comes.
+    pub fn replace_source(&mut self, source: &ToolSource, tools: Vec<Arc<dyn Tool>>) {
+        let stays = |tool: &dyn Tool| {
+            tool.source() != *source || tools.iter().any(|new| new.name() == tool.name())
+        };
+        self.retain(stays);
+        self.extend(tools);
+    }
+
+    /// Differs from that of every other state of the same shared set.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Keeps only the tools that pass.
@@ -81,6 +110,46 @@ impl Toolset {
     }
 }
 
+/// Where the tools of a source stand among the others.
+fn place(source: &ToolSource) -> (u8, String) {
+    match source {
+        ToolSource::BuiltIn => (0, String::new()),
+        ToolSource::Discovered => (1, String::new()),
+        ToolSource::Server(name) => (2, name.to_lowercase()),
+    }
+}
+
+/// The toolset of a session that runs. Copies are one and the same set: whoever holds one (a server that connects, a
+/// skill that comes) changes it for the session, which looks at the present state with each request.
+#[derive(Clone, Default)]
+pub struct SharedToolset(Arc<RwLock<Arc<Toolset>>>);
+
+impl SharedToolset {
+    /// Shares a set.
+    pub fn new(toolset: Toolset) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(toolset))))
+    }
+
+    /// The set at this moment. Later changes do not touch it.
+    pub fn now(&self) -> Arc<Toolset> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the set, from the next request on.
+    pub fn change(&self, change: impl FnOnce(&mut Toolset)) {
+        let mut shared = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let toolset = Arc::make_mut(&mut shared);
+        change(toolset);
+        toolset.version += 1;
+    }
+
+    /// A set of its own with the same tools: changes of one are not seen in the other.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self::new(Toolset::clone(&self.now()))
+    }
+}
+
 /// Levenshtein distance in characters.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
@@ -98,16 +167,4 @@ fn distance(left: &str, right: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances() {
-        let table =
-            [("", "", 0), ("a", "", 1), ("kitten", "sitting", 3), ("read_fil", "read_file", 1)];
-        for (left, right, expected) in table {
-            assert_eq!(distance(left, right), expected, "{left} {right}");
-            assert_eq!(distance(right, left), expected, "{right} {left}");
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ use pollux_protocol::{
     Body, Call, CallId, Chunk, Citation, Event, FinishReason, FunctionCall, Opaque, Part, Thought,
     Usage,
 };
+use serde_json::{Value, json};
 
 use crate::validity::{StreamEnd, judge};
 
@@ -29,6 +30,10 @@ pub(crate) struct Turn {
     pub(crate) usage: Option<Usage>,
     pub(crate) finish: Option<FinishReason>,
     pub(crate) response_id: Option<String>,
+    /// The model that answers, by the vendor's name.
+    model_version: Option<String>,
+    /// A piece of the answer has come.
+    pub(crate) begun: bool,
     citations: Vec<Citation>,
     /// Ids of `calls`.
     ids: HashSet<String>,
@@ -48,6 +53,7 @@ impl Turn {
         let mut thoughts = Vec::new();
         let mut text = String::new();
         let mut calls = Vec::new();
+        self.begun = true;
         for part in chunk.parts {
             self.bytes += size(&part);
             if part.thought {
@@ -72,6 +78,8 @@ impl Turn {
         self.usage = chunk.usage.or(self.usage);
         self.finish = chunk.finish.or(self.finish.take());
         self.response_id = chunk.response_id.or(self.response_id.take());
+        let version = chunk.model_version.filter(|version| !version.is_empty());
+        self.model_version = self.model_version.take().or(version);
         let mut events = thoughts;
         if !text.is_empty() {
             events.push(Event::Text(text));
@@ -118,6 +126,12 @@ impl Turn {
         call
     }
 
+    /// What the answer asked for is not to be done.
+    pub(crate) fn forget_calls(&mut self) {
+        self.parts.retain(|part| part.as_call().is_none());
+        self.calls.clear();
+    }
+
     /// The answer is longer than any that can be meant.
     pub(crate) fn is_too_long(&self) -> bool {
         self.bytes > LONGEST_ANSWER
@@ -137,6 +151,32 @@ impl Turn {
     /// The answer's words.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
+    }
+
+    /// The model that answers, as far as it has said so.
+    pub(crate) fn answered_by<'a>(&'a self, asked: &'a str) -> &'a str {
+        self.model_version.as_deref().unwrap_or(asked)
+    }
+
+    /// The answer as the Gemini API would have sent it in one piece, in the list that readers of telemetry expect.
+    pub(crate) fn to_json(&self) -> String {
+        let mut candidate =
+            json!({ "content": { "role": "model", "parts": self.parts }, "index": 0 });
+        if let Some(finish) = &self.finish {
+            candidate["finishReason"] = json!(finish.as_str());
+        }
+        let mut answer = json!({ "candidates": [candidate] });
+        if let Some(usage) = self.usage {
+            answer["usageMetadata"] = usage_json(usage);
+        }
+        for (key, value) in
+            [("responseId", &self.response_id), ("modelVersion", &self.model_version)]
+        {
+            if let Some(value) = value {
+                answer[key] = json!(value);
+            }
+        }
+        json!([answer]).to_string()
     }
 
     /// Something has come.
@@ -171,6 +211,17 @@ impl Turn {
     }
 }
 
+fn usage_json(usage: Usage) -> Value {
+    json!({
+        "promptTokenCount": usage.prompt,
+        "candidatesTokenCount": usage.candidates,
+        "totalTokenCount": usage.total,
+        "thoughtsTokenCount": usage.thoughts,
+        "cachedContentTokenCount": usage.cached,
+        "toolUsePromptTokenCount": usage.tool,
+    })
+}
+
 /// Bytes that a part keeps in memory, roughly.
 fn size(part: &Part) -> usize {
     match &part.body {
@@ -193,8 +244,6 @@ fn call_id(name: &str, id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn chunk(parts: Vec<Part>) -> Chunk {
@@ -241,6 +290,39 @@ mod tests {
         let call = |id: &str| Part::call(id, "glob", json!({}));
         turn.take(chunk(vec![call("x"), call("x_2"), call("x")]));
         assert_eq!(turn.calls[2].id.as_str(), "glob__x_3");
+    }
+
+    #[test]
+    fn the_model_that_answers_is_the_first_one_named() {
+        let mut turn = Turn::new("p", 7);
+        assert_eq!(turn.answered_by("asked"), "asked");
+        for (version, expected) in
+            [(None, "asked"), (Some(""), "asked"), (Some("a"), "a"), (Some("b"), "a"), (None, "a")]
+        {
+            let model_version = version.map(str::to_owned);
+            turn.take(Chunk { model_version, ..Chunk::default() });
+            assert_eq!(turn.answered_by("asked"), expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_one_response_of_the_gemini_api() {
+        let mut turn = Turn::new("p", 7);
+        turn.take(chunk(vec![Part::text("a"), Part::call("x", "glob", json!({"pattern": "*"}))]));
+        turn.take(Chunk {
+            finish: Some(FinishReason::MaxTokens),
+            usage: Some(Usage { prompt: 3, total: 3, ..Usage::default() }),
+            model_version: Some("m".to_owned()),
+            ..Chunk::default()
+        });
+        let answer: Value = serde_json::from_str(&turn.to_json()).unwrap();
+        let candidate = &answer[0]["candidates"][0];
+        assert_eq!(candidate["content"]["parts"][0]["text"], "a");
+        assert_eq!(candidate["content"]["parts"][1]["functionCall"]["name"], "glob");
+        assert_eq!(candidate["finishReason"], "MAX_TOKENS");
+        assert_eq!(answer[0]["usageMetadata"]["promptTokenCount"], 3);
+        assert_eq!(answer[0]["modelVersion"], "m");
+        assert_eq!(answer[0].get("responseId"), None);
     }
 
     #[test]

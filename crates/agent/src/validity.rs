@@ -19,19 +19,21 @@ pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
     if end.has_calls {
         return None;
     }
-    let Some(finish) = end.finish else {
-        return (!end.answers_results).then_some(InvalidStream::NoFinishReason);
-    };
     let says_something = says_something(end.text);
-    match finish {
-        FinishReason::MalformedFunctionCall => return Some(InvalidStream::MalformedFunctionCall),
-        FinishReason::UnexpectedToolCall => return Some(InvalidStream::UnexpectedToolCall),
+    match end.finish {
+        None if !end.answers_results => return Some(InvalidStream::NoFinishReason),
+        Some(FinishReason::MalformedFunctionCall) => {
+            return Some(InvalidStream::MalformedFunctionCall);
+        }
+        Some(FinishReason::UnexpectedToolCall) => return Some(InvalidStream::UnexpectedToolCall),
         _ if says_something => return None,
-        FinishReason::MaxTokens => return Some(InvalidStream::MaxTokensExceeded),
-        FinishReason::Safety => return Some(InvalidStream::SafetyBlocked),
-        FinishReason::Recitation => return Some(InvalidStream::RecitationBlocked),
-        FinishReason::Other(_) => return Some(InvalidStream::OtherBlocked),
-        FinishReason::Stop => {}
+        Some(FinishReason::MaxTokens) => return Some(InvalidStream::MaxTokensExceeded),
+        Some(FinishReason::Safety) => return Some(InvalidStream::SafetyBlocked),
+        Some(FinishReason::Recitation) => return Some(InvalidStream::RecitationBlocked),
+        Some(FinishReason::Other(word)) if word == "OTHER" => {
+            return Some(InvalidStream::OtherBlocked);
+        }
+        None | Some(FinishReason::Stop | FinishReason::Other(_)) => {}
     }
     if end.has_thoughts {
         Some(InvalidStream::ThinkingOnlyResponse)
@@ -77,6 +79,8 @@ mod tests {
         let safety = FinishReason::Safety;
         let malformed = FinishReason::MalformedFunctionCall;
         let tokens = FinishReason::MaxTokens;
+        let (other, blocked) =
+            (FinishReason::Other("OTHER".into()), FinishReason::Other("BLOCKLIST".into()));
         // finish, text, calls, thoughts, answers results
         let table: &[Row<'_>] = &[
             (Some(&stop), "hi", false, false, false, None),
@@ -90,6 +94,11 @@ mod tests {
             (Some(&safety), "", false, false, false, Some(I::SafetyBlocked)),
             (Some(&stop), "", false, true, true, Some(I::ThinkingOnlyResponse)),
             (Some(&stop), "", false, false, true, None),
+            (None, "", false, true, true, Some(I::ThinkingOnlyResponse)),
+            (None, "", false, false, true, None),
+            (Some(&other), "", false, false, true, Some(I::OtherBlocked)),
+            (Some(&blocked), "", false, false, false, Some(I::NoResponseText)),
+            (Some(&blocked), "", false, false, true, None),
             (Some(&stop), "\u{200b} <!-- x -->\n", false, false, false, Some(I::NoResponseText)),
             (Some(&stop), "<!-- x --> y", false, false, false, None),
             (Some(&stop), "<!-- never closed", false, false, false, None),

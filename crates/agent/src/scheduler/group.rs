@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use pollux_policy::Subject;
 use pollux_protocol::{Args, Effects, Tool, ToolError, ToolErrorKind};
 use serde_json::Value;
 
-use super::{Prepared, Queued, Ready, Scheduler};
+use super::{Hooked, Prepared, Queued, Ready, Scheduler};
 
 impl Scheduler<'_> {
     /// Takes the next group from the queue and prepares it: calls that may run beside each other up to
@@ -49,7 +50,7 @@ impl Scheduler<'_> {
     async fn prepare(&self, queued: Queued) -> Prepared {
         let name = &queued.call.name;
         let found = self.toolset.get(name);
-        let Some(tool) = found.filter(|tool| self.declares(tool.as_ref())).cloned() else {
+        let Some(tool) = found.filter(|tool| self.offers(tool.as_ref())).cloned() else {
             let error = ToolError::new(ToolErrorKind::ToolNotRegistered, self.not_found(name));
             return Err(Box::new((queued, error)));
         };
@@ -69,28 +70,41 @@ impl Scheduler<'_> {
         match prepared {
             Ok(invocation) => {
                 let effects: Effects = invocation.effects();
-                Ok(Ready { queued, tool, invocation, effects, decision: None })
+                Ok(Ready {
+                    queued,
+                    tool,
+                    invocation,
+                    effects,
+                    decision: None,
+                    hooked: Hooked::default(),
+                })
             }
             Err(error) => Err(Box::new((queued, error))),
         }
     }
 
-    fn declares(&self, tool: &dyn Tool) -> bool {
-        self.policy.declares(tool.name(), tool.kind(), self.mode)
+    /// The model was told of this tool.
+    fn offers(&self, tool: &dyn Tool) -> bool {
+        tool.is_offered_to(self.model, self.limits)
+            && self.policy.declares(Subject::of(tool), self.mode)
     }
 
     /// Suggests only tools that are on offer.
     fn not_found(&self, name: &str) -> String {
         let mut offered = self.toolset.clone();
-        offered.retain(|tool| self.declares(tool));
+        offered.retain(|tool| self.offers(tool));
         offered.not_found(name)
     }
 }
 
 fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
-    queued.call.args.as_object().ok_or_else(|| {
-        ToolError::new(ToolErrorKind::InvalidToolParams, "Value of params must be an object")
-    })
+    match &queued.call.args {
+        Value::Object(arguments) => Ok(arguments),
+        // A list is an object to the validator of the original; only its schema refuses it.
+        Value::Array(_) => Err("params must be object"),
+        _ => Err("Value of params must be an object"),
+    }
+    .map_err(|message| ToolError::new(ToolErrorKind::InvalidToolParams, message))
 }
 
 /// The model itself asked that this call waits for those before it.

@@ -13,7 +13,7 @@ use pollux_protocol::{
 };
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{Batch, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
+use super::{Batch, Ended, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
 
 /// What a call may take to come back after it was told to stop. Longer is not waited for: the call goes
 /// on dying behind.
@@ -38,9 +38,7 @@ impl Scheduler<'_> {
         queue: &mut VecDeque<Queued>,
         batch: &mut Batch,
     ) -> Result<(), JournalError> {
-        for ready in &group {
-            self.record_start(ready).await?;
-        }
+        self.record_starts(&group).await?;
         let (live, mut live_output) = mpsc::unbounded_channel();
         let places = Semaphore::new(AT_ONCE);
         let mut running: FuturesUnordered<_> = group
@@ -69,21 +67,29 @@ impl Scheduler<'_> {
             }
         }
         drop(running);
+        let mut ended = Vec::with_capacity(ran.len());
         for (ready, ran) in group.into_iter().zip(ran) {
             self.inputs.close(&ready.queued.call.id);
-            self.settle(ready, ran, queue, batch).await?;
+            ended.extend(self.settle(ready, ran, queue, batch).await);
         }
-        Ok(())
+        self.complete(batch, ended).await
     }
 
-    async fn record_start(&self, ready: &Ready) -> Result<(), JournalError> {
-        let call_id = ready.queued.call.id.clone();
-        if let Some(decision) = ready.decision {
-            self.emitter.record(Record::Decided { call_id: call_id.clone(), decision }).await?;
+    /// All calls of the group, in the log before the first of them starts.
+    async fn record_starts(&self, group: &[Ready]) -> Result<(), JournalError> {
+        let mut records = Vec::with_capacity(2 * group.len());
+        for ready in group {
+            let call_id = ready.queued.call.id.clone();
+            let decided = ready.decision;
+            records.extend(
+                decided.map(|decision| Record::Decided { call_id: call_id.clone(), decision }),
+            );
+            records.push(Record::CallStarted { call_id, effects: ready.effects.clone() });
         }
-        let effects = ready.effects.clone();
-        self.emitter.record(Record::CallStarted { call_id: call_id.clone(), effects }).await?;
-        self.moved(&call_id, CallStatus::Executing).await;
+        self.emitter.record_all(records).await?;
+        for ready in group {
+            self.moved(&ready.queued.call.id, CallStatus::Executing).await;
+        }
         Ok(())
     }
 
@@ -123,17 +129,20 @@ impl Scheduler<'_> {
                 .unwrap_or_else(|| "the tool failed without a message".to_owned());
             ToolError::new(ToolErrorKind::UnhandledException, message).into()
         });
-        Ran { index, output, duration: started.elapsed() }
+        let duration = started.elapsed();
+        let output = self.after_tool(ready, output).await;
+        Ran { index, output, duration }
     }
 
-    /// Ends a call that has run, or that was still running when the work was stopped.
+    /// What became of a call that has run, or that was still running when the work was stopped; none for one
+    /// that another call takes the place of.
     async fn settle(
         &self,
         ready: Ready,
         ran: Option<Ran>,
         queue: &mut VecDeque<Queued>,
         batch: &mut Batch,
-    ) -> Result<(), JournalError> {
+    ) -> Option<Ended> {
         let (output, duration) = match ran {
             Some(ran) => (Some(ran.output), ran.duration),
             None => (None, Duration::ZERO),
@@ -153,16 +162,17 @@ impl Scheduler<'_> {
                         let Queued { call, answers_as } = ready.queued;
                         let args = serde_json::Value::Object(args);
                         queue.push_front(Queued { call: Call { name, args, ..call }, answers_as });
-                        return Ok(());
+                        return None;
                     }
                     batch.directives.push(directive);
                 }
-                self.finish(batch, &ready.queued, Some(&ready), output, duration).await
+                let finished = self.finished_call(&ready.queued, Some(&ready), output, duration);
+                Some(Ended::new(finished, Some(&ready)))
             }
             so_far => {
                 let finished =
                     cancelled_call(&ready.queued, Some(&ready), INTERRUPTED, so_far, duration);
-                self.complete(batch, finished, Some(&ready)).await
+                Some(Ended::new(finished, Some(&ready)))
             }
         }
     }
@@ -190,7 +200,7 @@ pub(super) fn measure(finished: &FinishedCall) -> Measurement {
         success: finished.status == CallStatus::Success,
         decision: finished.decision,
         error,
-        content_length: output.map(|text| text.chars().count() as u64),
+        content_length: output.map(|text| text.encode_utf16().count() as u64),
         diff,
     })
 }

@@ -91,12 +91,14 @@ struct MemoryJournal {
 
 #[async_trait]
 impl Journal for MemoryJournal {
-    async fn append(&self, record: &Record) -> Result<(), JournalError> {
+    async fn append(&self, added: &[Record]) -> Result<(), JournalError> {
         let mut records = self.records.lock().unwrap();
-        if self.fails_after.is_some_and(|limit| records.len() >= limit) {
-            return Err(JournalError::NoSpace { path: "log".into() });
+        for record in added {
+            if self.fails_after.is_some_and(|limit| records.len() >= limit) {
+                return Err(JournalError::NoSpace { path: "log".into() });
+            }
+            records.push(record.clone());
         }
-        records.push(record.clone());
         Ok(())
     }
     async fn sync(&self) -> Result<(), JournalError> {
@@ -157,7 +159,15 @@ impl Bench {
             tool("shell", ToolKind::Execute, false),
         ]);
         let (emitter, _events) = Emitter::new(self.journal.clone(), Vec::new());
-        let policy = Policy { interactive: self.interactive, ..Policy::default() };
+        // The tools of these tests that only look are free.
+        let rules = pollux_policy::read(
+            pollux_policy::Tier::User,
+            std::path::Path::new("test.toml"),
+            "[[rule]]\ntoolName = \"look\"\ndecision = \"allow\"\npriority = 1\n\
+             [[rule]]\ntoolName = \"write\"\ndecision = \"allow\"\npriority = 1\nmodes = [\"autoEdit\"]\n",
+        );
+        let facts = pollux_policy::Facts { interactive: self.interactive, ..Default::default() };
+        let policy = Policy::new(facts, rules);
         let scheduler = Scheduler {
             emitter: &emitter,
             toolset: &toolset,
@@ -165,9 +175,11 @@ impl Bench {
             operator: &Answering(self.says),
             inputs: &CallInputs::default(),
             grants: &Grants::default(),
+            hooks: &HookEvents::new(pollux_hooks::Hooks::default(), emitter.clone()),
             cancel: &self.cancel,
             mode: self.mode,
-            media_in_responses: false,
+            model: "m",
+            limits: Limits::default(),
         };
         let calls = calls.iter().enumerate().map(|(index, (name, args))| Call {
             id: CallId::new(format!("c{index}")),
@@ -276,7 +288,7 @@ async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
         ("write", json!({})),
     ];
     let batch = bench.run(&calls).await.unwrap();
-    assert!(batch.cancelled);
+    assert!(batch.refused && !batch.ends_the_work(), "the model is told what was done");
     let mut lines = summary(&batch);
     lines.sort();
     assert_eq!(
@@ -284,10 +296,12 @@ async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
         [
             "c0 success done 0",
             "c1 cancelled [Operation Cancelled] Reason: User denied execution.",
-            "c2 cancelled [Operation Cancelled] Reason: User cancelled operation",
+            "c2 success done 2",
             "c3 cancelled [Operation Cancelled] Reason: User cancelled operation",
         ]
     );
+    let alone = bench.run(&calls[1..2]).await.unwrap();
+    assert!(alone.ends_the_work());
 }
 
 #[tokio::test]

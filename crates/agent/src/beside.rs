@@ -1,0 +1,217 @@
+//! Models for calls beside the conversation.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use pollux_protocol::{
+    ApprovalMode, CancellationToken, Choice, Chunk, ChunkStream, JsonRequest, Model, ModelError,
+    Models, Part, Request, SelectContext, SideModels, Usage,
+};
+use serde_json::Value;
+
+use crate::emitter::Emitter;
+use crate::turn::Turn;
+use crate::watch::{Asked, Watch};
+
+/// The models of a session for whoever makes a side call. What is asked of them is told to the observers as what the
+/// conversation asks is.
+pub struct WatchedModels {
+    models: Arc<dyn Models>,
+    watch: Watch,
+    conversation: Mutex<Conversation>,
+}
+
+/// What the conversation is at, as far as side calls follow it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conversation {
+    /// The model that was asked for.
+    pub(crate) requested: String,
+    pub(crate) mode: ApprovalMode,
+    /// The prompt under way.
+    pub(crate) prompt_id: String,
+    /// The instruction of its last request.
+    pub(crate) instruction: Option<Arc<str>>,
+}
+
+impl WatchedModels {
+    /// Side calls with these models, told to `emitter`. `log_prompts`: figures carry the texts too.
+    pub fn new(models: Arc<dyn Models>, emitter: Emitter, log_prompts: bool) -> Self {
+        let watch = Watch::new(emitter, log_prompts);
+        Self { models, watch, conversation: Mutex::default() }
+    }
+
+    /// The conversation has moved on.
+    pub(crate) fn follow(&self, conversation: Conversation) {
+        *self.conversation() = conversation;
+    }
+
+    fn conversation(&self) -> MutexGuard<'_, Conversation> {
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl SideModels for WatchedModels {
+    async fn select(&self, alias: &str) -> Result<Choice, ModelError> {
+        let conversation = self.conversation().clone();
+        let context = SelectContext {
+            requested: alias.to_owned(),
+            mode: conversation.mode,
+            beside: Some(conversation.requested),
+        };
+        let choice = self.models.select(&context).await?;
+        let model = Arc::new(WatchedModel {
+            inner: choice.model,
+            watch: self.watch.clone(),
+            prompt_id: conversation.prompt_id,
+        });
+        Ok(Choice { model, ..choice })
+    }
+
+    fn instruction(&self) -> Option<Arc<str>> {
+        self.conversation().instruction.clone()
+    }
+}
+
+/// A model whose requests are told.
+struct WatchedModel {
+    inner: Arc<dyn Model>,
+    watch: Watch,
+    /// For requests that name none.
+    prompt_id: String,
+}
+
+impl WatchedModel {
+    fn named(&self, mut request: Request) -> Request {
+        if request.prompt_id.is_empty() {
+            request.prompt_id.clone_from(&self.prompt_id);
+        }
+        request
+    }
+
+    /// An answer that comes as a whole; `shown` is what the figures see of it.
+    async fn whole<T, F>(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+        send: impl FnOnce(Request) -> F,
+        shown: impl FnOnce(&T) -> Chunk,
+    ) -> Result<T, ModelError>
+    where
+        F: Future<Output = Result<T, ModelError>>,
+    {
+        let mut asked = Asked::new(self.inner.name(), self.named(request));
+        let answer = self.watch.open(&mut asked, cancel, send).await;
+        let mut turn = Turn::default();
+        if let Ok(answer) = &answer {
+            turn.take(shown(answer));
+        }
+        self.watch.close(&asked, &turn, answer.as_ref().err()).await;
+        answer
+    }
+}
+
+#[async_trait]
+impl Model for WatchedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let mut asked = Asked::new(self.inner.name(), self.named(request));
+        let send = |request| self.inner.stream(request, cancel.clone());
+        let inner = match self.watch.open(&mut asked, &cancel, send).await {
+            Ok(inner) => inner,
+            Err(error) => {
+                self.watch.close(&asked, &Turn::default(), Some(&error)).await;
+                return Err(error);
+            }
+        };
+        let watch = self.watch.clone();
+        let watched = Watched { inner, watch, asked, turn: Turn::default(), cancel };
+        let chunks = stream::unfold(Some(watched), |watched| async { watched?.next().await });
+        Ok(chunks.boxed())
+    }
+
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        let send = |request| self.inner.generate(request, cancel.clone());
+        self.whole(request, &cancel, send, Chunk::clone).await
+    }
+
+    async fn generate_json(
+        &self,
+        request: JsonRequest,
+        cancel: CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let JsonRequest { request, schema, max_attempts } = request;
+        let send = |request| {
+            self.inner.generate_json(JsonRequest { request, schema, max_attempts }, cancel.clone())
+        };
+        let shown = |(value, usage): &(Value, Usage)| Chunk {
+            parts: vec![Part::text(value.to_string())],
+            usage: Some(*usage),
+            ..Chunk::default()
+        };
+        self.whole(request, &cancel, send, shown).await
+    }
+
+    /// Counting is no request in the figures.
+    async fn count_tokens(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<u64, ModelError> {
+        self.inner.count_tokens(request, cancel).await
+    }
+
+    /// Nor is embedding.
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        cancel: CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        self.inner.embed(texts, cancel).await
+    }
+}
+
+/// An answer on its way.
+struct Watched {
+    inner: ChunkStream,
+    watch: Watch,
+    asked: Asked,
+    turn: Turn,
+    cancel: CancellationToken,
+}
+
+impl Watched {
+    /// The next piece, and what is left after it.
+    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Option<Self>)> {
+        let next = self.cancel.run_until_cancelled(self.inner.next()).await;
+        match next.unwrap_or_else(|| Some(Err(ModelError::cancelled()))) {
+            Some(Ok(chunk)) => {
+                self.turn.take(chunk.clone());
+                Some((Ok(chunk), Some(self)))
+            }
+            Some(Err(error)) => {
+                self.watch.close(&self.asked, &self.turn, Some(&error)).await;
+                Some((Err(error), None))
+            }
+            None => {
+                self.watch.close(&self.asked, &self.turn, None).await;
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

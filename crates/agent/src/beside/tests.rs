@@ -1,0 +1,236 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pollux_protocol::{
+    Event, FinishReason, Journal, JournalError, Limits, Measurement, ModelErrorKind, ModelRole,
+    Observer, Record, RetryNotice,
+};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::*;
+
+/// Answers everything with one word, or fails; notes what it was asked.
+#[derive(Default)]
+struct OneWord {
+    fails: AtomicBool,
+    hangs: AtomicBool,
+    asked: Mutex<Vec<String>>,
+}
+
+impl OneWord {
+    async fn answer(&self, request: &Request) -> Result<Chunk, ModelError> {
+        self.asked.lock().unwrap().push(request.prompt_id.clone());
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        if self.fails.load(Ordering::SeqCst) {
+            let error = ModelError::new(ModelErrorKind::Busy, "overloaded");
+            return Err(ModelError { status: Some(503), ..error });
+        }
+        Ok(Chunk {
+            parts: vec![Part::text("word")],
+            finish: Some(FinishReason::Stop),
+            usage: Some(Usage { prompt: 3, total: 4, ..Usage::default() }),
+            model_version: Some("small-1".to_owned()),
+            ..Chunk::default()
+        })
+    }
+}
+
+struct Shared(Arc<OneWord>);
+
+#[async_trait]
+impl Model for Shared {
+    fn name(&self) -> &'static str {
+        "small"
+    }
+    async fn stream(
+        &self,
+        request: Request,
+        _cancel: CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let chunk = self.0.answer(&request).await;
+        Ok(stream::iter([chunk]).boxed())
+    }
+    async fn generate(
+        &self,
+        request: Request,
+        _cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        if let Some(tell) = &request.on_retry {
+            tell(RetryNotice {
+                attempt: 1,
+                max_attempts: 2,
+                delay: std::time::Duration::ZERO,
+                reason: "503 busy".to_owned(),
+                error_type: "ApiError".to_owned(),
+            });
+            tokio::task::yield_now().await;
+        }
+        self.0.answer(&request).await
+    }
+    async fn generate_json(
+        &self,
+        request: JsonRequest,
+        _cancel: CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let chunk = self.0.answer(&request.request).await?;
+        Ok((json!({ "said": chunk.text() }), chunk.usage.unwrap_or_default()))
+    }
+    async fn count_tokens(&self, _: Request, _: CancellationToken) -> Result<u64, ModelError> {
+        Ok(1)
+    }
+    async fn embed(
+        &self,
+        _: Vec<String>,
+        _: CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl Models for Shared {
+    async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
+        let reason =
+            format!("{} beside {}", context.requested, context.beside.as_deref().unwrap_or("-"));
+        Ok(Choice {
+            model: Arc::new(Self(Arc::clone(&self.0))),
+            name: "small".to_owned(),
+            limits: Limits::default(),
+            family: "modern",
+            reason,
+        })
+    }
+}
+
+struct NoLog;
+
+#[async_trait]
+impl Journal for NoLog {
+    async fn append(&self, _records: &[Record]) -> Result<(), JournalError> {
+        Ok(())
+    }
+    async fn sync(&self) -> Result<(), JournalError> {
+        Ok(())
+    }
+}
+
+/// Notes the figures in words.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn observe(&self, event: &Event) {
+        let note = match event {
+            Event::Waiting(_) => "waiting".to_owned(),
+            Event::Measured(measurement) => match &**measurement {
+                Measurement::ApiRequest(one) => {
+                    format!("{} asks {} for {}", one.prompt_id, one.model, one.role.as_str())
+                }
+                Measurement::ApiResponse(one) => {
+                    format!("{} answers in {} tokens", one.model, one.usage.total)
+                }
+                Measurement::ApiError(one) => format!("{} fails: {}", one.model, one.error_type),
+                _ => return,
+            },
+            _ => return,
+        };
+        self.0.lock().unwrap().push(note);
+    }
+}
+
+struct Bench {
+    model: Arc<OneWord>,
+    notes: Arc<Notes>,
+    watched: WatchedModels,
+    _events: tokio::sync::mpsc::Receiver<Arc<Event>>,
+}
+
+fn bench() -> Bench {
+    let (model, notes) = (Arc::new(OneWord::default()), Arc::new(Notes::default()));
+    let (emitter, events) = Emitter::new(Arc::new(NoLog), vec![notes.clone()]);
+    let watched = WatchedModels::new(Arc::new(Shared(Arc::clone(&model))), emitter, false);
+    watched.follow(Conversation {
+        requested: "large".to_owned(),
+        prompt_id: "p1".to_owned(),
+        instruction: Some("be kind".into()),
+        mode: ApprovalMode::Default,
+    });
+    Bench { model, notes, watched, _events: events }
+}
+
+impl Bench {
+    fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.notes.0.lock().unwrap())
+    }
+}
+
+fn request() -> Request {
+    Request { role: ModelRole::UtilityTool, ..Request::default() }
+}
+
+#[tokio::test]
+async fn every_way_of_asking_is_told_as_a_request_and_its_answer() {
+    let bench = bench();
+    let choice = bench.watched.select("web-search").await.unwrap();
+    assert_eq!(choice.reason, "web-search beside large");
+    assert_eq!(bench.watched.instruction().as_deref(), Some("be kind"));
+    let cancel = CancellationToken::new;
+
+    let mut chunks = choice.model.stream(request(), cancel()).await.unwrap();
+    assert_eq!(chunks.next().await.unwrap().unwrap().text(), "word");
+    assert!(chunks.next().await.is_none());
+    let told = ["p1 asks small for utility_tool", "small-1 answers in 4 tokens"];
+    assert_eq!(bench.notes(), told);
+
+    let json = JsonRequest { request: request(), schema: json!({}), max_attempts: 1 };
+    let (value, _) = choice.model.generate_json(json, cancel()).await.unwrap();
+    assert_eq!(value, json!({"said": "word"}));
+    assert_eq!(bench.notes(), [told[0], "small answers in 4 tokens"]);
+
+    let named = Request { prompt_id: "own".to_owned(), ..request() };
+    choice.model.generate(named, cancel()).await.unwrap();
+    assert_eq!(*bench.model.asked.lock().unwrap(), ["p1", "p1", "own"]);
+}
+
+#[tokio::test]
+async fn an_attempt_that_failed_is_a_request_of_its_own() {
+    let bench = bench();
+    let choice = bench.watched.select("x").await.unwrap();
+    choice.model.generate(request(), CancellationToken::new()).await.unwrap();
+    let asks = "p1 asks small for utility_tool";
+    assert_eq!(
+        bench.notes(),
+        [asks, "small fails: ApiError", "waiting", asks, "small-1 answers in 4 tokens"]
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_as_an_error() {
+    let bench = bench();
+    bench.model.fails.store(true, Ordering::SeqCst);
+    let choice = bench.watched.select("x").await.unwrap();
+    let json = JsonRequest { request: request(), schema: json!({}), max_attempts: 1 };
+    choice.model.generate_json(json, CancellationToken::new()).await.unwrap_err();
+    let mut chunks = choice.model.stream(request(), CancellationToken::new()).await.unwrap();
+    assert!(chunks.next().await.unwrap().is_err());
+    assert!(chunks.next().await.is_none());
+    let told = ["p1 asks small for utility_tool", "small fails: ApiError"];
+    assert_eq!(bench.notes(), [told, told].concat());
+}
+
+#[tokio::test]
+async fn a_cancelled_call_returns_although_the_model_hangs() {
+    let bench = bench();
+    bench.model.hangs.store(true, Ordering::SeqCst);
+    let choice = bench.watched.select("x").await.unwrap();
+    let cancel = CancellationToken::new();
+    let asking = choice.model.generate(request(), cancel.clone());
+    let (answer, ()) = tokio::join!(asking, async { cancel.cancel() });
+    assert_eq!(answer.unwrap_err().kind, ModelErrorKind::Cancelled);
+    assert_eq!(
+        bench.notes().last().map(String::as_str),
+        Some("small fails: FatalCancellationError")
+    );
+}

@@ -1,0 +1,155 @@
+//! The user's programs around a request: what they change before it is sent, and about what comes back.
+
+use std::sync::Arc;
+
+use pollux_hooks::llm::{self, RequestChange};
+use pollux_protocol::{
+    CancellationToken, Choice, Chunk, Event, HookEvent, HookPayload, Models, Request,
+    SelectContext, Severity, ToolChoice, ToolMode,
+};
+use serde_json::Value;
+
+use super::Chat;
+use crate::hook_events::HookEvents;
+
+/// A program did not let a request or its answer go its way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Interference {
+    /// All work is to stop, for this reason.
+    Stopped(String),
+    /// This was not let through; the answer, if there is one, stands in its place.
+    Blocked(Option<Box<Chunk>>),
+}
+
+/// The programs around the requests of a conversation.
+#[derive(Clone)]
+pub(super) struct Hooked {
+    pub(super) events: HookEvents,
+    /// Finds the model that a program asks for instead.
+    pub(super) models: Arc<dyn Models>,
+}
+
+/// A request as it is sent, and as programs are told of it afterwards.
+pub(super) struct Prepared {
+    pub(super) choice: Choice,
+    pub(super) request: Request,
+    /// None where nobody is to be told.
+    pub(super) told: Option<Value>,
+}
+
+impl Chat {
+    /// Lets programs look at a request and change it.
+    ///
+    /// # Errors
+    /// It is not to be sent.
+    pub(super) async fn before(
+        &self,
+        choice: Choice,
+        request: Request,
+        cancel: &CancellationToken,
+    ) -> Result<Prepared, Interference> {
+        let mut prepared = Prepared { choice, request, told: None };
+        let Some(hooked) = &self.hooked else { return Ok(prepared) };
+        if hooked.events.has(HookEvent::BeforeModel) {
+            let payload = HookPayload::BeforeModel { llm_request: prepared.describe() };
+            let result = hooked.events.fire(&payload, cancel).await;
+            if let Some(reason) = result.stop {
+                return Err(Interference::Stopped(reason));
+            }
+            if let Some(reason) = result.block {
+                let answer = result.llm_response.as_ref().and_then(llm::answer);
+                return Err(self.block(reason, answer).await);
+            }
+            if let Some(change) = &result.llm_request {
+                self.change(hooked, &mut prepared, &RequestChange::read(change)).await;
+            }
+        }
+        if hooked.events.has(HookEvent::BeforeToolSelection) {
+            let payload = HookPayload::BeforeToolSelection { llm_request: prepared.describe() };
+            if let Some(choice) = hooked.events.fire(&payload, cancel).await.tool_choice {
+                prepared.choose_tools(choice);
+            }
+        }
+        if hooked.events.has(HookEvent::AfterModel) {
+            prepared.told = Some(prepared.describe());
+        }
+        Ok(prepared)
+    }
+
+    /// Lets programs look at a piece of an answer and replace it.
+    ///
+    /// # Errors
+    /// It is not to be shown.
+    pub(super) async fn after(
+        &self,
+        told: Option<&Value>,
+        chunk: Chunk,
+        cancel: &CancellationToken,
+    ) -> Result<Chunk, Interference> {
+        let (Some(hooked), Some(told)) = (&self.hooked, told) else { return Ok(chunk) };
+        let llm_response = llm::response(&chunk);
+        let payload = HookPayload::AfterModel { llm_request: told.clone(), llm_response };
+        let result = hooked.events.fire(&payload, cancel).await;
+        let answer = result.llm_response.as_ref().and_then(llm::answer);
+        if let Some(reason) = result.stop {
+            return Err(Interference::Stopped(reason));
+        }
+        if let Some(reason) = result.block {
+            return Err(self.block(reason, answer).await);
+        }
+        let Some(answer) = answer else { return Ok(chunk) };
+        Ok(Chunk {
+            parts: answer.parts,
+            finish: answer.finish.or(chunk.finish),
+            usage: answer.usage.or(chunk.usage),
+            ..chunk
+        })
+    }
+
+    async fn block(&self, reason: String, answer: Option<Chunk>) -> Interference {
+        self.emitter.emit(Event::Blocked { reason }).await;
+        Interference::Blocked(answer.map(Box::new))
+    }
+
+    async fn change(&self, hooked: &Hooked, prepared: &mut Prepared, change: &RequestChange) {
+        if let Some(requested) = change.model.clone().filter(|name| *name != prepared.choice.name) {
+            let context = SelectContext { requested, ..SelectContext::default() };
+            match hooked.models.select(&context).await {
+                Ok(choice) => prepared.choice = choice,
+                Err(error) => {
+                    let text = format!(
+                        "The model {} that a hook asks for cannot be used: {error}",
+                        context.requested
+                    );
+                    self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+                }
+            }
+        }
+        if let Some(entries) = change.apply(&prepared.request.entries) {
+            prepared.request.entries = entries;
+        }
+        prepared.request.adjustments.tuning = change.tuning.clone();
+    }
+}
+
+impl Prepared {
+    fn describe(&self) -> Value {
+        let asked = self.choice.model.tuning(&self.request);
+        let tuning = self.request.adjustments.tuning.clone().over(asked);
+        llm::request(&self.choice.name, &self.request.entries, &tuning)
+    }
+
+    /// A model that stays free is offered fewer tools; else it is told what it must or must not do.
+    fn choose_tools(&mut self, mut choice: ToolChoice) {
+        let tools = &self.request.tools;
+        choice.allowed.retain(|name| tools.iter().any(|tool| tool.name == *name));
+        match choice.mode {
+            ToolMode::Auto if choice.allowed.is_empty() => {}
+            ToolMode::Auto => {
+                let allowed = tools.iter().filter(|tool| choice.allowed.contains(&tool.name));
+                self.request.tools = allowed.cloned().collect();
+            }
+            ToolMode::Any | ToolMode::None => self.request.adjustments.tool_choice = Some(choice),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Where events reach the user's programs: each is fired from here, and what the programs say and fail at is told.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use pollux_hooks::{HookResult, HookRun, Hooks};
+use pollux_protocol::{CancellationToken, Event, HookEvent, HookPayload, Measurement, Severity};
+
+use crate::emitter::Emitter;
+
+/// The hooks of a session, and where they are heard.
+#[derive(Clone)]
+pub(crate) struct HookEvents {
+    hooks: Hooks,
+    emitter: Emitter,
+    /// Failures at the events of one request that were told: pieces of an answer come often.
+    told: Arc<Mutex<BTreeSet<(HookEvent, String)>>>,
+}
+
+impl HookEvents {
+    pub(crate) fn new(hooks: Hooks, emitter: Emitter) -> Self {
+        Self { hooks, emitter, told: Arc::default() }
+    }
+
+    /// Whether an event concerns anybody: only then need it be described.
+    pub(crate) fn has(&self, event: HookEvent) -> bool {
+        self.hooks.has(event)
+    }
+
+    /// Fires an event and gives back what was decided. With `cancel` the programs are ended and nothing is decided.
+    pub(crate) async fn fire(
+        &self,
+        payload: &HookPayload,
+        cancel: &CancellationToken,
+    ) -> HookResult {
+        let event = payload.event();
+        if event == HookEvent::BeforeModel
+            && let Ok(mut told) = self.told.lock()
+        {
+            told.clear();
+        }
+        let fired = self.hooks.fire(payload, cancel).await;
+        for run in &fired.runs {
+            self.emitter.measure(Measurement::HookCall(run.measure())).await;
+            if let Some(message) = run.system_message() {
+                let (hook, message) = (run.hook.clone(), message.to_owned());
+                self.emitter.emit(Event::HookSaid { event, hook, message }).await;
+            }
+        }
+        self.warn(event, &fired.runs).await;
+        fired.result
+    }
+
+    async fn warn(&self, event: HookEvent, runs: &[HookRun]) {
+        let failed = |run: &HookRun| Some((run.hook.clone(), run.failure()?));
+        let failures: Vec<(String, String)> = runs.iter().filter_map(failed).collect();
+        if failures.is_empty() {
+            return;
+        }
+        let (names, reasons): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
+        let names = names.join(", ");
+        let is_of_a_request = matches!(
+            event,
+            HookEvent::BeforeModel | HookEvent::BeforeToolSelection | HookEvent::AfterModel
+        );
+        if is_of_a_request
+            && self.told.lock().is_ok_and(|mut told| !told.insert((event, names.clone())))
+        {
+            return;
+        }
+        let reasons = reasons.join(", ");
+        let text = format!("Hook(s) [{names}] failed for event {event}: {reasons}.");
+        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+    }
+}

@@ -1,0 +1,293 @@
+//! Old results of tools become short: what was read twenty turns ago is seldom looked at again, and is sent with every
+//! request.
+//!
+//! The whole result goes to a file that the model can read; a preview with the file's path stays. The session log keeps
+//! what was there. Thresholds are those of Gemini CLI (core §10).
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use pollux_protocol::{FunctionResponse, History, Measurement, Part, Role, estimate};
+use serde_json::{Value, json};
+
+/// Results of these are never masked: they say how to go on.
+const EXEMPT: [&str; 4] = ["activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"];
+/// Stands around what is left of a result.
+const OPENING: &str = "<tool_output_masked>";
+const CLOSING: &str = "</tool_output_masked>";
+/// Stands before what a command has printed.
+const UNTRUSTED: &str = "<untrusted_context>\n";
+/// Characters of a preview from each end.
+const SHOWN: usize = 250;
+/// Lines of a command's output that are shown from each end.
+const SHOWN_LINES: usize = 10;
+/// Characters of such a line: a preview is short whatever the lines are.
+const SHOWN_OF_LINE: usize = 500;
+
+/// When results are masked, and where they go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaskingOptions {
+    /// Estimated tokens of the newest results that are never masked
+    /// (`contextManagement.tools.outputMasking.protectionThresholdTokens`).
+    pub protected: f64,
+    /// Nothing is done before this many tokens can be masked (`….minPrunableThresholdTokens`).
+    pub least: f64,
+    /// The latest results are neither masked nor counted (`….protectLatestTurn`).
+    pub protect_latest: bool,
+    /// The folder for the whole results (`…/tool-outputs/session-<id>`); made when needed.
+    pub directory: PathBuf,
+}
+
+/// Masks the conversation of one session.
+#[derive(Debug)]
+pub(crate) struct Masking {
+    options: MaskingOptions,
+    /// Maskable tokens of each entry, by its serial: an entry never changes.
+    tokens: HashMap<u64, f64>,
+    /// Place and serial of the newest entry that was looked at to be masked: what is before it is settled.
+    settled: Option<(usize, u64)>,
+}
+
+/// A result that is to be masked.
+#[derive(Debug, PartialEq)]
+struct Mask {
+    entry: usize,
+    part: usize,
+    file: PathBuf,
+    /// The whole response.
+    whole: String,
+    masked: Value,
+    before: f64,
+    after: f64,
+}
+
+/// What is to be masked, oldest last.
+#[derive(Debug, Default, PartialEq)]
+struct Plan {
+    masks: Vec<Mask>,
+    prunable: f64,
+}
+
+impl Masking {
+    pub(crate) fn new(options: MaskingOptions) -> Self {
+        Self { options, tokens: HashMap::new(), settled: None }
+    }
+
+    /// Masks what is old enough. A result whose file cannot be written stays as it is.
+    pub(crate) async fn apply(&mut self, history: &mut History) -> Option<Measurement> {
+        let boundary = self.boundary(history)?;
+        let plan = plan(history, self.settled_before(history), boundary, &self.options.directory);
+        let saved = tokio::task::spawn_blocking(move || {
+            let keep = |mask: &Mask| save(&mask.file, &mask.whole).is_ok();
+            let masks = plan.masks.into_iter().filter(keep).collect();
+            Plan { masks, ..plan }
+        });
+        let Plan { masks, prunable } = saved.await.ok()?;
+        let sum = |tokens: fn(&Mask) -> f64| masks.iter().map(tokens).sum::<f64>() as u64;
+        let count = masks.len() as u64;
+        let measurement = Measurement::ToolOutputMasked {
+            before: sum(|mask| mask.before),
+            after: sum(|mask| mask.after),
+            count,
+            prunable: prunable as u64,
+        };
+        let changes = masks.into_iter().map(|mask| (mask.entry, mask.part, mask.masked));
+        history.replace_responses(changes.collect());
+        self.tokens.clear();
+        self.settled = history.entries().get(boundary.0).map(|entry| (boundary.0, entry.serial()));
+        (count > 0).then_some(measurement)
+    }
+
+    /// How many entries need no look any more, in a conversation that was not rewound since.
+    fn settled_before(&self, history: &History) -> usize {
+        let still = |(place, serial): &(usize, u64)| {
+            history.entries().get(*place).is_some_and(|entry| entry.serial() == *serial)
+        };
+        self.settled.filter(still).map_or(0, |(place, _)| place)
+    }
+
+    /// Where masking begins: what is before this part of this entry, and it itself, is old. None while it is too little.
+    fn boundary(&mut self, history: &History) -> Option<(usize, usize)> {
+        let entries = history.entries();
+        let end = entries.len().saturating_sub(usize::from(self.options.protect_latest));
+        let start = self.settled_before(history).min(end);
+        let (mut passed, mut prunable, mut boundary) = (0.0, 0.0, None);
+        for (index, entry) in entries[..end].iter().enumerate().skip(start).rev() {
+            let count = || {
+                let parts = maskable(entry.content());
+                parts.map(|(_, part, _)| estimate::part(part)).sum()
+            };
+            let tokens = *self.tokens.entry(entry.serial()).or_insert_with(count);
+            if boundary.is_some() {
+                prunable += tokens;
+            } else if passed + tokens <= self.options.protected {
+                passed += tokens;
+            } else {
+                for (place, part, _) in
+                    maskable(entry.content()).collect::<Vec<_>>().into_iter().rev()
+                {
+                    let tokens = estimate::part(part);
+                    passed += tokens;
+                    if boundary.is_none() && passed > self.options.protected {
+                        boundary = Some((index, place));
+                    }
+                    if boundary.is_some() {
+                        prunable += tokens;
+                    }
+                }
+            }
+        }
+        boundary.filter(|_| prunable >= self.options.least)
+    }
+}
+
+/// The responses of a content that may be masked, each with its place.
+fn maskable(
+    content: &pollux_protocol::Content,
+) -> impl Iterator<Item = (usize, &Part, &FunctionResponse)> {
+    let parts = content.parts.iter().enumerate().filter(|_| content.role == Role::User);
+    parts.filter_map(|(place, part)| {
+        let response = part.as_response()?;
+        let exempt = EXEMPT.contains(&response.name.as_str()) || is_masked(&response.response);
+        (!exempt).then_some((place, part, response))
+    })
+}
+
+fn is_masked(response: &Value) -> bool {
+    let output = response.get("output").and_then(Value::as_str);
+    output.is_some_and(|output| output.starts_with(OPENING))
+}
+
+/// What becomes of everything up to the boundary. What would not become smaller is left out.
+fn plan(history: &History, start: usize, boundary: (usize, usize), directory: &Path) -> Plan {
+    let mut plan = Plan::default();
+    for (index, entry) in history.entries()[..=boundary.0].iter().enumerate().skip(start).rev() {
+        let parts = maskable(entry.content());
+        for (place, part, response) in parts.filter(|(place, ..)| (index, *place) <= boundary) {
+            let before = estimate::part(part);
+            plan.prunable += before;
+            let mask = mask(response, directory);
+            let mut masked = part.clone();
+            if let pollux_protocol::Body::Response(response) = &mut masked.body {
+                response.response = mask.1.clone();
+            }
+            let after = estimate::part(&masked);
+            if after < before {
+                let (file, masked, whole) = mask;
+                plan.masks.push(Mask {
+                    entry: index,
+                    part: place,
+                    file,
+                    whole,
+                    masked,
+                    before,
+                    after,
+                });
+            }
+        }
+    }
+    plan
+}
+
+/// The file of a result, what stands in its place, and what goes into the file.
+fn mask(response: &FunctionResponse, directory: &Path) -> (PathBuf, Value, String) {
+    let whole = whole(&response.response);
+    let file = directory.join(file_name(response, &whole));
+    let output = response.response.get("output").and_then(Value::as_str);
+    let preview = match (response.name.as_str(), output) {
+        ("run_shell_command", Some(output)) => command_preview(output),
+        _ => preview(&whole),
+    };
+    let shown = format!(
+        "{OPENING}\n{preview}\n\nOutput too large. Full output available at: {}\n{CLOSING}",
+        file.display()
+    );
+    (file, json!({ "output": shown }), whole)
+}
+
+/// What goes into the file: the words themselves, where there is nothing else, because a model reads a file by lines and
+/// text in JSON is one line; else JSON for people.
+fn whole(response: &Value) -> String {
+    let mut fields = response.as_object().into_iter().flatten();
+    match (fields.next(), fields.next()) {
+        (Some((_, Value::String(words))), None) => words.clone(),
+        _ => serde_json::to_string_pretty(response).unwrap_or_default(),
+    }
+}
+
+/// `<tool>_<call id>_<mark>.txt`. The mark comes from the text: a conversation that is resumed finds its files again.
+fn file_name(response: &FunctionResponse, whole: &str) -> String {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let safe = |text: &str| -> String {
+        let keep = |letter: char| match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter.to_ascii_lowercase(),
+            _ => '_',
+        };
+        text.chars().take(100).map(keep).collect()
+    };
+    let mut hasher = DefaultHasher::new();
+    whole.hash(&mut hasher);
+    let mark = hasher.finish() as u32;
+    format!("{}_{}_{mark:08x}.txt", safe(&response.name), safe(&response.id))
+}
+
+/// The two ends of a text.
+fn preview(text: &str) -> String {
+    match middle(text, 2 * SHOWN) {
+        Some((head, tail)) => format!("{head}\n... [TRUNCATED] ...\n{tail}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Head and tail of a text with more than `limit` characters.
+fn middle(text: &str, limit: usize) -> Option<(&str, &str)> {
+    text.char_indices().nth(limit)?;
+    let head = text.char_indices().nth(limit / 2)?.0;
+    let tail = text.char_indices().nth_back(limit / 2 - 1)?.0;
+    Some((&text[..head], &text[tail..]))
+}
+
+/// Of what a command has printed both ends; what is told besides (exit code, signal, processes) whole.
+fn command_preview(output: &str) -> String {
+    const SECTIONS: [&str; 5] =
+        ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
+    let (opening, output) = match output.strip_prefix(UNTRUSTED) {
+        Some(rest) => (UNTRUSTED, rest),
+        None => ("", output),
+    };
+    let lines: Vec<&str> = output.lines().collect();
+    // The sections stand at the end; what a command itself prints like one comes before them.
+    let is_section = |line: &&str| {
+        SECTIONS.iter().any(|name| line.starts_with(name))
+            || line.starts_with("</untrusted_context>")
+    };
+    let sections = lines.iter().rev().take_while(|line| is_section(line)).count();
+    let (printed, told) = lines.split_at(lines.len() - sections);
+    let short = |line: &&str| match middle(line, SHOWN_OF_LINE) {
+        Some((head, tail)) => format!("{head} ... {tail}"),
+        None => (*line).to_owned(),
+    };
+    let mut shown: Vec<String> = if printed.len() > 2 * SHOWN_LINES {
+        let (head, rest) = printed.split_at(SHOWN_LINES);
+        let (omitted, tail) = rest.split_at(rest.len() - SHOWN_LINES);
+        let gap = format!("... [{} lines omitted] ...", omitted.len());
+        head.iter().map(short).chain([gap]).chain(tail.iter().map(short)).collect()
+    } else {
+        printed.iter().map(short).collect()
+    };
+    shown.extend(told.iter().map(short));
+    format!("{opening}{}", shown.join("\n"))
+}
+
+/// Writes the whole result, unless it lies there already.
+fn save(file: &Path, whole: &str) -> Result<(), pollux_fs::Error> {
+    let there = pollux_fs::link_info(file);
+    if there.is_ok_and(|info| info.size == whole.len() as u64) {
+        return Ok(());
+    }
+    pollux_fs::Spool::create(file)?.write(whole.as_bytes())
+}
+
+#[cfg(test)]
+#[path = "masking/tests.rs"]
+mod tests;

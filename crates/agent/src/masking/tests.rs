@@ -1,0 +1,179 @@
+use pollux_protocol::EntryId;
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::*;
+
+/// A turn for each answer: the person asks, the model calls, the tool answers.
+fn conversation(answers: &[(&str, Value)]) -> History {
+    let mut history = History::new();
+    for (number, (tool, response)) in answers.iter().enumerate() {
+        let id = |kind: &str| EntryId::new(format!("{kind}{number}"));
+        let call = format!("c{number}");
+        history.push_user(id("u"), vec![Part::text("go on")]);
+        history.push_model(id("m"), vec![Part::call(&call, *tool, json!({}))]);
+        history.push_responses(id("r"), vec![Part::response(&call, *tool, response.clone())]);
+    }
+    history
+}
+
+fn options(directory: &Path) -> MaskingOptions {
+    let directory = directory.to_path_buf();
+    MaskingOptions { protected: 50_000.0, least: 30_000.0, protect_latest: true, directory }
+}
+
+/// An answer of about this many tokens.
+fn answer(tokens: usize) -> Value {
+    json!({ "output": "x".repeat(tokens * 4) })
+}
+
+async fn masked(history: &mut History, options: MaskingOptions) -> Vec<bool> {
+    Masking::new(options).apply(history).await;
+    let responses = history.entries().iter().flat_map(|entry| entry.content().responses());
+    responses.map(|response| is_masked(&response.response)).collect()
+}
+
+#[tokio::test]
+async fn only_what_is_old_and_much_is_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let table: &[(&[usize], &[bool])] = &[
+        (&[10_000; 3], &[false; 3]),
+        // The last does not count; 50,000 before it are kept, and 20,000 are too few to act.
+        (&[10_000, 10_000, 49_000, 10_000], &[false; 4]),
+        (&[30_000, 49_000, 90_000], &[true, false, false]),
+        (&[20_000, 49_000, 90_000], &[false, false, false]),
+        // The one that crosses the line is old.
+        (&[2_000, 60_000, 1], &[true, true, false]),
+        (&[20_000, 20_000, 20_000, 40_000, 1], &[true, true, true, false, false]),
+    ];
+    for (sizes, expected) in table {
+        let answers: Vec<_> = sizes.iter().map(|tokens| ("read_file", answer(*tokens))).collect();
+        let mut history = conversation(&answers);
+        assert_eq!(masked(&mut history, options(folder.path())).await, *expected, "{sizes:?}");
+        assert!(history.request().is_ok());
+    }
+    let mut history = conversation(&[("read_file", answer(90_000))]);
+    let all = MaskingOptions { protect_latest: false, ..options(folder.path()) };
+    assert_eq!(masked(&mut history, all).await, [true]);
+}
+
+#[tokio::test]
+async fn some_tools_are_exempt_and_small_answers_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut history = conversation(&[
+        ("ask_user", answer(40_000)),
+        ("glob", json!({"output": "a.txt"})),
+        ("grep_search", json!({"error": "y".repeat(160_000)})),
+        ("read_file", answer(51_000)),
+        ("read_file", answer(1)),
+    ]);
+    let result = masked(&mut history, options(folder.path())).await;
+    assert_eq!(result, [false, false, true, true, false]);
+    // What is masked is not masked again, and nothing new is old enough.
+    let entries: Vec<u64> = history.entries().iter().map(|entry| entry.serial()).collect();
+    assert!(Masking::new(options(folder.path())).apply(&mut history).await.is_none());
+    assert_eq!(entries, history.entries().iter().map(|entry| entry.serial()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn the_whole_answer_is_in_the_file_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{}é{}", "a".repeat(200_000), "b".repeat(200_000));
+    let whole = json!({ "output": long.clone() });
+    let mut history =
+        conversation(&[("Read File!", whole.clone()), ("x", answer(60_000)), ("x", answer(1))]);
+    let mut masking = Masking::new(options(folder.path()));
+    let Some(Measurement::ToolOutputMasked { before, after, count, prunable }) =
+        masking.apply(&mut history).await
+    else {
+        panic!("nothing was masked")
+    };
+    assert_eq!(count, 2);
+    assert!(before == prunable && after * 50 < before, "{before} {after} {prunable}");
+    let shown =
+        history.entries()[2].content().responses().next().unwrap().response["output"].clone();
+    let shown = shown.as_str().unwrap();
+    let (head, rest) = shown.split_once("\n... [TRUNCATED] ...\n").unwrap();
+    assert_eq!(head, format!("<tool_output_masked>\n{}", "a".repeat(250)));
+    let (tail, named) =
+        rest.split_once("\n\nOutput too large. Full output available at: ").unwrap();
+    assert_eq!(tail, "b".repeat(250));
+    let file = Path::new(named.strip_suffix("\n</tool_output_masked>").unwrap());
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("read_file__c0_"), "{name}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), long);
+}
+
+#[test]
+fn words_are_kept_as_words() {
+    assert_eq!(whole(&json!({"output": "a\nb"})), "a\nb");
+    assert_eq!(whole(&json!({"error": "e"})), "e");
+    assert_eq!(
+        whole(&json!({"output": "a", "error": "e"})),
+        "{\n  \"output\": \"a\",\n  \"error\": \"e\"\n}"
+    );
+    assert_eq!(whole(&json!({})), "{}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_leaves_the_answer_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let mut history = conversation(&[("glob", answer(90_000)), ("glob", answer(1))]);
+    let result = masked(&mut history, options(&folder.path().join("file"))).await;
+    assert_eq!(result, [false, false]);
+}
+
+#[test]
+fn a_commands_output_is_shown_by_lines() {
+    let lines: Vec<String> = (1..=50).map(|number| format!("line {number}")).collect();
+    let output = format!(
+        "<untrusted_context>\nOutput: {}\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>",
+        lines.join("\n")
+    );
+    let shown = command_preview(&output);
+    let expected = [
+        "<untrusted_context>",
+        "Output: line 1",
+        "line 10",
+        "... [30 lines omitted] ...",
+        "line 41",
+        "line 50",
+    ];
+    assert!(expected.iter().all(|line| shown.lines().any(|shown| shown == *line)), "{shown}");
+    assert!(
+        shown.ends_with("line 50\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>"),
+        "{shown}"
+    );
+    assert_eq!(shown.lines().count(), 25);
+    assert!(command_preview(&"z".repeat(1 << 20)).len() < 600);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..40_000, 0..6), 1..30)) {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = ["read_file", "run_shell_command", "ask_user", "glob", "grep_search", "x"];
+        let answers: Vec<_> = sizes.iter().map(|(size, tool)| (tools[*tool as usize], answer(*size))).collect();
+        let mut history = conversation(&answers);
+        let before = history.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(Masking::new(options(folder.path())).apply(&mut history));
+        prop_assert!(history.request().is_ok());
+        prop_assert_eq!(before.entries().len(), history.entries().len());
+        let mut kept = 0.0;
+        for (old, new) in before.entries().iter().zip(history.entries()).rev() {
+            prop_assert_eq!(old.id(), new.id());
+            if kept <= 50_000.0 && old.serial() != new.serial() {
+                // The first that is masked has crossed the line.
+                prop_assert!(kept + estimate::content(old.content()) > 50_000.0);
+                kept = f64::MAX;
+            }
+            kept += old.content().responses().map(|_| estimate::content(old.content())).sum::<f64>();
+            prop_assert!(estimate::content(new.content()) <= estimate::content(old.content()));
+        }
+        let contents = history.entries().iter().map(|entry| (entry.id().clone(), entry.content().clone()));
+        prop_assert!(History::restore(contents.collect::<Vec<_>>()).1.is_empty());
+    }
+}

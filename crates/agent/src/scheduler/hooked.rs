@@ -1,0 +1,298 @@
+//! The user's programs around a call.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use pollux_hooks::{HookResult, fenced};
+use pollux_policy::Verdict;
+use pollux_protocol::{
+    Args, Body, Confirmation, ConfirmationKind, Directive, Display, HookEvent, HookPayload, Part,
+    ToolCallPayload, ToolError, ToolErrorKind, ToolErrorPayload, ToolOutput, ToolResponsePayload,
+};
+use serde_json::{Value, json};
+
+use super::{Prepared, Queued, Ready, Scheduler};
+
+/// Tells the model that a program has changed what it asked for.
+const MODIFIED: &str =
+    "\n\n[System] Tool input parameters were modified by a hook before execution.";
+
+/// What programs said about a call before it was judged.
+#[derive(Debug, Default)]
+pub(super) struct Hooked {
+    /// It is not to run, and why.
+    pub(super) refusal: Option<ToolError>,
+    /// A person is to be asked even where policy lets it run.
+    pub(super) asks: bool,
+    /// The arguments are not the model's.
+    modified: bool,
+}
+
+impl Hooked {
+    /// Policy's verdict with that of the programs: they can make it stricter, never weaker.
+    pub(super) fn over(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Allow if self.asks => Verdict::Ask,
+            verdict => verdict,
+        }
+    }
+}
+
+/// A program wants a person to be asked, and there is none.
+pub(super) fn nobody_to_ask(tool: &str) -> ToolError {
+    let message = format!(
+        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode."
+    );
+    ToolError::new(ToolErrorKind::UnhandledException, message)
+}
+
+impl Scheduler<'_> {
+    /// Lets programs look at the calls of a group, all at once, before policy judges what they made of them.
+    pub(super) async fn before_tools(&self, group: Vec<Prepared>) -> Vec<Prepared> {
+        if !self.hooks.has(HookEvent::BeforeTool) {
+            return group;
+        }
+        let looked_at = group.into_iter().map(async |prepared| match prepared {
+            Ok(ready) => Ok(self.before_tool(ready).await),
+            failed @ Err(_) => failed,
+        });
+        join_all(looked_at).await
+    }
+
+    async fn before_tool(&self, mut ready: Ready) -> Ready {
+        let payload = HookPayload::BeforeTool(payload(&ready.queued));
+        let result = self.hooks.fire(&payload, self.cancel).await;
+        ready.hooked.refusal = refusal(&result);
+        ready.hooked.asks = result.ask;
+        if ready.hooked.refusal.is_none()
+            && let Some(args) = result.tool_input
+        {
+            self.rewrite(&mut ready, args).await;
+        }
+        ready
+    }
+
+    /// Makes the call anew with a program's arguments.
+    async fn rewrite(&self, ready: &mut Ready, args: Args) {
+        let (tool, given) = (Arc::clone(&ready.tool), args.clone());
+        let prepared = tokio::task::spawn_blocking(move || tool.prepare(&given)).await;
+        let prepared = prepared.unwrap_or_else(|panic| {
+            Err(ToolError::new(ToolErrorKind::UnhandledException, panic.to_string()))
+        });
+        match prepared {
+            Ok(invocation) => {
+                ready.effects = invocation.effects();
+                ready.invocation = invocation;
+                ready.queued.call.args = Value::Object(args);
+                ready.hooked.modified = true;
+            }
+            Err(error) => {
+                let message = format!(
+                    "Tool parameter modification by hook failed validation: {}",
+                    error.message
+                );
+                ready.hooked.refusal =
+                    Some(ToolError::new(ToolErrorKind::InvalidToolParams, message));
+            }
+        }
+    }
+
+    /// What a call gave, as it is told: programs have looked at it, and a change of theirs is named.
+    pub(super) async fn after_tool(&self, ready: &Ready, output: ToolOutput) -> ToolOutput {
+        let mut output = self.looked_at(ready, output).await;
+        if ready.hooked.modified && output.error.is_none() {
+            append(&mut output, MODIFIED);
+        }
+        output
+    }
+
+    /// Lets programs look at what a call gave.
+    async fn looked_at(&self, ready: &Ready, mut output: ToolOutput) -> ToolOutput {
+        if !self.hooks.has(HookEvent::AfterTool) {
+            return output;
+        }
+        let payload = HookPayload::AfterTool {
+            call: payload(&ready.queued),
+            tool_response: response(&output),
+        };
+        let result = self.hooks.fire(&payload, self.cancel).await;
+        if let Some(reason) = result.stop {
+            let shown = format!("Agent execution stopped by hook: {reason}");
+            return failed(output, ToolErrorKind::StopExecution, reason, shown);
+        }
+        if let Some(reason) = result.block {
+            let shown = format!("Tool result blocked: {reason}");
+            return failed(output, ToolErrorKind::ExecutionFailed, reason, shown);
+        }
+        if let Some(context) = result.additional_context.filter(|_| output.error.is_none()) {
+            append(&mut output, &format!("\n\n{}", fenced(&context)));
+        }
+        let tail = result.tail_call;
+        output
+            .directives
+            .extend(tail.map(|tail| Directive::TailCall { name: tail.name, args: tail.args }));
+        output
+    }
+
+    /// Tells programs that a person is about to be asked; nobody waits for them.
+    pub(super) fn notify(&self, confirmation: &Confirmation) {
+        if !self.hooks.has(HookEvent::Notification) {
+            return;
+        }
+        let payload = notification(confirmation);
+        let (hooks, cancel) = (self.hooks.clone(), self.cancel.clone());
+        tokio::spawn(async move { hooks.fire(&payload, &cancel).await });
+    }
+}
+
+/// A call as programs are told of it.
+fn payload(queued: &Queued) -> ToolCallPayload {
+    let Queued { call, answers_as } = queued;
+    ToolCallPayload {
+        tool_name: call.name.clone(),
+        tool_input: call.args.clone(),
+        mcp_context: None,
+        original_request_name: (call.name != *answers_as).then(|| answers_as.clone()),
+    }
+}
+
+/// Why a call is not to run.
+fn refusal(result: &HookResult) -> Option<ToolError> {
+    let (kind, message) = match (&result.stop, &result.block) {
+        (Some(reason), _) => {
+            (ToolErrorKind::StopExecution, format!("Agent execution stopped by hook: {reason}"))
+        }
+        (None, Some(reason)) => {
+            (ToolErrorKind::PolicyViolation, format!("Tool execution blocked: {reason}"))
+        }
+        (None, None) => return None,
+    };
+    Some(ToolError::new(kind, message))
+}
+
+/// A result as programs are told of it: a text by itself, else parts.
+fn response(output: &ToolOutput) -> ToolResponsePayload {
+    let llm_content = match (&output.error, &output.content[..]) {
+        (Some(error), _) => error.message.clone().into(),
+        (None, [Part { body: Body::Text(text), .. }]) => text.clone().into(),
+        (None, parts) => serde_json::to_value(parts).unwrap_or_default(),
+    };
+    let error = output.error.as_ref().map(|error| ToolErrorPayload {
+        message: error.message.clone(),
+        r#type: error.kind.as_str(),
+    });
+    ToolResponsePayload { llm_content, return_display: output.display.clone(), error }
+}
+
+/// Adds words to what the model is told.
+fn append(output: &mut ToolOutput, words: &str) {
+    match &mut output.content[..] {
+        [Part { body: Body::Text(text), .. }] => text.push_str(words),
+        _ => output.content.push(Part::text(words)),
+    }
+}
+
+/// The output as that of a call that failed. What it did stays in the figures.
+fn failed(output: ToolOutput, kind: ToolErrorKind, message: String, shown: String) -> ToolOutput {
+    ToolOutput {
+        content: Vec::new(),
+        display: Some(Display::Text(shown)),
+        error: Some(ToolError::new(kind, message)),
+        ..output
+    }
+}
+
+/// A question as programs are told of it.
+fn notification(confirmation: &Confirmation) -> HookPayload {
+    let title = &confirmation.title;
+    let (kind, wants) = match &confirmation.kind {
+        ConfirmationKind::Edit { .. } => ("edit", Some("editing")),
+        ConfirmationKind::Execute { .. } => ("exec", Some("execution")),
+        ConfirmationKind::Information { .. } => ("info", Some("information")),
+        ConfirmationKind::Plan { .. } => ("exit_plan_mode", None),
+        ConfirmationKind::Questions(_) => ("ask_user", None),
+    };
+    let message = match wants {
+        Some(wants) => format!("Tool {title} requires {wants}"),
+        None => "Tool requires confirmation".to_owned(),
+    };
+    let mut details = json!({ "type": kind, "title": title });
+    let more = match &confirmation.kind {
+        ConfirmationKind::Edit { path, patch, original, proposed, .. } => json!({
+            "fileName": path.file_name().map(|name| name.to_string_lossy()),
+            "filePath": path,
+            "fileDiff": patch,
+            "originalContent": original,
+            "newContent": proposed,
+            "isModifying": false,
+        }),
+        ConfirmationKind::Execute { command, programs } => {
+            json!({ "command": command, "rootCommand": programs.join(", ") })
+        }
+        ConfirmationKind::Information { prompt, urls } => json!({ "prompt": prompt, "urls": urls }),
+        ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => Value::Null,
+    };
+    if let (Value::Object(details), Value::Object(more)) = (&mut details, more) {
+        details.extend(more);
+    }
+    HookPayload::Notification { notification_type: "ToolPermission", message, details }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::CallId;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn programs_make_policy_stricter_never_weaker() {
+        let asking = Hooked { asks: true, ..Hooked::default() };
+        let deny = Verdict::Deny { message: None };
+        for (hooked, verdict, expected) in [
+            (&asking, Verdict::Allow, Verdict::Ask),
+            (&asking, Verdict::Ask, Verdict::Ask),
+            (&asking, deny.clone(), deny.clone()),
+            (&Hooked::default(), Verdict::Allow, Verdict::Allow),
+            (&Hooked::default(), deny.clone(), deny),
+        ] {
+            assert_eq!(hooked.over(verdict), expected);
+        }
+    }
+
+    #[test]
+    fn questions_as_programs_know_them() {
+        let told = |title: &str, kind: ConfirmationKind| {
+            let confirmation =
+                Confirmation { call_id: CallId::new("c"), title: title.to_owned(), kind };
+            Value::Object(notification(&confirmation).fields())
+        };
+        assert_eq!(
+            told(
+                "Confirm Shell Command",
+                ConfirmationKind::Execute {
+                    command: "a | b".into(),
+                    programs: vec!["a".into(), "b".into()]
+                }
+            ),
+            json!({"notification_type": "ToolPermission", "message": "Tool Confirm Shell Command requires execution",
+                "details": {"type": "exec", "title": "Confirm Shell Command", "command": "a | b", "rootCommand": "a, b"}})
+        );
+        assert_eq!(
+            told("Plan", ConfirmationKind::Questions(Vec::new())),
+            json!({"notification_type": "ToolPermission", "message": "Tool requires confirmation",
+                "details": {"type": "ask_user", "title": "Plan"}})
+        );
+    }
+
+    #[test]
+    fn words_follow_a_text_and_stand_beside_media() {
+        let mut text = ToolOutput::quiet("x");
+        append(&mut text, "\n\ny");
+        assert_eq!(text.content, [Part::text("x\n\ny")]);
+        let mut image =
+            ToolOutput { content: vec![Part::inline("image/png", "")], ..ToolOutput::default() };
+        append(&mut image, "y");
+        assert_eq!(image.content.len(), 2);
+    }
+}
