@@ -11,16 +11,20 @@ use clap::FromArgMatches;
 use pollux_config::Environment;
 
 mod checks;
+mod config;
 mod flags;
 mod generate;
+mod hooks;
 mod later;
 mod line;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use clap_complete::Shell;
-pub(crate) use flags::{Arguments, DemoArguments, OutputFormat};
+pub(crate) use config::{ConfigArguments, ConfigVerb};
+pub(crate) use flags::{Arguments, DemoArguments, OutputFormat, PolicyArguments};
 pub(crate) use generate::{completions, man};
+pub(crate) use hooks::{HooksArguments, HooksVerb};
 
 use line::{Asked, Line, Table};
 
@@ -52,6 +56,12 @@ pub(crate) enum Invocation {
     Run(Box<Arguments>),
     /// `demo`.
     Demo(DemoArguments),
+    /// `config VERB`.
+    Config(ConfigArguments),
+    /// `policy`.
+    Policy(PolicyArguments),
+    /// `hooks VERB`.
+    Hooks(HooksArguments),
     /// `completions SHELL`.
     Completions(Shell),
     /// `man`.
@@ -69,7 +79,13 @@ pub(crate) fn parse(
     called_as: &str,
 ) -> Result<Invocation, Exit> {
     let words = argv.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let table = Table::of([flags::main(called_as), flags::demo(), later::reserved_flags()]);
+    let table = Table::of([
+        flags::main(called_as),
+        flags::demo(),
+        config::flags(),
+        flags::policy(),
+        later::reserved_flags(),
+    ]);
     let line = Line::read(&table, words, later::GROUPS);
     let refuse = |message: String| {
         let help = flags::whole(called_as).render_help();
@@ -85,6 +101,13 @@ pub(crate) fn parse(
     }
     if let Some((group, rest)) = &line.group {
         checks::only_global(&line).map_err(refuse)?;
+        if hooks::is_called(group) {
+            if rest.iter().any(|word| word == "--help" || word == "-h") {
+                let words: Vec<&String> = std::iter::once(group).chain(rest).collect();
+                return Err(Exit::answer(help_of(&words, called_as)));
+            }
+            return hooks::read(rest).map(Invocation::Hooks).map_err(refuse);
+        }
         return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));
     }
     if let Some(message) = later::reserved(&line) {
@@ -101,6 +124,7 @@ pub(crate) fn parse(
         .matches(flags::main(called_as))
         .and_then(|matches| Arguments::from_arg_matches(&matches))
         .map_err(|error| refuse(error.to_string()))?;
+    let arguments = Arguments { sandbox: line.switch(later::SANDBOX), ..arguments };
     Ok(Invocation::Run(Box::new(arguments.tidy())))
 }
 
@@ -127,20 +151,31 @@ pub(crate) fn is_headless(
 
 /// The help of the subcommand that the line names, else of the program.
 fn help(line: &Line<'_>, called_as: &str) -> String {
+    help_of(&line.command_words().unwrap_or_default().iter().collect::<Vec<_>>(), called_as)
+}
+
+/// The help of the subcommand that the words begin with.
+fn help_of(words: &[&String], called_as: &str) -> String {
     let mut whole = flags::whole(called_as);
     // Building gives subcommands their full name in the usage.
     whole.build();
-    let named = line.command_words().and_then(|words| words.first());
-    let subcommand = named.and_then(|word| whole.find_subcommand_mut(word));
-    match subcommand {
-        Some(subcommand) => subcommand.render_help().to_string(),
-        None => whole.render_help().to_string(),
+    for word in words {
+        let Some(subcommand) = whole.find_subcommand(word) else { break };
+        whole = subcommand.clone();
     }
+    whole.render_help().to_string()
 }
+
+/// What may stand beside the words of `policy`.
+const POLICY_FLAGS: &[&str] =
+    &["debug", "mode", "json", "policy", "admin-policy", "allowed-tools", "skip-trust"];
 
 /// The subcommand that the whole line is, if it is one; otherwise its words are a prompt.
 fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
     let Some(words) = line.command_words() else { return Ok(None) };
+    if let Some(arguments) = config::read(line)? {
+        return Ok(Some(Invocation::Config(arguments)));
+    }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         [flags::DEMO] if line.only_has(&["debug", "keep", "output-format"]) => {
@@ -150,6 +185,15 @@ fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
                 .and_then(|matches| DemoArguments::from_arg_matches(&matches))
                 .map_err(|error| error.to_string())?;
             Ok(Some(Invocation::Demo(arguments)))
+        }
+        [flags::POLICY, "list"] | [flags::POLICY, "explain", _] if line.only_has(POLICY_FLAGS) => {
+            checks::choices(line)?;
+            let mut arguments = line
+                .matches(flags::policy())
+                .and_then(|matches| PolicyArguments::from_arg_matches(&matches))
+                .map_err(|error| error.to_string())?;
+            arguments.words.remove(0);
+            Ok(Some(Invocation::Policy(arguments)))
         }
         [flags::COMPLETIONS, shell] if line.only_has(&["debug"]) => {
             Ok(shell.parse().ok().map(Invocation::Completions))

@@ -6,21 +6,27 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pollux_agent::{
-    Chat, Commands, Emitter, Handle, PromptInputs, Session, SessionContext, SessionParts,
-    StreamRetries,
+    Chat, Commands, Emitter, Handle, MaskingOptions, PromptInputs, Session, SessionContext,
+    SessionParts, SharedToolset, StreamRetries, Toolset, WatchedModels,
 };
 use pollux_config::context::{self, ContextFiles, ContextOptions};
 use pollux_config::{Environment, names as variables};
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
+use pollux_hooks::Hooks;
+use pollux_models::local::{self, LocalServer};
 use pollux_models::{ModelsOptions, ReplaySource};
-use pollux_policy::{Exclusions, Policy};
-use pollux_protocol::{AgentHandle, History, Models, Observer, Op, SharedMode};
+use pollux_net::{Backoff, ClientOptions, PageClient};
+use pollux_protocol::{
+    AgentHandle, History, HookEvent, Models, Observer, Op, SharedMode, SideModels,
+};
 use pollux_session::{SessionLog, Statistics};
+use pollux_shell::BackgroundProcesses;
 use pollux_telemetry::Telemetry;
-use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions};
+use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions, WebAccess};
 
 use crate::exit::Failure;
 use crate::headless::stderr_line;
+use crate::hooks::LastWords;
 use crate::setup::{Setup, is_git, node_platform};
 
 /// Variables that hold credentials of models: commands do not see them.
@@ -34,20 +40,38 @@ const CREDENTIALS: [&str; 4] = [
 /// What the end of a run may take after its result is out: telemetry, the agent's last words.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long a page may keep silent.
+const PAGE_PATIENCE: Duration = Duration::from_secs(10);
+
 /// An agent at work, and what hangs on it.
 pub(crate) struct Assembled {
     pub(crate) handle: Handle,
     pub(crate) task: tokio::task::JoinHandle<()>,
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) telemetry: Option<Arc<Telemetry>>,
+    /// How long the agent may take to end.
+    farewell: Duration,
+    last_words: Arc<LastWords>,
+}
+
+/// What an agent starts with, beside its setup.
+pub(crate) struct Launch<'a> {
+    pub(crate) models: Arc<dyn Models>,
+    pub(crate) log: Arc<SessionLog>,
+    pub(crate) session_id: &'a str,
+    pub(crate) history: History,
+    pub(crate) statistics: Arc<Statistics>,
+    pub(crate) commands: Commands,
+    pub(crate) hooks: Hooks,
 }
 
 impl Assembled {
     /// Ends the agent and what hangs on it. What does not end in time dies with the process.
     pub(crate) async fn close(self) {
+        self.last_words.listen();
         // An agent that has ended needs no telling.
         drop(self.handle.send(Op::Close));
-        drop(tokio::time::timeout(FAREWELL, self.task).await);
+        drop(tokio::time::timeout(self.farewell, self.task).await);
         if let Some(telemetry) = &self.telemetry {
             telemetry.shutdown();
         }
@@ -55,8 +79,29 @@ impl Assembled {
 }
 
 impl Setup {
-    /// The models of the run. Fails without credentials; touches no network.
-    pub(crate) fn models(&self) -> Result<Arc<dyn Models>, Failure> {
+    /// The models of the run. Without credentials it fails, with what could be used instead; only then is
+    /// the network touched, on this machine.
+    pub(crate) async fn models(&self) -> Result<Arc<dyn Models>, Failure> {
+        let options = self.models_options();
+        let assembled = if pollux_models::is_undecided(&options) {
+            Err(pollux_models::undecided(&options, &self.local_servers().await))
+        } else {
+            pollux_models::assemble(&options)
+        };
+        assembled.map_err(|error| Failure::model(&error))
+    }
+
+    /// True when nothing says who is to answer.
+    pub(crate) fn is_undecided(&self) -> bool {
+        pollux_models::is_undecided(&self.models_options())
+    }
+
+    /// The model servers on this machine.
+    pub(crate) async fn local_servers(&self) -> Vec<LocalServer> {
+        local::discover(&local::ports(&self.loaded.environment)).await
+    }
+
+    fn models_options(&self) -> ModelsOptions {
         let arguments = &self.arguments;
         let file = |path: &PathBuf, strict| ReplaySource::File { path: path.clone(), strict };
         let replay =
@@ -66,7 +111,7 @@ impl Setup {
                 (None, None, Some(path)) => Some(file(path, true)),
                 (None, None, None) => None,
             };
-        pollux_models::assemble(&ModelsOptions {
+        ModelsOptions {
             settings: self.loaded.settings.clone(),
             environment: self.loaded.environment.clone(),
             user_settings: self.places.user_settings(),
@@ -76,24 +121,18 @@ impl Setup {
             record: arguments.record_responses.clone(),
             startup_model: self.model.clone(),
             client: "cli".to_owned(),
-        })
-        .map_err(|error| Failure::model(&error))
+        }
     }
 
     /// Starts the agent on the current runtime.
-    pub(crate) fn start(
-        self,
-        models: Arc<dyn Models>,
-        log: Arc<SessionLog>,
-        session_id: &str,
-        history: History,
-        statistics: Arc<Statistics>,
-        commands: Commands,
-    ) -> Assembled {
+    pub(crate) fn start(self, launch: Launch<'_>) -> Assembled {
+        let Launch { models, log, session_id, history, statistics, commands, hooks } = launch;
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
+        let last_words = Arc::new(LastWords::default());
+        observers.push(last_words.clone());
         let (emitter, events) = Emitter::new(log, observers);
         let settings = &self.loaded.settings;
         let retries = StreamRetries {
@@ -102,41 +141,57 @@ impl Setup {
         };
         let context_files = Arc::new(Mutex::new(context::discover(&self.context_options())));
         let mode = SharedMode::new(self.mode);
+        let beside =
+            Arc::new(WatchedModels::new(Arc::clone(&models), emitter.clone(), log_prompts));
+        let (reporter, news) = crate::reports::channel();
+        let tool_context = Arc::new(ToolContext {
+            reporter: Some(reporter),
+            ..self.tool_context(session_id, &context_files, mode.clone(), beside.clone())
+        });
+        let lists = crate::policy::tool_lists(&self.arguments, &self.loaded);
+        let mut tools = pollux_tools::builtin(&tool_context);
+        tools.retain(|tool| lists.keeps(tool.name()));
+        let toolset = SharedToolset::new(Toolset::new(tools));
+        let chat = Chat::new(emitter.clone(), retries, log_prompts)
+            .with_hooks(hooks.clone(), Arc::clone(&models));
+        let farewell = FAREWELL + hooks.patience(HookEvent::SessionEnd);
         let session = Session::new(SessionParts {
             models,
+            beside,
             requested_model: self.model.clone(),
-            tools: pollux_tools::builtin(&Arc::new(self.tool_context(
-                session_id,
-                &context_files,
-                mode.clone(),
-            ))),
+            loading: self.discover_tools(&tool_context, &toolset, &emitter),
+            toolset,
             policy: self.policy(session_id),
             mode: mode.clone(),
-            chat: Chat::new(emitter.clone(), retries, log_prompts),
+            chat,
             emitter,
             history,
+            hooks,
             prompt: self.prompt_inputs(session_id, &context_files),
             max_turns: settings.model.max_session_turns,
+            masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.into_context(context_files),
         });
         let (handle, task) = pollux_agent::spawn(session, commands, events);
-        Assembled { handle, task, statistics, telemetry }
+        tokio::spawn(news.deliver(handle.wishes()));
+        Assembled { handle, task, statistics, telemetry, farewell, last_words }
     }
 
     fn context_options(&self) -> ContextOptions<'_> {
         ContextOptions {
             places: &self.places,
             workspace: &self.folders,
-            private_memory_dir: None,
+            private_memory_dir: Some(self.project.memory_dir()),
             trusted: self.loaded.trust.is_trusted(),
+            accepted: &self.loaded.accepted,
             settings: &self.loaded.settings.context,
         }
     }
 
     /// Where plan mode may write: the configured folder, else one of the session's own. Links are followed
     /// here, once, so that paths can be compared.
-    fn plans_directory(&self, session_id: &str) -> PathBuf {
+    pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
         let folder = match &self.loaded.settings.general.plan_directory {
             Some(directory) => self.cwd.join(directory),
             None => self.project.temporary_dir.join(session_id).join("plans"),
@@ -144,13 +199,18 @@ impl Setup {
         pollux_fs::real_path(&folder).unwrap_or(folder)
     }
 
-    fn policy(&self, session_id: &str) -> Policy {
-        let tools = &self.loaded.settings.tools;
-        Policy {
-            interactive: self.interactive,
-            exclusions: Exclusions::new(&tools.exclude, tools.core.as_deref())
-                .confirming(&tools.confirmation_required),
-            plans_directory: self.plans_directory(session_id),
+    /// When old results of tools become short, and where they go.
+    fn masking(&self, session_id: &str) -> MaskingOptions {
+        let settings = &self.loaded.settings;
+        let tokens = |key, least| settings.number(key).unwrap_or(least);
+        let protected = "contextManagement.tools.outputMasking.protectionThresholdTokens";
+        let least = "contextManagement.tools.outputMasking.minPrunableThresholdTokens";
+        let latest = "contextManagement.tools.outputMasking.protectLatestTurn";
+        MaskingOptions {
+            protected: tokens(protected, 50_000.0),
+            least: tokens(least, 30_000.0),
+            protect_latest: settings.boolean(latest),
+            directory: self.project.tool_outputs_dir(session_id),
         }
     }
 
@@ -159,6 +219,7 @@ impl Setup {
         session_id: &str,
         files: &Arc<Mutex<ContextFiles>>,
         mode: SharedMode,
+        models: Arc<dyn SideModels>,
     ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
@@ -167,10 +228,33 @@ impl Setup {
             credentials: credentials(),
             mode,
             plans_directory: self.plans_directory(session_id),
+            tracker_directory: self.project.temporary_dir.join(session_id).join("tracker"),
+            memory_file: self.global_memory(),
             ledger: Arc::new(Ledger::new()),
             spill_directory: self.project.tool_outputs_dir(session_id),
+            background: BackgroundProcesses::new(
+                self.places.projects_temporary().join("background-processes"),
+            ),
+            reporter: None,
+            interactive: self.interactive,
             context_for: self.loaded.trust.is_trusted().then(|| self.context_lookup(files)),
+            models: Some(models),
+            web: self.web_access(),
         }
+    }
+
+    /// The way to pages of the web. A proxy that makes no sense is told of where a model is asked.
+    fn web_access(&self) -> Option<WebAccess> {
+        let environment = &self.loaded.environment;
+        let lookup = |name: &str| environment.get(name).map(str::to_owned);
+        let private = self.loaded.settings.texts("pollux.web.privateHosts").unwrap_or_default();
+        let options = ClientOptions {
+            headers_timeout: PAGE_PATIENCE,
+            idle_timeout: PAGE_PATIENCE,
+            ..ClientOptions::from_environment(&lookup)
+        };
+        let pages = PageClient::new(options, &private.join(",")).ok()?;
+        Some(WebAccess { pages, backoff: Backoff::MID_STREAM.with_environment(&lookup) })
     }
 
     /// Finds the context files of folders that a tool touches.
@@ -179,12 +263,14 @@ impl Setup {
         let places = self.places.clone();
         let workspace = self.folders.clone();
         let settings = self.loaded.settings.clone();
+        let accepted = self.loaded.accepted.clone();
         Arc::new(move |path: &Path| {
             let options = ContextOptions {
                 places: &places,
                 workspace: &workspace,
                 private_memory_dir: None,
                 trusted: true,
+                accepted: &accepted,
                 settings: &settings.context,
             };
             let found = files.lock().ok()?.jit(&options, path);
@@ -203,9 +289,16 @@ impl Setup {
             git: is_git(&self.cwd),
             sandboxed: self.loaded.environment.is_set(variables::SANDBOX),
             plans_directory: self.plans_directory(session_id),
-            global_memory: self.places.gemini_dir().join(&names[0]),
+            global_memory: self.global_memory(),
+            private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
             memory: memory.unwrap_or_default(),
         }
+    }
+
+    /// The context file of all projects.
+    fn global_memory(&self) -> PathBuf {
+        let names = context::names(&self.loaded.settings.context.file_names);
+        self.places.gemini_dir().join(&names[0])
     }
 
     /// Gathers the block that opens a conversation, when one begins.
@@ -242,13 +335,13 @@ impl Setup {
 }
 
 /// Names of all variables that hold credentials of models.
-fn credentials() -> Vec<String> {
+pub(crate) fn credentials() -> Vec<String> {
     let own = CREDENTIALS.map(str::to_owned);
     own.into_iter().chain(pollux_models::catalog::key_variables()).collect()
 }
 
 /// The environment for commands. Values that are not Unicode go through as they are.
-fn for_children(environment: &Environment) -> Vec<(OsString, OsString)> {
+pub(crate) fn for_children(environment: &Environment) -> Vec<(OsString, OsString)> {
     let exact = |(name, value): (&str, &str)| {
         let own = std::env::var_os(name).filter(|own| own.to_string_lossy() == value);
         (OsString::from(name), own.unwrap_or_else(|| value.into()))

@@ -4,12 +4,40 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_agent::Commands;
+use pollux_hooks::Hooks;
 use pollux_protocol::{Command, CommandEffect, CommandError};
 use pollux_session::Statistics;
 
 use crate::setup::{Setup, approval_request};
 
+mod permissions;
 mod session;
+
+/// Commands of Gemini CLI that open a screen or belong to one. Without a person they end the run; the words of
+/// all others that are unknown go to the model.
+const OF_A_SCREEN: [&str; 15] = [
+    "auth",
+    "copy",
+    "editor",
+    "footer",
+    "hooks",
+    "ide",
+    "model",
+    "permissions",
+    "privacy",
+    "resume",
+    "rewind",
+    "settings",
+    "terminal-setup",
+    "theme",
+    "vim",
+];
+
+/// True for a prompt that calls a command which needs a screen.
+pub(crate) fn needs_a_screen(prompt: &str) -> bool {
+    let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| OF_A_SCREEN.contains(&name))
+}
 
 /// The slash commands that make sense without a person.
 pub(crate) fn all() -> Commands {
@@ -17,12 +45,16 @@ pub(crate) fn all() -> Commands {
 }
 
 /// All slash commands of this build, for a conversation.
-pub(crate) fn interactive(setup: &Setup, statistics: &Arc<Statistics>) -> Commands {
+pub(crate) fn interactive(setup: &Setup, statistics: &Arc<Statistics>, hooks: &Hooks) -> Commands {
     let mode = session::Mode(approval_request(&setup.arguments, &setup.loaded));
     let mut named = general();
     named.push(Arc::new(session::Model));
     named.push(Arc::new(mode));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
+    if setup.loaded.settings.security.folder_trust_enabled {
+        named.push(Arc::new(permissions::Permissions::new(setup)));
+    }
+    named.extend(pollux_hooks::commands(hooks, &crate::hooks::saving(setup)));
     with_help(named)
 }
 

@@ -11,13 +11,10 @@
 //! | 53 | the limit of turns was reached |
 //! | 54 | a tool or the session log failed fatally (the disk is full) |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
-//! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1) |
+//! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
 
 use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
 use serde_json::{Value, json};
-
-/// The exit code for broken settings.
-const SETTINGS: i32 = 52;
 
 /// Why the program ends other than well.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,11 +27,14 @@ pub(crate) struct Failure {
     pub(crate) code: i64,
     /// The exit code in text mode. JSON modes exit with `code` mod 256.
     pub(crate) text_exit: i32,
+    /// Standard error is told in words in the JSON format too: it went wrong before the original knows that an
+    /// object is wanted.
+    pub(crate) is_plain: bool,
 }
 
 impl Failure {
     fn new(name: &'static str, code: i32, message: impl Into<String>) -> Self {
-        Self { name, message: message.into(), code: code.into(), text_exit: code }
+        Self { name, message: message.into(), code: code.into(), text_exit: code, is_plain: false }
     }
 
     pub(crate) fn general(message: impl Into<String>) -> Self {
@@ -49,12 +49,16 @@ impl Failure {
         Self::new("FatalInputError", 42, message)
     }
 
+    pub(crate) fn no_input(message: impl Into<String>) -> Self {
+        Self { is_plain: true, ..Self::input(message) }
+    }
+
     pub(crate) fn sandbox(message: impl Into<String>) -> Self {
         Self::new("FatalSandboxError", 44, message)
     }
 
     pub(crate) fn config(message: impl Into<String>) -> Self {
-        Self::new("FatalConfigError", SETTINGS, message)
+        Self { is_plain: true, ..Self::new("FatalConfigError", 52, message) }
     }
 
     pub(crate) fn turn_limit(limit: TurnLimit) -> Self {
@@ -81,9 +85,12 @@ impl Failure {
             ModelErrorKind::Auth if error.status.is_none() => Self::authentication(&error.message),
             ModelErrorKind::Config => Self::config(&error.message),
             ModelErrorKind::Cancelled => Self::cancelled(130),
-            _ => {
-                let code = error.status.map_or(1, i64::from);
-                Self { name: error.type_name, message: error.message.clone(), code, text_exit: 1 }
+            kind => {
+                // As in Gemini CLI, a 404 is the model's absence and has no status of its own.
+                let status = error.status.filter(|_| kind != ModelErrorKind::NotFound);
+                let code = status.map_or(1, i64::from);
+                let general = Self::general(&error.message);
+                Self { name: error.type_name, code, ..general }
             }
         }
     }
@@ -109,11 +116,6 @@ impl Failure {
         let code = if json { self.code } else { i64::from(self.text_exit) };
         // A failure is never a success, whatever the status leaves over.
         u8::try_from(code.rem_euclid(256)).unwrap_or(1).max(1)
-    }
-
-    /// Settings are broken or contradict each other.
-    pub(crate) fn is_of_settings(&self) -> bool {
-        self.text_exit == SETTINGS
     }
 
     /// The `error` object of JSON output.

@@ -8,7 +8,7 @@ pub(crate) mod narration;
 mod stream_json;
 mod text;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub(crate) use text::TextOutput;
 
 /// Turns events into the bytes of one format.
 pub(crate) trait Output {
-    /// The run begins.
+    /// The run begins: its prompt is known, what it refers to is not.
     fn begin(&mut self, out: &mut Stdout, opening: &Opening<'_>);
 
     /// One event.
@@ -72,10 +72,9 @@ pub(crate) struct Run<'a> {
     pub(crate) handle: &'a dyn AgentHandle,
     pub(crate) statistics: &'a Statistics,
     pub(crate) session_id: &'a str,
-    pub(crate) model: &'a str,
-    /// The prompt as it was given, for the opening.
-    pub(crate) prompt: &'a str,
     pub(crate) op: Op,
+    /// When the run began.
+    pub(crate) started: Instant,
     pub(crate) json: bool,
     /// Somebody watches: tell what the tools do.
     pub(crate) narrated: bool,
@@ -95,9 +94,6 @@ impl Run<'_> {
         out: &mut Stdout,
         signals: &mut Signals,
     ) -> Ended {
-        let started = Instant::now();
-        let (session_id, model, prompt) = (self.session_id, self.model, self.prompt);
-        output.begin(out, &Opening { session_id, model, prompt });
         let mut signalled = None;
         let outcome = self.listen(output, out, signals, &mut signalled).await?;
         let failure = match (&outcome, signalled) {
@@ -108,11 +104,11 @@ impl Run<'_> {
             }
         };
         let ending = Ending {
-            session_id: Some(session_id),
+            session_id: Some(self.session_id),
             outcome: outcome.as_ref(),
             failure: failure.as_ref(),
             statistics: Some(self.statistics),
-            duration: started.elapsed(),
+            duration: self.started.elapsed(),
         };
         output.end(out, &ending);
         let code = failure.map_or(0, |failure| failure.exit_code(self.json));
@@ -196,13 +192,26 @@ impl Run<'_> {
                     narration::narrate(calls);
                 }
             }
-            Event::Notice { severity, text } => note(*severity, text),
             Event::Waiting(notice) => tell_waiting(notice),
             Event::PromptEnded { outcome, .. } => return Some(outcome.clone()),
-            _ => {}
+            event => tell(event),
         }
         None
     }
+}
+
+/// Words for a person, on standard error.
+pub(crate) fn tell(event: &Event) {
+    match event {
+        Event::Notice { severity, text } => note(*severity, text),
+        Event::HookSaid { message, .. } => stderr_line(&format!("Hook system message: {message}")),
+        _ => {}
+    }
+}
+
+/// What is told where programs did not let something go on.
+pub(crate) fn blocked(reason: &str) -> String {
+    format!("Agent execution blocked: {reason}")
 }
 
 fn tell_tool_error(call: &FinishedCall) {
@@ -232,11 +241,26 @@ fn note(severity: Severity, text: &str) {
     stderr_line(&format!("[{word}] {text}"));
 }
 
+/// Why a run ended, on standard error: in red where that can be seen and nobody minds.
+pub(crate) fn stderr_failure(text: &str) {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    if !std::io::stderr().is_terminal() || is_set("NO_COLOR") || is_dumb {
+        return stderr_line(text);
+    }
+    let red = format!("\u{1b}[31m{}\u{1b}[0m\n", harmless(text));
+    drop(std::io::stderr().lock().write_all(red.as_bytes()));
+}
+
+/// The text without anything that could move the cursor.
+pub(crate) fn harmless(text: &str) -> String {
+    let stays = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
+    pollux_shell::strip_ansi(text).chars().filter(stays).collect()
+}
+
 /// One line on standard error, without anything that could move the cursor. A closed standard error is
 /// nobody's loss.
 pub(crate) fn stderr_line(text: &str) {
-    let harmless = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
-    let mut line: String = pollux_shell::strip_ansi(text).chars().filter(harmless).collect();
-    line.push('\n');
+    let line = harmless(text) + "\n";
     drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }

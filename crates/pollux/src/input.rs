@@ -26,22 +26,33 @@ pub(crate) struct Input {
     pub(crate) display: Option<String>,
 }
 
+/// The prompt of a run as it was given: what was piped in, unless standard input is a terminal, and what was
+/// typed.
+///
+/// # Errors
+/// No input at all.
+pub(crate) async fn prompt(setup: &Setup) -> Result<String, Failure> {
+    let typed = setup.arguments.prompt_text().unwrap_or_default();
+    // A recorded run of the program's own has its prompt.
+    let piped = if setup.replay.is_some() { String::new() } else { piped().await? };
+    let prompt = stdin::combine(&piped, &typed);
+    if prompt.is_empty() {
+        return Err(Failure::no_input(no_input(&crate::called_as())));
+    }
+    Ok(prompt)
+}
+
 impl Input {
-    /// Reads standard input unless it is a terminal, runs a slash command, and expands `@path`s.
+    /// Runs the slash command that a prompt is, or expands its `@path`s.
     ///
     /// # Errors
-    /// No input at all; a file that cannot be read; a slash command that fails, or whose result needs a screen.
-    pub(crate) async fn gather(setup: &Setup) -> Result<Self, Failure> {
-        let typed = setup.arguments.prompt_text().unwrap_or_default();
-        // A recorded run of the program's own has its prompt.
-        let piped = if setup.replay.is_some() { String::new() } else { piped().await? };
-        let prompt = stdin::combine(&piped, &typed);
-        if prompt.is_empty() {
-            return Err(Failure::input(no_input(&crate::called_as())));
-        }
-        let parts = match run_command(&prompt, &crate::commands::all()).await? {
-            Some(parts) => parts,
-            None => Expander::new(setup).expand(&prompt).await?,
+    /// A file that cannot be read; a slash command that fails, or whose result needs a screen.
+    pub(crate) async fn prepare(setup: &Setup, prompt: String) -> Result<Self, Failure> {
+        let parts = if let Some(parts) = run_command(&prompt, &crate::commands::all()).await? {
+            parts
+        } else {
+            let typed = setup.arguments.prompt_text().as_deref() == Some(prompt.as_str());
+            Expander::new(setup, typed).expand(&prompt).await?
         };
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
         let display = (!as_given).then(|| prompt.clone());
@@ -76,14 +87,19 @@ async fn run_command(prompt: &str, commands: &Commands) -> Result<Option<Vec<Par
     if prompt.starts_with("//") || prompt.starts_with("/*") {
         return Ok(None);
     }
-    let Some((command, rest)) = commands.find(prompt) else { return Ok(None) };
+    let Some((command, rest)) = commands.find(prompt) else {
+        return if crate::commands::needs_a_screen(prompt) { Err(unsupported()) } else { Ok(None) };
+    };
     match command.run(rest).await {
         Ok(CommandEffect::Submit(parts)) => Ok(Some(parts)),
         // There is no screen to show a message on: as in Gemini CLI, the words themselves go to the model.
         Ok(CommandEffect::Done | CommandEffect::Message(_)) => Ok(None),
-        Ok(CommandEffect::Ops(_) | CommandEffect::Quit) => Err(Failure::input(
-            "Exiting due to command result that is not supported in non-interactive mode.",
-        )),
+        Ok(CommandEffect::Ops(_) | CommandEffect::Quit) => Err(unsupported()),
         Err(error) => Err(Failure::general(error.to_string())),
     }
+}
+
+/// Gemini CLI's message for a command whose result needs a person.
+fn unsupported() -> Failure {
+    Failure::input("Exiting due to command result that is not supported in non-interactive mode.")
 }

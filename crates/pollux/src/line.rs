@@ -4,14 +4,16 @@
 //! is what a screen reader can follow and a simple terminal can show. [`keys`], [`editor`], [`page`] and
 //! [`question`] are pure, [`story`] folds events into lines, [`conversation`] is the state between them, and
 //! this file waits: for signals, keys, files and events. Like every frontend it speaks to the agent in
-//! `Op`s and `Event`s only.
+//! `Op`s and `Event`s only. [`agree`] and [`server`] come before all of this: what
+//! of the folder may take effect, and who answers when nobody is signed in.
 
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
 use pollux_protocol::{Op, Part};
+use pollux_session::{PromptLog, recent_prompts};
 
-use crate::assemble::Assembled;
+use crate::assemble::{Assembled, Launch};
 use crate::exit::Failure;
 use crate::input::Expander;
 use crate::sessions::Opened;
@@ -19,16 +21,22 @@ use crate::setup::Setup;
 use crate::signals::{INTERRUPT, Signals};
 use crate::stdout::Stdout;
 
+pub(crate) mod agree;
+mod ask;
 mod conversation;
 mod editor;
 mod keys;
 mod page;
 mod question;
+mod server;
 mod story;
+mod survey;
 mod terminal;
+mod typing;
 mod width;
 
-pub(crate) use terminal::restore as restore_terminal;
+pub(crate) use question::{Lasting, visible};
+pub(crate) use terminal::{Typed, restore as restore_terminal};
 
 use conversation::{Conversation, Preparation, Setting, Work};
 use page::Page;
@@ -41,16 +49,22 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Columns of a terminal that does not tell.
 const COLUMNS: u16 = 80;
 
-/// Talks with the person until they end it. Gives the exit code.
+/// Talks with the person until they end it. `typed` is what is typed, when somebody had to read it before.
+/// Gives the exit code.
 ///
 /// # Errors
-/// No credentials, or a session log that cannot be written: there is nobody to talk to.
+/// No credentials and no model server that was chosen, or a session log that cannot be written: there is nobody to talk to.
 pub(crate) async fn run(
-    setup: Setup,
+    mut setup: Setup,
     mut opened: Opened,
+    typed: Option<Typed>,
     signals: &mut Signals,
 ) -> Result<u8, Failure> {
-    let models = setup.models()?;
+    let mut typed = typed.unwrap_or_else(terminal::read);
+    if let Some(model) = server::choose(&setup, &mut typed, signals).await? {
+        setup.model = model;
+    }
+    let models = setup.models().await?;
     let log = opened.take_log(&setup)?;
     let changes = Changes::listen()
         .map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
@@ -59,20 +73,33 @@ pub(crate) async fn run(
     let greeting = greeting(&setup, resumed.then_some(opened.id.as_str()));
     let (raw_output, first) = (setup.raw_output(), setup.arguments.prompt_interactive.clone());
     let is_dumb = setup.loaded.environment.get("TERM").is_some_and(|name| name == "dumb");
-    let (prepare, trusted) = (preparing(&setup), setup.loaded.trust.is_trusted());
+    let (prepare, lasting) = (preparing(&setup), setup.lasting_permissions());
     let (folder, model) = (setup.cwd.clone(), setup.model.clone());
     let Opened { id, history, statistics, .. } = opened;
-    let commands = crate::commands::interactive(&setup, &statistics);
-    let assembled = setup.start(models, log, &id, history, statistics, commands.clone());
+    let prompts = PromptLog::new(&setup.project, &id);
+    let record = Box::new(move |prompt: &str| prompts.record(prompt));
+    let earlier = recent_prompts(&setup.project, editor::HISTORY);
+    let hooks = setup.hooks(&id, Some(log.path().to_owned()));
+    let commands = crate::commands::interactive(&setup, &statistics, &hooks);
+    let assembled = setup.start(Launch {
+        models,
+        log,
+        session_id: &id,
+        history,
+        statistics,
+        commands: commands.clone(),
+        hooks,
+    });
     let handle = &assembled.handle;
-    let setting = Setting { handle, commands, prepare, folder, trusted, model };
+    let setting = Setting { handle, commands, prepare, record, folder, lasting, model };
 
     let modes = Modes::enter(!is_dumb);
     let mut page = Page::new(columns(), !modes.raw, raw_output);
     page.line(&greeting);
     let mut conversation = Conversation::new(setting, page);
+    conversation.remember(&earlier);
     let mut screen =
-        Screen { out: Stdout::default(), modes, changes, behind: false, stopped: false };
+        Screen { out: Stdout::default(), typed, modes, changes, behind: false, stopped: false };
     if let Some(prompt) = first.filter(|prompt| !prompt.trim().is_empty()) {
         conversation.first_prompt(prompt);
     }
@@ -103,7 +130,7 @@ fn greeting(setup: &Setup, resumed: Option<&str>) -> String {
 
 /// Reads what a prompt refers to, beside the loop.
 fn preparing(setup: &Setup) -> Box<dyn Fn(String) -> Preparation> {
-    let expander = Expander::new(setup);
+    let expander = Expander::new(setup, true);
     Box::new(move |prompt| {
         let expander = expander.clone();
         tokio::spawn(async move { expander.expand(&prompt).await })
@@ -117,6 +144,7 @@ fn columns() -> usize {
 /// The terminal as the loop sees it.
 struct Screen {
     out: Stdout,
+    typed: Typed,
     modes: Modes,
     changes: Changes,
     /// Not everything that is on the page has been handed over.
@@ -129,7 +157,7 @@ impl Screen {
     /// The loop: waits for whatever comes first, until it is over.
     async fn talk(&mut self, talk: &mut Conversation<'_>, signals: &mut Signals) -> u8 {
         let mut events = talk.events().fuse();
-        let (mut typed, mut listening) = (terminal::read(), true);
+        let mut listening = true;
         if self.modes.raw {
             self.out.push(MARK_PASTES);
         }
@@ -154,7 +182,7 @@ impl Screen {
                     Err(_) => return HUNG_UP,
                 },
                 change = self.changes.next() => self.change(change, talk).await,
-                bytes = typed.recv(), if listening && !self.behind => match bytes {
+                bytes = self.typed.recv(), if listening && !self.behind => match bytes {
                     Some(bytes) => talk.typed(&bytes),
                     None if self.modes.raw => return HUNG_UP,
                     None => {

@@ -5,12 +5,18 @@ mod ansi;
 mod arguments;
 mod assemble;
 mod commands;
+mod config;
+mod consent;
 mod demo;
+mod discovery;
 mod exit;
 mod headless;
+mod hooks;
 mod input;
 mod line;
+mod policy;
 mod program;
+mod reports;
 mod sessions;
 mod setup;
 mod signals;
@@ -27,6 +33,9 @@ fn main() -> ExitCode {
     match arguments::parse(std::env::args_os(), &called_as()) {
         Ok(Invocation::Run(arguments)) => program::run(*arguments),
         Ok(Invocation::Demo(arguments)) => program::demo(&arguments),
+        Ok(Invocation::Config(arguments)) => config::run(&arguments),
+        Ok(Invocation::Policy(arguments)) => program::policy(arguments),
+        Ok(Invocation::Hooks(arguments)) => hooks::run(&arguments),
         Ok(Invocation::Completions(shell)) => print(arguments::completions(shell).as_bytes()),
         Ok(Invocation::Man) => print(&arguments::man()),
         Err(Exit { code, stdout, stderr }) => {

@@ -5,21 +5,23 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use pollux_config::Environment;
 use pollux_protocol::Op;
 use pollux_session::Statistics;
 
-use crate::arguments::{Arguments, DemoArguments, OutputFormat};
-use crate::assemble::FAREWELL;
+use crate::arguments::{Arguments, DemoArguments, OutputFormat, PolicyArguments};
+use crate::assemble::{FAREWELL, Launch};
+use crate::consent;
 use crate::demo::Demo;
 use crate::exit::Failure;
-use crate::headless::{Ended, Ending, Run, output_of, stderr_line};
-use crate::input::Input;
+use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, stderr_line};
+use crate::input::{self, Input};
+use crate::line::Typed;
 use crate::sessions::{self, Opened};
-use crate::setup::{Setup, Start};
+use crate::setup::{Beginning, Setup, Start};
 use crate::signals::Signals;
 use crate::stdout::{Broken, Stdout};
 
@@ -35,6 +37,26 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
                 fail(format, &Failure::general(message), None).await
             }
         }
+    })
+}
+
+/// Answers a question about the policy rules.
+pub(crate) fn policy(arguments: PolicyArguments) -> ExitCode {
+    in_runtime(async move {
+        let environment = Environment::from_process();
+        let asked = match std::env::current_dir() {
+            Ok(cwd) => crate::policy::explain::answer(arguments, environment, cwd),
+            Err(error) => {
+                Err(Failure::general(format!("The current directory cannot be found: {error}.")))
+            }
+        };
+        let (text, code) = match asked {
+            Ok(answer) => answer,
+            Err(failure) => return fail(None, &failure, None).await,
+        };
+        let mut out = Stdout::default();
+        out.push(text.as_bytes());
+        out.finish().await.map_or_else(output_ended, |()| code)
     })
 }
 
@@ -98,8 +120,8 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
             return fail(format.get(), &Failure::general(message), None).await;
         }
     };
-    let setup = match Setup::read(start) {
-        Ok(setup) => setup,
+    let (setup, typed) = match set_up(start, &mut signals).await {
+        Ok(ready) => ready,
         Err(failure) => return fail(format.get(), &failure, None).await,
     };
     format.set(Some(setup.output_format()));
@@ -119,7 +141,7 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
     };
     let id = opened.id.clone();
     if setup.interactive {
-        return match crate::line::run(setup, opened, &mut signals).await {
+        return match crate::line::run(setup, opened, typed, &mut signals).await {
             Ok(code) => code,
             Err(failure) => fail(None, &failure, None).await,
         };
@@ -129,6 +151,14 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
         Ok(Err(broken)) => output_ended(broken),
         Err(failure) => fail(format.get(), &failure, Some(&id)).await,
     }
+}
+
+/// The settings of the run, once it is decided what of the project takes effect; and what is typed, when
+/// that had to be asked.
+async fn set_up(start: Start, signals: &mut Signals) -> Result<(Setup, Option<Typed>), Failure> {
+    let mut beginning = Beginning::read(start)?;
+    let (accepted, typed) = consent::settle(&mut beginning, signals).await?;
+    Ok((Setup::read(beginning, accepted)?, typed))
 }
 
 /// What flags of this run a person should be told of.
@@ -159,32 +189,39 @@ fn output_ended(broken: Broken) -> u8 {
 
 /// From an open session to the end of the prompt.
 async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result<Ended, Failure> {
-    let models = setup.models()?;
-    let input = tokio::select! {
-        biased;
-        code = signals.next() => return Err(Failure::cancelled(code)),
-        input = Input::gather(&setup) => input?,
-    };
+    let models = setup.models().await?;
+    let prompt = unless_signalled(signals, input::prompt(&setup)).await?;
+    let started = Instant::now();
     let format = setup.output_format();
     tell_what_is_special(&setup, &opened.id);
-    let mut output = output_of(format, setup.raw_output());
-    let model = setup.model.clone();
+    let (mut output, mut out) = (output_of(format, setup.raw_output()), Stdout::default());
+    let opening = Opening { session_id: &opened.id, model: &setup.model, prompt: &prompt };
+    output.begin(&mut out, &opening);
+    let prepared = unless_signalled(signals, Input::prepare(&setup, prompt)).await;
+    let ready = prepared.and_then(|input| Ok((input, opened.take_log(&setup)?)));
+    let (input, log) = match ready {
+        Ok(ready) => ready,
+        Err(failure) => {
+            end_early(output.as_mut(), out, &failure, Some(&opened.id)).await;
+            return Ok(Ok(failure.exit_code(format != OutputFormat::Text)));
+        }
+    };
     let is_demo = setup.replay.is_some();
-    let log = opened.take_log(&setup)?;
     let Opened { id, history, statistics, .. } = opened;
-    let assembled = setup.start(models, log, &id, history, statistics, crate::commands::all());
-    let mut out = Stdout::default();
+    let hooks = setup.hooks(&id, Some(log.path().to_owned()));
+    let commands = crate::commands::all();
+    let launch = Launch { models, log, session_id: &id, history, statistics, commands, hooks };
+    let assembled = setup.start(launch);
     let run = Run {
         handle: &assembled.handle,
         statistics: &assembled.statistics,
         session_id: &id,
-        model: &model,
-        prompt: &input.prompt,
         op: Op::Prompt {
             id: uuid::Uuid::new_v4().simple().to_string(),
             parts: input.parts,
             display: input.display,
         },
+        started,
         json: format != OutputFormat::Text,
         narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
     };
@@ -193,23 +230,41 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
     Ok(ended)
 }
 
+/// What comes of some work, unless a signal ends the run before.
+async fn unless_signalled<T>(
+    signals: &mut Signals,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        code = signals.next() => Err(Failure::cancelled(code)),
+        done = work => done,
+    }
+}
+
 /// Ends a run that came to no prompt: the message on standard error, and in the JSON formats the one
 /// terminal result on standard output.
 async fn fail(format: Option<OutputFormat>, failure: &Failure, session_id: Option<&str>) -> u8 {
     let format = format.unwrap_or_default();
+    end_early(output_of(format, false).as_mut(), Stdout::default(), failure, session_id).await;
+    failure.exit_code(format != OutputFormat::Text)
+}
+
+async fn end_early(
+    output: &mut (dyn Output + Send),
+    mut out: Stdout,
+    failure: &Failure,
+    session_id: Option<&str>,
+) {
     let statistics = Statistics::default();
-    let mut out = Stdout::default();
-    output_of(format, false).end(
-        &mut out,
-        &Ending {
-            session_id,
-            outcome: None,
-            failure: Some(failure),
-            statistics: Some(&statistics),
-            duration: Duration::ZERO,
-        },
-    );
+    let ending = Ending {
+        session_id,
+        outcome: None,
+        failure: Some(failure),
+        statistics: Some(&statistics),
+        duration: Duration::ZERO,
+    };
+    output.end(&mut out, &ending);
     // A reader that has left, or does not read, gets no result.
     drop(tokio::time::timeout(FAREWELL, out.finish()).await);
-    failure.exit_code(format != OutputFormat::Text)
 }

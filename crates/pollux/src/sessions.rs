@@ -61,10 +61,13 @@ pub(crate) fn open(setup: &Setup) -> Result<Opened, Failure> {
         return Ok(restore(imported, setup.interactive));
     }
     let Some(id) = &arguments.session_id else { return Ok(fresh()) };
-    let log = store
-        .create(Some(id))
-        .map_err(|error| Failure::input(format!("Error starting session: {error}")))?;
-    Ok(Opened { id: id.clone(), log: Some(log), ..fresh() })
+    // It begins when there is something to keep: a run that fails before that leaves the id free.
+    store.check_new(id).map_err(|error| not_started(&error))?;
+    Ok(Opened { id: id.clone(), ..fresh() })
+}
+
+fn not_started(error: &SessionError) -> Failure {
+    Failure::input(format!("Error starting session: {error}"))
 }
 
 fn resume(store: &SessionStore, identifier: &str, interactive: bool) -> Result<Opened, Failure> {
@@ -120,7 +123,11 @@ impl Opened {
         let log = match self.log.take() {
             Some(log) => log,
             None => SessionStore::new(&setup.project).create(Some(&self.id)).map_err(|error| {
-                Failure::tool(format!("The session log cannot be written: {error}"))
+                match error {
+                    // Another process was faster.
+                    SessionError::AlreadyExists(_) => not_started(&error),
+                    error => Failure::tool(format!("The session log cannot be written: {error}")),
+                }
             })?,
         };
         Ok(Arc::new(log))

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pollux_config::{
-    ApprovalRequest, Environment, LoadOptions, Loaded, Places, ProjectIdentity, TelemetrySettings,
-    names as variables,
+    Accepted, ApprovalRequest, Environment, Found, LoadOptions, Loaded, Places, ProjectIdentity,
+    TelemetrySettings, names as variables,
 };
-use pollux_fs::{IgnoreOptions, Workspace};
+use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
+use pollux_policy::PolicyFile;
 use pollux_protocol::ApprovalMode;
 
 use crate::arguments::{Arguments, OutputFormat, is_headless};
@@ -24,6 +25,43 @@ pub(crate) struct Start {
     pub(crate) cwd: PathBuf,
     /// A recorded model that the program brings itself.
     pub(crate) replay: Option<String>,
+}
+
+/// A run before anything of the project takes effect.
+pub(crate) struct Beginning {
+    pub(crate) arguments: Arguments,
+    pub(crate) cwd: PathBuf,
+    replay: Option<String>,
+    pub(crate) places: Places,
+    /// The settings of the person and the system, the answer about trust, and what the project brings.
+    pub(crate) found: Found,
+    /// A person can answer.
+    pub(crate) interactive: bool,
+}
+
+impl Beginning {
+    /// Reads the settings of the person and the system, and what is known about trust.
+    pub(crate) fn read(start: Start) -> Result<Self, Failure> {
+        let Start { arguments, environment, cwd, replay } = start;
+        let places = Places::new(&environment);
+        let found = pollux_config::find(&LoadOptions {
+            places: &places,
+            cwd: &cwd,
+            environment: &environment,
+            skip_trust: arguments.skip_trust,
+            ide_trust: None,
+            ignore_env: false,
+            check_system_file: pollux_config::guard::check,
+        })
+        .map_err(|error| Failure::config(error.to_string()))?;
+        let interactive = replay.is_none() && is_conversation(&arguments, &environment)?;
+        Ok(Self { arguments, cwd, replay, places, found, interactive })
+    }
+
+    /// A model is to be asked: the run is more than a look at the sessions.
+    pub(crate) fn is_prompted(&self) -> bool {
+        !self.arguments.list_sessions && self.arguments.delete_session.is_none()
+    }
 }
 
 /// The settings of a run, read and judged; nothing has been started.
@@ -42,32 +80,28 @@ pub(crate) struct Setup {
     pub(crate) replay: Option<String>,
     /// A person can answer.
     pub(crate) interactive: bool,
+    /// What the policy files say.
+    pub(crate) rules: PolicyFile,
 }
 
 impl Setup {
-    /// Reads settings, trust and `.env`, and decides mode, model and folders. Tells on standard error
-    /// what a person should know.
-    pub(crate) fn read(start: Start) -> Result<Self, Failure> {
-        let Start { arguments, environment, cwd, replay } = start;
-        let places = Places::new(&environment);
-        let loaded = pollux_config::load(&LoadOptions {
-            places: &places,
-            cwd: &cwd,
-            environment: &environment,
-            skip_trust: arguments.skip_trust,
-            ide_trust: None,
-            ignore_env: false,
-        })
-        .map_err(|error| Failure::config(error.to_string()))?;
+    /// Merges what counts, and decides mode, model and folders. Tells on standard error what a person
+    /// should know. Of the project only what is accepted takes effect.
+    pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, Failure> {
+        let Beginning { mut arguments, cwd, replay, places, found, interactive } = beginning;
+        let agreed = accepted.clone();
+        let loaded = found.load(accepted).map_err(|error| Failure::config(error.to_string()))?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));
+        tell_pending_warnings(&places);
+        arguments.debug |= asks_for_debug(&loaded.environment);
         if arguments.debug {
             for (path, key) in &loaded.unknown_keys {
                 stderr_line(&format!("Unknown setting in {}: {key}", path.display()));
             }
         }
-        refuse_sandbox(&loaded)?;
+        refuse_sandbox(&arguments, &loaded)?;
         tell_trust(&loaded, &cwd);
-        tell_what_waits(&loaded, &places);
+        tell_what_waits(&loaded);
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
             .map_err(|error| Failure::config(error.to_string()))?;
         let mode = approval_mode(&arguments, &loaded)?;
@@ -77,19 +111,21 @@ impl Setup {
         tell_place(&loaded, &places, &cwd);
         let workspace = Arc::new(workspace(&arguments, &loaded, &places, &project, &cwd));
         let folders = workspace.roots().map(Path::to_owned).collect();
+        let rules = crate::policy::read(&arguments, &loaded, &places, &cwd, &agreed, interactive)?;
         Ok(Self {
+            arguments,
             cwd,
             places,
+            loaded,
             project,
             mode,
             model,
             telemetry,
             workspace,
             folders,
-            interactive: replay.is_none() && is_conversation(&arguments, &loaded)?,
             replay,
-            arguments,
-            loaded,
+            interactive,
+            rules,
         })
     }
 }
@@ -119,10 +155,10 @@ impl Setup {
 }
 
 /// A run at a terminal without a prompt, or with one that only begins a conversation.
-fn is_conversation(arguments: &Arguments, loaded: &Loaded) -> Result<bool, Failure> {
+fn is_conversation(arguments: &Arguments, environment: &Environment) -> Result<bool, Failure> {
     let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
     if arguments.prompt_interactive.as_deref().is_none_or(str::is_empty) {
-        let headless = is_headless(arguments, stdin, stdout, &loaded.environment);
+        let headless = is_headless(arguments, stdin, stdout, environment);
         return Ok(!headless && arguments.prompt_text().is_none());
     }
     let refusal = match (stdin, stdout) {
@@ -133,28 +169,61 @@ fn is_conversation(arguments: &Arguments, loaded: &Loaded) -> Result<bool, Failu
     Err(Failure::input(format!("Error: The --prompt-interactive flag {refusal}")))
 }
 
-/// A sandbox that was asked for and cannot be had must not be ignored.
-fn refuse_sandbox(loaded: &Loaded) -> Result<(), Failure> {
-    let environment = loaded.environment.non_empty(variables::GEMINI_SANDBOX);
-    let asked = match environment {
-        Some(word) => !matches!(word.trim().to_lowercase().as_str(), "0" | "false" | ""),
-        None => loaded.settings.tools.sandbox.as_ref().is_some_and(asks_for_sandbox),
-    };
-    if !asked || loaded.environment.non_empty(variables::SANDBOX).is_some() {
+/// A sandbox that was asked for and cannot be had must not be ignored. Inside one there is none to ask for.
+fn refuse_sandbox(arguments: &Arguments, loaded: &Loaded) -> Result<(), Failure> {
+    if loaded.environment.non_empty(variables::SANDBOX).is_some() {
         return Ok(());
     }
-    let source = if environment.is_some() { "GEMINI_SANDBOX" } else { "the setting tools.sandbox" };
+    let environment = loaded.environment.non_empty(variables::GEMINI_SANDBOX);
+    let (asked, source) = match (environment, arguments.sandbox) {
+        (Some(word), _) => {
+            let off = matches!(word.trim().to_lowercase().as_str(), "0" | "false" | "");
+            (!off, variables::GEMINI_SANDBOX)
+        }
+        (None, Some(true)) => return Err(Failure::general(NO_SANDBOX)),
+        (None, Some(false)) => (false, ""),
+        (None, None) => {
+            let setting = loaded.settings.tools.sandbox.as_ref();
+            (setting.is_some_and(asks_for_sandbox), "the setting tools.sandbox")
+        }
+    };
+    if !asked {
+        return Ok(());
+    }
     Err(Failure::sandbox(format!(
         "A sandbox is asked for by {source}, and sandboxing is not available in this version of Pollux yet. Turn it off there to run without one."
     )))
 }
 
+/// What `--sandbox` is answered with.
+const NO_SANDBOX: &str = "The flag --sandbox is not available in this version of Pollux yet. Start Pollux inside a container, or without --sandbox where that is safe.";
+
 fn asks_for_sandbox(setting: &serde_json::Value) -> bool {
     match setting {
         serde_json::Value::Bool(on) => *on,
         serde_json::Value::String(name) => !matches!(name.as_str(), "" | "false" | "0"),
-        serde_json::Value::Object(fields) => fields.get("enabled") == Some(&true.into()),
+        serde_json::Value::Object(fields) => fields.get("enabled").is_some_and(asks_for_sandbox),
         _ => false,
+    }
+}
+
+/// `DEBUG` and `DEBUG_MODE` do what `--debug` does.
+fn asks_for_debug(environment: &Environment) -> bool {
+    let variables = [variables::DEBUG, variables::DEBUG_MODE].into_iter();
+    variables.filter_map(|name| environment.get(name)).any(|value| matches!(value, "1" | "true"))
+}
+
+/// Tells once what other programs have left to be told at the next start.
+fn tell_pending_warnings(places: &Places) {
+    const LIMIT: usize = 64 << 10;
+    let path = places.pending_warnings();
+    let is_file = pollux_fs::link_info(&path).is_ok_and(|info| info.kind == EntryKind::File);
+    if let Ok(text) = pollux_fs::read_head(&path, LIMIT)
+        && is_file
+        && pollux_fs::remove_file(&path).is_ok()
+    {
+        let text = String::from_utf8_lossy(&text);
+        text.lines().filter(|line| !line.trim().is_empty()).for_each(stderr_line);
     }
 }
 
@@ -169,22 +238,26 @@ fn tell_trust(loaded: &Loaded, cwd: &Path) {
     }
 }
 
-/// Guards that the person has set up and that this version does not act on are named, never passed over
-/// in silence.
-fn tell_what_waits(loaded: &Loaded, places: &Places) {
-    let hooks = loaded.settings.value("hooks").and_then(serde_json::Value::as_object);
-    if hooks.is_some_and(|hooks| {
-        hooks.values().any(|event| event.as_array().is_some_and(|list| !list.is_empty()))
-    }) {
-        stderr_line(
-            "[WARNING] Hooks are configured, and this version of Pollux does not run them yet.",
-        );
-    }
-    if places.user_policies().is_dir() || places.system_policies().is_dir() {
+/// What the person has set up and this version does not act on is named, never passed over in silence.
+fn tell_what_waits(loaded: &Loaded) {
+    let waits = |what: &str| {
         stderr_line(&format!(
-            "[WARNING] Policy files are present ({}), and this version of Pollux does not apply them yet.",
-            places.user_policies().display()
+            "[WARNING] {what} is set, and this version of Pollux does not act on it yet."
         ));
+    };
+    for name in [variables::GEMINI_SYSTEM_MD, variables::GEMINI_WRITE_SYSTEM_MD] {
+        let off = |value: &str| matches!(value.trim(), "0" | "false");
+        if loaded.environment.non_empty(name).is_some_and(|value| !off(value)) {
+            waits(name);
+        }
+    }
+    let mut sections = loaded.environment.iter();
+    let is_section = |(name, _): (&str, &str)| name.starts_with(variables::GEMINI_PROMPT_);
+    if sections.any(is_section) {
+        waits("A variable that begins with GEMINI_PROMPT_");
+    }
+    if loaded.settings.general.session_retention.enabled {
+        waits("The setting general.sessionRetention.enabled");
     }
 }
 
@@ -226,8 +299,8 @@ pub(crate) fn approval_request(arguments: &Arguments, loaded: &Loaded) -> Approv
 /// Flag, then `GEMINI_MODEL`, then settings, then `auto`.
 fn requested_model(arguments: &Arguments, loaded: &Loaded) -> String {
     let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
-    let asked =
-        arguments.model.as_deref().or(environment).or(loaded.settings.model.name.as_deref());
+    let flag = arguments.model.as_deref().filter(|model| !model.is_empty());
+    let asked = flag.or(environment).or(loaded.settings.model.name.as_deref());
     asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
 }
 
@@ -261,7 +334,7 @@ fn workspace(
 }
 
 /// `~` and `%userprofile%` at the start of a path are the home directory.
-fn expand_home(given: &str, home: &Path) -> PathBuf {
+pub(crate) fn expand_home(given: &str, home: &Path) -> PathBuf {
     let rest = given.strip_prefix('~').or_else(|| {
         let prefix = given.get(.."%userprofile%".len())?;
         prefix.eq_ignore_ascii_case("%userprofile%").then(|| &given[prefix.len()..])
@@ -315,6 +388,7 @@ mod tests {
             (json!(true), true),
             (json!("docker"), true),
             (json!({"enabled": true}), true),
+            (json!({"enabled": "true"}), true),
             (json!(false), false),
             (json!(""), false),
             (json!({"image": "x"}), false),

@@ -9,6 +9,8 @@ use crate::arguments::OutputFormat;
 use crate::headless::stderr_line;
 use crate::setup::Setup;
 
+mod service;
+
 /// Starts what the settings ask for; none when they ask for nothing. What cannot be recorded is told in a
 /// line on standard error.
 pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
@@ -21,11 +23,12 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
     let common = Common {
         session_id: session_id.to_owned(),
         installation_id: pollux_config::installation_id(&setup.places),
-        interactive: false,
+        interactive: setup.interactive,
         auth_type: auth.as_ref().map(|auth| auth.as_str().to_owned()),
         user_email: None,
     };
-    let started = Telemetry::start(&setup.telemetry, common);
+    let started =
+        Telemetry::start(&setup.telemetry, common, service::services(settings, environment));
     started.warning.iter().for_each(|warning| stderr_line(warning));
     let telemetry = Arc::new(started.telemetry?);
     let servers = settings.value("mcpServers").and_then(|servers| servers.as_object());

@@ -3,24 +3,38 @@
 #![cfg(unix)]
 
 mod suite {
+    mod background;
     mod command_line;
+    mod config;
+    mod consent;
+    mod consent_at_the_terminal;
     mod conversation;
+    mod correction;
     mod demo;
     mod dialects;
+    mod discovered;
     mod exit_codes;
     mod formats;
+    mod hooks;
+    mod hooks_model;
+    mod hooks_verbs;
     mod input;
+    mod interactive_shell;
     mod interrupts;
     mod line;
     mod r#loop;
+    mod masking;
     mod network;
+    mod policy;
     mod resume;
     mod sessions;
     mod shell;
     mod stage;
     mod stream;
+    mod tasks;
     mod telemetry;
     mod terminal;
     mod tools;
     mod trust;
+    mod web;
 }

@@ -96,7 +96,12 @@ pub struct Content {
 impl Content {
     /// A page, as proxies and gateways send in place of an API error.
     pub fn html(page: &str) -> Self {
-        Self { media_type: "text/html; charset=UTF-8", bytes: page.as_bytes().to_vec() }
+        Self::of("text/html; charset=UTF-8", page)
+    }
+
+    /// Bytes of this media type.
+    pub fn of(media_type: &'static str, bytes: impl AsRef<[u8]>) -> Self {
+        Self { media_type, bytes: bytes.as_ref().to_vec() }
     }
 }
 

@@ -8,10 +8,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
 use pollux_protocol::{ApprovalMode, UnknownMode};
 
-use super::later;
+use super::{config, hooks, later};
 
 /// The subcommand that shows the program at work without a key.
 pub(super) const DEMO: &str = "demo";
+/// The subcommand that says what the policy rules make of a command line.
+pub(super) const POLICY: &str = "policy";
 /// The subcommand that prints a shell's completions.
 pub(super) const COMPLETIONS: &str = "completions";
 /// The subcommand that prints the man page.
@@ -65,6 +67,18 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     pub(crate) yolo: bool,
 
+    /// Policy files or folders to use instead of ~/.gemini/policies
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) policy: Vec<String>,
+
+    /// More policy files or folders of the administrator
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) admin_policy: Vec<String>,
+
+    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files say more
+    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
+    pub(crate) allowed_tools: Vec<String>,
+
     /// More folders to work in, separated by commas
     #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
     pub(crate) include_directories: Vec<String>,
@@ -105,6 +119,14 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     pub(crate) debug: bool,
 
+    /// `--sandbox` or `--no-sandbox`, over the settings
+    #[arg(skip)]
+    pub(crate) sandbox: Option<bool>,
+
+    /// The run only looks something up: rules that cannot be read are told, and end nothing.
+    #[arg(skip)]
+    pub(crate) looks_up: bool,
+
     /// Answer from a file of recorded responses, strictly in its order.
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) fake_responses: Option<PathBuf>,
@@ -133,7 +155,10 @@ impl Arguments {
 
     /// The prompt of this run, from wherever on the command line it comes.
     pub(crate) fn prompt_text(&self) -> Option<String> {
-        self.prompt.clone().or_else(|| self.positional_prompt())
+        let given = self.prompt.clone();
+        // `-p "$EXTRA" words` is a prompt even when there is nothing extra.
+        let words = || self.positional_prompt().or_else(|| given.clone());
+        given.clone().filter(|prompt| !prompt.is_empty()).or_else(words)
     }
 
     /// What Gemini CLI does to values once they are read.
@@ -165,6 +190,42 @@ pub(crate) struct DemoArguments {
     pub(crate) debug: bool,
 }
 
+/// The flags and words of `policy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct PolicyArguments {
+    /// list, or explain and a command line
+    #[arg(value_name = "list | explain COMMAND", num_args = 1..=3, required = true)]
+    pub(crate) words: Vec<String>,
+
+    /// The approval mode to judge in
+    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
+    pub(crate) mode: Option<ApprovalMode>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Policy files or folders to use instead of ~/.gemini/policies
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) policy: Vec<String>,
+
+    /// More policy files or folders of the administrator
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) admin_policy: Vec<String>,
+
+    /// As for a run
+    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
+    pub(crate) allowed_tools: Vec<String>,
+
+    /// Trust the current folder for this question
+    #[arg(long)]
+    pub(crate) skip_trust: bool,
+
+    /// Say more on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+}
+
 /// The main command, with the flags whose subject comes later.
 pub(super) fn main(called_as: &str) -> Command {
     let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
@@ -173,6 +234,14 @@ pub(super) fn main(called_as: &str) -> Command {
         .bin_name(called_as.to_owned())
         .args([help_flag(), version.help("Print the version")])
         .args(later::flags())
+}
+
+/// The subcommand `policy`.
+pub(super) fn policy() -> Command {
+    let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
+    PolicyArguments::augment_args(policy)
+        .about("Say what the policy rules make of a command line, or list them")
+        .long_about(None)
 }
 
 /// The subcommand `demo`.
@@ -195,10 +264,16 @@ pub(super) fn whole(called_as: &str) -> Command {
         .arg(help_flag());
     let man =
         Command::new(MAN).about("Print the man page").disable_help_flag(true).arg(help_flag());
-    main(called_as)
-        .args_conflicts_with_subcommands(true)
-        .disable_help_subcommand(true)
-        .subcommands([demo(), completions, man])
+    main(called_as).args_conflicts_with_subcommands(true).disable_help_subcommand(true).subcommands(
+        [
+            demo(),
+            config::command(&help_flag),
+            hooks::command(&help_flag),
+            policy(),
+            completions,
+            man,
+        ],
+    )
 }
 
 fn help_flag() -> Arg {

@@ -30,15 +30,10 @@ impl LaterFlag {
 const FLAGS: &[LaterFlag] = &[
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
-    flag("sandbox", Some('s'), Kind::Switch)
-        .instead("Start Pollux inside a container, or without --sandbox where that is safe."),
-    flag("policy", None, Kind::List),
-    flag("admin-policy", None, Kind::List),
+    flag(SANDBOX, Some('s'), Kind::Switch),
     flag("acp", None, Kind::Switch),
     flag("experimental-acp", None, Kind::Switch),
     flag("allowed-mcp-server-names", None, Kind::List),
-    flag("allowed-tools", None, Kind::List)
-        .instead("Use --approval-mode to say what is allowed without being asked."),
     flag("extensions", Some('e'), Kind::List)
         .instead("Use --extensions none to run without extensions."),
     flag("list-extensions", Some('l'), Kind::Switch),
@@ -49,12 +44,13 @@ const FLAGS: &[LaterFlag] = &[
 /// A flag without effect until there is a screen.
 const SCREEN_READER: &str = "screen-reader";
 
+/// Whether a sandbox can be had is judged with the settings and the environment.
+pub(super) const SANDBOX: &str = "sandbox";
+
 /// A group of subcommands of Gemini CLI, by all its names.
 pub(super) struct Group {
     names: &'static [&'static str],
     verbs: &'static [&'static str],
-    /// Whether Pollux has a subcommand of that name besides, which needs no verb.
-    alone: bool,
 }
 
 impl Group {
@@ -66,7 +62,7 @@ impl Group {
 
 /// The groups. The first word of a line names one even when the rest makes no sense, as in Gemini CLI.
 pub(super) const GROUPS: &[Group] = &[
-    Group { names: &["mcp"], verbs: &["add", "remove", "list", "enable", "disable"], alone: false },
+    Group { names: &["mcp"], verbs: &["add", "remove", "list", "enable", "disable"] },
     Group {
         names: &["extensions", "extension"],
         verbs: &[
@@ -81,20 +77,17 @@ pub(super) const GROUPS: &[Group] = &[
             "validate",
             "config",
         ],
-        alone: false,
     },
     Group {
         names: &["skills", "skill"],
         verbs: &["list", "enable", "disable", "install", "link", "uninstall"],
-        alone: false,
     },
-    Group { names: &["hooks", "hook"], verbs: &["migrate"], alone: true },
-    Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"], alone: false },
+    Group { names: &["hooks", "hook"], verbs: &[] },
+    Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"] },
 ];
 
 /// Pollux's own subcommands to come.
-const RESERVED: &[&str] =
-    &["undo", "sessions", "rewind", "config", "policy", "sandbox", "prompt", "auth", "doctor"];
+const RESERVED: &[&str] = &["undo", "sessions", "rewind", "sandbox", "prompt", "auth", "doctor"];
 
 /// The message for something that is not there yet, with its last line end: `what` begins with a capital letter.
 fn not_yet(what: &str, remedy: Option<&str>) -> String {
@@ -127,7 +120,9 @@ pub(super) fn reserved_flags() -> Command {
 /// The message for the first flag of the line that asks for something to come.
 pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
     let asks = |flag: &&LaterFlag| match flag.kind {
-        Kind::Switch => line.switch(flag.name) == Some(true) && flag.name != SCREEN_READER,
+        Kind::Switch => {
+            line.switch(flag.name) == Some(true) && ![SCREEN_READER, SANDBOX].contains(&flag.name)
+        }
         Kind::Text | Kind::OptionalText => line.is_given(flag.name),
         Kind::List => line.is_given(flag.name) && !asks_for_none(flag.name, &line.list(flag.name)),
     };
@@ -152,7 +147,7 @@ pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
     let known = GROUPS.iter().find(|group| group.is_called(name)).is_some_and(|group| {
         match rest.iter().find(|word| !word.starts_with('-')) {
             Some(verb) => group.verbs.contains(&verb.as_str()),
-            None => group.alone || rest.iter().any(|word| word == "--help" || word == "-h"),
+            None => rest.iter().any(|word| word == "--help" || word == "-h"),
         }
     });
     if known {

@@ -67,7 +67,7 @@ fn prompts() {
         (&["what", "is", "-5", "-"], Some("what is -5 -")),
         (&["@src/a.rs", "--debug", "explain"], Some("@src/a.rs explain")),
         (&["explain", "mcp"], Some("explain mcp")),
-        (&["-p", "", "word"], Some("")),
+        (&["-p", "", "word"], Some("word")),
         (&["--yolo", "true", "word"], Some("word")),
     ];
     for (words, expected) in table {
@@ -226,23 +226,16 @@ fn unusable_lines() {
 fn what_comes_later_is_never_ignored() {
     let yet = "is not available in this version of Pollux yet.\n";
     let table: &[(&[&str], &str)] = &[
-        (&["--policy", "p.toml", "x"], "The flag --policy"),
-        (&["--admin-policy=p"], "The flag --admin-policy"),
-        (&["-s"], "The flag --sandbox"),
-        (&["--sandbox", "-p", "x"], "The flag --sandbox"),
-        (&["--sandbox=docker"], "The flag --sandbox"),
         (&["--acp"], "The flag --acp"),
         (&["--experimentalAcp"], "The flag --experimental-acp"),
         (&["-e", "a,b"], "The flag --extensions"),
         (&["-l"], "The flag --list-extensions"),
-        (&["--allowed-tools", "x"], "The flag --allowed-tools"),
         (&["--allowed-mcp-server-names", "x"], "The flag --allowed-mcp-server-names"),
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
         (&["mcp", "add", "-s", "user", "n", "--", "cmd"], "The subcommand mcp"),
         (&["--debug", "extension", "list"], "The subcommand extension"),
         (&["skills", "--help"], "The subcommand skills"),
-        (&["hooks"], "The subcommand hooks"),
         (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),
         (&["undo"], "The subcommand undo"),
         (&["sessions", "--json"], "The subcommand sessions"),
@@ -252,7 +245,6 @@ fn what_comes_later_is_never_ignored() {
         assert!(message.starts_with(&format!("{subject} {yet}")), "{words:?}: {message}");
         assert!(message.ends_with('\n') && message.lines().count() <= 2, "{words:?}: {message}");
     }
-    assert!(postponed(&["-s"]).lines().count() == 2);
 }
 
 #[test]
@@ -271,6 +263,86 @@ fn saying_no_to_what_comes_later_is_fine() {
 }
 
 #[test]
+fn a_sandbox_is_asked_for_or_refused_or_left_to_the_settings() {
+    let table: [(&[&str], Option<bool>); 6] = [
+        (&["-s"], Some(true)),
+        (&["--sandbox", "-p", "x"], Some(true)),
+        (&["--sandbox=docker"], Some(true)),
+        (&["--sandbox=false"], Some(false)),
+        (&["--no-sandbox"], Some(false)),
+        (&["-p", "x"], None),
+    ];
+    for (words, expected) in table {
+        assert_eq!(run(words).sandbox, expected, "{words:?}");
+    }
+}
+
+fn config(words: &[&str]) -> ConfigArguments {
+    match read(&[&["config"], words].concat()) {
+        Ok(Invocation::Config(arguments)) => arguments,
+        other => panic!("{words:?} is not about settings: {other:?}"),
+    }
+}
+
+#[test]
+fn lines_about_settings() {
+    use pollux_config::FileScope::{Project, System, User};
+    let key = || "general.vimMode".to_owned();
+    let set = |value: &str, scope| ConfigVerb::Set { key: key(), value: value.to_owned(), scope };
+    for (words, verb) in [
+        (&["list"][..], ConfigVerb::List { all: false }),
+        (&["list", "--all"], ConfigVerb::List { all: true }),
+        (&["get", "general.vimMode"], ConfigVerb::Get { key: key() }),
+        (&["get", "anything"], ConfigVerb::Get { key: "anything".to_owned() }),
+        (&["set", "general.vimMode", "true"], set("true", User)),
+        (&["set", "general.vimMode", "-1", "--project"], set("-1", Project)),
+        (&["set", "--system", "general.vimMode", "[1]"], set("[1]", System)),
+        (&["unset", "--user", "general.vimMode"], ConfigVerb::Unset { key: key(), scope: User }),
+        (&["explain", "general.vimMode"], ConfigVerb::Explain { key: key() }),
+        (&["report"], ConfigVerb::Report),
+        (&["migrate", "--project"], ConfigVerb::Migrate { scope: Project }),
+    ] {
+        let found = config(words);
+        assert_eq!(found.verb, verb, "{words:?}");
+        assert!(!found.json && !found.skip_trust && found.given.is_empty(), "{words:?}");
+        assert!(config(&[words, &["--json"]].concat()).json, "{words:?}");
+    }
+}
+
+#[test]
+fn flags_over_settings_are_told() {
+    let flags = ["-m", "x", "-y", "--include-directories", "a,b", "--no-sandbox", "--skip-trust"];
+    let found = config(&[&["explain", "model.name"][..], &flags].concat());
+    let given: Vec<_> =
+        found.given.iter().map(|given| (given.flag, given.value.to_string())).collect();
+    let expected = [
+        ("--model", "\"x\""),
+        ("--yolo", "\"yolo\""),
+        ("--include-directories", "[\"a\",\"b\"]"),
+        ("--sandbox", "false"),
+    ];
+    assert_eq!(given, expected.map(|(flag, value)| (flag, value.to_owned())));
+    assert!(found.skip_trust);
+}
+
+#[test]
+fn lines_about_settings_that_are_not_whole() {
+    for (words, message) in [
+        (&["config"][..], "You need at least one command before continuing."),
+        (&["config", "set", "general.vimMode"], "config set takes KEY VALUE."),
+        (&["config", "set", "general", "true", "false"], "config set takes KEY VALUE."),
+        (&["config", "get"], "config get takes KEY."),
+        (&["config", "report", "general"], "config report takes no more words."),
+        (&["config", "set", "a.b", "c", "--user", "--project"], "Only one of --user, "),
+        (&["config", "get", "a.b", "--all"], "Unknown argument: all"),
+        (&["config", "get", "a.b", "--nope"], "Unknown argument: nope"),
+        (&["--project", "x"], "Unknown argument: project"),
+    ] {
+        assert!(refused(words).starts_with(message), "{words:?}: {}", refused(words));
+    }
+}
+
+#[test]
 fn a_word_is_a_subcommand_only_if_the_whole_line_is() {
     for (words, prompt) in [
         (&["demo", "mode", "does", "not", "start"][..], "demo mode does not start"),
@@ -282,6 +354,11 @@ fn a_word_is_a_subcommand_only_if_the_whole_line_is() {
         (&["man", "overboard"], "man overboard"),
         (&["--", "demo"], "demo"),
         (&["-m", "pro", "undo"], "undo"),
+        (&["config", "the", "server"], "config the server"),
+        (&["config", "get", "the", "server", "going"], "config get the server going"),
+        (&["config", "list", "the", "files"], "config list the files"),
+        (&["-m", "pro", "config"], "config"),
+        (&["--", "config", "list"], "config list"),
     ] {
         assert_eq!(run(words).prompt_text().as_deref(), Some(prompt), "{words:?}");
     }

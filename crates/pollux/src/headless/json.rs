@@ -3,7 +3,7 @@
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::{Map, Value, json};
 
-use super::{Ending, Opening, Output, stderr_line};
+use super::{Ending, Opening, Output, blocked, stderr_line};
 use crate::stdout::Stdout;
 
 /// Collects the text of the last turn; the whole comes out at the end, two spaces deep, without a final
@@ -11,6 +11,7 @@ use crate::stdout::Stdout;
 #[derive(Default)]
 pub(crate) struct JsonOutput {
     response: String,
+    warnings: Vec<String>,
 }
 
 impl Output for JsonOutput {
@@ -20,6 +21,7 @@ impl Output for JsonOutput {
         match event {
             Event::TurnStarted { .. } | Event::StreamRestarted => self.response.clear(),
             Event::Text(text) => self.response.push_str(text),
+            Event::Blocked { reason } => self.warnings.push(blocked(reason)),
             _ => {}
         }
     }
@@ -31,9 +33,8 @@ impl Output for JsonOutput {
         }
         if let Some(failure) = ending.failure {
             object.insert("error".into(), failure.to_json());
-            // Callers of Gemini CLI look for it on standard error: as an object, but for what goes wrong
-            // before it knows that an object is wanted.
-            let plain = failure.is_of_settings().then(|| failure.message.clone());
+            // Callers of Gemini CLI look for it on standard error.
+            let plain = failure.is_plain.then(|| failure.message.clone());
             stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {
             let response = pollux_shell::strip_ansi(&self.response).into_owned();
@@ -47,10 +48,12 @@ impl Output for JsonOutput {
                     object.insert("error".into(), error);
                 }
                 Some(PromptOutcome::Stopped(reason)) => {
-                    let warning = format!("Agent execution stopped: {reason}");
-                    object.insert("warnings".into(), json!([warning]));
+                    self.warnings.push(format!("Agent execution stopped: {reason}"));
                 }
                 _ => {}
+            }
+            if !self.warnings.is_empty() {
+                object.insert("warnings".into(), json!(self.warnings));
             }
         }
         out.push(pretty(&object).as_bytes());

@@ -1,7 +1,10 @@
 //! What the tools do, in lines for a person who watches. A headless run prints them on standard error,
 //! beside the model's words.
 
+use std::borrow::Cow;
+
 use pollux_protocol::{Call, Display, FinishedCall};
+use serde_json::Value;
 
 use super::stderr_line;
 
@@ -10,7 +13,8 @@ const SHOWN_LINES: usize = 12;
 /// Characters of a line that are shown.
 const SHOWN_CHARACTERS: usize = 160;
 /// Arguments that say what a call is about, the most telling first.
-const TELLING: [&str; 5] = ["command", "file_path", "pattern", "dir_path", "path"];
+const TELLING: [&str; 9] =
+    ["command", "file_path", "pattern", "dir_path", "path", "pid", "title", "fact", "id"];
 
 /// Tells of calls that have ended.
 pub(super) fn narrate(calls: &[std::sync::Arc<FinishedCall>]) {
@@ -24,8 +28,12 @@ pub(super) fn narrate(calls: &[std::sync::Arc<FinishedCall>]) {
 
 /// A call in one line: the tool, and what it is about.
 pub(crate) fn headline(call: &Call) -> String {
-    let about = TELLING.iter().find_map(|name| call.args.get(name)?.as_str());
-    cut(&format!("{} {}", call.name, about.unwrap_or_default()))
+    let about = TELLING.iter().find_map(|name| match call.args.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    });
+    cut(format!("{} {}", call.name, about.unwrap_or_default()).trim_end())
 }
 
 /// The first lines of what a person is shown of a result; none of a failure.
@@ -33,11 +41,10 @@ pub(crate) fn result(finished: &FinishedCall) -> Vec<String> {
     let text = match (&finished.error, &finished.display) {
         // Standard error is told of failures anyway.
         (Some(_), _) | (None, None) => return Vec::new(),
-        (None, Some(Display::Text(text))) => text.as_str(),
-        (None, Some(Display::Diff(diff))) => diff.file_diff.as_str(),
-        (None, Some(Display::Structured(value))) => {
-            value.get("summary").and_then(|summary| summary.as_str()).unwrap_or_default()
-        }
+        (None, Some(Display::Text(text))) => Cow::from(text),
+        (None, Some(Display::Ansi(lines))) => Cow::from(lines.text()),
+        (None, Some(Display::Diff(diff))) => Cow::from(&diff.file_diff),
+        (None, Some(Display::Structured(value))) => structured(value),
     };
     let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(cut).collect();
     let more = text.lines().count().saturating_sub(SHOWN_LINES);
@@ -45,6 +52,20 @@ pub(crate) fn result(finished: &FinishedCall) -> Vec<String> {
         lines.push(format!("... {more} more lines"));
     }
     lines
+}
+
+/// A summary, or a list of what is to be done; data of other shapes has no words.
+fn structured(value: &Value) -> Cow<'_, str> {
+    let Some(todos) = value.get("todos").and_then(Value::as_array) else {
+        return Cow::from(value.get("summary").and_then(Value::as_str).unwrap_or_default());
+    };
+    let words = |todo: &Value| {
+        let [status, description] =
+            ["status", "description"].map(|key| todo.get(key).and_then(Value::as_str));
+        let description = description.unwrap_or_default().split('\n').collect::<Vec<_>>().join(" ");
+        format!("[{}] {description}", status.unwrap_or_default())
+    };
+    Cow::from(todos.iter().map(words).collect::<Vec<_>>().join("\n"))
 }
 
 /// The first line of a text, no longer than is good to read.

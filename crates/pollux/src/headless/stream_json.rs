@@ -5,7 +5,7 @@ use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutc
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Ending, Opening, Output, stderr_line};
+use super::{Ending, Opening, Output, blocked, stderr_line};
 use crate::ansi::AnsiFilter;
 use crate::stdout::Stdout;
 
@@ -88,6 +88,10 @@ impl Output for StreamJsonOutput {
         match event {
             Event::Text(text) => self.text(out, text),
             Event::CallRequested(call) => write(out, &tool_use(call)),
+            Event::Blocked { reason } => {
+                let (severity, message) = ("warning", &blocked(reason));
+                write(out, &Line::Error { timestamp: now(), severity, message });
+            }
             Event::CallsFinished(calls) => {
                 for call in calls {
                     write(out, &tool_result(call));

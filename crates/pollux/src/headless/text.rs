@@ -2,7 +2,7 @@
 
 use pollux_protocol::{Event, InvalidStream, PromptOutcome};
 
-use super::{Ending, Opening, Output, stderr_line};
+use super::{Ending, Opening, Output, blocked, stderr_failure, stderr_line};
 use crate::ansi::AnsiFilter;
 use crate::stdout::Stdout;
 
@@ -40,7 +40,9 @@ impl Output for TextOutput {
                 }
                 out.push(text.as_bytes());
             }
-            Event::CallRequested(_) | Event::StreamRestarted => self.close_line(out),
+            // The words of an answer stay together, wherever its calls stand.
+            Event::CallsFinished(_) | Event::StreamRestarted => self.close_line(out),
+            Event::Blocked { reason } => stderr_line(&format!("[WARNING] {}", blocked(reason))),
             _ => {}
         }
     }
@@ -48,7 +50,7 @@ impl Output for TextOutput {
     fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
         self.close_line(out);
         if let Some(failure) = ending.failure {
-            stderr_line(&failure.message);
+            stderr_failure(&failure.message);
         }
         match ending.outcome {
             Some(PromptOutcome::Stopped(reason)) => {

@@ -5,27 +5,23 @@
 //! was typed. Everything is bounded, because piped text is part of the prompt and may hold any number of `@`s.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pollux_fs::{
-    Access, COMMON_EXCLUDES, DIRECTORY_EXCLUDES, EntryKind, Exclusions, GlobOptions, IgnoreOptions,
-    IgnoreRules, NEVER, READ_MANY_FILE_EXCLUDES, WalkOptions, Workspace,
+    Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Workspace,
 };
 use pollux_protocol::Part;
+use pollux_tools::{FileContent, FileReader, FileSearch};
 
 use super::at_path::{Token, tokens};
 use crate::exit::Failure;
 use crate::headless::stderr_line;
 use crate::setup::Setup;
 
-mod content;
 #[cfg(test)]
 mod tests;
-
-use content::{Budget, Content};
 
 const HEADING: &str = "\n--- Content from referenced files ---";
 const CLOSING: &str = "\n--- End of content ---";
@@ -36,8 +32,6 @@ const MAX_NAMES: usize = 1000;
 const MAX_SEARCHES: usize = 20;
 /// How long all these searches may take together, and all listings of folders.
 const SEARCH_TIME: Duration = Duration::from_secs(5);
-/// Files of one prompt.
-const MAX_FILES: usize = 10_000;
 
 /// Expands the `@path`s of prompts by the settings of a run.
 #[derive(Debug, Clone)]
@@ -46,17 +40,19 @@ pub(crate) struct Expander {
     ignore: IgnoreOptions,
     recursive_search: bool,
     debug: bool,
+    typed: bool,
 }
 
 impl Expander {
-    /// The settings of this run.
-    pub(crate) fn new(setup: &Setup) -> Self {
+    /// The settings of this run. `typed`: prompts are a person's own words from end to end.
+    pub(crate) fn new(setup: &Setup, typed: bool) -> Self {
         let filtering = &setup.loaded.settings.context.file_filtering;
         Self {
             workspace: Arc::clone(&setup.workspace),
             ignore: setup.ignore_options(),
-            recursive_search: filtering.enable_recursive_file_search,
+            recursive_search: filtering.enable_recursive_file_search && setup.offers("glob"),
             debug: setup.arguments.debug,
+            typed,
         }
     }
 
@@ -68,11 +64,14 @@ impl Expander {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
         }
-        let Self { workspace, ignore, recursive_search, debug } = self.clone();
+        let Self { workspace, ignore, recursive_search, debug, typed } = self.clone();
         let prompt = prompt.to_owned();
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
-            References { workspace: &workspace, rules: &rules, recursive_search }.expand(&prompt)
+            let kept = IgnoreOptions { git: ignore.git && !typed, ..ignore };
+            let kept = IgnoreRules::for_roots(workspace.roots(), &kept);
+            let (rules, kept) = (&rules, &kept);
+            References { workspace: &workspace, rules, kept, recursive_search }.expand(&prompt)
         });
         let expanded = work.await.map_err(|error| Failure::general(error.to_string()))?;
         let Expansion { parts, notes } =
@@ -111,6 +110,9 @@ struct References<'a> {
     workspace: &'a Workspace,
     /// What is ignored.
     rules: &'a IgnoreRules,
+    /// What is ignored even where a path names it. Git's files are about commits: they do not keep a person from showing a
+    /// file. What was made to keep files from models does, and piped words are nobody's own.
+    kept: &'a IgnoreRules,
     /// Whether a name that leads nowhere is searched for: `context.fileFiltering.enableRecursiveFileSearch`.
     recursive_search: bool,
 }
@@ -124,6 +126,15 @@ struct Resolved {
     shown: String,
     /// What stands above the content of a file.
     label: String,
+    /// It is ignored, and named all the same.
+    despite_rules: bool,
+}
+
+impl Resolved {
+    /// What is ignored below it.
+    fn rules<'a>(&self, references: &References<'a>) -> &'a IgnoreRules {
+        if self.despite_rules { references.kept } else { references.rules }
+    }
 }
 
 /// A file to be read.
@@ -215,7 +226,8 @@ impl References<'_> {
             let path = pollux_fs::absolute(root, Path::new(name));
             let kind = pollux_fs::info(&path).map(|info| info.kind);
             let is_directory = matches!(kind, Ok(EntryKind::Directory));
-            if self.rules.is_ignored(&path, is_directory) {
+            let ignored = self.rules.is_ignored(&path, is_directory);
+            if ignored && (kind.is_err() || self.kept.is_ignored(&path, is_directory)) {
                 lookup.notes.push(format!("Path {name} is ignored and will be skipped."));
                 return None;
             }
@@ -223,7 +235,7 @@ impl References<'_> {
                 Ok(_) if self.workspace.check(&path, Access::Read).is_err() => {
                     lookup.notes.push(format!("Path {name} is outside the workspace."));
                 }
-                Ok(_) => return Some(resolved(root, name, path, is_directory)),
+                Ok(_) => return Some(resolved(root, name, path, is_directory, ignored)),
                 Err(_) => {
                     if let Some(path) = self.search(root, name, lookup) {
                         let relative = shown_path(root, &path);
@@ -232,6 +244,7 @@ impl References<'_> {
                             is_directory: false,
                             shown: relative.clone(),
                             label: relative,
+                            despite_rules: false,
                         });
                     }
                 }
@@ -275,18 +288,18 @@ impl References<'_> {
         &self,
         found: impl Iterator<Item = Resolved>,
         lookup: &mut Lookup,
-    ) -> BTreeMap<OsString, Wanted> {
+    ) -> BTreeMap<PathBuf, Wanted> {
         let mut files = BTreeMap::new();
         let mut folders = Vec::new();
         for resolved in found {
             if resolved.is_directory {
-                folders.push(resolved.path);
+                folders.push(resolved);
             } else {
                 let wanted = Wanted { label: resolved.label, named: true };
-                files.insert(resolved.path.into_os_string(), wanted);
+                files.insert(resolved.path, wanted);
             }
         }
-        folders.sort_unstable();
+        folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         for folder in folders {
             self.add_folder(&folder, &mut files, lookup);
         }
@@ -296,78 +309,61 @@ impl References<'_> {
     /// What a folder brings along: everything below it but dependencies, build products and what is ignored.
     fn add_folder(
         &self,
-        folder: &Path,
-        files: &mut BTreeMap<OsString, Wanted>,
+        folder: &Resolved,
+        files: &mut BTreeMap<PathBuf, Wanted>,
         lookup: &mut Lookup,
     ) {
-        let lists = [COMMON_EXCLUDES, DIRECTORY_EXCLUDES, READ_MANY_FILE_EXCLUDES];
-        let exclude = Exclusions::new(lists.into_iter().flatten().copied()).unwrap_or_default();
-        let options = WalkOptions {
-            rules: Some(self.rules),
-            exclude: Some(&exclude),
-            hidden: true,
-            time_limit: Some(lookup.time_left()),
+        let search = FileSearch {
+            workspace: self.workspace,
+            rules: folder.rules(self),
+            exclude: &[],
+            default_excludes: true,
+            time_limit: lookup.time_left(),
         };
-        let walk = pollux_fs::walk(&[folder.to_owned()], &options, NEVER);
-        if !walk.complete {
+        let folder = &folder.path;
+        let found =
+            search.find(&[folder.to_string_lossy().into_owned()], NEVER).unwrap_or_default();
+        if !found.complete {
             lookup.notes.push(format!("{} was not listed to its end.", folder.display()));
         }
         let root = self.workspace.root_of(folder).unwrap_or(folder);
-        for entry in walk.entries {
-            let is_file = match entry.kind {
-                EntryKind::File => true,
-                EntryKind::Symlink => {
-                    pollux_fs::info(&entry.path).is_ok_and(|info| info.kind == EntryKind::File)
-                }
-                EntryKind::Directory | EntryKind::Special => false,
-            };
-            if !is_file || files.contains_key(entry.path.as_os_str()) {
-                continue;
-            }
-            if files.len() >= MAX_FILES {
-                lookup.notes.push(format!("Only the first {MAX_FILES} files are read."));
-                return;
-            }
-            let wanted = Wanted { label: shown_path(root, &entry.path), named: false };
-            files.insert(entry.path.into_os_string(), wanted);
+        for path in found.files {
+            let label = shown_path(root, &path);
+            files.entry(path).or_insert(Wanted { label, named: false });
         }
     }
 
     /// Label and content of each file, as far as they may be sent.
     fn read(
         &self,
-        files: &BTreeMap<OsString, Wanted>,
+        files: &BTreeMap<PathBuf, Wanted>,
         notes: &mut Vec<String>,
     ) -> Result<Vec<Part>, ReferenceError> {
         let mut parts = Vec::new();
-        let mut budget = Budget::default();
+        let mut reader = FileReader::new(self.workspace);
         let mut left_out: Vec<&str> = Vec::new();
         for (path, Wanted { label, named }) in files {
-            if budget.is_spent() {
+            if reader.is_full() {
                 left_out.push(label);
                 continue;
             }
-            let path = Path::new(path);
-            if !named && self.workspace.check(path, Access::Read).is_err() {
-                notes.push(format!("Path {label} is outside the workspace."));
-                continue;
-            }
-            let content = match content::read(path, label, *named, &mut budget) {
-                Ok(content) => content,
-                Err(source) if *named => {
-                    return Err(ReferenceError { label: label.clone(), source });
-                }
-                Err(error) => Content::Skipped(error.to_string()),
-            };
-            let body = match content {
-                Content::Text(text) => Part::text(text),
-                Content::Media { mime_type, base64 } => Part::inline(mime_type, base64),
-                Content::TooMuch => {
+            let body = match reader.read(path, label, *named) {
+                Ok(FileContent::Text(file)) => Part::text(trim(&file.text)),
+                Ok(FileContent::Media(part)) => part,
+                Ok(FileContent::Skipped { told, .. }) if *named => Part::text(told),
+                Ok(FileContent::TooMuch) => {
                     left_out.push(label);
                     continue;
                 }
-                Content::Skipped(reason) => {
+                Ok(FileContent::Skipped { reason, .. }) => {
                     notes.push(format!("Skipped {label}: {reason}"));
+                    continue;
+                }
+                Err(source) if *named => {
+                    return Err(ReferenceError { label: label.clone(), source });
+                }
+                Err(error) => {
+                    notes.push(format!("Skipped {label}: {error}"));
                     continue;
                 }
             };
@@ -385,8 +381,22 @@ impl References<'_> {
     }
 }
 
+/// Without the blank lines around it. The indentation of the first line stays, because edits need it.
+fn trim(text: &str) -> &str {
+    let text = text.trim_end();
+    let blank = text.len() - text.trim_start().len();
+    let first_line = text[..blank].rfind('\n').map_or(0, |end| end + 1);
+    &text[first_line..]
+}
+
 /// Something that is where its name says.
-fn resolved(root: &Path, name: &str, path: PathBuf, is_directory: bool) -> Resolved {
+fn resolved(
+    root: &Path,
+    name: &str,
+    path: PathBuf,
+    is_directory: bool,
+    despite_rules: bool,
+) -> Resolved {
     let relative = shown_path(root, &path);
     let label = if Path::new(name).is_absolute() { relative.clone() } else { name.to_owned() };
     let shown = match (is_directory, relative.as_str()) {
@@ -394,7 +404,7 @@ fn resolved(root: &Path, name: &str, path: PathBuf, is_directory: bool) -> Resol
         (true, relative) => format!("{relative}/**"),
         (false, _) => label.clone(),
     };
-    Resolved { path, is_directory, shown, label }
+    Resolved { path, is_directory, shown, label, despite_rules }
 }
 
 /// The path from `root`, separated by `/`.

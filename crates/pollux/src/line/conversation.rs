@@ -8,14 +8,18 @@ use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use pollux_agent::Commands;
-use pollux_protocol::{AgentHandle, Answer, Confirmation, Event, Op, Outcome, Part};
+use pollux_protocol::{
+    AgentHandle, Answer, Confirmation, ConfirmationKind, Event, Modification, Op, Outcome, Part,
+};
 use tokio::task::JoinHandle;
 
 use super::editor::{Edited, Editor};
 use super::keys::{Decoder, Key};
 use super::page::Page;
-use super::question::{self, Choice};
+use super::question::{self, Choice, Lasting};
 use super::story::Story;
+use super::survey::{Step, Survey};
+use super::typing::Typing;
 use crate::exit::Failure;
 
 /// A second Ctrl-C within this time ends the program.
@@ -54,9 +58,11 @@ pub(super) struct Setting<'a> {
     pub(super) commands: Commands,
     /// Reads what a prompt refers to.
     pub(super) prepare: Box<dyn Fn(String) -> Preparation>,
+    /// Keeps what was typed for later conversations.
+    pub(super) record: Box<dyn Fn(&str)>,
     /// The project's folder.
     pub(super) folder: PathBuf,
-    pub(super) trusted: bool,
+    pub(super) lasting: Lasting,
     /// The model that the greeting has named.
     pub(super) model: String,
 }
@@ -74,6 +80,10 @@ pub(super) struct Conversation<'a> {
     /// Questions, the one on the page first.
     questions: VecDeque<Confirmation>,
     choices: Vec<Choice>,
+    /// The questions of the model, when the one on the page is theirs.
+    survey: Option<Survey>,
+    /// What is typed for a command that waits for it.
+    typing: Typing,
     queue: VecDeque<String>,
     interrupted: Option<Instant>,
     /// There is no more input to come: what waits is still done.
@@ -94,7 +104,9 @@ impl<'a> Conversation<'a> {
             draft: Editor::default(),
             answer: Editor::default(),
             questions: VecDeque::new(),
-            choices: question::choices(setting.trusted),
+            choices: Vec::new(),
+            survey: None,
+            typing: Typing::default(),
             queue: VecDeque::new(),
             interrupted: None,
             ending: false,
@@ -109,10 +121,18 @@ impl<'a> Conversation<'a> {
         self.setting.handle.events()
     }
 
+    /// Lines of earlier conversations, the oldest first.
+    pub(super) fn remember(&mut self, lines: &[String]) {
+        for line in lines {
+            self.draft.remember(line);
+        }
+    }
+
     /// Begins with this prompt.
     pub(super) fn first_prompt(&mut self, prompt: String) {
         self.page.line(&format!("{LABEL}{}", first_line(&prompt)));
         self.draft.remember(&prompt);
+        (self.setting.record)(&prompt);
         self.begin(prompt);
     }
 
@@ -120,8 +140,13 @@ impl<'a> Conversation<'a> {
     pub(super) fn show(&mut self) {
         let label = if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL };
         if !self.questions.is_empty() {
-            let label = question::label(&self.choices);
+            let label = match &self.survey {
+                Some(survey) => survey.label(),
+                None => question::label(self.choices.len()),
+            };
             self.page.show(&label, self.answer.before(), self.answer.after());
+        } else if let Some((label, before, after)) = self.typing.row() {
+            self.page.show(label, before, after);
         } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
             self.page.show(label, self.draft.before(), self.draft.after());
         } else {
@@ -142,10 +167,12 @@ impl<'a> Conversation<'a> {
             if key == Key::Enter && !self.page.is_echoing() {
                 self.show();
             }
-            if self.questions.is_empty() {
-                self.edit_draft(key);
-            } else {
+            if !self.questions.is_empty() {
                 self.edit_answer(key, is_one_line);
+            } else if self.typing.is_asked() {
+                self.type_for_command(key);
+            } else {
+                self.edit_draft(key);
             }
         }
     }
@@ -192,6 +219,9 @@ impl<'a> Conversation<'a> {
     /// What the agent tells.
     pub(super) fn event(&mut self, event: &Event) {
         self.story.tell(&mut self.page, event);
+        if let Some(text) = self.typing.hear(event) {
+            self.page.line(&text);
+        }
         match event {
             Event::Question(confirmation) => {
                 self.questions.push_back(confirmation.clone());
@@ -250,6 +280,7 @@ impl<'a> Conversation<'a> {
             return;
         }
         self.interrupted = None;
+        (self.setting.record)(&line);
         if matches!(self.work, Work::Idle) {
             self.begin(line);
         } else if self.queue.len() >= WAITING || waiting + line.len() > WAITING_BYTES {
@@ -325,9 +356,24 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    fn type_for_command(&mut self, key: Key) {
+        if let Some((call_id, bytes)) = self.typing.press(key) {
+            self.page.keep_row();
+            self.wish(Op::Key { call_id, bytes });
+        }
+    }
+
     fn ask(&mut self) {
         self.answer.clear();
-        if let Some(confirmation) = self.questions.front() {
+        self.survey = None;
+        if let Some(Confirmation { kind: ConfirmationKind::Questions(questions), .. }) =
+            self.questions.front()
+        {
+            let survey = Survey::new(questions.clone());
+            self.page.line(&survey.text());
+            self.survey = Some(survey);
+        } else if let Some(confirmation) = self.questions.front() {
+            self.choices = question::choices(&confirmation.kind, self.setting.lasting);
             let text = question::text(confirmation, &self.setting.folder, &self.choices);
             self.page.line(&text);
         }
@@ -339,6 +385,9 @@ impl<'a> Conversation<'a> {
         match self.answer.press(key) {
             Edited::Line => {}
             Edited::Continued | Edited::TooLong => self.ask_again(),
+            Edited::Submitted(line) if self.survey.is_some() => {
+                self.answer_survey(&line, is_one_line);
+            }
             Edited::Submitted(line) => match question::chosen(&line, &self.choices) {
                 Some(outcome) if is_one_line => self.reply(outcome),
                 _ => self.ask_again(),
@@ -347,17 +396,41 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    fn answer_survey(&mut self, line: &str, is_one_line: bool) {
+        let Some(survey) = &mut self.survey else { return };
+        let line = if is_one_line { line } else { "" };
+        match survey.answer(line) {
+            Step::Done(answers) => {
+                self.reply_with(Outcome::ProceedOnce, Some(Modification::Answers(answers)));
+            }
+            Step::Again(remark) => {
+                self.answer.clear();
+                self.page.keep_row();
+                self.page.line(&remark);
+            }
+            Step::Next => {
+                let text = survey.text();
+                self.answer.clear();
+                self.page.keep_row();
+                self.page.line(&text);
+            }
+        }
+    }
+
     fn ask_again(&mut self) {
         self.answer.clear();
         self.page.keep_row();
-        let last = self.choices.len();
-        self.page.line(&format!("Type a number from 1 to {last} and press Enter."));
+        self.page.line(&question::remark(self.choices.len()));
     }
 
     fn reply(&mut self, outcome: Outcome) {
+        self.reply_with(outcome, None);
+    }
+
+    fn reply_with(&mut self, outcome: Outcome, modification: Option<Modification>) {
         self.page.keep_row();
         if let Some(Confirmation { call_id, .. }) = self.questions.pop_front() {
-            self.wish(Op::Answer(Answer { call_id, outcome, modification: None }));
+            self.wish(Op::Answer(Answer { call_id, outcome, modification }));
         }
         self.ask();
     }

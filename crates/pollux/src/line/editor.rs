@@ -7,7 +7,7 @@ use super::keys::Key;
 /// More than this is not taken as one prompt.
 const LONGEST: usize = 8 << 20;
 /// Lines that can be called back.
-const HISTORY: usize = 500;
+pub(super) const HISTORY: usize = 500;
 /// A line that is longer than this is not kept to be called back.
 const LONGEST_KEPT: usize = 64 << 10;
 /// No character that people type is longer: what is further from the cursor is not looked at.
@@ -62,6 +62,11 @@ impl Editor {
     /// Nothing is typed.
     pub(super) fn is_empty(&self) -> bool {
         self.above.is_empty() && self.before.is_empty() && self.after.is_empty() && !self.too_long
+    }
+
+    /// The lines that were continued, and nothing is typed any more.
+    pub(super) fn take_above(&mut self) -> String {
+        std::mem::take(&mut self.above)
     }
 
     /// Drops what is typed.

@@ -12,31 +12,61 @@ const SHOWN_CHARACTERS: usize = 1000;
 /// One choice: its words and what it leads to.
 pub(super) type Choice = (&'static str, Outcome);
 
-/// The choices, in the order of their numbers. A folder that is not trusted gives no lasting permission.
-pub(super) fn choices(trusted: bool) -> Vec<Choice> {
+/// Which lasting permissions are on offer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lasting {
+    /// For the session: not in a folder that is not trusted, nor against the settings.
+    pub(crate) session: bool,
+    /// For sessions to come.
+    pub(crate) saved: bool,
+}
+
+/// The choices, in the order of their numbers.
+pub(super) fn choices(kind: &ConfirmationKind, lasting: Lasting) -> Vec<Choice> {
+    if let ConfirmationKind::Plan { .. } = kind {
+        let mut choices = vec![("Yes, and ask before each change", Outcome::ProceedOnce)];
+        let quietly = ("Yes, and change files without asking", Outcome::ProceedAlways);
+        choices.extend(lasting.session.then_some(quietly));
+        choices.push(("No, the plan needs work", Outcome::Cancel));
+        return choices;
+    }
     let always = ("Allow for this session", Outcome::ProceedAlways);
     let mut choices = vec![("Allow once", Outcome::ProceedOnce)];
-    choices.extend(trusted.then_some(always));
+    choices.extend(lasting.session.then_some(always));
+    let saved = match kind {
+        ConfirmationKind::Edit { .. } => "Allow for this file in all future sessions",
+        ConfirmationKind::Execute { .. } => "Allow this command for all future sessions",
+        _ => "Allow for all future sessions",
+    };
+    let saved = (saved, Outcome::ProceedAlwaysAndSave);
+    choices.extend((lasting.session && lasting.saved).then_some(saved));
     choices.push(("No, suggest changes", Outcome::Cancel));
     choices
 }
 
 /// The choice that a line names: its number and nothing else.
 pub(super) fn chosen(line: &str, choices: &[Choice]) -> Option<Outcome> {
+    numbered(line, choices).map(|(_, outcome)| *outcome)
+}
+
+/// The item whose number a line is, counted from one.
+pub(super) fn numbered<'a, T>(line: &str, items: &'a [T]) -> Option<&'a T> {
     let number: usize = line.trim().parse().ok()?;
-    choices.get(number.checked_sub(1)?).map(|(_, outcome)| *outcome)
+    items.get(number.checked_sub(1)?)
 }
 
 /// The question with everything that it is about, and its numbered choices.
 pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice]) -> String {
     let mut lines = match &confirmation.kind {
-        ConfirmationKind::Edit { path, patch, stat, .. } => {
+        ConfirmationKind::Edit { path, patch, stat, rewrite, .. } => {
             let path = path.strip_prefix(folder).unwrap_or(path).display().to_string();
             let (added, removed) = (stat.model_added_lines, stat.model_removed_lines);
             // The first line says what the patch's heading would.
             let body = patch.find("\n@@").map_or(patch.as_str(), |end| &patch[end + 1..]);
             let mut lines = indented(body);
             lines.insert(0, format!("Change of {} (+{added} -{removed}):", visible(&path)));
+            // Last, where it is seen after a long patch.
+            lines.extend(rewrite.map(|rewrite| format!("Careful: this {rewrite}.")));
             lines.push("Apply this change?".to_owned());
             lines
         }
@@ -46,6 +76,15 @@ pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice
             lines.push("Allow execution of Shell?".to_owned());
             lines
         }
+        ConfirmationKind::Plan { path, text } => {
+            let mut lines = indented(text);
+            let path = visible(&path.display().to_string());
+            lines.insert(0, format!("Plan ({path}):"));
+            lines.push("Carry out this plan?".to_owned());
+            lines
+        }
+        // They are asked one by one: see `survey`.
+        ConfirmationKind::Questions(_) => Vec::new(),
         ConfirmationKind::Information { prompt, urls } => {
             let mut lines = vec![visible(&confirmation.title)];
             lines.extend(indented(prompt));
@@ -63,8 +102,13 @@ pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice
 }
 
 /// Asks for the number.
-pub(super) fn label(choices: &[Choice]) -> String {
-    format!("Choose 1-{}: ", choices.len())
+pub(super) fn label(last: usize) -> String {
+    format!("Choose 1-{last}: ")
+}
+
+/// What a line that is no such number is answered with.
+pub(super) fn remark(last: usize) -> String {
+    format!("Type a number from 1 to {last} and press Enter.")
 }
 
 fn indented(text: &str) -> Vec<String> {
@@ -86,7 +130,7 @@ fn shown(line: &str) -> String {
 
 /// What would be unseen, or would change how the rest is seen, is spelt out: nobody says yes to something
 /// other than what runs.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         if is_unseen(letter) {
@@ -108,10 +152,24 @@ fn is_unseen(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{CallId, DiffStat};
+    use pollux_protocol::{CallId, DiffStat, Rewrite};
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    const SESSION: Lasting = Lasting { session: true, saved: false };
+
+    #[test]
+    fn what_is_saved_comes_behind_what_holds_for_the_session() {
+        let kind = ConfirmationKind::Execute { command: "ls".into(), programs: Vec::new() };
+        let words = |lasting| -> Vec<&str> {
+            choices(&kind, lasting).iter().map(|(words, _)| *words).collect()
+        };
+        let [once, session, no] = ["Allow once", "Allow for this session", "No, suggest changes"];
+        let saved = "Allow this command for all future sessions";
+        assert_eq!(words(Lasting { session: true, saved: true }), [once, session, saved, no]);
+        assert_eq!(words(Lasting { session: false, saved: true }), [once, no]);
+    }
 
     fn question(kind: ConfirmationKind) -> Confirmation {
         Confirmation { call_id: CallId::new("c"), title: "Confirm".to_owned(), kind }
@@ -125,8 +183,10 @@ mod tests {
             original: None,
             proposed: "new".to_owned(),
             stat: DiffStat { model_added_lines: 1, model_removed_lines: 1, ..DiffStat::default() },
+            rewrite: Rewrite::of(1, 1),
         };
-        let text = text(&question(kind), Path::new("/p"), &choices(true));
+        let choices = choices(&kind, SESSION);
+        let text = text(&question(kind), Path::new("/p"), &choices);
         assert_eq!(
             text,
             "Change of src/a.rs (+1 -1):\n  @@ -1 +1 @@\n  -old\n  +new\nApply this change?\n  \
@@ -135,10 +195,44 @@ mod tests {
     }
 
     #[test]
+    fn taking_most_of_a_large_file_away_is_called_out() {
+        for (removed, lines, called_out) in
+            [(480, 500, true), (26, 50, true), (25, 50, false), (49, 49, false), (0, 500, false)]
+        {
+            let kind = ConfirmationKind::Edit {
+                path: "/p/a".into(),
+                patch: String::new(),
+                original: None,
+                proposed: String::new(),
+                stat: DiffStat::default(),
+                rewrite: Rewrite::of(removed, lines),
+            };
+            let text = text(&question(kind), Path::new("/p"), &[]);
+            let words =
+                format!("Careful: this removes {removed} of {lines} lines.\nApply this change?");
+            assert_eq!(text.contains(&words), called_out, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plan_is_shown_and_its_choices_are_its_own() {
+        let kind =
+            ConfirmationKind::Plan { path: "/t/plans/a.md".into(), text: "# Goal\nx".into() };
+        let choices = choices(&kind, SESSION);
+        let text = text(&question(kind), Path::new("/p"), &choices);
+        assert_eq!(
+            text,
+            "Plan (/t/plans/a.md):\n  # Goal\n  x\nCarry out this plan?\n  1. Yes, and ask before each change\n  \
+             2. Yes, and change files without asking\n  3. No, the plan needs work"
+        );
+    }
+
+    #[test]
     fn what_would_be_unseen_is_spelt_out() {
         let command = "rm a\u{1b}[2K\rls \u{202e}x\necho é".to_owned();
         let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
-        let text = text(&question(kind), Path::new("/p"), &choices(false));
+        let choices = choices(&kind, Lasting::default());
+        let text = text(&question(kind), Path::new("/p"), &choices);
         assert!(text.contains("  rm a\\u{1b}[2K\\u{d}ls \\u{202e}x\n  echo é\n"), "{text}");
         assert!(text.ends_with("  1. Allow once\n  2. No, suggest changes"), "{text}");
     }
@@ -147,14 +241,16 @@ mod tests {
     fn what_is_left_out_is_said() {
         let command = format!("{}\n{}", "x".repeat(1500), "y\n".repeat(1500));
         let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
-        let text = text(&question(kind), Path::new("/p"), &choices(true));
+        let choices = choices(&kind, SESSION);
+        let text = text(&question(kind), Path::new("/p"), &choices);
         assert!(text.contains("[500 more characters are not shown]"));
         assert!(text.contains("[501 more lines are not shown]"));
     }
 
     #[test]
     fn only_a_number_chooses() {
-        let choices = choices(true);
+        let kind = ConfirmationKind::Information { prompt: String::new(), urls: Vec::new() };
+        let choices = choices(&kind, SESSION);
         let table = [
             ("1", Some(Outcome::ProceedOnce)),
             (" 2 ", Some(Outcome::ProceedAlways)),

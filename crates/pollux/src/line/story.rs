@@ -9,7 +9,7 @@ use pollux_protocol::{
 
 use super::page::Page;
 use crate::exit::Failure;
-use crate::headless::narration;
+use crate::headless::{blocked, narration};
 
 /// Tells events. Remembers what later events only name.
 #[derive(Debug, Default)]
@@ -73,6 +73,11 @@ impl Story {
             Event::StreamRestarted => page.line("(The answer broke off. It is asked for again.)"),
             Event::Waiting(notice) => page.line(&waiting(notice)),
             Event::Notice { severity, text } => page.line(&notice(*severity, text)),
+            Event::HookSaid { message, .. } => page.line(message),
+            Event::Blocked { reason } => {
+                page.end_stream();
+                page.line(&notice(Severity::Warning, &blocked(reason)));
+            }
             Event::Measured(measurement) => {
                 if let Measurement::ModeSwitch { to, .. } = measurement.as_ref() {
                     page.line(&format!("Mode: {to}"));

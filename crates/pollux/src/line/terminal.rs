@@ -66,9 +66,12 @@ pub(crate) fn restore() {
     modes::restore();
 }
 
+/// What is typed, as it comes.
+pub(crate) type Typed = mpsc::Receiver<Vec<u8>>;
+
 /// Reads what is typed, on a thread of its own. The stream ends with the terminal; a line editor of the
 /// terminal's own ends it at Ctrl-D too.
-pub(super) fn read() -> mpsc::Receiver<Vec<u8>> {
+pub(super) fn read() -> Typed {
     let (sender, receiver) = mpsc::channel(WAITING);
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock();

@@ -57,16 +57,13 @@ fn a_subcommands_name_in_a_longer_line_is_part_of_a_prompt() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 15] = [
+    let table: [&[&str]; 12] = [
         &["--sandbox", "-p", "go"],
         &["-s", "-p", "go"],
-        &["--policy", "p.toml", "-p", "go"],
-        &["--admin-policy", "p.toml", "-p", "go"],
         &["--acp"],
         &["--experimental-acp"],
         &["-e", "some", "-p", "go"],
         &["--list-extensions"],
-        &["--allowed-tools", "glob", "-p", "go"],
         &["--allowed-mcp-server-names", "a", "-p", "go"],
         &["--worktree", "-p", "go"],
         &["mcp", "list"],
@@ -90,6 +87,64 @@ fn what_is_switched_off_anyway_needs_no_refusal() {
         let stage = Stage::with([pollux_testkit::reply().text("hi")]);
         stage.pollux(&arguments).run().assert_code(0);
     }
+}
+
+#[test]
+fn a_sandbox_of_the_settings_can_be_switched_off_and_is_none_inside_one() {
+    /// Arguments, variables, exit code.
+    type Scene = (&'static [&'static str], &'static [(&'static str, &'static str)], i32);
+    let settings = serde_json::json!({"tools": {"sandbox": {"enabled": "${ON}"}}});
+    let table: [Scene; 5] = [
+        (&[], &[("ON", "true")], 44),
+        (&[], &[("ON", "false")], 0),
+        (&["--no-sandbox"], &[("ON", "true")], 0),
+        (&["--no-sandbox"], &[("ON", "true"), ("GEMINI_SANDBOX", "docker")], 44),
+        (&["--sandbox"], &[("ON", "true"), ("SANDBOX", "box")], 0),
+    ];
+    for (arguments, variables, code) in table {
+        let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+        stage.home.settings(&settings);
+        let program = stage.pollux(&["-p", "go"]).args(arguments);
+        let run = variables.iter().fold(program, |program, (name, value)| program.env(name, value));
+        run.run().assert_code(code);
+    }
+}
+
+#[test]
+fn an_empty_model_is_none() {
+    let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+    let program = stage.program().env("GEMINI_MODEL", "gemini-2.5-flash-lite");
+    program.args(["-m", "", "-p", "go"]).run().assert_code(0);
+    assert!(stage.server.last_request().path.contains("/gemini-2.5-flash-lite:"));
+}
+
+#[test]
+fn debugging_can_be_asked_for_by_a_variable() {
+    for (value, debug) in [("1", true), ("true", true), ("0", false), ("", false)] {
+        let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+        let run = stage.pollux(&["-p", "go"]).env("DEBUG", value).run();
+        assert_eq!(run.stderr_text().contains("Session ID: "), debug, "{value:?}");
+    }
+}
+
+#[test]
+fn what_is_set_up_and_not_acted_on_is_named() {
+    let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+    let program = stage.pollux(&["-p", "go"]).env("GEMINI_SYSTEM_MD", "1");
+    let run = program.env("GEMINI_PROMPT_GIT", "0").run();
+    for name in ["GEMINI_SYSTEM_MD", "GEMINI_PROMPT_"] {
+        assert!(run.stderr_text().contains(&format!("{name} is set")), "{}", run.report());
+    }
+}
+
+#[test]
+fn warnings_that_were_left_are_told_once() {
+    let stage = Stage::with([pollux_testkit::reply().text("a"), pollux_testkit::reply().text("b")]);
+    let file = stage.home.temporary().join("gemini-cli-warnings.txt");
+    std::fs::write(&file, "Mind \u{1b}[2Jthe gap.\n\n").unwrap();
+    let first = stage.pollux(&["-p", "go"]).run();
+    assert!(first.stderr_text().contains("Mind the gap.\n"), "{}", first.report());
+    assert!(!stage.pollux(&["-p", "go"]).run().stderr_text().contains("gap"));
 }
 
 #[test]

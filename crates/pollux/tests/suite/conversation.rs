@@ -4,7 +4,7 @@ use pollux_testkit::{CapturedRequest, reply, samples};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::stage::{MODEL, Stage, texts};
+use super::stage::{FREE_TOOLS, MODEL, Stage, texts};
 
 /// The first request of a run with this prompt and these arguments more.
 fn first_request(stage: &Stage, arguments: &[&str]) -> CapturedRequest {
@@ -173,29 +173,58 @@ fn context_of_a_folder_comes_when_a_tool_touches_it() {
 
 #[test]
 fn each_mode_declares_what_may_run_in_it() {
-    let reading = ["list_directory", "read_file", "grep_search", "glob"];
-    let editing = ["replace", "write_file"];
-    let all = [&reading[..], &editing, &["run_shell_command"]].concat();
-    let edits = [&reading[..], &editing].concat();
+    const EVERYTHING: [&str; 17] = [
+        "update_topic",
+        "list_directory",
+        "read_file",
+        "grep_search",
+        "glob",
+        "replace",
+        "write_file",
+        "web_fetch",
+        "read_many_files",
+        "run_shell_command",
+        "list_background_processes",
+        "read_background_output",
+        "stop_background_process",
+        "google_web_search",
+        "write_todos",
+        "exit_plan_mode",
+        "enter_plan_mode",
+    ];
+    let planning = [&FREE_TOOLS[..], &["replace", "write_file"]].concat();
+    let editing = [&planning[..], &["web_fetch"]].concat();
+    let leaving = |tool: &&str| *tool == "exit_plan_mode";
+    let entering = |tool: &&str| *tool == "enter_plan_mode";
     let table: [(&[&str], Vec<&str>); 5] = [
-        (&[], reading.to_vec()),
-        (&["--approval-mode", "auto_edit"], edits.clone()),
-        (&["--approval-mode", "plan"], edits),
-        (&["--approval-mode", "yolo"], all.clone()),
-        (&["-y"], all),
+        (&[], FREE_TOOLS.to_vec()),
+        (&["--approval-mode", "auto_edit"], editing),
+        (
+            &["--approval-mode", "plan"],
+            planning.into_iter().filter(|tool| !entering(tool)).chain(["exit_plan_mode"]).collect(),
+        ),
+        (
+            &["--approval-mode", "yolo"],
+            EVERYTHING.into_iter().filter(|tool| !leaving(tool)).collect(),
+        ),
+        (&["-y"], EVERYTHING.into_iter().filter(|tool| !leaving(tool)).collect()),
     ];
     for (arguments, expected) in table {
         let request = first_request(&Stage::new(), arguments);
-        assert_eq!(request.declared_tools(), expected, "{arguments:?}");
+        let in_order: Vec<&str> =
+            EVERYTHING.into_iter().filter(|tool| expected.contains(tool)).collect();
+        assert_eq!(request.declared_tools(), in_order, "{arguments:?}");
     }
 }
 
 #[test]
 fn settings_take_tools_away() {
     let stage = Stage::new();
+    let everything = first_request(&Stage::new(), &["-y"]);
     stage.home.settings(&json!({"tools": {"exclude": ["glob", "ShellTool"]}}));
     let request = first_request(&stage, &["-y"]);
-    let expected = ["list_directory", "read_file", "grep_search", "replace", "write_file"];
+    let mut expected = everything.declared_tools();
+    expected.retain(|tool| !["glob", "run_shell_command"].contains(tool));
     assert_eq!(request.declared_tools(), expected);
     let stage = Stage::new();
     stage.home.settings(&json!({"tools": {"core": ["read_file", "run_shell_command"]}}));

@@ -274,7 +274,7 @@ fn http_errors_exit_with_the_status_in_json_and_1_in_text() {
     let table: [Scene; 6] = [
         (|| errors::bad_request("No such field."), 1, 144, "ApiError", "No such field."),
         (errors::invalid_key, 1, 144, "ApiError", "API key not valid"),
-        (|| errors::not_found(MODEL), 1, 148, "ModelNotFoundError", "is not found"),
+        (|| errors::not_found(MODEL), 1, 1, "ModelNotFoundError", "is not found"),
         (errors::per_day_quota, 1, 173, "TerminalQuotaError", "exceeded your current quota"),
         (|| errors::plain(429), 3, 173, "RetryableQuotaError", "429"),
         (errors::internal, 3, 244, "ApiError", "An internal error has occurred."),

@@ -159,17 +159,29 @@ fn what_is_no_reference_stays_as_it_is() {
     let stage = Stage::new();
     samples::git_repo(stage.home.project());
     stage.home.project_file("../outside.txt", "secret");
+    stage.home.project_file(".geminiignore", "*.private\n");
+    stage.home.project_file("notes.private", "mine");
     for prompt in [
         "nothing @nowhere.xyz here",
         "mail me@example.org about \\@README.md",
         "a lone @ sign",
-        "@debug.log is ignored",
+        "@notes.private is ignored",
         "@../outside.txt is not ours",
         "@/etc/passwd neither",
         "// @ in a comment",
     ] {
         assert_eq!(expanded(&stage, prompt), [prompt]);
     }
+}
+
+#[test]
+fn what_git_leaves_out_comes_along_when_a_person_names_it_and_only_then() {
+    let stage = Stage::new();
+    samples::git_repo(stage.home.project());
+    let texts = expanded(&stage, "why does @debug.log say so");
+    assert_eq!(texts[2..4], ["\nContent from @debug.log:\n", "noise"]);
+    let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin("see @debug.log"));
+    assert_eq!(texts, ["see @debug.log\n\ngo"]);
 }
 
 #[test]
@@ -202,7 +214,28 @@ fn a_reference_that_cannot_be_read_ends_the_run() {
         let message = "Exiting due to an error processing the @ command: ";
         assert!(run.stderr_text().contains(message), "{}", run.report());
         assert_eq!(stage.requests().len(), 0);
+        if format == "stream-json" {
+            // Who reads the lines knows the session before the end.
+            let first = run.json_lines()[0].clone();
+            assert_eq!(first["type"], "init", "{}", run.report());
+        }
     }
+}
+
+#[test]
+fn words_beside_an_empty_prompt_are_the_prompt() {
+    let stage = Stage::with([reply().text("ok")]);
+    stage.pollux(&["-p", "", "hello", "there"]).run().assert_code(0);
+    let contents = stage.server.last_request().contents().to_vec();
+    assert_eq!(texts(&contents[0]).last(), Some(&"hello there"));
+}
+
+#[test]
+fn a_search_for_a_referenced_name_needs_the_tool_for_it() {
+    let stage = Stage::new();
+    stage.home.project_file("d/deep.txt", "deep\n");
+    stage.home.settings(&json!({"tools": {"exclude": ["glob"]}}));
+    assert_eq!(expanded(&stage, "see @deep.txt"), ["see @deep.txt"]);
 }
 
 #[test]
@@ -218,9 +251,12 @@ fn slash_commands_that_cannot_be_done_here_end_the_run() {
     let message = "Exiting due to command result that is not supported in non-interactive mode.";
     for format in FORMATS {
         let stage = Stage::new();
-        let run = stage.prompt(format, "/quit");
-        run.assert_code(42);
-        assert!(run.stderr_text().contains(message), "{}", run.report());
+        for command in ["/quit", "/settings", "/theme dark"] {
+            let run = stage.prompt(format, command);
+            run.assert_code(42);
+            assert!(run.stderr_text().contains(message), "{}", run.report());
+        }
+        assert_eq!(stage.requests().len(), 0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Key, Pollux, Reply, Signal, Terminal, errors, reply};
+use pollux_testkit::{Key, ModelServer, Pollux, Reply, Signal, Terminal, errors, reply};
 use rustix::process::Pid;
 use serde_json::json;
 
@@ -45,13 +45,18 @@ impl Talk {
     }
 
     /// Ends the conversation and gives everything that was printed.
-    fn end(mut self) -> String {
+    fn end(self) -> String {
+        self.leave().1
+    }
+
+    /// Ends the conversation; another may follow on the same stage.
+    fn leave(mut self) -> (Stage, String) {
         self.terminal.send_key(Key::Ctrl('d'));
         let code = self.terminal.wait_exit(SOON).exit_code();
         assert_eq!(code, 0, "{}", self.terminal.screen());
         let transcript = String::from_utf8(self.terminal.transcript()).unwrap();
         assert_linear(&transcript);
-        transcript
+        (self.stage, transcript)
     }
 }
 
@@ -102,6 +107,70 @@ fn a_prompt_of_the_command_line_begins_it() {
     talk.end();
 }
 
+/// A server on this machine with one model, which says "From here." in Chat Completions.
+fn local_server() -> ModelServer {
+    let server = ModelServer::start();
+    for path in ["/api/ps", "/props", "/api/v0/models"] {
+        server.route(path, |_| reply().status(404, "not found"));
+    }
+    server.route("/v1/models", |_| reply().json(json!({"data": [{"id": "small:latest"}]})));
+    let tags = json!({"models": [{"name": "small:latest"}, {"name": "big:7b"}]});
+    server.route("/api/tags", move |_| reply().json(tags.clone()));
+    server.route("/v1/chat/completions", |_| {
+        let chunk = json!({
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": {"content": "From here."}, "finish_reason": "stop"}]
+        });
+        reply().status(200, format!("data: {chunk}\n\ndata: [DONE]\n\n").into_bytes())
+    });
+    server
+}
+
+/// Line mode of a person without any key, beside this server.
+fn without_a_key(stage: &Stage, server: &ModelServer) -> Terminal {
+    let program = stage.alone().env_remove("GEMINI_API_KEY");
+    let program = program.env("POLLUX_LOCAL_PORTS", server.address().port().to_string());
+    program.in_terminal(40, 100)
+}
+
+#[test]
+fn without_a_key_it_asks_which_local_model_answers() {
+    let (stage, server) = (Stage::new(), local_server());
+    let terminal = without_a_key(&stage, &server);
+    let talk = Talk { stage, terminal };
+    let found = format!("  1. small:latest (Ollama at {})\n  2. big:7b (Ollama at ", server.url());
+    talk.wait_for_text(&found);
+    talk.wait_for_text("Choose 1-2:");
+    talk.type_line("3");
+    talk.wait_for_text("Type a number from 1 to 2 and press Enter.\nChoose 1-2:");
+    talk.type_line("1");
+    talk.wait_for_text("Model: local/small:latest. Mode: default.");
+    talk.wait_for_prompt();
+    talk.type_line("hi");
+    talk.wait_for_text("From here.");
+    talk.wait_for_prompt();
+    let requests = server.requests();
+    let sent = requests.iter().find(|request| request.path.ends_with("completions")).unwrap();
+    assert_eq!(sent.body["model"], "small:latest");
+    talk.end();
+}
+
+#[test]
+fn the_question_can_be_left() {
+    let (stage, server) = (Stage::new(), local_server());
+    for (key, code, words) in [
+        (Key::Ctrl('c'), 130, "Operation cancelled."),
+        (Key::Ctrl('d'), 41, "use it with --model local/small:latest"),
+    ] {
+        let mut terminal = without_a_key(&stage, &server);
+        terminal.wait_for_text("Choose 1-2:", SOON);
+        terminal.send_key(key);
+        assert_eq!(terminal.wait_exit(SOON).exit_code(), code, "{}", terminal.screen());
+        let transcript = String::from_utf8(terminal.transcript()).unwrap();
+        assert!(transcript.contains(words), "{transcript}");
+    }
+}
+
 #[test]
 fn without_a_terminal_it_does_not_begin() {
     let run = Stage::new().pollux(&["-i", "go"]).run();
@@ -131,6 +200,31 @@ fn lines_are_edited_and_called_back() {
     assert!(texts(&contents[0]).contains(&"grüße 漢 world"), "{contents:?}");
     assert_eq!(texts(&contents[2]), ["grüße 漢 world!"]);
     talk.end();
+}
+
+#[test]
+fn lines_are_called_back_in_the_next_conversation() {
+    let talk = Talk::with([reply().text("One."), reply().text("Two.")]);
+    talk.type_line("first");
+    talk.wait_for_text("One.");
+    talk.wait_for_prompt();
+    talk.type_line("/about");
+    talk.wait_for_text("Pollux 0.1.0 (");
+    let (stage, _) = talk.leave();
+    let talk = Talk::start(stage, |program| program);
+    for _ in 0..2 {
+        talk.terminal.send_key(Key::Up);
+    }
+    talk.type_line("!");
+    talk.wait_for_text("> first!\nTwo.");
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    assert_eq!(texts(contents.last().unwrap()).last(), Some(&"first!"));
+    let (stage, _) = talk.leave();
+    let text = std::fs::read_to_string(stage.project_temporary().join("logs.json")).unwrap();
+    let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let told: Vec<_> = entries.as_array().unwrap().iter().map(|entry| &entry["message"]).collect();
+    assert_eq!(told, ["first", "/about", "first!"]);
+    assert_eq!((&entries[1]["messageId"], &entries[2]["messageId"]), (&json!(1), &json!(0)));
 }
 
 #[test]
@@ -237,16 +331,16 @@ fn it_holds_for_the_changes_that_came_with_it() {
 fn a_yes_for_the_session_covers_the_program_of_a_command() {
     let run = |command: &str| reply().call("run_shell_command", json!({ "command": command }));
     let talk = Talk::with([
-        run("echo first"),
-        run("echo second"),
-        run("echo third; touch ridden"),
+        run("printf first"),
+        run("printf second"),
+        run("printf third; touch ridden"),
         reply().text("Done."),
     ]);
     talk.type_line("go");
-    talk.wait_for_text("  echo first\nAllow execution of Shell?");
+    talk.wait_for_text("  printf first\nAllow execution of Shell?");
     talk.type_line("2");
-    talk.wait_for_text("  echo third; touch ridden\nAllow execution of Shell?");
-    talk.wait_for_text("  > run_shell_command echo second");
+    talk.wait_for_text("  printf third; touch ridden\nAllow execution of Shell?");
+    talk.wait_for_text("  > run_shell_command printf second");
     talk.type_line("3");
     talk.wait_for_text("Request cancelled.");
     assert!(!talk.stage.home.project().join("ridden").exists());
@@ -257,7 +351,7 @@ fn a_yes_for_the_session_covers_the_program_of_a_command() {
 fn without_trust_nothing_is_allowed_for_good() {
     let stage = Stage::with([edit("two", "zwei"), reply().text("Done.")]);
     stage.home.project_file("a.txt", "two\n");
-    let talk = Talk::start(stage, |program| program.env_remove("GEMINI_CLI_TRUST_WORKSPACE"));
+    let talk = Talk::start(stage, |program| program.env("GEMINI_CLI_TRUST_WORKSPACE", "false"));
     talk.wait_for_text("(not trusted)");
     talk.type_line("/mode yolo");
     talk.wait_for_text("the current folder is not trusted");
@@ -545,4 +639,110 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 143);
     let shown = String::from_utf8(terminal.transcript()).unwrap();
     assert!(!shown.contains("49999"), "the terminal had stopped");
+}
+
+/// A model that plans, puts the plan before the person, and then edits.
+fn planner() -> Vec<Reply> {
+    let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
+    let edit = json!({"file_path": "a.txt", "content": "mended\n"});
+    vec![
+        reply().call("enter_plan_mode", json!({"reason": "It is large."})),
+        reply().call("write_file", plan),
+        reply().call("exit_plan_mode", json!({"plan_filename": "p.md"})),
+        reply().call("write_file", edit),
+        reply().text("Done."),
+    ]
+}
+
+#[test]
+fn a_plan_is_made_shown_and_carried_out() {
+    let talk = Talk::with(planner());
+    talk.type_line("mend a.txt");
+    talk.wait_for_text("This restricts the agent to looking and planning. It is large.");
+    talk.type_line("1");
+    talk.wait_for_text("  # Goal\n  mend it\nCarry out this plan?");
+    talk.wait_for_text("  3. No, the plan needs work\nChoose 1-3:");
+    talk.type_line("2");
+    talk.wait_for_text("Done.");
+    talk.wait_for_prompt();
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "mended\n");
+    // While it plans, the model is told what it may do.
+    let systems: Vec<bool> = talk
+        .stage
+        .requests()
+        .iter()
+        .map(|request| request.body["systemInstruction"].to_string().contains("# Plan mode"))
+        .collect();
+    assert_eq!(systems, [false, true, true, false, false]);
+    talk.type_line("/mode");
+    talk.wait_for_text("auto_edit");
+    talk.end();
+}
+
+#[test]
+fn a_plan_that_needs_work_stays_a_plan() {
+    let talk = Talk::with(planner());
+    talk.type_line("mend a.txt");
+    talk.wait_for_text("Choose 1-3:");
+    talk.type_line("1");
+    talk.wait_for_text("Carry out this plan?");
+    talk.type_line("3");
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    assert!(!talk.stage.home.project().join("a.txt").exists());
+    talk.type_line("/mode");
+    talk.wait_for_text("plan");
+    talk.end();
+}
+
+#[test]
+fn the_model_asks_and_is_answered() {
+    let option = |label: &str| json!({"label": label, "description": "stores data"});
+    let questions = json!({"questions": [
+        {"question": "Which database?", "header": "Database", "type": "choice",
+         "options": [option("SQLite"), option("Postgres")]},
+        {"question": "What is it called?", "header": "Name", "type": "text", "placeholder": "main"}
+    ]});
+    let talk = Talk::with([reply().call("ask_user", questions), reply().text("Good.")]);
+    talk.type_line("set it up");
+    talk.wait_for_text(
+        "Question (1 of 2): Database\n  Which database?\n  1. SQLite - stores data\n",
+    );
+    talk.type_line("9");
+    talk.wait_for_text("There are only the numbers from 1 to 2.");
+    talk.type_line("2");
+    talk.wait_for_text("Question (2 of 2): Name\n  What is it called?\nAnswer (such as main):");
+    talk.type_line("mine");
+    talk.wait_for_text("Good.");
+    talk.wait_for_prompt();
+    let request = talk.stage.server.last_request();
+    let told = request.body.to_string();
+    assert!(told.contains(r#"{\"answers\":{\"0\":\"Postgres\",\"1\":\"mine\"}}"#), "{told}");
+    talk.end();
+}
+
+#[test]
+fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
+    let run = |command: &str| reply().call("run_shell_command", json!({ "command": command }));
+    let stage = Stage::with([run("mkdir one"), reply().text("First.")]);
+    stage.home.settings(&json!({"security": {"enablePermanentToolApproval": true}}));
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("go");
+    talk.wait_for_text("  3. Allow this command for all future sessions\n  4. No, suggest changes");
+    talk.type_line("3");
+    talk.wait_for_text("First.");
+    let (stage, _) = talk.leave();
+    let saved =
+        std::fs::read_to_string(stage.home.gemini().join("policies/auto-saved.toml")).unwrap();
+    assert!(saved.contains("commandPrefix = [ \"mkdir\" ]"), "{saved}");
+    for answer in [run("mkdir two"), run("rmdir two"), reply().text("Second.")] {
+        stage.server.stream(answer);
+    }
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("go");
+    talk.wait_for_text("  rmdir two\nAllow execution of Shell?");
+    assert!(talk.stage.home.project().join("two").exists());
+    talk.type_line("4");
+    talk.wait_for_text("Request cancelled.");
+    talk.end();
 }

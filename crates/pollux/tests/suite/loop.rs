@@ -236,3 +236,25 @@ fn yolo_is_announced_on_standard_error() {
     let line = "YOLO mode is enabled. All tool calls will be automatically approved.";
     assert_eq!(run.stderr_text().trim_end(), line, "{}", run.report());
 }
+
+#[test]
+fn without_a_person_an_approved_plan_still_changes_nothing() {
+    let stage = Stage::new();
+    let plan = json!({"file_path": "p.md", "content": "# Goal\n"});
+    let edit = json!({"file_path": "a.txt", "content": "x"});
+    for reply in [
+        reply().call("write_file", plan),
+        reply().call("exit_plan_mode", json!({"plan_filename": "p.md"})),
+        reply().call("write_file", edit),
+        reply().text("Planned."),
+    ] {
+        stage.server.stream(reply);
+    }
+    let run = stage.pollux(&["--approval-mode", "plan", "-p", "go"]).run();
+    run.assert_code(0);
+    assert!(!stage.home.project().join("a.txt").exists());
+    let requests = stage.requests();
+    let offers = |turn: usize, name: &str| requests[turn].declared_tools().contains(&name);
+    assert!(offers(0, "exit_plan_mode") && !offers(0, "enter_plan_mode"));
+    assert!(!offers(2, "exit_plan_mode") && offers(2, "enter_plan_mode"));
+}

@@ -6,12 +6,17 @@ use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage};
 
+/// The client takes a connection back on a task of its own: on a busy machine the next request may be a
+/// moment sooner and open a second one. One for each request would be the mistake.
 #[test]
-fn one_connection_serves_a_whole_run() {
+fn connections_serve_many_requests() {
     let call = || reply().call("glob", json!({"pattern": "*"}));
-    let stage = Stage::with([call(), call(), call(), reply().text("done")]);
+    let calls = std::iter::repeat_with(call).take(9);
+    let stage = Stage::with(calls.chain([reply().text("done")]));
     stage.prompt("text", "go").assert_code(0);
-    assert_eq!((stage.server.requests().len(), stage.server.connections()), (4, 1));
+    assert_eq!(stage.server.requests().len(), 10);
+    let connections = stage.server.connections();
+    assert!(connections <= 5, "{connections} connections for 10 requests");
 }
 
 #[test]

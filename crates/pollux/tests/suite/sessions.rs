@@ -28,6 +28,14 @@ fn id_of(run: &Finished) -> String {
 }
 
 #[test]
+fn a_run_that_fails_before_it_begins_leaves_its_id_free() {
+    let stage = Stage::with([reply().text("ok")]);
+    stage.pollux(&["--session-id", "build-1"]).run().assert_code(42);
+    stage.pollux(&["--session-id", "build-1", "-p", "go"]).run().assert_code(0);
+    stage.pollux(&["--session-id", "build-1", "-p", "go"]).run().assert_code(42);
+}
+
+#[test]
 fn a_session_file_is_named_after_its_minute_and_its_id() {
     let stage = Stage::with([reply().text("hi")]);
     let id = id_of(&stage.prompt("json", "go"));

@@ -180,7 +180,7 @@ fn silence_ends_a_command() {
     let stage = Stage::new();
     stage.home.settings(&json!({"tools": {"shell": {"inactivityTimeout": 1}}}));
     let (told, run) = shell(&stage, "echo begun; sleep 30");
-    let expected = "Command was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\n<untrusted_context>\nbegun\n</untrusted_context>";
+    let expected = "<untrusted_context>\nCommand was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbegun\n</untrusted_context>";
     assert_eq!(told.trim_end(), expected);
     assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
 }
@@ -191,7 +191,7 @@ fn a_command_that_talks_on_ends_with_its_time() {
     stage.home.settings(&json!({"pollux": {"shell": {"timeout": 1}}}));
     let (told, run) = shell(&stage, "while true; do echo on; sleep 0.1; done");
     assert!(
-        told.starts_with("Command was automatically cancelled because it exceeded the "),
+        told.contains("Command was automatically cancelled because it exceeded the "),
         "{told}"
     );
     assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);

@@ -11,6 +11,18 @@ use serde_json::Value;
 /// The model of most runs. Its name is in the settings' default aliases, so nothing is routed.
 pub(crate) const MODEL: &str = "gemini-2.5-pro";
 
+/// What a headless run has without anybody's yes.
+pub(crate) const FREE_TOOLS: [&str; 8] = [
+    "update_topic",
+    "list_directory",
+    "read_file",
+    "grep_search",
+    "glob",
+    "read_many_files",
+    "google_web_search",
+    "enter_plan_mode",
+];
+
 /// The three output formats.
 pub(crate) const FORMATS: [&str; 3] = ["text", "json", "stream-json"];
 

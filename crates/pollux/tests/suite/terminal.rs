@@ -26,3 +26,18 @@ fn an_interrupt_key_ends_it() {
     terminal.send_key(Key::Ctrl('c'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 130, "{}", terminal.screen());
 }
+
+#[test]
+fn a_failure_is_red_where_colour_is_welcome() {
+    for (no_colour, term, is_red) in
+        [("", "xterm", true), ("1", "xterm", false), ("", "dumb", false)]
+    {
+        let stage = Stage::new();
+        let program = stage.pollux(&["--resume", "nope", "-p", "go"]);
+        let program = program.env("NO_COLOR", no_colour).env("TERM", term);
+        let mut terminal = program.in_terminal(24, 80);
+        terminal.wait_exit(SOON);
+        let transcript = String::from_utf8(terminal.transcript()).unwrap();
+        assert_eq!(transcript.contains("\u{1b}[31mError resuming"), is_red, "{transcript:?}");
+    }
+}

@@ -4,7 +4,7 @@ use pollux_testkit::{ModelServer, Pollux, Tree, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::stage::{FORMATS, MODEL, Stage};
+use super::stage::{FORMATS, FREE_TOOLS, MODEL, Stage};
 
 /// The program in a folder about which nobody has said anything.
 fn untrusted(stage: &Stage) -> Pollux {
@@ -44,7 +44,7 @@ fn an_untrusted_folder_is_only_looked_at() {
     let request = stage.requests().remove(0);
     let body = request.body.to_string();
     assert!(!body.contains("Obey the repository."), "{body}");
-    assert_eq!(request.declared_tools(), ["list_directory", "read_file", "grep_search", "glob"]);
+    assert_eq!(request.declared_tools(), FREE_TOOLS);
     assert_eq!(request.model(), Some(MODEL));
     assert_eq!(request.header("x-goog-api-key"), Some("test-key"));
     assert_eq!(canary.connections(), 0);
@@ -93,7 +93,7 @@ fn the_mode_is_default_whatever_is_asked_for() {
         run.assert_code(0);
         assert!(run.stderr_text().contains(message), "{mode:?}\n{}", run.report());
         assert!(!stage.home.project().join("a.txt").exists(), "{mode:?}");
-        assert_eq!(stage.requests()[0].declared_tools().len(), 4, "{mode:?}");
+        assert_eq!(stage.requests()[0].declared_tools(), FREE_TOOLS, "{mode:?}");
     }
 }
 
@@ -146,7 +146,9 @@ fn a_trusted_projects_settings_count() {
     stage.program().args(["-p", "go"]).run().assert_code(0);
     let request = stage.requests().remove(0);
     assert_eq!(request.model(), Some("gemini-2.5-flash-lite"));
-    assert_eq!(request.declared_tools(), ["list_directory", "read_file"], "both lists");
+    let taken = ["glob", "grep_search"];
+    let left: Vec<&str> = FREE_TOOLS.into_iter().filter(|tool| !taken.contains(tool)).collect();
+    assert_eq!(request.declared_tools(), left, "both lists");
 }
 
 #[test]
@@ -163,7 +165,7 @@ fn the_longest_rule_wins_and_no_can_be_said() {
     let stage = Stage::with([reply().text("hi")]);
     stage.home.trust_project();
     untrusted(&stage).env("GEMINI_CLI_TRUST_WORKSPACE", "false").run().assert_code(0);
-    assert_eq!(stage.requests()[0].declared_tools().len(), 4);
+    assert_eq!(stage.requests()[0].declared_tools(), FREE_TOOLS);
 }
 
 #[test]

@@ -11,11 +11,12 @@ use super::*;
 struct Sample {
     folder: TempDir,
     recursive_search: bool,
+    typed: bool,
 }
 
 impl Sample {
     fn new(files: &[(&str, &str)]) -> Self {
-        let sample = Self { folder: TempDir::new().unwrap(), recursive_search: true };
+        let sample = Self { folder: TempDir::new().unwrap(), recursive_search: true, typed: true };
         for (name, text) in files {
             sample.write(name, text.as_bytes());
         }
@@ -36,8 +37,11 @@ impl Sample {
         let mut workspace = Workspace::new(self.root(), self.folder.path().join("temp"));
         workspace.add_root(self.folder.path().join("second"));
         let rules = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions::default());
+        let options = IgnoreOptions { git: !self.typed, ..IgnoreOptions::default() };
+        let kept = IgnoreRules::for_roots(workspace.roots(), &options);
+        let (workspace, rules, kept) = (&workspace, &rules, &kept);
         let recursive_search = self.recursive_search;
-        References { workspace: &workspace, rules: &rules, recursive_search }.expand(prompt)
+        References { workspace, rules, kept, recursive_search }.expand(prompt)
     }
 
     /// The parts as they travel.
@@ -138,6 +142,25 @@ fn ignored_files_are_skipped_and_told_in_debug_runs() {
     assert_eq!(expansion.parts, [Part::text("@secret.txt @hidden @hidden/a")]);
     assert_eq!(expansion.notes[0], "Path secret.txt is ignored and will be skipped.");
     assert_eq!(expansion.notes.len(), 3);
+}
+
+#[test]
+fn a_person_may_name_what_git_leaves_out() {
+    let mut sample = Sample::new(&[
+        (".git/HEAD", ""),
+        (".gitignore", "*.log\nout/\n"),
+        (".geminiignore", "secret*\n"),
+        ("x.log", "x"),
+        ("secret.log", "s"),
+        ("out/a.txt", "a"),
+        ("out/secret", "s"),
+        ("out/node_modules/m.js", "m"),
+    ]);
+    assert_eq!(sample.labels("@x.log @secret.log"), ["x.log"]);
+    assert_eq!(sample.labels("@out @out/secret"), ["out/a.txt"]);
+    assert_eq!(sample.labels("@./"), [".geminiignore", ".gitignore"]);
+    sample.typed = false;
+    assert_eq!(sample.parts("@x.log @out"), json!([{"text": "@x.log @out"}]));
 }
 
 #[test]

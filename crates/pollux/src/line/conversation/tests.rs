@@ -43,8 +43,9 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         handle: agent,
         commands: crate::commands::all(),
         prepare: Box::new(|_| panic!("nothing to prepare")),
+        record: Box::new(|_| {}),
         folder: "/p".into(),
-        trusted: true,
+        lasting: super::Lasting { session: true, saved: false },
         model: "m".to_owned(),
     };
     Conversation::new(setting, Page::new(60, false, false))

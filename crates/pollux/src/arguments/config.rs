@@ -1,0 +1,245 @@
+//! `config`: the words after it, and what they ask for.
+
+use clap::{Arg, ArgAction, Command};
+use pollux_config::{FileScope, Given, schema};
+use serde_json::{Value, json};
+
+use super::line::Line;
+
+/// The subcommand for settings.
+pub(super) const CONFIG: &str = "config";
+
+/// Flags of the main command that beat settings, so that their effect can be asked for.
+const OVER_SETTINGS: [&str; 11] = [
+    "debug",
+    "skip-trust",
+    "model",
+    "output-format",
+    "approval-mode",
+    "yolo",
+    "include-directories",
+    "sandbox",
+    "policy",
+    "admin-policy",
+    "allowed-tools",
+];
+
+/// What `config` is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ConfigVerb {
+    /// Show the settings that are set, or all.
+    List { all: bool },
+    /// Show the value that counts.
+    Get { key: String },
+    /// Write a value.
+    Set { key: String, value: String, scope: FileScope },
+    /// Take a value out.
+    Unset { key: String, scope: FileScope },
+    /// Show who decides a value.
+    Explain { key: String },
+    /// Show what in the files does nothing.
+    Report,
+    /// Give old keys their new names.
+    Migrate { scope: FileScope },
+}
+
+/// The words and flags of `config`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ConfigArguments {
+    /// What to do.
+    pub(crate) verb: ConfigVerb,
+    /// JSON on standard output.
+    pub(crate) json: bool,
+    /// Trust the folder for this run.
+    pub(crate) skip_trust: bool,
+    /// What other flags say about settings.
+    pub(crate) given: Vec<Given>,
+}
+
+/// One verb as a person types it.
+struct Form {
+    name: &'static str,
+    values: &'static [&'static str],
+    /// The flags that it takes beside `--json` and those over settings.
+    flags: &'static [&'static str],
+    about: &'static str,
+}
+
+const SCOPES: &[&str] = &["user", "project", "system"];
+
+const FORMS: [Form; 7] = [
+    Form {
+        name: "list",
+        values: &[],
+        flags: &["all"],
+        about: "Show the settings that are set, with where",
+    },
+    Form { name: "get", values: &["KEY"], flags: &[], about: "Print the value that counts" },
+    Form {
+        name: "set",
+        values: &["KEY", "VALUE"],
+        flags: SCOPES,
+        about: "Write a value; comments and layout of the file stay",
+    },
+    Form { name: "unset", values: &["KEY"], flags: SCOPES, about: "Take a value out of a file" },
+    Form {
+        name: "explain",
+        values: &["KEY"],
+        flags: &[],
+        about: "Show every layer of a setting, and which one wins",
+    },
+    Form {
+        name: "report",
+        values: &[],
+        flags: &[],
+        about: "List what is unknown, misspelt, outdated or without effect in the files",
+    },
+    Form {
+        name: "migrate",
+        values: &[],
+        flags: SCOPES,
+        about: "Give old keys of a file their new names",
+    },
+];
+
+/// Reads a line whose first word is `config`; none when it is a prompt.
+///
+/// # Errors
+/// The message for a line that can be nothing else than this and is not whole.
+pub(super) fn read(line: &Line<'_>) -> Result<Option<ConfigArguments>, String> {
+    let words = line.command_words().map(as_texts);
+    let Some([CONFIG, words @ ..]) = words.as_deref() else {
+        return Ok(None);
+    };
+    let Some((name, values)) = words.split_first() else {
+        // With flags of the main command it is a prompt of one word.
+        if !line.only_has(&["debug", "json"]) {
+            return Ok(None);
+        }
+        return Err("You need at least one command before continuing.".to_owned());
+    };
+    let Some(form) = FORMS.iter().find(|form| form.name == *name) else { return Ok(None) };
+    let allowed: Vec<&str> =
+        OVER_SETTINGS.iter().chain(form.flags).chain(&["json"]).copied().collect();
+    if !line.only_has(&allowed) {
+        return Ok(None);
+    }
+    if values.len() != form.values.len() {
+        return if is_meant(values) { Err(usage(form)) } else { Ok(None) };
+    }
+    Ok(Some(ConfigArguments {
+        verb: verb(form, values, line)?,
+        json: line.switch("json") == Some(true),
+        skip_trust: line.switch("skip-trust") == Some(true),
+        given: given(line),
+    }))
+}
+
+fn as_texts(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+/// Whether the words after a verb can be no prose: there are none, or the first is a key.
+fn is_meant(values: &[&str]) -> bool {
+    values.first().is_none_or(|key| schema::owner(key).is_some() || schema::is_group(key))
+}
+
+fn usage(form: &Form) -> String {
+    let hint = match form.values {
+        [_, "VALUE"] => " A value with blanks is quoted; a list is JSON, as in '[\"a\", \"b\"]'.",
+        _ => "",
+    };
+    let values =
+        if form.values.is_empty() { "no more words".to_owned() } else { form.values.join(" ") };
+    format!("config {} takes {values}.{hint}", form.name)
+}
+
+fn verb(form: &Form, values: &[&str], line: &Line<'_>) -> Result<ConfigVerb, String> {
+    let word = |index: usize| values.get(index).map(|word| (*word).to_owned()).unwrap_or_default();
+    Ok(match form.name {
+        "list" => ConfigVerb::List { all: line.switch("all") == Some(true) },
+        "get" => ConfigVerb::Get { key: word(0) },
+        "set" => ConfigVerb::Set { key: word(0), value: word(1), scope: scope(line)? },
+        "unset" => ConfigVerb::Unset { key: word(0), scope: scope(line)? },
+        "explain" => ConfigVerb::Explain { key: word(0) },
+        "report" => ConfigVerb::Report,
+        _ => ConfigVerb::Migrate { scope: scope(line)? },
+    })
+}
+
+fn scope(line: &Line<'_>) -> Result<FileScope, String> {
+    let is_on = |name: &str| line.switch(name) == Some(true);
+    match (is_on("user"), is_on("project"), is_on("system")) {
+        (_, false, false) => Ok(FileScope::User),
+        (false, true, false) => Ok(FileScope::Project),
+        (false, false, true) => Ok(FileScope::System),
+        _ => Err("Only one of --user, --project and --system can be given.".to_owned()),
+    }
+}
+
+/// What the flags of the line say about settings.
+fn given(line: &Line<'_>) -> Vec<Given> {
+    let mut given = Vec::new();
+    let mut add = |key, flag, value: Option<Value>| {
+        given.extend(value.map(|value| Given { key, flag, value }));
+    };
+    let text = |flag: &str| line.text(flag).filter(|text| !text.is_empty()).map(Value::from);
+    add("model.name", "--model", text("model"));
+    add("output.format", "--output-format", text("output-format"));
+    let yolo = line.switch("yolo").filter(|on| *on).map(|_| json!("yolo"));
+    add("general.defaultApprovalMode", "--yolo", yolo);
+    add("general.defaultApprovalMode", "--approval-mode", text("approval-mode"));
+    for (key, flag) in [
+        ("context.includeDirectories", "--include-directories"),
+        ("policyPaths", "--policy"),
+        ("adminPolicyPaths", "--admin-policy"),
+        ("tools.allowed", "--allowed-tools"),
+    ] {
+        let items = line.list(flag.trim_start_matches('-'));
+        add(key, flag, (!items.is_empty()).then(|| json!(items)));
+    }
+    add("tools.sandbox", "--sandbox", line.switch("sandbox").map(Value::Bool));
+    given
+}
+
+/// The flags of all verbs, for the reader of lines.
+pub(super) fn flags() -> Command {
+    Command::new(CONFIG).args(["json", "all"].iter().chain(SCOPES).map(|name| flag(name)))
+}
+
+fn flag(name: &'static str) -> Arg {
+    let help = match name {
+        "json" => "Print JSON",
+        "all" => "Show defaults too",
+        "user" => "The file of the person, ~/.gemini/settings.json (the default)",
+        "project" => "The file of the project, .gemini/settings.json",
+        _ => "The file of the system, which beats all others",
+    };
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// The declaration, for help, completions and the man page.
+pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
+    let subcommand = |form: &Form| {
+        let values = form.values.iter().map(|value| {
+            let help = match *value {
+                "KEY" => "The setting, with dots: general.vimMode",
+                _ => "Its value; lists and objects are JSON",
+            };
+            Arg::new(value.to_lowercase()).value_name(*value).required(true).help(help)
+        });
+        Command::new(form.name)
+            .about(form.about)
+            .disable_help_flag(true)
+            .args(values)
+            .args(form.flags.iter().map(|name| flag(name)))
+            .args([flag("json"), help_flag()])
+    };
+    Command::new(CONFIG)
+        .about("Show, change and explain settings")
+        .disable_help_flag(true)
+        .disable_help_subcommand(true)
+        .subcommand_required(true)
+        .subcommands(FORMS.iter().map(subcommand))
+        .arg(help_flag())
+}

@@ -1,0 +1,122 @@
+//! `pollux config`: settings shown, changed and explained. Starts no session and asks no model.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use pollux_config::{Environment, LoadOptions, Loaded, Places};
+use serde_json::{Value, json};
+
+use crate::arguments::{ConfigArguments, ConfigVerb};
+use crate::exit::Failure;
+use crate::headless::{harmless, stderr_line};
+
+mod change;
+mod explain;
+mod report;
+mod show;
+
+/// Where settings are looked for.
+struct Desk {
+    environment: Environment,
+    places: Places,
+    cwd: PathBuf,
+    skip_trust: bool,
+}
+
+/// What a verb has to say.
+struct Answer {
+    /// For standard output, without the last line end; nothing prints no line.
+    text: String,
+    /// The same as JSON.
+    json: Value,
+    /// For a person, on standard error; part of the JSON already.
+    notes: Vec<String>,
+    /// The exit code: 1 when there is no such value.
+    code: u8,
+}
+
+impl Answer {
+    fn new(text: String, json: Value) -> Self {
+        Self { text, json, notes: Vec::new(), code: 0 }
+    }
+}
+
+/// Does what `config` is asked for.
+pub(crate) fn run(arguments: &ConfigArguments) -> ExitCode {
+    let answer = Desk::open(arguments.skip_trust).and_then(|desk| desk.answer(arguments));
+    let (text, code) = match answer {
+        Ok(answer) if arguments.json => (format!("{:#}", answer.json), answer.code),
+        Ok(answer) => {
+            answer.notes.iter().for_each(|note| stderr_line(note));
+            (answer.text, answer.code)
+        }
+        Err(failure) => {
+            stderr_line(&failure.message);
+            let error = json!({ "error": failure.to_json() });
+            let text = if arguments.json { format!("{error:#}") } else { String::new() };
+            (text, failure.exit_code(false))
+        }
+    };
+    if !text.is_empty() {
+        // A closed pipe ends quietly.
+        drop(std::io::stdout().lock().write_all((harmless(&text) + "\n").as_bytes()));
+    }
+    ExitCode::from(code)
+}
+
+impl Desk {
+    fn open(skip_trust: bool) -> Result<Self, Failure> {
+        let environment = Environment::from_process();
+        let places = Places::new(&environment);
+        let cwd = std::env::current_dir().map_err(|error| {
+            Failure::general(format!("The current directory cannot be found: {error}."))
+        })?;
+        Ok(Self { environment, places, cwd, skip_trust })
+    }
+
+    fn answer(&self, arguments: &ConfigArguments) -> Result<Answer, Failure> {
+        let given = &arguments.given;
+        match &arguments.verb {
+            ConfigVerb::List { all } => Ok(show::list(&self.load()?, given, *all)),
+            ConfigVerb::Get { key } => show::get(&self.load()?, given, key),
+            ConfigVerb::Explain { key } => explain::explain(&self.load()?, given, key),
+            // The warnings would say the same in other words.
+            ConfigVerb::Report => Ok(report::report(&self.load_quietly()?)),
+            ConfigVerb::Set { key, value, scope } => change::set(self, key, value, *scope),
+            ConfigVerb::Unset { key, scope } => change::unset(self, key, *scope),
+            ConfigVerb::Migrate { scope } => change::migrate(self, *scope),
+        }
+    }
+
+    /// The settings as a run in this folder has them. Warnings about files go to standard error.
+    fn load(&self) -> Result<Loaded, Failure> {
+        let loaded = self.load_quietly()?;
+        loaded.warnings.iter().for_each(|warning| stderr_line(warning));
+        Ok(loaded)
+    }
+
+    fn load_quietly(&self) -> Result<Loaded, Failure> {
+        let options = LoadOptions {
+            places: &self.places,
+            cwd: &self.cwd,
+            environment: &self.environment,
+            skip_trust: self.skip_trust,
+            ide_trust: None,
+            ignore_env: false,
+            check_system_file: pollux_config::guard::check,
+        };
+        pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))
+    }
+}
+
+/// A place in a file as editors and terminals know it: `path:line`.
+fn place(path: &Path, position: Option<pollux_config::Position>) -> String {
+    let path = path.display();
+    position.map_or_else(|| path.to_string(), |at| format!("{path}:{}", at.line))
+}
+
+/// A value on one line, credentials hidden.
+fn shown(key: &str, value: &Value) -> String {
+    pollux_config::masked(key, value).to_string()
+}

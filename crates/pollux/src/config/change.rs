@@ -1,0 +1,137 @@
+//! `config set`, `unset` and `migrate`: changes to one file, and what becomes of them.
+
+use std::path::{Path, PathBuf};
+
+use pollux_config::{
+    Changed, ConfigError, FileScope, FileState, Inspection, LayerKind, Outcome, Source, assign,
+    edit, edit_file, masked, migrate_file, schema,
+};
+use serde_json::{Value, json};
+
+use super::{Answer, Desk, place, shown};
+use crate::exit::Failure;
+
+/// Writes a value.
+pub(super) fn set(desk: &Desk, key: &str, text: &str, scope: FileScope) -> Result<Answer, Failure> {
+    let refused = |error: assign::AssignError| Failure::general(error.to_string());
+    let (setting, kind) = assign::target(key).map_err(refused)?;
+    assign::check_scope(key, setting, scope).map_err(refused)?;
+    let value = assign::value(key, kind, text).map_err(refused)?;
+    let path = file(desk, scope)?;
+    let names: Vec<&str> = key.split('.').collect();
+    let changed = edit_file(scope, &path, &|text| edit::set(&path, text, &names, &value))
+        .map_err(|error| failure(&error))?;
+    let value_shown = shown(key, &value);
+    let words = match changed {
+        Changed::Yes => format!("{key} = {value_shown} saved in {}", path.display()),
+        Changed::No => format!("{key} is {value_shown} already in {}", path.display()),
+    };
+    let mut answer = finish(desk, key, scope, &path, changed, words);
+    answer.json["value"] = masked(key, &value);
+    Ok(answer)
+}
+
+/// Takes a value out.
+pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, Failure> {
+    let path = file(desk, scope)?;
+    let names: Vec<&str> = key.split('.').collect();
+    let changed = edit_file(scope, &path, &|text| edit::unset(&path, text, &names))
+        .map_err(|error| failure(&error))?;
+    // What nobody knows can be taken out, but not be missed.
+    if changed == Changed::No && !schema::is_group(key) {
+        assign::target(key).map_err(|error| Failure::general(error.to_string()))?;
+    }
+    let words = match changed {
+        Changed::Yes => format!("{key} taken out of {}", path.display()),
+        Changed::No => format!("{key} is not set in {}", path.display()),
+    };
+    Ok(finish(desk, key, scope, &path, changed, words))
+}
+
+/// Gives old keys their new names.
+pub(super) fn migrate(desk: &Desk, scope: FileScope) -> Result<Answer, Failure> {
+    let path = file(desk, scope)?;
+    let keys = migrate_file(scope, &path).map_err(|error| failure(&error))?;
+    let text = if keys.is_empty() {
+        format!("There are no old keys in {}", path.display())
+    } else {
+        format!("{} renamed in {}", keys.join(", "), path.display())
+    };
+    let json = json!({ "path": path.display().to_string(), "scope": scope.as_str(), "keys": keys });
+    Ok(Answer::new(text, json))
+}
+
+fn failure(error: &ConfigError) -> Failure {
+    match error {
+        ConfigError::Broken(_) => Failure::config(error.to_string()),
+        _ => Failure::general(error.to_string()),
+    }
+}
+
+/// The file of a scope. In the home directory the project's file is the person's.
+fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
+    let path = scope.path(&desk.places, &desk.cwd);
+    let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
+    if scope == FileScope::Project && real(&desk.cwd) == real(&desk.places.home) {
+        return Err(Failure::general(
+            "This folder is the home directory, whose settings are the person's: use --user.",
+        ));
+    }
+    Ok(path)
+}
+
+/// The answer to a change, with what a person should know of its effect.
+fn finish(
+    desk: &Desk,
+    key: &str,
+    scope: FileScope,
+    path: &Path,
+    changed: Changed,
+    text: String,
+) -> Answer {
+    let (effective, notes) = effect(desk, key, scope);
+    let json = json!({
+        "key": key,
+        "scope": scope.as_str(),
+        "path": path.display().to_string(),
+        "changed": changed == Changed::Yes,
+        "effective": effective,
+        "notes": notes,
+    });
+    Answer { notes, ..Answer::new(text, json) }
+}
+
+/// The value that counts now, and why that is another than the file says.
+fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<String>) {
+    let loaded = match desk.load_quietly() {
+        Ok(loaded) => loaded,
+        Err(failure) => return (None, vec![failure.message]),
+    };
+    let explanation = Inspection::new(&loaded, &[]).explain(key);
+    let kind = match scope {
+        FileScope::User => LayerKind::User,
+        FileScope::Project => LayerKind::Workspace,
+        FileScope::System => LayerKind::System,
+    };
+    let mut notes = Vec::new();
+    for file in loaded.files.iter().filter(|file| file.kind == kind) {
+        if let FileState::Skipped(reason) = &file.state {
+            notes.push(format!("It does not count now: {reason}."));
+        }
+    }
+    let steps = &explanation.steps;
+    let own = steps.iter().position(|step| step.source == Source::File(kind));
+    let stronger = steps.iter().skip(own.map_or(0, |own| own + 1));
+    for step in stronger.filter(|step| step.outcome == Outcome::Wins) {
+        let value = step.value.as_ref().map(|value| shown(key, value)).unwrap_or_default();
+        let by = match (&step.path, step.names.is_empty()) {
+            (Some(path), true) => place(path, step.position),
+            _ => step.names.join(", "),
+        };
+        notes.push(format!("{by} says {value}, which wins."));
+    }
+    if explanation.setting.is_some_and(|setting| !setting.acted_on) {
+        notes.push("This version of Pollux does not act on it.".to_owned());
+    }
+    (explanation.value.map(|value| masked(key, &value)), notes)
+}

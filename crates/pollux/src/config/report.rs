@@ -1,0 +1,73 @@
+//! `config report`: what in the files does nothing, or not what it seems to.
+
+use std::fmt::Write as _;
+
+use pollux_config::{FileState, Loaded, Remark, RemarkKind};
+use serde_json::{Value, json};
+
+use super::Answer;
+
+/// Looks through all files that take part, and names those that do not.
+pub(super) fn report(loaded: &Loaded) -> Answer {
+    let remarks = pollux_config::report(loaded);
+    let (mut text, mut files) = (String::new(), Vec::new());
+    for file in &loaded.files {
+        let of_file: Vec<&Remark> =
+            remarks.iter().filter(|remark| remark.path == file.path).collect();
+        let reason = match &file.state {
+            FileState::Absent => continue,
+            FileState::Read => None,
+            FileState::Skipped(reason) => Some(reason),
+        };
+        // Writing to a string cannot fail.
+        let _infallible = match reason {
+            Some(reason) => writeln!(text, "{}: not read: {reason}", file.path.display()),
+            None if of_file.is_empty() => {
+                writeln!(text, "{}: nothing to report", file.path.display())
+            }
+            None => writeln!(text, "{}:", file.path.display()),
+        };
+        for remark in &of_file {
+            let line = remark.position.map_or(0, |position| position.line);
+            let _infallible = writeln!(text, "  {line}: {}: {}", remark.key, words(&remark.kind));
+        }
+        files.push(json!({
+            "path": file.path.display().to_string(),
+            "notRead": reason,
+            "remarks": of_file.iter().map(|remark| to_json(remark)).collect::<Vec<_>>(),
+        }));
+    }
+    if files.is_empty() {
+        text.push_str("There are no settings files.");
+    }
+    Answer::new(text.trim_end().to_owned(), json!({ "files": files }))
+}
+
+fn words(kind: &RemarkKind) -> String {
+    match kind {
+        RemarkKind::Unknown(None) => "no setting has this key".to_owned(),
+        RemarkKind::Unknown(Some(meant)) => {
+            format!("no setting has this key; did you mean {meant}?")
+        }
+        RemarkKind::NotActedOn => "this version of Pollux does not act on it".to_owned(),
+        RemarkKind::WrongValue(issue) => issue.message.clone(),
+        RemarkKind::OldName => "an old name, which still counts; see config migrate".to_owned(),
+        RemarkKind::Hidden => "hidden by a later one of the same name".to_owned(),
+        RemarkKind::NotHonoured(reason) => format!("without effect here: {reason}"),
+    }
+}
+
+fn to_json(remark: &Remark) -> Value {
+    let suggestion = match &remark.kind {
+        RemarkKind::Unknown(meant) => *meant,
+        _ => None,
+    };
+    json!({
+        "key": remark.key,
+        "kind": remark.kind.as_str(),
+        "message": words(&remark.kind),
+        "suggestion": suggestion,
+        "line": remark.position.map(|position| position.line),
+        "column": remark.position.map(|position| position.column),
+    })
+}

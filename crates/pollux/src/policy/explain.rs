@@ -1,0 +1,214 @@
+//! `pollux policy`: what the rules make of a command line, and the rules themselves.
+
+use std::path::PathBuf;
+
+use pollux_config::Environment;
+use pollux_policy::{Judgement, Policy, Query, Rule, Subject, Verdict};
+use pollux_protocol::{ApprovalMode, Effects};
+use pollux_shell::analysis::Unknown;
+use pollux_shell::{Analysis, analyse_in};
+use serde_json::{Value, json};
+
+use crate::arguments::{Arguments, PolicyArguments};
+use crate::exit::Failure;
+use crate::line::visible;
+use crate::setup::{Beginning, Setup, Start};
+
+/// The exit code when a policy file is broken: what is said may not be all.
+const BROKEN: u8 = 52;
+
+/// The answer as text, and the exit code.
+///
+/// # Errors
+/// When the settings cannot be read.
+pub(crate) fn answer(
+    asked: PolicyArguments,
+    environment: Environment,
+    cwd: PathBuf,
+) -> Result<(String, u8), Failure> {
+    let arguments = Arguments {
+        policy: asked.policy,
+        admin_policy: asked.admin_policy,
+        allowed_tools: asked.allowed_tools,
+        skip_trust: asked.skip_trust,
+        debug: asked.debug,
+        approval_mode: None,
+        looks_up: true,
+        ..Arguments::default()
+    };
+    let mut beginning = Beginning::read(Start { arguments, environment, cwd, replay: None })?;
+    let accepted = crate::consent::pinned(&mut beginning);
+    let setup = Setup::read(beginning, accepted)?;
+    let policy = setup.policy("");
+    let code = if policy.facts.is_suspended { BROKEN } else { 0 };
+    let text = match asked.words.get(1) {
+        Some(command) => explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json),
+        None => list(&policy, asked.json),
+    };
+    Ok((text, code))
+}
+
+fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) -> String {
+    let analysis = analyse_in(command, policy.facts.dialect);
+    let asking = with_person(policy, true);
+    let alone = with_person(policy, false);
+    let (args, effects) = (json!({ "command": command }), Effects::default());
+    let subject = Subject::named("run_shell_command");
+    let query = Query { subject, args: &args, effects: &effects, mode };
+    let (asking, alone) = (asking.judge(query), alone.judge(query));
+    if as_json {
+        let told = json!({
+            "command": command,
+            "mode": mode.as_str(),
+            "interactive": judgement(&asking),
+            "headless": judgement(&alone),
+            "analysis": in_json(&analysis),
+        });
+        return format!("{told:#}\n");
+    }
+    let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
+    lines.extend(in_words(&analysis));
+    lines.push("With a person:".to_owned());
+    lines.extend(told(&asking));
+    lines.push("Headless:".to_owned());
+    lines.extend(told(&alone));
+    lines.join("\n") + "\n"
+}
+
+/// The same rules with or without somebody to ask.
+fn with_person(policy: &Policy, interactive: bool) -> Policy {
+    let mut policy = policy.clone();
+    policy.facts.interactive = interactive;
+    policy
+}
+
+fn in_words(analysis: &Analysis) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut add = |label: &str, found: Vec<String>| {
+        if !found.is_empty() {
+            lines.push(format!("{label}: {}", visible(&found.join(", "))));
+        }
+    };
+    add("Runs", programs(analysis));
+    add("Sets", analysis.assignments.iter().map(|found| found.name.clone()).collect());
+    add("Writes", writes(analysis));
+    add("Cannot tell", analysis.unknown.iter().map(unknown).collect());
+    lines
+}
+
+fn in_json(analysis: &Analysis) -> Value {
+    json!({
+        "runs": programs(analysis),
+        "sets": analysis.assignments.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(),
+        "writes": writes(analysis),
+        "unknown": analysis.unknown.iter().map(unknown).collect::<Vec<_>>(),
+    })
+}
+
+fn programs(analysis: &Analysis) -> Vec<String> {
+    let programs = analysis.programs.iter().map(|found| (found.position, found.name.clone()));
+    let built_ins = analysis.built_ins.iter().map(|found| (found.position, found.name.clone()));
+    let mut found: Vec<_> = programs.chain(built_ins).collect();
+    found.sort_by_key(|(position, _)| *position);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+fn writes(analysis: &Analysis) -> Vec<String> {
+    let redirections = analysis.redirections.iter().filter(|found| found.kind.writes());
+    let target = |target: &Option<String>| target.clone().unwrap_or_else(|| "?".to_owned());
+    redirections.map(|found| target(&found.target)).collect()
+}
+
+fn unknown(unknown: &Unknown) -> String {
+    format!("{} (at byte {})", unknown.reason.describe(), unknown.position)
+}
+
+fn told(judgement: &Judgement<'_>) -> Vec<String> {
+    let mut lines = vec![format!(
+        "  {}{}",
+        judgement.verdict.as_str(),
+        because(judgement.rule, judgement.reason.as_deref())
+    )];
+    if let Verdict::Deny { message: Some(message) } = &judgement.verdict {
+        lines.push(format!("  message: {}", visible(message)));
+    }
+    if judgement.parts.len() > 1 {
+        lines.extend(judgement.parts.iter().map(|part| {
+            let reason = because(part.rule, part.reason.as_deref());
+            format!("    {}: {}{reason}", visible(&part.text), part.ruling.as_str())
+        }));
+    }
+    lines
+}
+
+fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
+    let rule = match rule {
+        Some(rule) => format!(", by {} with priority {}", rule.source, rule.priority),
+        None => ", as no rule applies".to_owned(),
+    };
+    rule + &reason.map(|reason| format!("; {reason}")).unwrap_or_default()
+}
+
+fn judgement(judgement: &Judgement<'_>) -> Value {
+    let message = match &judgement.verdict {
+        Verdict::Deny { message } => message.as_deref(),
+        Verdict::Allow | Verdict::Ask => None,
+    };
+    let parts: Vec<Value> = judgement
+        .parts
+        .iter()
+        .map(|part| {
+            json!({
+                "command": part.text,
+                "decision": part.ruling.as_str(),
+                "rule": part.rule.map(rule),
+                "reason": part.reason,
+            })
+        })
+        .collect();
+    json!({
+        "decision": judgement.verdict.as_str(),
+        "rule": judgement.rule.map(rule),
+        "reason": judgement.reason,
+        "message": message,
+        "parts": parts,
+    })
+}
+
+fn rule(rule: &Rule) -> Value {
+    json!({
+        "source": rule.source.label,
+        "file": rule.source.file,
+        "line": (rule.source.line > 0).then_some(rule.source.line),
+        "priority": rule.priority.to_string(),
+        "summary": rule.in_words(),
+    })
+}
+
+fn list(policy: &Policy, as_json: bool) -> String {
+    if as_json {
+        let rules: Vec<Value> = policy.rules().iter().map(rule).collect();
+        let checkers: Vec<Value> = policy
+            .checkers()
+            .iter()
+            .map(|checker| json!({"name": checker.checker.name, "priority": checker.priority, "rule": rule(&checker.rule)}))
+            .collect();
+        return format!("{:#}\n", json!({"rules": rules, "checkers": checkers}));
+    }
+    let mut text = String::new();
+    for rule in policy.rules() {
+        let line =
+            format!("{:<6} {}  ({})\n", rule.priority.to_string(), rule.in_words(), rule.source);
+        text.push_str(&visible(line.trim_end()));
+        text.push('\n');
+    }
+    for checker in policy.checkers() {
+        let line = format!(
+            "check  {} by {}  ({})",
+            checker.rule.tool, checker.checker.name, checker.rule.source
+        );
+        text.push_str(&visible(&line));
+        text.push('\n');
+    }
+    text
+}

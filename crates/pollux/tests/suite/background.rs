@@ -1,0 +1,170 @@
+//! Background processes: begun in one prompt, read in another, and gone with the program.
+
+use std::time::Duration;
+
+use pollux_testkit::{CapturedRequest, Endpoint, Key, Reply, Terminal, reply};
+use serde_json::{Value, json};
+
+use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
+
+const SOON: Duration = Duration::from_secs(10);
+/// It goes on until somebody ends it.
+const SERVER: &str = "while :; do echo tick; sleep 0.1; done";
+
+/// The output of the last call that a request tells of, if it is newer than the prompt.
+fn last_output(request: &CapturedRequest) -> Option<String> {
+    let response = request.last_parts().iter().find_map(|part| part.get("functionResponse"))?;
+    Some(response["response"]["output"].as_str().unwrap_or_default().to_owned())
+}
+
+/// The number of the process that the conversation is about.
+fn pid(request: &CapturedRequest) -> u32 {
+    let told = Value::from(request.contents().to_vec()).to_string();
+    let (_, rest) = told.split_once("PID: ").unwrap_or_else(|| panic!("{told}"));
+    rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+/// A model that does what the prompt says in one call, and then says what came of it.
+fn answer(request: &CapturedRequest) -> Reply {
+    if let Some(output) = last_output(request) {
+        return reply().text(format!("Told: {}.", output.lines().last().unwrap_or_default()));
+    }
+    let contents = request.contents();
+    match *texts(contents.last().unwrap()).last().unwrap() {
+        "start" => {
+            let arguments = json!({"command": SERVER, "is_background": true});
+            reply().call("run_shell_command", arguments)
+        }
+        "list" => reply().call("list_background_processes", json!({})),
+        "read" => {
+            let arguments = json!({"pid": pid(request), "lines": 3, "delay_ms": 1000});
+            reply().call("read_background_output", arguments)
+        }
+        "stop" => reply().call("stop_background_process", json!({"pid": pid(request)})),
+        _ => reply().text("What?"),
+    }
+}
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, answer);
+    stage
+}
+
+fn wait_for_prompt(terminal: &Terminal) {
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+}
+
+fn say(terminal: &Terminal, line: &str) {
+    terminal.send(line);
+    terminal.send_key(Key::Enter);
+}
+
+/// The log of the only background process.
+fn log(stage: &Stage, pid: u32) -> String {
+    let folder = stage.home.gemini().join("tmp/background-processes");
+    std::fs::read_to_string(folder.join(format!("background-{pid}.log"))).unwrap()
+}
+
+#[test]
+fn a_server_is_started_read_and_stopped() {
+    let stage = stage();
+    let mut terminal = stage.pollux(&[]).in_terminal(60, 140);
+    wait_for_prompt(&terminal);
+    say(&terminal, "start");
+    terminal.wait_for_text("Choose 1-3:", SOON);
+    say(&terminal, "1");
+    terminal.wait_for_text("Background process started with PID", SOON);
+    wait_for_prompt(&terminal);
+    let server = pid(&stage.server.last_request());
+    assert!(is_alive(server));
+    // The prompt is over; the server goes on, and nobody is asked about looking at it or ending it.
+    say(&terminal, "list");
+    terminal.wait_for_text(&format!("Told: - [PID {server}] RUNNING: `{SERVER}`."), SOON);
+    wait_for_prompt(&terminal);
+    say(&terminal, "read");
+    terminal.wait_for_text("Showing last 3 of", SOON);
+    wait_for_prompt(&terminal);
+    let read = last_output(&stage.server.last_request()).unwrap();
+    assert!(read.starts_with("Showing last 3 of ") && read.ends_with("\ntick\ntick\n"), "{read}");
+    say(&terminal, "stop");
+    let stopped = format!("Told: Background process {server} was stopped. (Signal: 15).");
+    terminal.wait_for_text(&stopped, SOON);
+    assert!(!is_alive(server));
+    wait_for_prompt(&terminal);
+    say(&terminal, "list");
+    terminal.wait_for_text(&format!("Told: - [PID {server}] EXITED: `{SERVER}`"), SOON);
+    wait_for_prompt(&terminal);
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
+    assert!(log(&stage, server).starts_with("tick\ntick\n"));
+}
+
+#[test]
+fn a_server_does_not_outlive_the_conversation() {
+    for leave in [Key::Ctrl('d'), Key::Ctrl('c')] {
+        let stage = stage();
+        let mut terminal = stage.pollux(&["--yolo"]).in_terminal(60, 140);
+        wait_for_prompt(&terminal);
+        say(&terminal, "start");
+        terminal.wait_for_text("Told:", SOON);
+        wait_for_prompt(&terminal);
+        let server = pid(&stage.server.last_request());
+        assert!(is_alive(server));
+        terminal.send_key(leave);
+        if matches!(leave, Key::Ctrl('c')) {
+            terminal.wait_for_text("Press Ctrl-C again to exit.", SOON);
+            terminal.send_key(leave);
+        }
+        terminal.wait_exit(SOON);
+        assert!(!is_alive(server));
+    }
+}
+
+#[test]
+fn a_server_does_not_outlive_a_run() {
+    let stage = stage();
+    let run = stage.yolo("start");
+    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+    let server = pid(&stage.server.last_request());
+    assert!(!is_alive(server));
+    assert!(log(&stage, server).starts_with("tick\n"));
+}
+
+#[test]
+fn a_cancelled_prompt_leaves_earlier_servers_alone() {
+    let stage = stage();
+    let mut terminal = stage.pollux(&["--yolo"]).in_terminal(60, 140);
+    wait_for_prompt(&terminal);
+    say(&terminal, "start");
+    terminal.wait_for_text("Told:", SOON);
+    wait_for_prompt(&terminal);
+    let server = pid(&stage.server.last_request());
+    let before = stage.requests().len();
+    stage.server.stream(reply().call("run_shell_command", json!({"command": "sleep 60"})));
+    say(&terminal, "wait");
+    wait_until("the command was asked for", || stage.requests().len() > before);
+    terminal.wait_for_text("> run_shell_command sleep 60", SOON);
+    terminal.send_key(Key::Ctrl('c'));
+    terminal.wait_for_text("Request cancelled.", SOON);
+    wait_for_prompt(&terminal);
+    assert!(is_alive(server));
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(SOON);
+    assert!(!is_alive(server));
+}
+
+#[test]
+fn the_tools_are_there_where_commands_are() {
+    let names = ["list_background_processes", "read_background_output", "stop_background_process"];
+    for (mode, offered) in [("yolo", true), ("default", false), ("plan", false)] {
+        let stage = Stage::with([reply().text("Hello.")]);
+        let arguments = ["-m", MODEL, "--approval-mode", mode, "-p", "go"];
+        stage.program().args(arguments).run().assert_code(0);
+        let request = stage.server.last_request();
+        let declared = request.declared_tools();
+        for name in names {
+            assert_eq!(declared.contains(&name), offered, "{mode} {name}");
+        }
+    }
+}

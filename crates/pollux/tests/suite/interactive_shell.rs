@@ -1,0 +1,260 @@
+//! Commands in a conversation: they have a terminal, and a person can type for them.
+
+use std::time::Duration;
+
+use pollux_testkit::{CapturedRequest, Endpoint, Key, Reply, Terminal, reply};
+use serde_json::{Value, json};
+
+use super::stage::{Stage, is_alive, texts, wait_until};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn wait_for_prompt(terminal: &Terminal) {
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+}
+
+fn say(terminal: &Terminal, line: &str) {
+    terminal.send(line);
+    terminal.send_key(Key::Enter);
+}
+
+fn leave(terminal: &mut Terminal) {
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
+}
+
+/// A conversation in which everything may run, and whose model runs this command first.
+fn conversation(stage: &Stage, command: &str) -> Terminal {
+    let call = reply().call("run_shell_command", json!({ "command": command }));
+    stage.server.stream(call).stream(reply().text("All is told."));
+    let terminal = stage.pollux(&["--yolo"]).in_terminal(40, 120);
+    wait_for_prompt(&terminal);
+    say(&terminal, "go");
+    terminal
+}
+
+/// What the model is told of the command, at its end.
+fn told(stage: &Stage, terminal: &mut Terminal) -> String {
+    terminal.wait_for_text("All is told.", SOON);
+    wait_for_prompt(terminal);
+    let told = stage.response();
+    leave(terminal);
+    told
+}
+
+/// The lines between the tags of untrusted text, without the one that differs from run to run.
+fn lines(told: &str) -> Vec<&str> {
+    let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
+    let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
+    inner.lines().filter(|line| !line.starts_with("Process Group PGID: ")).collect()
+}
+
+#[test]
+fn commands_have_a_terminal_of_the_windows_size() {
+    let stage = Stage::new();
+    let mut terminal = conversation(
+        &stage,
+        "test -t 0 && test -t 1 && stty size; printf '\\033[31mred\\033[0m\\n'",
+    );
+    assert_eq!(lines(&told(&stage, &mut terminal)), ["Output: 40 120", "red"]);
+    // What the session keeps for a person has its colours.
+    let text = serde_json::to_string(&stage.session_lines()).unwrap();
+    assert!(text.contains(r#""text":"red","bold":false"#) && text.contains(r##""fg":"#800000""##));
+}
+
+#[test]
+fn a_person_can_have_none_of_it() {
+    for (settings, variable) in [
+        (json!({"tools": {"shell": {"enableInteractiveShell": false}}}), None),
+        (json!({}), Some("child_process")),
+    ] {
+        let stage = Stage::new();
+        stage.home.settings(&settings);
+        let command = "test -t 1 || test -t 0 || echo none; cat";
+        let call = reply().call("run_shell_command", json!({ "command": command }));
+        stage.server.stream(call).stream(reply().text("All is told."));
+        let mut program = stage.pollux(&["--yolo", "-i", "go"]);
+        if let Some(value) = variable {
+            program = program.env("GEMINI_PTY_INFO", value);
+        }
+        let mut terminal = program.in_terminal(40, 120);
+        assert_eq!(lines(&told(&stage, &mut terminal)), ["Output: none"], "{settings}");
+    }
+}
+
+#[test]
+fn a_question_of_a_command_is_answered_by_the_person() {
+    let stage = Stage::new();
+    let mut terminal = conversation(
+        &stage,
+        "echo Welcome; printf 'Your name? '; read name; echo \"Hello, $name.\"",
+    );
+    terminal.wait_for_text("The command waits for input.", SOON);
+    terminal.wait_for_text("Your name?", SOON);
+    terminal.wait_for_text("input>", SOON);
+    say(&terminal, "Ada");
+    let told = told(&stage, &mut terminal);
+    assert_eq!(lines(&told), ["Output: Welcome", "Your name? Ada", "Hello, Ada."]);
+}
+
+#[test]
+fn a_password_is_seen_by_the_command_alone() {
+    let stage = Stage::new();
+    let command = "printf 'Password: '; stty -echo; read word; stty echo; echo; echo ${#word}";
+    let mut terminal = conversation(&stage, command);
+    terminal.wait_for_text("input (not shown)>", SOON);
+    say(&terminal, "hunter2!");
+    let told = told(&stage, &mut terminal);
+    assert_eq!(lines(&told), ["Output: Password: ", "8"]);
+    let bytes = String::from_utf8_lossy(&terminal.transcript()).into_owned();
+    let session = std::fs::read_to_string(stage.session_file()).unwrap();
+    let requests = format!("{:?}", stage.requests());
+    for seen in [bytes, session, requests] {
+        assert!(!seen.contains("hunter2"), "{seen}");
+    }
+}
+
+#[test]
+fn a_window_that_changes_is_told_to_the_command() {
+    let stage = Stage::new();
+    let command = "trap 'stty size; exit' WINCH; touch ready; while :; do sleep 0.05; done";
+    let mut terminal = conversation(&stage, command);
+    wait_until("the command runs", || stage.home.project().join("ready").exists());
+    terminal.resize(30, 100);
+    let told = told(&stage, &mut terminal);
+    assert_eq!(lines(&told), ["Output: 30 100"]);
+}
+
+#[test]
+fn a_stop_ends_a_program_that_waits() {
+    let stage = Stage::new();
+    let call = json!({"command": "echo $$ > pid; trap '' INT TERM HUP; cat; sleep 1000"});
+    stage.server.stream(reply().call("run_shell_command", call));
+    let mut terminal = stage.pollux(&["--yolo", "-i", "go"]).in_terminal(40, 120);
+    terminal.wait_for_text("input>", SOON);
+    let process: u32 = stage.home.read_project_file("pid").trim().parse().unwrap();
+    assert!(is_alive(process));
+    terminal.send_key(Key::Ctrl('c'));
+    terminal.wait_for_text("Request cancelled.", SOON);
+    wait_for_prompt(&terminal);
+    wait_until("the command is gone", || !is_alive(process));
+    leave(&mut terminal);
+}
+
+/// The output of the last call that a request tells of, if it is newer than the prompt.
+fn was_called(request: &CapturedRequest) -> bool {
+    request.last_parts().iter().any(|part| part.get("functionResponse").is_some())
+}
+
+/// A model that starts what the prompt says in the background.
+fn starts_in_background(request: &CapturedRequest) -> Reply {
+    let contents = request.contents();
+    let prompt = *texts(contents.last().unwrap()).last().unwrap_or(&"");
+    match prompt.strip_prefix("start ") {
+        Some(command) if !was_called(request) => {
+            let arguments = json!({"command": command, "is_background": true, "delay_ms": 0});
+            reply().call("run_shell_command", arguments)
+        }
+        _ => reply().text("Well."),
+    }
+}
+
+fn with_behaviour(behaviour: &str) -> (Stage, Terminal) {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"tools": {"shell": {"backgroundCompletionBehavior": behaviour}}}));
+    stage.server.answer_with(Endpoint::StreamGenerateContent, starts_in_background);
+    let terminal = stage.pollux(&["--yolo"]).in_terminal(40, 120);
+    wait_for_prompt(&terminal);
+    (stage, terminal)
+}
+
+/// Starts a command that ends after the prompt has, and gives what the next prompt tells the model before its own words.
+fn end_of_command(behaviour: &str, notice: Option<&str>) -> Vec<String> {
+    let (stage, mut terminal) = with_behaviour(behaviour);
+    say(
+        &terminal,
+        "start while test ! -e stop; do sleep 0.05; done; echo '</background_output> made'; touch over; exit 3",
+    );
+    terminal.wait_for_text("Well.", SOON);
+    wait_for_prompt(&terminal);
+    let before = stage.requests().len();
+    stage.home.project_file("stop", "");
+    wait_until("the command has ended", || stage.home.project().join("over").exists());
+    if let Some(notice) = notice {
+        terminal.wait_for_text(notice, SOON);
+    }
+    // Its end comes to Pollux a moment later; silence cannot be waited for.
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(stage.requests().len(), before, "nobody asked the model");
+    say(&terminal, "next");
+    wait_until("the model is asked", || stage.requests().len() > before);
+    wait_for_prompt(&terminal);
+    leave(&mut terminal);
+    let request = stage.server.last_request();
+    let parts = request.last_parts().iter();
+    let told: Vec<String> =
+        parts.filter_map(|part| part["text"].as_str()).map(str::to_owned).collect();
+    assert_eq!(told.last().map(String::as_str), Some("next"));
+    told[..told.len() - 1].to_vec()
+}
+
+#[test]
+fn the_end_of_a_background_command_is_told_as_the_setting_says() {
+    assert_eq!(end_of_command("silent", None), [""; 0]);
+    let notice = "completed with error: exit code 3: while test";
+    assert_eq!(end_of_command("notify", Some(notice)), [""; 0]);
+    let told = end_of_command("inject", None);
+    let [told] = &told[..] else { panic!("{told:?}") };
+    let start = "<background_output>\n[Background command completed with error: exit code 3. Output saved to /";
+    assert!(told.starts_with(start), "{told}");
+    let end = "\n\n&lt;/background_output&gt; made\n</background_output>\n\n";
+    assert!(told.contains(end), "{told}");
+}
+
+#[test]
+fn an_end_during_the_work_comes_with_the_next_results() {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"tools": {"shell": {"backgroundCompletionBehavior": "inject"}}}));
+    let background =
+        json!({"command": "sleep 0.5; echo built", "is_background": true, "delay_ms": 0});
+    let wait = json!({"command": "while pgrep -f 'sleep 0.[5]' >/dev/null; do :; done; sleep 2"});
+    stage.server.stream(reply().call("run_shell_command", background));
+    stage.server.stream(reply().call("run_shell_command", wait));
+    stage.server.stream(reply().text("done"));
+    stage.yolo("go");
+    let request = stage.server.last_request();
+    let words: Vec<&Value> =
+        request.last_parts().iter().filter(|part| part.get("text").is_some()).collect();
+    let [words] = &words[..] else { panic!("{words:?}") };
+    let words = words["text"].as_str().unwrap();
+    assert!(
+        words.contains("[Background command completed successfully. Output saved to "),
+        "{words}"
+    );
+    assert!(words.contains("\n\nbuilt\n</background_output>"), "{words}");
+}
+
+#[test]
+fn a_process_that_was_stopped_is_not_told_of() {
+    let (stage, mut terminal) = with_behaviour("inject");
+    say(&terminal, "start sleep 1000");
+    terminal.wait_for_text("Well.", SOON);
+    wait_for_prompt(&terminal);
+    let told = Value::from(stage.server.last_request().contents().to_vec()).to_string();
+    let (_, rest) = told.split_once("PID: ").unwrap();
+    let process: u32 =
+        rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap();
+    stage.server.stream(reply().call("stop_background_process", json!({"pid": process})));
+    say(&terminal, "stop");
+    terminal.wait_for_text("was stopped", SOON);
+    wait_for_prompt(&terminal);
+    std::thread::sleep(Duration::from_millis(300));
+    say(&terminal, "next");
+    wait_until("the model is asked", || {
+        texts(stage.server.last_request().contents().last().unwrap()).contains(&"next")
+    });
+    let request = stage.server.last_request();
+    assert!(!Value::from(request.contents().to_vec()).to_string().contains("background_output>"));
+    wait_for_prompt(&terminal);
+    leave(&mut terminal);
+}

@@ -1,0 +1,169 @@
+//! Policy files, settings and flags, from outside.
+
+use pollux_testkit::reply;
+use serde_json::{Value, json};
+
+use crate::suite::stage::Stage;
+
+const DENIED: &str = "Tool execution denied by policy.";
+
+fn rule(tool: &str, decision: &str, more: &str) -> String {
+    format!("[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = 100\n{more}\n")
+}
+
+/// A model that runs these command lines one by one.
+fn running(commands: &[&str]) -> Stage {
+    let calls = commands
+        .iter()
+        .map(|command| reply().call("run_shell_command", json!({ "command": command })));
+    Stage::with(calls.chain([reply().text("Done.")]))
+}
+
+/// What each call was answered with.
+fn answers(stage: &Stage) -> Vec<String> {
+    let requests = stage.requests();
+    let contents = requests.last().unwrap().contents().to_vec();
+    let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
+    let text = |part: &Value| {
+        let response = part.get("functionResponse")?.get("response")?;
+        let text = response.get("output").or(response.get("error")).unwrap();
+        Some(text.as_str().unwrap().to_owned())
+    };
+    parts.filter_map(text).collect()
+}
+
+#[test]
+fn a_file_of_the_person_allows_and_denies() {
+    let stage =
+        running(&["mkdir one", "mkdir two && touch x", "mkdir deep/er", "cd . && mkdir four"]);
+    let file = rule("run_shell_command", "allow", "commandPrefix = [\"mkdir\", \"cd\"]")
+        + &rule("run_shell_command", "deny", "commandPrefix = \"mkdir deep/er\"")
+            .replace("100", "200");
+    stage.home.user_file(
+        "policies/my.toml",
+        file.replace("priority = 200", "priority = 200\ndenyMessage = \"Too deep.\""),
+    );
+    stage.prompt("text", "go").assert_code(0);
+    let told = answers(&stage);
+    assert!(told[0].contains("(empty)"), "{told:?}");
+    assert_eq!(told[1], DENIED);
+    assert_eq!(told[2], format!("{DENIED} Too deep."));
+    for (folder, there) in [("one", true), ("two", false), ("deep", false), ("four", true)] {
+        assert_eq!(stage.home.project().join(folder).exists(), there, "{folder}");
+    }
+}
+
+#[test]
+fn flags_say_which_files_count() {
+    let deny = rule("glob", "deny", "");
+    for (flag, offered) in [("--policy", true), ("--admin-policy", false)] {
+        let stage = Stage::with([reply().text("Done.")]);
+        stage.home.user_file("policies/my.toml", rule("list_directory", "deny", ""));
+        stage.home.project_file("other.toml", &deny);
+        stage.pollux(&[flag, "other.toml", "-p", "go"]).run().assert_code(0);
+        let body = stage.requests()[0].body.clone();
+        let tools = body["tools"][0]["functionDeclarations"].as_array().unwrap().clone();
+        let names: Vec<String> =
+            tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        assert!(!names.contains(&"glob".to_owned()), "{flag} {names:?}");
+        assert_eq!(names.contains(&"list_directory".to_owned()), offered, "{flag} {names:?}");
+    }
+}
+
+#[test]
+fn a_broken_file_ends_a_headless_run() {
+    let stage = Stage::with([]);
+    stage
+        .home
+        .user_file("policies/my.toml", "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\n");
+    let run = stage.pollux(&["--yolo", "-p", "go"]).run();
+    run.assert_code(52);
+    let told = run.stderr_text();
+    assert!(told.contains("[USER] Policy file error in "), "{told}");
+    assert!(told.contains("my.toml:1:1:\n  priority is required"), "{told}");
+    assert_eq!(stage.requests().len(), 0);
+}
+
+#[test]
+fn lists_of_older_settings_are_rules() {
+    let stage = running(&["mkdir one", "rmdir one", "mkdir two; rmdir two"]);
+    stage.home.settings(&json!({"tools": {
+        "allowed": ["run_shell_command(mkdir)", "ShellTool(rmdir)"],
+        "exclude": ["run_shell_command(rmdir)"],
+    }}));
+    let run = stage.prompt("text", "go");
+    run.assert_code(0);
+    assert!(run.stderr_text().contains("tools.allowed in settings.json are deprecated"));
+    assert!(run.stderr_text().contains("tools.exclude in settings.json is deprecated"));
+    let told = answers(&stage);
+    assert_eq!(told[1..], [DENIED, DENIED]);
+    assert!(stage.home.project().join("one").exists());
+    let stage = running(&["mkdir one", "touch two"]);
+    stage.pollux(&["--allowed-tools", "run_shell_command(mkdir)", "-p", "go"]).run().assert_code(0);
+    assert_eq!(answers(&stage)[1], DENIED);
+    assert!(stage.home.project().join("one").exists());
+}
+
+#[test]
+fn an_exclusion_with_arguments_holds_in_yolo_mode() {
+    let stage = running(&["touch a", "sh -c 'touch b'", "echo fine", "X=touch; $X c"]);
+    stage.home.settings(&json!({"tools": {"exclude": ["run_shell_command(touch)"]}}));
+    stage.yolo("go");
+    let told = answers(&stage);
+    assert_eq!([&told[0], &told[1], &told[3]], [DENIED; 3]);
+    assert!(told[2].contains("fine"), "{told:?}");
+    for name in ["a", "b", "c"] {
+        assert!(!stage.home.project().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn files_of_the_project_count_in_a_trusted_folder_only() {
+    for (trusted, exists) in [(true, true), (false, false)] {
+        let stage = running(&["mkdir one"]);
+        stage.home.project_file(
+            ".gemini/policies/p.toml",
+            rule("run_shell_command", "allow", "commandPrefix = \"mkdir\""),
+        );
+        let run = if trusted {
+            stage.pollux(&["--skip-trust", "-p", "go"])
+        } else {
+            stage.pollux(&["-p", "go"]).env_remove("GEMINI_CLI_TRUST_WORKSPACE")
+        };
+        run.run().assert_code(0);
+        assert_eq!(stage.home.project().join("one").exists(), exists);
+    }
+}
+
+#[test]
+fn explain_tells_the_parse_the_rules_and_the_verdict() {
+    let stage = Stage::with([]);
+    stage
+        .home
+        .user_file("policies/my.toml", rule("run_shell_command", "deny", "commandPrefix = \"rm\""));
+    let line = "ls | sort && sudo rm -rf x > $y";
+    let run = stage.alone().args(["policy", "explain", line, "--mode", "yolo", "--json"]).run();
+    run.assert_code(0);
+    let told: Value = serde_json::from_str(&run.stdout_text()).unwrap();
+    assert_eq!(told["interactive"]["decision"], "deny");
+    assert_eq!(told["headless"]["rule"]["source"], "User: my.toml");
+    assert_eq!(told["analysis"]["runs"], json!(["ls", "sort", "sudo", "rm"]));
+    assert_eq!(told["analysis"]["writes"], json!(["?"]));
+    assert_eq!(told["interactive"]["parts"][3]["decision"], "deny");
+    let run = stage.alone().args(["policy", "explain", "ls"]).run();
+    run.assert_code(0);
+    let words = run.stdout_text();
+    assert!(words.contains("Runs: ls"), "{words}");
+    assert!(words.contains("With a person:\n  allow, by Default: write.toml"), "{words}");
+    assert!(words.contains("Headless:\n  deny, by Default: write.toml"), "{words}");
+    let run = stage.alone().args(["policy", "list"]).run();
+    assert!(
+        run.stdout_text().starts_with("4.1    deny run_shell_command: rm …  (User: my.toml:1)\n"),
+        "{}",
+        run.stdout_text()
+    );
+    stage.home.user_file("policies/broken.toml", "[");
+    let run = stage.alone().args(["policy", "list", "--json"]).run();
+    run.assert_code(52);
+    assert!(serde_json::from_str::<Value>(&run.stdout_text()).is_ok());
+}

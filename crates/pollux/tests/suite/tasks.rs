@@ -1,0 +1,185 @@
+//! Topics, lists, tasks, memories: what the model keeps beside the work itself.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use pollux_testkit::{CapturedRequest, Key, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{MODEL, Stage, lines_of, texts};
+
+fn system(request: &CapturedRequest) -> String {
+    texts(&request.body["systemInstruction"]).concat()
+}
+
+/// Runs one call in yolo mode and gives what the model is told.
+fn call(stage: &Stage, tool: &str, arguments: Value) -> String {
+    stage.server.stream(reply().call(tool, arguments)).stream(reply().text("done"));
+    stage.yolo("go");
+    stage.response()
+}
+
+#[test]
+fn a_list_is_for_the_models_that_need_one() {
+    let todos = json!({"todos": [{"description": "one", "status": "in_progress"}]});
+    let stage = Stage::with([reply().call("write_todos", todos.clone()), reply().text("done")]);
+    stage.yolo("go");
+    let list = "Successfully updated the todo list. The current list is now:\n1. [in_progress] one";
+    assert_eq!(stage.response(), list);
+    let finished = stage.session_lines();
+    let shown = finished.iter().filter_map(|line| line["toolCalls"].as_array()).flatten().last();
+    assert_eq!(shown.unwrap()["resultDisplay"], todos);
+
+    let stage = Stage::with([reply().call("write_todos", todos), reply().text("done")]);
+    let run = stage.program().args(["-m", "gemini-3-pro-preview", "-y", "-p", "go"]).run();
+    run.assert_code(0);
+    assert!(stage.response().starts_with("Tool \"write_todos\" not found."));
+}
+
+#[test]
+fn a_topic_is_told_first_and_named_in_the_next_prompt() {
+    let topic = json!({"title": "Mend the\nparser", "strategic_intent": "look"});
+    let turn = reply().call("glob", json!({"pattern": "*"})).call("update_topic", topic);
+    let stage = Stage::with([turn, reply().text("done"), reply().text("2"), reply().text("3")]);
+    let run = stage.prompt("stream-json", "go");
+    run.assert_code(0);
+    let results = lines_of(&run, "tool_result");
+    assert_eq!(results.len(), 2);
+    let order: Vec<Value> = stage.requests()[1].last_parts().to_vec();
+    assert_eq!(order[0]["functionResponse"]["name"], "update_topic");
+    let told = "Current topic: \"Mend the parser\"\nTopic summary: ...\n\nStrategic Intent: look";
+    assert_eq!(order[0]["functionResponse"]["response"]["output"], told);
+    // A prompt keeps its instruction, so that what the vendor has cached of it stays good.
+    let requests = stage.requests();
+    assert_eq!(system(&requests[0]), system(&requests[1]));
+    assert!(!system(&requests[1]).contains("Active Topic"));
+    stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
+    let told = system(&stage.requests()[2]);
+    assert!(told.ends_with("\n\n[Active Topic: Mend the parser]"), "{told}");
+    stage.home.settings(&json!({"general": {"topicUpdateNarration": false}}));
+    stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
+    assert!(!system(&stage.requests()[3]).contains("Active Topic"));
+}
+
+#[test]
+fn topics_can_be_switched_off() {
+    let topic = json!({"title": "T", "strategic_intent": "look"});
+    let stage = Stage::with([reply().call("update_topic", topic), reply().text("done")]);
+    stage.home.settings(&json!({"general": {"topicUpdateNarration": false}}));
+    stage.prompt("text", "go").assert_code(0);
+    assert!(stage.response().starts_with("Tool \"update_topic\" not found."));
+    assert!(!system(&stage.requests()[0]).contains("update_topic"));
+}
+
+#[test]
+fn tasks_are_kept_with_the_session() {
+    let create = |title: &str| json!({"title": title, "description": "d", "type": "task"});
+    let stage = Stage::with([
+        reply().call("tracker_create_task", create("One")),
+        reply().text("done"),
+        reply().call("tracker_list_tasks", json!({})),
+        reply().text("done"),
+    ]);
+    stage.home.settings(&json!({"experimental": {"taskTracker": true}}));
+    // Nobody has to allow them.
+    stage.prompt("text", "go").assert_code(0);
+    let told = stage.response();
+    let id = told.strip_prefix("Created task ").and_then(|rest| rest.strip_suffix(": One"));
+    let id = id.unwrap_or_else(|| panic!("{told}")).to_owned();
+    assert!(!stage.requests()[0].declared_tools().contains(&"write_todos"));
+    let session = stage.session_lines()[0]["sessionId"].as_str().unwrap().to_owned();
+    let path = stage.project_temporary().join(session).join(format!("tracker/{id}.json"));
+    let task: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!((&task["id"], &task["status"]), (&json!(id), &json!("open")));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
+    assert_eq!(stage.response(), format!("- [{id}] One (open)"));
+}
+
+#[test]
+fn a_person_follows_the_list_and_says_yes_to_memories() {
+    let todos = json!({"todos": [{"description": "read on", "status": "in_progress"}]});
+    let stage = Stage::with([
+        reply().call("write_todos", todos),
+        reply().call("save_memory", json!({"fact": "Likes tea."})),
+        reply().text("remembered"),
+    ]);
+    stage.home.settings(&json!({"pollux": {"tools": {"saveMemory": true}}}));
+    let mut terminal = stage.pollux(&[]).in_terminal(40, 100);
+    let soon = Duration::from_secs(10);
+    terminal.wait_for_text("Ctrl-D ends.", soon);
+    terminal.send("go");
+    terminal.send_key(Key::Enter);
+    terminal.wait_for_text("[in_progress] read on", soon);
+    terminal.wait_for_text("+- Likes tea.", soon);
+    terminal.wait_for_text("Apply this change?", soon);
+    let file = stage.home.gemini().join("GEMINI.md");
+    assert!(!file.exists());
+    terminal.send("1");
+    terminal.send_key(Key::Enter);
+    terminal.wait_for_text("remembered", soon);
+    assert!(fs::read_to_string(&file).unwrap().ends_with("- Likes tea.\n"));
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(soon).exit_code(), 0);
+}
+
+#[test]
+fn the_programs_own_pages_are_there_when_they_are_named() {
+    let stage = Stage::new();
+    let told = call(&stage, "get_internal_docs", json!({}));
+    assert!(told.starts_with("Tool \"get_internal_docs\" not found."), "{told}");
+    let stage = Stage::new();
+    stage.home.settings(&json!({"tools": {"core": ["get_internal_docs", "read_file"]}}));
+    let told = call(&stage, "get_internal_docs", json!({"path": "../Cargo.toml"}));
+    assert_eq!(told, "Access denied: Requested path is outside the documentation directory.");
+    assert_eq!(stage.requests()[0].declared_tools(), ["read_file", "get_internal_docs"]);
+    let stage = Stage::new();
+    stage.home.settings(&json!({"tools": {"core": ["get_internal_docs"]}}));
+    let told = call(&stage, "get_internal_docs", json!({"path": "exit-codes.md"}));
+    assert!(told.contains("130"), "{told}");
+}
+
+#[test]
+fn many_files_come_in_one_call() {
+    let stage = Stage::new();
+    stage.home.project_file("a.txt", "alpha\n").project_file("src/b.txt", "beta\n");
+    let told = call(&stage, "read_many_files", json!({"include": ["**/*.txt"]}));
+    let project = stage.home.project();
+    let project = project.display();
+    assert_eq!(
+        told,
+        format!(
+            "--- {project}/a.txt ---\n\nalpha\n\n\n\n--- {project}/src/b.txt ---\n\nbeta\n\n\n\n\n--- End of content ---"
+        )
+    );
+}
+
+#[test]
+fn a_memory_is_told_to_later_sessions() {
+    let fact = json!({"fact": "The person likes tea."});
+    let stage = Stage::new();
+    assert!(
+        call(&stage, "save_memory", fact.clone()).starts_with("Tool \"save_memory\" not found.")
+    );
+    assert!(!stage.home.gemini().join("GEMINI.md").exists());
+
+    let stage = Stage::with([
+        reply().call("save_memory", fact.clone()),
+        reply().text("done"),
+        reply().call("save_memory", fact),
+        reply().text("done"),
+    ]);
+    stage.home.settings(&json!({"pollux": {"tools": {"saveMemory": true}}}));
+    // Nobody is there to say yes.
+    stage.prompt("text", "go").assert_code(0);
+    assert!(stage.response().starts_with("Tool \"save_memory\" not found."));
+    let run = stage.pollux(&["--approval-mode", "auto_edit", "-p", "go"]).run();
+    run.assert_code(0);
+    let kept = fs::read_to_string(stage.home.gemini().join("GEMINI.md")).unwrap();
+    assert_eq!(kept, "## Gemini Added Memories\n- The person likes tea.\n");
+    stage.server.stream(reply().text("hi"));
+    stage.program().args(["-m", MODEL, "-p", "hello"]).run().assert_code(0);
+    assert!(system(&stage.requests()[4]).contains("- The person likes tea."));
+}
