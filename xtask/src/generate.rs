@@ -19,31 +19,58 @@ pub(crate) const FOLDER: &str = "docs/generated";
 struct Page {
     /// Relative to [`FOLDER`].
     path: &'static str,
-    /// What the program is asked.
-    arguments: &'static [&'static str],
+    /// Who writes it.
+    source: Source,
     /// What becomes of its answer.
     dress: fn(&str) -> String,
 }
 
+/// Who writes a page.
+enum Source {
+    /// The program, asked with these arguments.
+    Program(&'static [&'static str]),
+    /// An example of a package.
+    Example(&'static str, &'static str),
+}
+
 const PAGES: &[Page] = &[
-    Page { path: "pollux.1", arguments: &["man"], dress: str::to_owned },
+    Page { path: "pollux.1", source: Source::Program(&["man"]), dress: str::to_owned },
     Page {
         path: "completions/pollux.bash",
-        arguments: &["completions", "bash"],
+        source: Source::Program(&["completions", "bash"]),
         dress: str::to_owned,
     },
-    Page { path: "completions/_pollux", arguments: &["completions", "zsh"], dress: str::to_owned },
+    Page {
+        path: "completions/_pollux",
+        source: Source::Program(&["completions", "zsh"]),
+        dress: str::to_owned,
+    },
     Page {
         path: "completions/pollux.fish",
-        arguments: &["completions", "fish"],
+        source: Source::Program(&["completions", "fish"]),
         dress: str::to_owned,
     },
     Page {
         path: "completions/pollux.ps1",
-        arguments: &["completions", "powershell"],
+        source: Source::Program(&["completions", "powershell"]),
         dress: str::to_owned,
     },
-    Page { path: "cli.md", arguments: &["--help"], dress: command_line_page },
+    Page {
+        path: "tools.md",
+        source: Source::Example("pollux-tools", "declarations"),
+        dress: str::to_owned,
+    },
+    Page {
+        path: "settings.md",
+        source: Source::Example("pollux-config", "settings_reference"),
+        dress: str::to_owned,
+    },
+    Page {
+        path: "settings.schema.json",
+        source: Source::Example("pollux-config", "settings_schema"),
+        dress: str::to_owned,
+    },
+    Page { path: "cli.md", source: Source::Program(&["--help"]), dress: command_line_page },
 ];
 
 /// Writes every page.
@@ -84,7 +111,12 @@ fn first_difference(current: &str, fresh: &str) -> Option<usize> {
 }
 
 fn content(root: &Path, page: &Page) -> Result<String> {
-    let answer = process::capture(program(root, page.arguments))?;
+    let answer = process::capture(match page.source {
+        Source::Program(arguments) => program(root, arguments),
+        Source::Example(package, name) => {
+            process::cargo(root, &["run", "--quiet", "--package", package, "--example", name])
+        }
+    })?;
     Ok((page.dress)(&answer))
 }
 

@@ -20,19 +20,61 @@ pub(crate) enum Proof {
         #[arg(long, value_name = "N")]
         seed: Option<u32>,
     },
+    /// Edited in any encoding, with any line ends, a file changes where it was meant to and nowhere else
+    Edits,
+    /// No command line gets past an allow-list or a deny rule
+    Bypass {
+        /// Only about so many of the lines
+        #[arg(long, value_name = "N")]
+        sample: Option<u32>,
+    },
+    /// In plan mode nothing but plans is written, whatever the model tries
+    Plan {
+        /// Only about so many answers of the model in each way of being in plan mode
+        #[arg(long, value_name = "N")]
+        sample: Option<u32>,
+    },
+    /// Whatever a cloned repository brings, nothing of it takes effect before somebody said yes to it
+    Hostile {
+        /// Only the ways in whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
+    /// Whatever a command does, its result comes, memory stays flat, and no process outlives Pollux
+    Shell {
+        /// Only the trials whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
 }
 
 /// Builds the release and tries the promise out; a failure is an error.
 pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
-    let Proof::Kill { runs, seed } = proof;
-    // A proof that finds nothing is worth something only when it would have found it.
-    process::run(process::python(root, "prove/test_kill.py"))?;
-    let release = process::release_build(root)?;
-    let mut command = process::python(root, "prove/kill.py");
-    command.arg("--binary").arg(&release.pollux).arg("--runs").arg(runs.to_string());
-    if let Some(seed) = seed {
-        command.arg("--seed").arg(seed.to_string());
+    match proof {
+        Proof::Kill { runs, seed } => {
+            let mut arguments = vec!["--runs".to_owned(), runs.to_string()];
+            arguments.extend(seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
+            prove(root, "kill", &arguments)?;
+        }
+        Proof::Edits => prove(root, "edits", &[])?,
+        Proof::Plan { sample } => prove(root, "plan", &sampled(*sample))?,
+        Proof::Bypass { sample } => prove(root, "bypass", &sampled(*sample))?,
+        Proof::Hostile { only } => prove(root, "hostile", &["--only".to_owned(), only.clone()])?,
+        Proof::Shell { only } => prove(root, "shell", &["--only".to_owned(), only.clone()])?,
     }
-    process::run(command)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn sampled(sample: Option<u32>) -> Vec<String> {
+    sample.iter().flat_map(|count| ["--sample".to_owned(), count.to_string()]).collect()
+}
+
+/// Runs `prove/<name>.py` with the release, after its own tests: a proof that finds nothing is worth something
+/// only when it would have found it.
+fn prove(root: &Path, name: &str, arguments: &[String]) -> Result<()> {
+    process::run(process::python(root, &format!("prove/test_{name}.py")))?;
+    let release = process::release_build(root)?;
+    let mut command = process::python(root, &format!("prove/{name}.py"));
+    command.arg("--binary").arg(&release.pollux).args(arguments);
+    process::run(command)
 }

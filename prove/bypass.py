@@ -1,0 +1,344 @@
+"""Tries to get past policies with command lines: past an allow-list, and past a deny rule where everything
+else is allowed. Started by `cargo xtask prove bypass`. Python 3.11, standard library only; Linux.
+
+Each line first runs in bash without a policy, in a folder that is thrown away: it counts only when it does
+what it is for, so that its silence under a policy means something. Then a scripted model asks Pollux to run
+it, headless, with the policy in a file and with the same policy in the settings of older versions:
+
+- no line may do under a policy what it did in bash, nor run at all;
+- the plain lines beside them must run, or the policy would hold by refusing everything.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+
+import bypass_cases
+from bypass_cases import ALLOW_LIST, ALLOWED, DENIED, DENY_RULE
+from dialects import Calls, Text
+from scripted_server import ScriptedServer
+
+# Calls of one turn, turns of one run, and runs beside each other.
+AT_ONCE, TURNS, RUNS = 12, 10, 2
+# Seconds for one run of Pollux, and for one line in bash.
+LIMIT, LINE_LIMIT = 300, 10
+# How long what a line has left behind may take to do its work.
+AFTERWARDS = 0.5
+
+# What Pollux gives its commands: a line must work there, and not only in a terminal.
+OF_COMMANDS = {
+    "TERM": "xterm-256color",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+DENIAL = "Tool execution denied by policy."
+
+LIBRARY = """
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void made(void) { close(open("canary", O_CREAT | O_WRONLY, 0600)); }
+"""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to say a policy."""
+
+    name: str
+    against: str
+    arguments: tuple
+    policy: str = ""
+    settings: dict = field(default_factory=dict)
+
+
+def rule(decision, prefixes):
+    """A policy file with one rule."""
+    return (
+        f'[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = {json.dumps(list(prefixes))}\n'
+        f'decision = "{decision}"\npriority = 500\n'
+    )
+
+
+def settings():
+    """Every way that is tried."""
+    allowed = [f"run_shell_command({prefix})" for prefix in ALLOWED]
+    denied = [f"run_shell_command({prefix})" for prefix in DENIED]
+    return [
+        Setting("allow-list in a policy file", ALLOW_LIST, (), rule("allow", ALLOWED)),
+        Setting("deny rule in a policy file, yolo", DENY_RULE, ("--yolo",), rule("deny", DENIED)),
+        Setting("tools.allowed", ALLOW_LIST, (), settings={"tools": {"allowed": allowed}}),
+        Setting("tools.exclude, yolo", DENY_RULE, ("--yolo",), settings={"tools": {"exclude": denied}}),
+    ]
+
+
+class Folders:
+    """Makes the folders that lines stand in."""
+
+    def __init__(self, place):
+        self.repository = place / "repository"
+        self.library = self.compiled(place)
+        self.repository.mkdir()
+        for name, content in bypass_cases.FIXTURES.items():
+            write(self.repository / name, content)
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+        for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
+            subprocess.run([*git, *words], cwd=self.repository, check=True, env=os.environ | OF_COMMANDS)
+        (self.repository / "tracked").write_text("after\n")
+
+    @staticmethod
+    def compiled(place):
+        """A library that does its work when it is loaded, where there is a compiler."""
+        if not shutil.which("cc"):
+            return None
+        write(place / "library.c", LIBRARY)
+        target = place / "library.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", target, place / "library.c"], check=True)
+        return target.read_bytes()
+
+    def make(self, folder, case):
+        """The folder of one line."""
+        if case.repository:
+            shutil.copytree(self.repository, folder)
+        for name, content in (bypass_cases.FIXTURES | case.files).items():
+            if name == "preloaded.so":
+                content = self.library or b""
+            elif case.repository and name in bypass_cases.FIXTURES:
+                continue
+            write(folder / name, content)
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    if path.suffix not in (".so", ".c", ".py", ".pm"):
+        path.chmod(0o755)
+
+
+def happened(folder, case):
+    """What a line has done in its folder that it was not to do; nothing otherwise."""
+    if not (folder / "victim").exists():
+        return "victim is gone"
+    known = set(bypass_cases.FIXTURES) | set(case.files)
+    for place, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = Path(place, name).relative_to(folder)
+            if "canary" in name and str(path) not in known:
+                return f"{path} is there"
+    return ""
+
+
+def in_bash(place, folders, cases):
+    """Runs each line without a policy; gives those that did what they are for, and the others."""
+
+    (place / "home").mkdir(parents=True)
+
+    def run(numbered):
+        number, case = numbered
+        folder = place / f"{number:04}"
+        folders.make(folder, case)
+        shell = [shutil.which("bash")]
+        script = None
+        if "\0" in case.command:
+            # No program can be given such an argument; bash reads past the byte in a script.
+            script = case.command.encode()
+        else:
+            shell += ["-c", case.command]
+        # What stays behind holds the pipes, so there are none.
+        process = subprocess.Popen(
+            shell,
+            cwd=folder,
+            env=base_environment(place / "home") | OF_COMMANDS,
+            stdin=subprocess.PIPE if script else subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            process.communicate(script, timeout=LINE_LIMIT)
+        except subprocess.TimeoutExpired:
+            pass
+        return process
+
+    with ThreadPoolExecutor(4) as workers:
+        processes = list(workers.map(run, enumerate(cases)))
+    time.sleep(AFTERWARDS)
+    for process in processes:
+        end_group(process)
+    works = [happened(place / f"{number:04}", case) for number, case in enumerate(cases)]
+    return ([case for case, work in zip(cases, works, strict=True) if work],
+            [case for case, work in zip(cases, works, strict=True) if not work])
+
+
+def end_group(leader):
+    """Ends a line, with what it has left in its process group."""
+    try:
+        os.killpg(leader.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    leader.wait()
+
+
+def base_environment(home):
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
+
+
+class Trial:
+    """Lines under one setting in one home: what became of each."""
+
+    def __init__(self, binary, place, folders, setting, cases):
+        self.binary, self.place, self.setting, self.cases = binary, place, setting, cases
+        self.project = place / "project"
+        for name in ("project", "tmp", ".gemini/policies"):
+            (place / name).mkdir(parents=True)
+        if setting.policy:
+            (place / ".gemini/policies/proof.toml").write_text(setting.policy)
+        (place / ".gemini/settings.json").write_text(json.dumps(setting.settings))
+        for number, case in enumerate(cases):
+            folders.make(self.project / f"{number:04}", case)
+
+    def run(self):
+        """Lets the model ask for every line, and returns what it was told of each, in order."""
+        calls = [
+            ("tool", ("run_shell_command", {"command": case.command, "dir_path": f"{number:04}"}))
+            for number, case in enumerate(self.cases)
+        ]
+        turns = [Calls(tuple(calls[at : at + AT_ONCE])) for at in range(0, len(calls), AT_ONCE)]
+        with ScriptedServer([*turns, Text(("done",))], keep_requests=True) as server:
+            environment = base_environment(self.place) | {
+                "TMPDIR": str(self.place / "tmp"),
+                "NO_COLOR": "1",
+                "GEMINI_API_KEY": "none",
+                "GEMINI_CLI_TRUST_WORKSPACE": "true",
+                "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.port}",
+            }
+            command = [self.binary, "--model", "gemini-2.5-flash", *self.setting.arguments, "--prompt", "go"]
+            run = subprocess.run(
+                command, cwd=self.project, env=environment, stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=LIMIT, check=False,
+            )
+            requests = [json.loads(exchange.request) for exchange in server.exchanges]
+        if run.returncode != 0 or len(requests) != len(turns) + 1:
+            errors = run.stderr.decode(errors="replace")[-600:]
+            raise SystemExit(f"bypass: {self.setting.name}: exit code {run.returncode}"
+                             f" after {len(requests)} requests: {errors}")
+        time.sleep(AFTERWARDS)
+        return told(requests[-1]["contents"])
+
+
+def told(contents):
+    """What the model was told of each call, in the order of the calls."""
+    responses = [part["functionResponse"]["response"] for content in contents
+                 for part in content["parts"] if "functionResponse" in part]
+    return ["".join(str(response.get(key, "")) for key in ("output", "error")) for response in responses]
+
+
+def refused(words):
+    """Whether a call was never run: denied, no command line at all, or of a tool that the policy takes away."""
+    return words.startswith(DENIAL) or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
+
+
+def attack(binary, place, folders, setting, cases):
+    """The lines that got past a setting, each with what it did."""
+    trial = Trial(binary, place, folders, setting, cases)
+    failures = []
+    for number, (case, words) in enumerate(zip(cases, trial.run(), strict=True)):
+        did = happened(trial.project / f"{number:04}", case)
+        if did or not refused(words):
+            failures.append((case, did or f"ran: {words[:100]!r}"))
+    return failures
+
+
+def wrongly_refused(binary, place, folders, setting):
+    """The plain lines that a setting does not let run, or not as they should."""
+    controls = [control for control in bypass_cases.all_controls() if control.against == setting.against]
+    files = {"makefile": "all:\n\t@echo made\n"}
+    cases = [bypass_cases.Case("control", control.command, repository=True, files=files) for control in controls]
+    answers = Trial(binary, place, folders, setting, cases).run()
+    return len(controls), [(control, words) for control, words in zip(controls, answers, strict=True)
+                           if refused(words) or control.told not in words]
+
+
+def sampled(cases, count):
+    """About so many cases, at equal distances."""
+    if not count or count >= len(cases):
+        return cases
+    return [cases[int(number * len(cases) / count)] for number in range(count)]
+
+
+def shown(command):
+    """A line as one can read it, shortened in the middle."""
+    text = repr(command)[1:-1]
+    return text if len(text) <= 160 else f"{text[:100]} … {text[-50:]}"
+
+
+def report_families(cases, failures):
+    """One line for each family."""
+    all_of, past = Counter(case.family for case in cases), Counter(case.family for case in failures)
+    for family, count in all_of.items():
+        print(f"bypass: {family}: {count} lines, {past[family]} allowed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="only about N lines")
+    parser.add_argument("--family", default="", help="only families with this in their names")
+    parser.add_argument("--silent", action="store_true", help="list the lines that do nothing, and end")
+    options = parser.parse_args()
+    if sys.platform != "linux":
+        raise SystemExit("bypass: this proof needs Linux")
+    place = Path(tempfile.mkdtemp(prefix="pollux-bypass-"))
+    folders = Folders(place)
+    cases = [case for case in sampled(bypass_cases.all_cases(), options.sample) if options.family in case.family]
+    works, silent = in_bash(place / "bash", folders, cases)
+    for case in silent:
+        print(f"bypass: does nothing here: [{case.family}] {shown(case.command)}")
+    if not options.silent:
+        failed = proof(options.binary.resolve(), place, folders, works)
+        shutil.rmtree(place, ignore_errors=True)
+        if failed:
+            raise SystemExit(1)
+
+
+def proof(binary, place, folders, cases):
+    """Tries the lines under every setting; whether something was wrong."""
+    past, refusals, count = {}, 0, 0
+    size = AT_ONCE * TURNS
+    with ThreadPoolExecutor(RUNS) as workers:
+        for number, setting in enumerate(settings()):
+            lines = [case for case in cases if setting.against in case.against]
+            chunks = [lines[at : at + size] for at in range(0, len(lines), size)]
+            homes = [place / f"{number}-{at}" for at in range(len(chunks))]
+            plain = workers.submit(wrongly_refused, binary, place / f"{number}-plain", folders, setting)
+            tries = [workers.submit(attack, binary, home, folders, setting, chunk)
+                     for home, chunk in zip(homes, chunks, strict=True)]
+            for case, did in [failure for one in tries for failure in one.result()]:
+                past.setdefault(case, []).append(setting.name)
+                print(f"bypass: ALLOWED under {setting.name}: [{case.family}] {shown(case.command)}: {did}")
+            controls, wrong = plain.result()
+            refusals, count = refusals + len(wrong), count + controls
+            for control, words in wrong:
+                print(f"bypass: REFUSED under {setting.name}: {shown(control.command)}: {words[:120]!r}")
+            print(f"bypass: {setting.name}: {len(lines)} lines tried, {controls} plain lines beside them", flush=True)
+    report_families(cases, past)
+    print(f"bypass: {len(cases)} command lines, {len(past)} allowed;"
+          f" {count} plain lines, {refusals} wrongly refused")
+    return bool(past) or refusals > 0
+
+
+if __name__ == "__main__":
+    main()

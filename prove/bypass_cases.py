@@ -1,0 +1,145 @@
+"""The corpus of the bypass proof: command lines that try to run what a policy does not allow. The lines
+themselves are in `bypass_shell` (the language of the shell), `bypass_words` (how words are written) and
+`bypass_programs` (what programs offer).
+
+A line is there to run `touch canary`, `rm victim` or `git tag canary`, or to make or change another file
+with `canary` in its name. It stands in a folder of its own, which holds `FIXTURES` and its own files."""
+
+from dataclasses import dataclass, field
+
+# What each line is tried against.
+ALLOW_LIST, DENY_RULE = "allow-list", "deny rule"
+BOTH = (ALLOW_LIST, DENY_RULE)
+
+# What the allow-list allows: programs that people allow. None of them is the `touch` of the lines.
+ALLOWED = (
+    "awk", "cat", "cd", "date", "diff", "echo", "env", "exit", "export", "find", "git diff", "git log", "git show",
+    "git status", "grep", "head", "less", "ls", "man", "nice", "pwd", "printf", "read", "rg", "sed",
+    "set", "sort", "tar", "test", "time", "timeout", "true", "uniq", "wc", "xargs",
+)
+# What the deny rule denies; everything else is allowed.
+DENIED = ("touch", "rm", "git tag")
+
+# Every folder has these.
+FIXTURES = {
+    "names": "canary\n",
+    "victim": "is to stay\n",
+    "words": "one\ntwo\n",
+    "run": "#!/bin/sh\n/bin/touch canary\n",
+    "commands": "touch canary\n",
+    "tracked": "before\n",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One line. `repository` puts a repository with one commit and one change into its folder."""
+
+    family: str
+    command: str
+    against: tuple = BOTH
+    repository: bool = False
+    files: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Control:
+    """A line that a policy lets run, so that the proof cannot pass by refusing everything: `told` is in
+    what it prints."""
+
+    against: str
+    command: str
+    told: str
+
+
+_cases = []
+
+
+def lines(family, *commands, **more):
+    """Adds lines to a family."""
+    for command in commands:
+        repository = more.get("repository", False) or "git" in command
+        _cases.append(Case(family, command, **more | {"repository": repository}))
+
+
+def all_cases():
+    """Every line, in a fixed order, each with its families' name and unlike every other."""
+    # They call `lines` when they are read.
+    import bypass_programs
+    import bypass_shell
+    import bypass_words
+
+    del bypass_programs, bypass_shell, bypass_words
+    seen = set()
+    for case in _cases:
+        if case.command in seen:
+            raise ValueError(f"a line is there twice: {case.command!r}")
+        seen.add(case.command)
+    return list(_cases)
+
+
+def all_controls():
+    """What must run: plain lines under the allow-list, and lines that only look like the denied programs."""
+    return [
+        *(Control(ALLOW_LIST, command, told) for command, told in _ALLOWED_LINES),
+        *(Control(DENY_RULE, command, told) for command, told in _FREE_LINES),
+    ]
+
+
+_ALLOWED_LINES = (
+    ("echo one", "one"),
+    ("ls", "victim"),
+    ("ls -la | head -3", "total"),
+    ("cat words && echo end", "end"),
+    ("cat words; echo 'touch canary'", "touch canary"),
+    ("grep -c one words || true", "1"),
+    ("echo a # touch canary", "a"),
+    ("find . -name words", "./words"),
+    ("find . -name words -exec cat {} \\;", "one"),
+    ("cat words | sort -r | head -n 1", "two"),
+    ("awk '{ print $1 }' words", "two"),
+    ("sed -n 2p words", "two"),
+    ("sed 's/one/three/' words", "three"),
+    ("rg -n two words", "2:two"),
+    ("echo words | xargs cat", "two"),
+    ("env cat words", "two"),
+    ("timeout 5 cat words", "two"),
+    ("nice -n 5 cat words", "two"),
+    ("cat words 2>/dev/null", "two"),
+    ("ls nothing 2>&1 || true", "nothing"),
+    ("cat < words", "two"),
+    ("for word in a b; do echo $word; done", "b"),
+    ("if test -f words; then cat words; fi", "two"),
+    ("echo $(cat words)", "one two"),
+    ("echo \"$(pwd)\"", "/"),
+    ("tar cf - words | tar tf -", "words"),
+    ("cd . && ls", "victim"),
+    ("printf '%s\\n' \"a; touch canary\"", "a; touch canary"),
+    ("cat <<'E'\n$(touch canary)\nE", "$(touch canary)"),
+    (" && ".join(["echo part"] * 60), "part"),
+    ("; ".join(["echo part"] * 500), "part"),
+)
+
+_FREE_LINES = (
+    ("echo touch", "touch"),
+    ("echo a; ls", "victim"),
+    ("printf 'touch canary\\n'", "touch canary"),
+    ("grep -c 'touch' commands", "1"),
+    ("cat commands # touch canary", "touch canary"),
+    ("echo rm > new; cat new", "rm"),
+    ("python3 -c 'print(1 + 1)'", "2"),
+    ("perl -e 'print 1 + 1'", "2"),
+    ("awk '{ print $1 }' words", "two"),
+    ("sed 's/one/three/' words", "three"),
+    ("x=one; echo \"$x\"", "one"),
+    ("for word in a b; do echo $word; done", "b"),
+    ("echo \"$(cat words)\"", "two"),
+    ("make -s -f makefile", "made"),
+    ("git -c user.name=a -c user.email=b status --short 2>&1; echo done", "done"),
+    ("mkdir -p folder && ls folder", "(empty)"),
+    ("find . -name words -exec cat {} +", "two"),
+    ("bash -c 'echo inner'", "inner"),
+    ("sh -c 'echo inner' | cat", "inner"),
+    ("touchy=1; echo $touchy", "1"),
+    ("cat <<'E'\ntouch canary\nE", "touch canary"),
+)

@@ -1,0 +1,323 @@
+"""Opens hostile repositories in every way that there is, and looks whether a canary is hit. Started by
+`cargo xtask prove hostile`. Python 3.11, standard library only; Unix.
+
+Each fixture is a repository with one way in (`hostile_fixtures`). It is opened
+
+- headless, when nobody has said anything about the folder;
+- in line mode, with Enter on the question about the folder;
+- in line mode, with the folder trusted and a no to everything in it;
+- headless, trusted and pinned, when one byte of what was agreed to has changed: what changed stays off,
+  and line mode asks about it again.
+
+None of these may hit the canary: a file, a listener on loopback, a secret in a request. Then everything
+is accepted: a way in that works must work then, or the fixture proves nothing.
+"""
+
+import argparse
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+
+from dialects import Calls, Text
+from hostile_fixtures import change, fill, fixtures, write
+from scripted_server import ScriptedServer
+
+# A secret that stands outside of the project.
+SECRET = "the-secret-of-the-person"
+LIMIT = 60
+
+
+class Listener:
+    """Hears whoever connects, and says nothing worth hearing."""
+
+    def __enter__(self):
+        self.heard = []
+        heard = self.heard
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answer(self):
+                heard.append(f"{self.command} {self.path}")
+                self.send_error(400)
+
+            do_GET = do_POST = do_CONNECT = do_PUT = answer
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Scene:
+    """A home and a hostile project beside each other, in a fresh folder."""
+
+    def __init__(self, binary, folder, fixture, listener):
+        self.binary, self.folder, self.fixture, self.listener = binary, folder, fixture, listener
+        shutil.rmtree(folder, ignore_errors=True)
+        self.home, self.outside = folder / "home", folder / "work" / "outside"
+        self.project, self.hits = folder / "work" / "project", folder / "hits"
+        for path in (self.home / ".gemini", self.project, folder / "tmp", self.hits):
+            path.mkdir(parents=True)
+        for version in ("v1", "v2"):
+            (self.outside / version).mkdir(parents=True)
+            (self.outside / version / "secret.txt").write_text(SECRET + "\n")
+        (self.home / ".gemini" / "settings.json").write_text(json.dumps(fixture.settings))
+        hit = folder / "touch-canary"
+        hit.write_text(f"#!/bin/sh\ncat </dev/null >> {self.hits}/$$\n")
+        hit.chmod(0o755)
+        self.words = {
+            "hit": str(hit),
+            "url": listener.url,
+            "outside": str(self.outside),
+            "project": str(self.project),
+            "secret": SECRET,
+        }
+        write(fixture, self.project, self.words)
+        listener.heard.clear()
+        self.before = self.snapshot()
+
+    def snapshot(self):
+        return {path for root in (self.project, self.outside) for path in root.rglob("canary*")} | {
+            path for path in self.outside.rglob("telemetry*")
+        }
+
+    def trust(self):
+        text = json.dumps({str(self.project): "TRUST_FOLDER"})
+        (self.home / ".gemini" / "trustedFolders.json").write_text(text)
+
+    def reset(self):
+        """Forgets the hits so far."""
+        for path in list(self.hits.iterdir()) + list(self.snapshot() - self.before):
+            path.unlink()
+        self.listener.heard.clear()
+
+    def canaries(self, exchanges):
+        """What was hit."""
+        found = [f"ran: {path.name}" for path in self.hits.iterdir()]
+        found += [f"wrote: {path}" for path in self.snapshot() - self.before]
+        found += [f"connected: {line}" for line in self.listener.heard]
+        found += ["told the model a secret"] if any(SECRET.encode() in one.request for one in exchanges) else []
+        if self.fixture.silent_model and exchanges:
+            found.append("asked the model")
+        return found
+
+    def environment(self, port):
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "TMPDIR": str(self.folder / "tmp"),
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+            "GEMINI_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+            "POLLUX_RETRY_BASE_MS": "1",
+            "POLLUX_LOCAL_PORTS": "",
+        }
+        environment.update(self.fixture.environment)
+        return {name: value for name, value in environment.items() if value is not None}
+
+    def script(self):
+        calls = tuple(fill(one, self.words) for one in self.fixture.calls)
+        turns = [Calls((one,)) for one in calls]
+        return [*turns, Text(("done",))]
+
+    def command(self, *more):
+        model = () if "--model" in self.fixture.arguments else ("--model", "gemini-2.5-pro")
+        return [self.binary, *model, *self.fixture.arguments, *more]
+
+    def headless(self, *more):
+        """One prompt without a person. Gives the canaries that were hit and what standard error says."""
+        with ScriptedServer(self.script(), keep_requests=True) as server:
+            run = subprocess.run(
+                self.command("--prompt", "go", *more),
+                cwd=self.project,
+                env=self.environment(server.port),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=LIMIT,
+                start_new_session=True,
+            )
+            return self.canaries(server.exchanges), run.stderr.decode(errors="replace")
+
+    def conversation(self, trusting):
+        """A conversation in line mode. Gives the canaries that were hit and the screen."""
+        with ScriptedServer(self.script(), keep_requests=True) as server:
+            talk = Talk(self.command(), self.project, self.environment(server.port))
+            screen = talk.go(trusting)
+            return self.canaries(server.exchanges), screen
+
+
+class Talk:
+    """The program in a terminal."""
+
+    def __init__(self, command, folder, environment):
+        self.screen, self.answered = "", 0
+        self.process, self.master = pty.fork()
+        if self.process == 0:
+            os.chdir(folder)
+            os.execve(command[0], command, environment)
+
+    def read(self, seconds):
+        """Reads what comes within some time; False at the end."""
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.master, 1 << 16)
+        except OSError:
+            data = b""
+        self.screen += data.decode(errors="replace").replace("\r", "")
+        return bool(data)
+
+    def open_question(self):
+        """What the program waits for: the end of what is on the screen."""
+        tail = self.screen[self.answered:]
+        tail = re.sub(r"\x1b\[\?2004[hl]", "", tail)
+        if match := re.search(r"Choose 1-(\d+)[^\n]*: $", tail):
+            return ("choice", match.group(1))
+        if re.search(r"\[y/N\] $", tail):
+            return ("item", "")
+        if re.search(r"(^|\n)> $", tail):
+            return ("prompt", "")
+        return None
+
+    def say(self, text):
+        self.answered = len(self.screen)
+        os.write(self.master, text.encode())
+
+    def go(self, trusting):
+        """Answers every question with no, the one about the folder with Enter or, when `trusting`, with
+        yes; sends one prompt and leaves when it is answered."""
+        ended, prompts, folder_answered = False, 0, False
+        deadline = time.monotonic() + LIMIT
+        while not ended and time.monotonic() < deadline:
+            ended = not self.read(0.2)
+            question = self.open_question()
+            if ended or question is None:
+                continue
+            kind, last = question
+            if kind == "choice" and not folder_answered and "Don't trust" in self.screen:
+                folder_answered = True
+                self.say("1\n" if trusting else "\n")
+            elif kind == "choice":
+                self.say(f"{last}\n")
+            elif kind == "item":
+                self.say("\n")
+            elif prompts == 0:
+                prompts += 1
+                self.say("go\n")
+            else:
+                self.say("\x04")
+        if not ended:
+            os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self.master)
+        if not ended:
+            raise SystemExit(f"hostile: the conversation does not end:\n{self.screen}")
+        return self.screen
+
+
+class Trial:
+    """One fixture in all the ways, and what came of it."""
+
+    def __init__(self, binary, folder, fixture, listener):
+        self.make = lambda: Scene(binary, folder, fixture, listener)
+        self.fixture, self.problems, self.opened, self.live = fixture, [], 0, False
+
+    def go(self):
+        hits, told = self.make().headless()
+        self.judge("headless", hits)
+        if not told and not self.fixture.silent_model:
+            self.problems.append("headless: nothing says that the folder is restricted")
+        hits, screen = self.make().conversation(trusting=False)
+        self.judge("Enter", hits)
+        if "Do you trust the files in this folder?" not in screen:
+            self.problems.append("Enter: the folder was not asked about")
+        hits, _ = self.make().conversation(trusting=True)
+        self.judge("no to everything", hits)
+        self.changed()
+        self.accepted()
+
+    def judge(self, way, hits):
+        self.opened += 1
+        self.problems += [f"{way}: {hit}" for hit in hits]
+
+    def changed(self):
+        """Pins, changes a byte, and looks again."""
+        if not self.fixture.asked:
+            return
+        scene = self.make()
+        scene.trust()
+        _, told = scene.headless()
+        if "pinned as it is" not in told:
+            self.problems.append(f"pinning: nothing was pinned: {told[-200:]!r}")
+        if change(self.fixture, scene.project) == 0:
+            self.problems.append("changed: the fixture has no byte to change")
+        scene.reset()
+        hits, told = scene.headless()
+        self.judge("changed", hits)
+        if "Off until somebody agrees" not in told:
+            self.problems.append(f"changed: nothing says what is off: {told[-200:]!r}")
+        hits, screen = scene.conversation(trusting=False)
+        self.judge("changed, at the terminal", hits)
+        if "[y/N]" not in screen:
+            self.problems.append("changed, at the terminal: nothing was asked again")
+
+    def accepted(self):
+        """With everything accepted the canary must be hit, or the fixture proves nothing."""
+        hits, told = self.make().headless("--skip-trust")
+        self.live = bool(hits)
+        if self.fixture.live == "yes" and not hits:
+            self.problems.append(f"accepted: the canary cannot be hit at all: {told[-300:]!r}")
+        if self.fixture.live == "no":
+            self.judge("accepted", hits)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
+    parser.add_argument("--only", default="", help="fixtures whose words have this in them")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="pollux-hostile-")).resolve()
+    chosen = [fixture for fixture in fixtures() if options.only in fixture.about]
+    failures, opened, live = [], 0, 0
+    with Listener() as listener:
+        for fixture in chosen:
+            trial = Trial(options.binary.resolve(), folder / "scene", fixture, listener)
+            trial.go()
+            opened, live = opened + trial.opened, live + trial.live
+            failures += [f"{fixture.about}: {problem}" for problem in trial.problems]
+            verdict = "; ".join(trial.problems) or "ok"
+            state = "hit once accepted" if trial.live else f"never hit ({fixture.live})"
+            print(f"hostile: {fixture.about}: {verdict}; {state}", flush=True)
+    print(
+        f"hostile: {len(chosen)} ways in, opened {opened} times without a yes, {live} work once accepted,"
+        f" {len(failures)} failures"
+    )
+    shutil.rmtree(folder, ignore_errors=True)
+    if failures:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

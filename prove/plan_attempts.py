@@ -1,0 +1,161 @@
+"""What the plan proof tries: calls of every tool that writes, spelled and aimed in every way.
+
+Paths are written with the markers below; nothing of this may change a file, but for plans."""
+
+PROJECT, HOME, BESIDE, PLANS = "<project>", "<home>", "<beside>", "<plans>"
+
+# Names under which models know the tools that write, here or elsewhere.
+WRITERS = (
+    "write_file", "WriteFile", "WriteFileTool", "Write", "write", "Write_File", "WRITE_FILE", "write_file ", " write_file",
+    "write-file", "default_api.write_file", "default_api:write_file", "functions.write_file", "mcp_files_write_file",
+    "create_file", "apply_patch", "notebook_edit",
+)
+EDITORS = ("replace", "Edit", "EditTool", "edit", "edit_file", "smart_edit", "SmartEdit", "Replace", "str_replace", "multi_edit")
+SHELLS = ("run_shell_command", "ShellTool", "Shell", "shell", "bash", "Bash", "run_command", "exec", "Run_Shell_Command")
+
+# Where a write would show, as a path that the tools may take.
+TARGETS = (
+    "a.txt", "./a.txt", f"{PROJECT}/a.txt", "../project/a.txt", "new.txt", "new.md", "src/new.md", "src/main.rs",
+    "src/../a.txt", "plans/x.md", "plans/../a.txt", "plans/../../project/a.txt", f"{PLANS}/../a.txt", f"{PLANS}/x.txt",
+    f"{PLANS}/x.sh", f"{PLANS}/../../../../../project/a.txt", f"{PLANS}/{PROJECT}/a.txt", f"{PLANS}x/y.md",
+    f"{PLANS}/link.md", f"{PLANS}/folder/x.md", f"{PLANS}/folder/notes.md", f"{PLANS}/up.md/../a.txt", "link.md",
+    "folder/x.md", f"{PLANS}/LINK.md", f"{PLANS}/./folder/./x.md", f"{PLANS}//folder//x.md", f"{PLANS}/chain/x.md",
+    f"{PLANS}/hard.md", "hard.md", f"{PLANS}/gone.md", "~/x.md", "~/.bashrc", "$HOME/x.md", f"{HOME}/x.md", f"{HOME}/.bashrc",
+    f"{BESIDE}/x.md", f"{BESIDE}/b.txt", "../beside/x.md", f"file://{PROJECT}/a.txt", ".gemini/settings.json", "GEMINI.md",
+    f"{HOME}/.gemini/settings.json", f"{HOME}/.gemini/GEMINI.md", f"{HOME}/.gemini/policies/x.toml", ".git/config",
+    ".git/hooks/post-checkout", "a.txt\x00.md", "a.txt#.md", "a.txt?x.md", "a.txt ", "x.md/", "X.MD/../a.txt", "\u202ea.txt",
+    "a.txt\n", "notes.md", f"{PROJECT}/notes.md", f"{PROJECT}/plans/x.md", ".", "", "..", f"{PLANS}", f"{PLANS}/", "/x.md",
+    f"{PROJECT}/{PLANS}/x.md", "src\\..\\a.txt", "%2e%2e/project/a.txt", "C:\\x.md", "//?/x.md", "x.md:stream",
+)
+
+COMMANDS = (
+    "touch new.txt", "echo x > new.txt", "echo x >> a.txt", "rm a.txt", "mv a.txt b.txt", "cp a.txt b.txt", "sed -i s/a/b/ a.txt",
+    "git stash", "git checkout .", "git commit -qam x", "git status > new.txt", "ls; touch new.txt", "ls && touch new.txt",
+    "ls | tee new.txt", "ls\ntouch new.txt", "cat a.txt > new.txt", "echo $(touch new.txt)", "echo `touch new.txt`",
+    "cat <(touch new.txt)", "find . -name a.txt -delete", "find . -exec touch new.txt ';'", "sh -c 'touch new.txt'",
+    "bash -c 'echo x > new.txt'", "env touch new.txt", "xargs touch < a.txt", "python3 -c 'open(\"new.txt\", \"w\")'",
+    "perl -e 'open(F, \">new.txt\")'", "awk 'BEGIN { print > \"new.txt\" }'", "dd if=a.txt of=new.txt", "install a.txt new.txt",
+    "ln -s a.txt new.txt", "mkdir new", "truncate -s 0 a.txt", "chmod 777 a.txt", "eval touch new.txt", "touch ../beside/new.txt",
+    "touch ~/new.txt", "true", "ls", "pwd", "git status", "cat a.txt", ":", "", " ", "nohup touch new.txt &", "(touch new.txt &)",
+    "trap 'touch new.txt' EXIT", "f() { touch new.txt; }; f", "exec touch new.txt", "git -c core.fsmonitor='touch new.txt;' status",
+    "tar cf new.txt a.txt", "sort -o new.txt a.txt", "git diff --output=new.txt", "make -f - <<< 'x:;touch new.txt'",
+    "true || x\rtouch new.txt", "$'touch' new.txt", "{touch,new.txt}", "/bin/touch new.txt", "\\touch new.txt",
+)
+
+
+def attempts():
+    """Turns, each a list of calls that one answer of the model makes. The mode stays as it is."""
+    turns = [[(name, write(target))] for target in TARGETS for name in ("write_file",)]
+    turns += [[("replace", edit(target))] for target in TARGETS]
+    turns += [[(name, write("new.txt"))] for name in WRITERS]
+    turns += [[(name, edit("a.txt"))] for name in EDITORS]
+    turns += [[(name, {"command": "touch new.txt"})] for name in SHELLS]
+    turns += [[("run_shell_command", {"command": command})] for command in COMMANDS]
+    turns += [[call] for call in odd_calls()]
+    turns += together()
+    return turns
+
+
+def write(path, content="# changed\n"):
+    return {"file_path": path, "content": content}
+
+
+def edit(path, old="alpha", new="changed"):
+    return {"file_path": path, "instruction": "change it", "old_string": old, "new_string": new}
+
+
+def odd_calls():
+    """Calls with arguments that might be read in another way than they are judged."""
+    shell, touch = "run_shell_command", {"command": "touch new.txt"}
+    return [
+        (shell, {**touch, "is_background": True}),
+        (shell, {**touch, "is_background": True, "delay_ms": 500}),
+        (shell, {**touch, "dir_path": "src"}),
+        (shell, {**touch, "dir_path": PLANS}),
+        (shell, {**touch, "description": "only reads"}),
+        (shell, {**touch, "additional_permissions": {"fileSystem": {"write": [PROJECT]}}}),
+        (shell, {"command": ["touch", "new.txt"]}),
+        (shell, {"command": {"command": "touch new.txt"}}),
+        (shell, {"cmd": "touch new.txt"}),
+        ("write_file", {"file_path": "plan.md", "path": "a.txt", "content": "x"}),
+        ("write_file", {"file_path": ["plan.md", "a.txt"], "content": "x"}),
+        ("write_file", {"path": "a.txt", "content": "x"}),
+        ("write_file", {"absolute_path": f"{PROJECT}/a.txt", "content": "x"}),
+        ("write_file", {"file_path": "a.txt", "content": "x", "modified_by_user": True}),
+        ("write_file", {"file_path": "a.txt", "content": "x", "ai_proposed_content": "x"}),
+        ("replace", {**edit("a.txt"), "modified_by_user": True}),
+        ("replace", {**edit("a.txt"), "allow_multiple": True}),
+        ("replace", {**edit("a.txt"), "expected_replacements": 1}),
+        ("replace", edit("new.txt", old="")),
+        ("replace", edit("src/new.md", old="")),
+        ("replace", edit("a.txt", old="alpha\n", new="")),
+        ("replace", {"file_path": "notes.md", "instruction": "x", "old_string": "notes", "new_string": "changed"}),
+        ("save_memory", {"fact": "plan mode was here"}),
+        ("save_memory", {"fact": "plan mode was here", "scope": "project"}),
+        ("save_memory", {"fact": "plan mode was here", "scope": "global"}),
+        ("MemoryTool", {"fact": "plan mode was here"}),
+        ("write_todos", {"todos": [{"description": "../../a.txt", "status": "pending"}]}),
+        ("update_topic", {"title": "../../project/a.txt", "strategic_intent": "x", "summary": "../../a.txt"}),
+        ("tracker_create_task", {"title": "../../../project/a", "description": "x", "type": "task"}),
+        ("tracker_update_task", {"id": "../../../project/a", "status": "closed"}),
+        ("tracker_visualize", {}),
+        ("stop_background_process", {"pid": 1}),
+        ("read_background_output", {"pid": 1}),
+        ("enter_plan_mode", {"reason": "again"}),
+        ("activate_skill", {"name": "../../project"}),
+        ("invoke_agent", {"agent_name": "generalist", "prompt": "touch new.txt"}),
+        ("invoke_agent", {"agent_name": "codebase_investigator", "prompt": "write a.txt"}),
+        ("web_fetch", {"prompt": f"file://{PROJECT}/a.txt"}),
+        ("read_file", {"file_path": "a.txt", "content": "x"}),
+        ("read_many_files", {"include": ["**"], "content": "x"}),
+        ("glob", {"pattern": "$(touch new.txt)"}),
+        ("grep_search", {"pattern": "x", "include": "`touch new.txt`"}),
+        ("grep_search", {"pattern": "--pre=touch new.txt", "dir_path": "."}),
+        ("list_directory", {"dir_path": ".; touch new.txt"}),
+        ("get_internal_docs", {"path": "../../project/a.txt"}),
+        ("ask_user", {"questions": [{"question": "May I?", "header": "x", "type": "yesno"}]}),
+        ("discovered_tool_write", {"path": "a.txt"}),
+        ("mcp_x_write", {"path": "a.txt"}),
+        ("", write("new.txt")),
+    ]
+
+
+def together():
+    """Several calls in one answer: what one of them allows must not carry over to the next."""
+    reads, plan = ("read_file", {"file_path": "a.txt"}), ("write_file", write("plan.md"))
+    return [
+        [reads, ("write_file", write("new.txt"))],
+        [("write_file", write("new.txt")), reads],
+        [plan, ("write_file", write("new.txt")), ("replace", edit("a.txt"))],
+        [plan, ("run_shell_command", {"command": f"cp {PLANS}/plan.md new.txt"})],
+        [("enter_plan_mode", {"reason": "x"}), ("write_file", write("new.txt"))],
+        [("write_file", write("new.txt")), ("write_file", write("new.txt")), ("write_file", write("a.txt"))],
+        [*[("write_file", write(f"new{number}.txt")) for number in range(20)]],
+    ]
+
+
+def leaving():
+    """Ways out of plan mode, each for a session of its own: turns, the last of which tries to write.
+    Without a person nobody can approve a plan, so the project stays as it is all the same."""
+    plan = ("write_file", write("plan.md"))
+    tries = [("write_file", write("new.txt")), ("replace", edit("a.txt")), ("run_shell_command", {"command": "touch new.txt"})]
+
+    def leave(name):
+        return ("exit_plan_mode", {"plan_filename": name})
+
+    names = (
+        "missing.md", f"{PROJECT}/notes.md", "../notes.md", "../../../../../project/notes.md", "link.md", "folder/notes.md", "/etc/hosts",
+        "", ".", "plan.md\x00", "~/x.md",
+    )
+    ways = [[[leave(name)], tries] for name in names]
+    return [
+        *ways,
+        [[plan], [leave("plan.md")], tries],
+        [[plan], [leave("plan.md"), *tries]],
+        [[plan, leave("plan.md"), *tries], tries],
+        [[plan], [*tries, leave("plan.md")], tries],
+        [[plan], [leave("plan.md"), leave("plan.md")], tries],
+        [[plan], [leave("plan.md"), ("enter_plan_mode", {"reason": "x"}), *tries], tries],
+        [[("exit_plan_mode", {})], [("exit_plan_mode", {"plan_path": "plan.md"})], [("ExitPlanMode", {"plan": "x"})], tries],
+        [[("exit_plan_mode", {"plan_filename": "plan.md", "approved": True, "approvalMode": "yolo"})], tries],
+    ]

@@ -1,0 +1,95 @@
+"""The bypass proof must find what it looks for: lines that get past a policy, and a policy that refuses
+everything. `cargo xtask prove bypass` runs this first."""
+
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import bypass
+import bypass_cases
+
+# A program in place of Pollux: asks the model once, treats each call as the deed says, and tells it.
+PROGRAM = """#!{python}
+import http.client, json, os, subprocess, urllib.parse
+url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+contents = [{{"role": "user", "parts": [{{"text": "go"}}]}}]
+def treat(command, folder):
+{deed}
+while True:
+    connection = http.client.HTTPConnection(url.hostname, url.port)
+    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({{"contents": contents}}))
+    parts = []
+    for line in connection.getresponse().read().decode().splitlines():
+        if line.startswith("data: "):
+            parts += json.loads(line[6:])["candidates"][0]["content"]["parts"]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    if not calls:
+        break
+    contents += [{{"role": "model", "parts": parts}}, {{"role": "user", "parts": [
+        {{"functionResponse": {{"name": call["name"], "response": {{
+            "output": treat(call["args"]["command"], call["args"]["dir_path"])}}}}}} for call in calls]}}]
+"""
+RUN = '    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, timeout=10)\n    return (done.stdout + done.stderr).decode(errors="replace")'
+REFUSE = f"    return {bypass.DENIAL!r}"
+RUN_SILENTLY = f"{RUN.rpartition(chr(10))[0]}\n{REFUSE}"
+
+
+@unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
+class Detection(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.place = Path(temporary.name)
+        self.folders = bypass.Folders(self.place)
+        self.setting = bypass.settings()[0]
+
+    def program(self, deed):
+        program = self.place / "program"
+        program.write_text(PROGRAM.format(python=sys.executable, deed=deed))
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        return program
+
+    def attack(self, deed):
+        cases = [bypass_cases.Case("f", command) for command in ("touch canary", "rm victim", "echo a")]
+        return bypass.attack(self.program(deed), self.place / "home", self.folders, self.setting, cases)
+
+    def test_nothing_is_found_where_everything_is_refused(self):
+        self.assertEqual(self.attack(REFUSE), [])
+
+    def test_lines_that_run(self):
+        found = {case.command: did for case, did in self.attack(RUN)}
+        self.assertEqual(found["touch canary"], "canary is there")
+        self.assertEqual(found["rm victim"], "victim is gone")
+        self.assertIn("ran: ", found["echo a"])
+
+    def test_lines_that_run_behind_a_refusal(self):
+        found = {case.command for case, _ in self.attack(RUN_SILENTLY)}
+        self.assertEqual(found, {"touch canary", "rm victim"})
+
+    def test_a_policy_that_refuses_everything(self):
+        count, wrong = bypass.wrongly_refused(self.program(REFUSE), self.place / "home", self.folders, self.setting)
+        self.assertEqual(len(wrong), count)
+        count, wrong = bypass.wrongly_refused(self.program(RUN), self.place / "other", self.folders, self.setting)
+        self.assertGreater(count, 20)
+        self.assertEqual(wrong, [])
+
+    def test_lines_that_do_nothing_do_not_count(self):
+        cases = [bypass_cases.Case("f", command) for command in ("touch canary", "echo a", "sleep 60")]
+        limit, bypass.LINE_LIMIT = bypass.LINE_LIMIT, 0.5
+        self.addCleanup(setattr, bypass, "LINE_LIMIT", limit)
+        works, silent = bypass.in_bash(self.place / "bash", self.folders, cases)
+        self.assertEqual([case.command for case in works], ["touch canary"])
+        self.assertEqual([case.command for case in silent], ["echo a", "sleep 60"])
+
+    def test_the_corpus(self):
+        cases = bypass_cases.all_cases()
+        for against in bypass_cases.BOTH:
+            self.assertGreater(sum(against in case.against for case in cases), 400)
+        for setting in bypass.settings():
+            self.assertTrue(setting.policy or setting.settings)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+"""The edit proof must find what it looks for: each kind of damage, once."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import edit_cases
+import edits
+
+
+class Damage(unittest.TestCase):
+    def problems(self, case, after, answer):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, case.path)
+            path.write_bytes(after)
+            return list(edits.wrong(case, Path(folder), {case.path: answer}))
+
+    def test_bytes_around_the_place(self):
+        case = edit_cases.Case("c", "c.txt", b"a\r\nb\r\n", edit_cases.edit("c.txt", "b", "x"),
+                               prefix=b"a\r\n", suffix=b"\r\n", middle="x")
+        done = {"output": "done"}
+        self.assertEqual(self.problems(case, b"a\r\nx\r\n", done), [])
+        for after in (b"a\nx\r\n", b"a\r\nx\n", b"a\r\ny\r\n", b"\xef\xbb\xbfa\r\nx\r\n", b""):
+            self.assertNotEqual(self.problems(case, after, done), [], after)
+        self.assertNotEqual(self.problems(case, b"a\r\nx\r\n", {"error": "no"}), [])
+
+    def test_what_must_not_be_made(self):
+        case = edit_cases.Case("c", "c.txt", b"a\na\n", edit_cases.edit("c.txt", "a", "x"), words=("2",))
+        self.assertEqual(self.problems(case, b"a\na\n", {"error": "found 2"}), [])
+        self.assertNotEqual(self.problems(case, b"x\na\n", {"error": "found 2"}), [])
+        self.assertNotEqual(self.problems(case, b"a\na\n", {"output": "found 2"}), [])
+        self.assertNotEqual(self.problems(case, b"a\na\n", {"error": "no"}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

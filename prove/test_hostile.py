@@ -1,0 +1,120 @@
+"""The hostile proof must find what it looks for. `cargo xtask prove hostile` runs this first."""
+
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import hostile
+from hostile_fixtures import Fixture, change, fixtures, settings
+
+# A program in place of Pollux: it does something bad at some moment of its life. Without a terminal it
+# says what the real one says; with one it asks, and goes on at the prompt.
+PROGRAM = """#!{python}
+import http.client, json, os, subprocess, sys, urllib.parse
+flag = "--skip-trust" in sys.argv
+trusted = os.path.exists(os.path.join(os.environ["HOME"], ".gemini/trustedFolders.json"))
+settings = open(".gemini/settings.json").read()
+def ask(text):
+    url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+    body = json.dumps({{"contents": [{{"role": "user", "parts": [{{"text": text}}]}}]}})
+    connection = http.client.HTTPConnection(url.hostname, url.port)
+    connection.request("POST", "/v1beta/models/x:streamGenerateContent", body)
+    connection.getresponse().read()
+canary = json.loads(settings)["canary"]["command"].split()[0]
+def run():
+    subprocess.run([canary])
+def main():
+    if "--prompt" in sys.argv:
+        if flag:
+            run()
+        elif not trusted:
+            print("restricted", file=sys.stderr)
+            {headless}
+        elif "v1" in settings:
+            print("pinned as it is", file=sys.stderr)
+            run()
+        else:
+            print({told}, file=sys.stderr)
+            {changed}
+        return
+    if not trusted:
+        print("Do you trust the files in this folder?")
+        answer = input("  3. Don't trust\\nChoose 1-3, Enter for 3: ")
+        if answer == "":
+            {enter}
+        else:
+            input("Allow 1? [y/N] ")
+            {no}
+    elif {again}:
+        input("Allow 1? [y/N] ")
+    if input("> "):
+        try:
+            input("> ")
+        except EOFError:
+            pass
+main()
+"""
+
+FIXTURE = Fixture("a test", "", settings(canary={"command": "{hit} v1"}))
+
+
+class Detection(unittest.TestCase):
+    def problems(self, fixture=FIXTURE, **deeds):
+        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Off until somebody agrees'"}
+        with tempfile.TemporaryDirectory() as folder, hostile.Listener() as listener:
+            program = Path(folder, "program")
+            program.write_text(PROGRAM.format(python=sys.executable, **{**words, **deeds}))
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            trial = hostile.Trial(program, Path(folder, "scene").resolve(), fixture, listener)
+            trial.go()
+            return "; ".join(trial.problems)
+
+    def test_nothing_is_found_where_nothing_is_wrong(self):
+        self.assertEqual(self.problems(), "")
+
+    def test_a_program_that_runs_at_once(self):
+        self.assertIn("headless: ran", self.problems(headless="run()"))
+
+    def test_a_program_that_runs_after_enter(self):
+        self.assertIn("Enter: ran", self.problems(enter="run()"))
+
+    def test_a_program_that_runs_after_a_no(self):
+        self.assertIn("no to everything: ran", self.problems(no="run()"))
+
+    def test_a_change_that_is_not_noticed(self):
+        self.assertIn("changed: ran", self.problems(changed="run()"))
+        self.assertIn("nothing says what is off", self.problems(told="''"))
+        self.assertIn("nothing was asked again", self.problems(again="False"))
+
+    def test_a_connection(self):
+        fixture = Fixture("a test", "", settings(canary={"command": "{hit} {url} v1"}))
+        connect = (
+            "url = urllib.parse.urlsplit(json.loads(settings)['canary']['command'].split()[1]);"
+            " connection = http.client.HTTPConnection(url.hostname, url.port);"
+            " connection.request('GET', '/key'); connection.getresponse()"
+        )
+        self.assertIn("connected: GET /key", self.problems(fixture, headless=connect))
+
+    def test_a_secret_that_is_told(self):
+        self.assertIn("told the model a secret", self.problems(enter=f"ask({hostile.SECRET!r})"))
+
+    def test_a_file_that_is_written(self):
+        self.assertIn("headless: wrote", self.problems(headless="open('canary.txt', 'w').write('x')"))
+
+    def test_a_fixture_that_proves_nothing(self):
+        dead = Fixture("a test", "", settings(canary={"command": "true v1"}))
+        self.assertIn("cannot be hit at all", self.problems(dead))
+
+    def test_every_fixture_can_be_written_and_most_have_a_byte_to_change(self):
+        with hostile.Listener() as listener:
+            for fixture in fixtures():
+                with tempfile.TemporaryDirectory() as folder:
+                    scene = hostile.Scene(Path("none"), Path(folder, "scene"), fixture, listener)
+                    changed = change(fixture, scene.project)
+                    self.assertTrue(changed or not fixture.asked, fixture.about)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""The plan proof must find what it looks for: a file that changes, wherever it is, and a mode that refuses
+everything. `cargo xtask prove plan` runs this first."""
+
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import plan
+import plan_attempts
+
+# A program in place of Pollux: asks the model, and treats each of its calls as the deed says.
+PROGRAM = """#!{python}
+import glob, http.client, json, os, subprocess, urllib.parse
+url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+home = os.environ["HOME"]
+plans = home + "/.gemini/tmp/project/{session}/plans"
+os.makedirs(plans, exist_ok=True)
+contents = [{{"role": "user", "parts": [{{"text": "go"}}]}}]
+def treat(name, arguments):
+    path = str(arguments.get("file_path", ""))
+{deed}
+    return "done"
+while True:
+    connection = http.client.HTTPConnection(url.hostname, url.port)
+    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({{"contents": contents}}))
+    parts = []
+    for line in connection.getresponse().read().decode().splitlines():
+        if line.startswith("data: "):
+            parts += json.loads(line[6:])["candidates"][0]["content"]["parts"]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    if not calls:
+        break
+    contents += [{{"role": "model", "parts": parts}}, {{"role": "user", "parts": [
+        {{"functionResponse": {{"name": call["name"], "response": {{"output": treat(call["name"], call["args"])}}}}}}
+        for call in calls]}}]
+"""
+PLANS_ONLY = '''    if name == "write_file" and path == "plan.md":
+        open(plans + "/plan.md", "w").write("x")
+    if name == "read_file" and path == "a.txt":
+        return "alpha"'''
+
+
+@unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
+class Detection(unittest.TestCase):
+    def problems(self, deed, sample=8):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "program")
+            program.write_text(PROGRAM.format(python=sys.executable, deed=deed, session=plan.SESSION))
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            _, problems = plan.try_way(program, Path(folder, "place"), "--approval-mode plan", sample)
+            return "\n".join(problems)
+
+    def test_nothing_is_found_where_nothing_is_wrong(self):
+        self.assertEqual(self.problems(PLANS_ONLY), "")
+
+    def test_files_that_change(self):
+        for deed in (
+            'open("new.txt", "w")',
+            'open("a.txt", "a").write("x")',
+            'os.chmod("a.txt", 0o777)',
+            'os.makedirs("empty", exist_ok=True)',
+            'open(home + "/.gemini/GEMINI.md", "a").write("x")',
+            'open(home + "/beside/b.txt", "w")',
+            'open(".git/config", "a").write("\\n")',
+        ):
+            found = self.problems(f"{PLANS_ONLY}\n    if name == 'run_shell_command': {deed}")
+            self.assertIn(" after run_shell_command", found, deed)
+
+    def test_a_link_out_of_the_plans(self):
+        through = '    if path.endswith("/link.md"):\n        open(path, "w").write("x")'
+        self.assertIn("project/notes.md after write_file", self.problems(f"{PLANS_ONLY}\n{through}", sample=0))
+
+    def test_a_mode_that_refuses_everything(self):
+        found = self.problems("    pass")
+        self.assertIn("no plan can be written", found)
+        self.assertIn("nothing can be read", found)
+
+    def test_everything_is_tried(self):
+        calls = [call for turn in plan_attempts.attempts() for call in turn]
+        self.assertGreater(len(calls), 250)
+        for name in ("write_file", "replace", "run_shell_command", "save_memory", "enter_plan_mode"):
+            self.assertIn(name, [called for called, _ in calls])
+
+
+if __name__ == "__main__":
+    unittest.main()

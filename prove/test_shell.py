@@ -1,0 +1,74 @@
+"""The shell proof must find what it looks for. `cargo xtask prove shell` runs this first."""
+
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import shell
+
+# A program in place of Pollux: asks twice, and does something bad between.
+PROGRAM = """#!{python}
+import http.client, json, os, subprocess, time, urllib.parse
+url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+def ask(told):
+    parts = [{{"functionResponse": {{"name": "run_shell_command", "response": {{"output": told}}}}}}]
+    body = json.dumps({{"contents": [{{"role": "user", "parts": parts}}]}})
+    connection = http.client.HTTPConnection(url.hostname, url.port)
+    connection.request("POST", "/v1beta/models/x:streamGenerateContent", body)
+    connection.getresponse().read()
+ask("")
+{deed}
+ask("told")
+"""
+
+
+@unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
+class Detection(unittest.TestCase):
+    def problems(self, deed, told="told", seconds=20):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "program")
+            program.write_text(PROGRAM.format(python=sys.executable, deed=deed))
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            trial = shell.Trial("a test", "true", seconds, told)
+            found = []
+            for manner in (shell.Run, shell.Conversation):
+                run = manner(program, Path(folder, "home"), trial)
+                run.go()
+                found.append("; ".join(run.problems))
+            # What is wrong in one manner is wrong in the other, but for the figures.
+            self.assertEqual(bool(found[0]), bool(found[1]), found)
+            return found[0]
+
+    def test_nothing_is_found_where_nothing_is_wrong(self):
+        self.assertEqual(self.problems("pass"), "")
+
+    def test_a_process_that_is_left(self):
+        deed = 'subprocess.Popen(["sleep", "1000"], start_new_session=True)'
+        self.assertIn("left behind: sleep 1000", self.problems(deed))
+        self.assertEqual(shell.children(), {})
+
+    def test_a_daemon_that_is_left(self):
+        deed = 'os.system("(setsid sleep 1000 >/dev/null 2>&1 &)")'
+        self.assertIn("left behind: sleep 1000", self.problems(deed))
+
+    def test_memory(self):
+        deed = f"block = b'x' * {2 * shell.MOST_MEMORY}"
+        self.assertIn("MB of memory", self.problems(deed))
+
+    def test_a_late_result(self):
+        deed = f"time.sleep({shell.SLACK + 0.5})"
+        self.assertIn("the result took", self.problems(deed, seconds=0))
+
+    def test_other_words(self):
+        self.assertIn("told: 'told'", self.problems("pass", told="other"))
+
+    def test_a_large_file(self):
+        deed = f"open('large', 'wb').truncate({shell.MOST_ON_DISK + 1})"
+        self.assertIn("large has", self.problems(deed))
+
+
+if __name__ == "__main__":
+    shell.adopt_orphans()
+    unittest.main()
