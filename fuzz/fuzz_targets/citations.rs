@@ -1,0 +1,32 @@
+//! Marks of sources: whatever a vendor claims, the words of the answer stay as they are.
+//! The input is claims of part, end and source with the words that they speak of, and the text.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pollux_protocol::{Grounding, Part, Source, Support};
+use pollux_tools::{OffsetUnit, cite};
+
+fuzz_target!(|input: (bool, Vec<(u8, u64, u8, Option<&str>)>, &str)| {
+    let (utf_16, claims, text) = input;
+    // A mark of the text's own could not be told from one that was added.
+    if text.contains('[') {
+        return;
+    }
+    let supports = claims.into_iter().map(|(part, end, source, words)| Support {
+        part: part.into(),
+        start: 0,
+        end,
+        text: words.map(str::to_owned),
+        sources: vec![source.into()],
+    });
+    let sources = vec![Source::default(); 9];
+    let grounding = Grounding { supports: supports.collect(), sources, ..Grounding::default() };
+    let unit = if utf_16 { OffsetUnit::Utf16 } else { OffsetUnit::Bytes };
+    let marked = cite(&[Part::text(text)], &grounding, unit);
+    let mut without = marked;
+    for number in 1..=9 {
+        without = without.replace(&format!("[{number}]"), "");
+    }
+    assert_eq!(without, text);
+});

@@ -1,0 +1,48 @@
+//! The verdict about a command line. Whatever the line is: a deny rule for everything denies it, and under an
+//! allow-list without a person nothing runs that the analysis finds and the list does not name.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use pollux_policy::{Facts, Policy, Query, Subject, Tier, Verdict, read};
+use pollux_protocol::{ApprovalMode, Effects};
+use pollux_shell::analyse;
+use serde_json::json;
+
+const LISTED: &[&str] = &["echo", "ls", "git"];
+
+fn policy(rule: &str) -> Policy {
+    let text = format!("[[rule]]\ntoolName = \"run_shell_command\"\npriority = 500\n{rule}");
+    Policy::new(Facts::default(), read(Tier::User, Path::new("own.toml"), &text))
+}
+
+fn is_allowed(policy: &Policy, line: &str, mode: ApprovalMode) -> bool {
+    let (args, effects) = (json!({"command": line}), Effects::default());
+    let subject = Subject::named("run_shell_command");
+    matches!(policy.decide(Query { subject, args: &args, effects: &effects, mode }), Verdict::Allow)
+}
+
+fuzz_target!(|line: &str| {
+    let denied = policy("decision = \"deny\"");
+    let listed = policy("decision = \"allow\"\ncommandPrefix = [\"echo\", \"ls\", \"git\"]");
+    let without_touch = policy("decision = \"deny\"\ncommandPrefix = \"touch\"");
+    let analysis = analyse(line);
+    let names = || {
+        analysis.programs.iter().map(|program| program.name.rsplit('/').next().unwrap_or_default())
+    };
+    for mode in
+        [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan]
+    {
+        assert!(!is_allowed(&denied, line, mode), "{mode}: denied for all");
+    }
+    if is_allowed(&listed, line, ApprovalMode::Default) {
+        assert!(names().all(|name| LISTED.contains(&name)), "not on the list");
+        assert!(analysis.is_complete(), "not understood, but allowed");
+    }
+    if is_allowed(&without_touch, line, ApprovalMode::Yolo) {
+        assert!(names().all(|name| name != "touch"), "denied, but allowed");
+        assert!(analysis.is_complete(), "not understood, but allowed");
+    }
+});

@@ -1,0 +1,32 @@
+//! The file of answers: whatever it holds, it is read or refused, nobody has agreed to what is not in it,
+//! and what was read can be written and read again.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use pollux_config::consent::{ConsentStore, Known, Verdict, Way, decide};
+use pollux_protocol::ConsentItem;
+
+fuzz_target!(|text: &str| {
+    let file = Path::new("/consent.json");
+    let store = ConsentStore::parse(file, text);
+    let folder = Path::new("/p");
+    let item = |hash: &str| ConsentItem {
+        kind: "hook".to_owned(),
+        name: "n".to_owned(),
+        detail: String::new(),
+        hash: hash.to_owned(),
+    };
+    let unheard = [item("a hash that no file has")];
+    let known = Known::of(&store, folder);
+    if known != Known::Nothing {
+        let verdicts = decide(&unheard, known, Way::Pinned, false);
+        assert!(text.contains(&unheard[0].hash) || verdicts == [Verdict::Unanswered]);
+    }
+    if let Ok(store) = &store {
+        let written = serde_json::to_string(store).expect("what was read can be written");
+        assert_eq!(ConsentStore::parse(file, &written).as_ref(), Ok(store));
+    }
+});

@@ -1,0 +1,18 @@
+//! Pages as Markdown: whatever the bytes of a page are, reading it ends, and what comes of it is no larger than the
+//! page and the addresses in it allow.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pollux_tools::{MarkdownOptions, html_to_markdown};
+
+/// A page of one tag may become a few marks and line ends.
+const GROWTH: usize = 64;
+
+fuzz_target!(|input: &str| {
+    let limit = 1 << 20;
+    let text = html_to_markdown(input, &MarkdownOptions { links: None, limit });
+    assert!(text.len() <= GROWTH * (input.len() + 1), "{} of {}", text.len(), input.len());
+    let links = "https://a.example/b".parse().ok();
+    html_to_markdown(input, &MarkdownOptions { links, limit });
+});

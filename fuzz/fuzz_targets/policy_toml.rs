@@ -1,0 +1,30 @@
+//! Policy files: whatever stands in one, it is read in bounded time, what is wrong is told by its place, and
+//! the rules that come of it can be decided by.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use pollux_policy::{Facts, Policy, Query, Subject, Tier, read};
+use pollux_protocol::{ApprovalMode, Effects};
+use serde_json::json;
+
+fuzz_target!(|text: &str| {
+    let file = read(Tier::User, Path::new("own.toml"), text);
+    assert_eq!(
+        file.problems,
+        read(Tier::User, Path::new("own.toml"), text).problems,
+        "not the same twice"
+    );
+    let policy = Policy::new(Facts::default(), file);
+    let (args, effects) =
+        (json!({"command": "git status", "file_path": "a.md"}), Effects::default());
+    for tool in ["run_shell_command", "write_file"] {
+        for mode in [ApprovalMode::Default, ApprovalMode::Plan, ApprovalMode::Yolo] {
+            let query =
+                Query { subject: Subject::named(tool), args: &args, effects: &effects, mode };
+            policy.decide(query);
+        }
+    }
+});

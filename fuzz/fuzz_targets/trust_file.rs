@@ -1,0 +1,26 @@
+//! The file of trusted folders: whatever it holds, it is read or refused, a rule that is added to it
+//! counts, and every other rule stays.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use pollux_config::{TrustLevel, TrustStore};
+
+const FILE: &str = "/trustedFolders.json";
+const FOLDER: &str = "/no-such-folder/of-the-fuzzer";
+
+fuzz_target!(|text: &str| {
+    let (file, folder) = (Path::new(FILE), Path::new(FOLDER));
+    let Ok(before) = TrustStore::parse(file, text) else { return };
+    let elsewhere = Path::new("/no-such-folder/elsewhere");
+    for level in [TrustLevel::TrustFolder, TrustLevel::DoNotTrust] {
+        let changed = TrustStore::with_rule(file, text, folder, level).expect("what was read");
+        let after = TrustStore::parse(file, &changed).expect("a file that was made can be read");
+        assert_eq!(after.decide(folder), Some(level == TrustLevel::TrustFolder), "{changed}");
+        assert_eq!(after.decide(elsewhere), before.decide(elsewhere), "{changed}");
+        let again = TrustStore::with_rule(file, &changed, folder, level).expect("what was made");
+        assert_eq!(again, changed, "the same rule twice changes nothing");
+    }
+});
