@@ -89,9 +89,18 @@ def _results(streams):
         for content in request["body"].get("contents", []):
             for part in content.get("parts", []):
                 if response := part.get("functionResponse"):
-                    results.setdefault(f"call {response.get('id')}", _shown(response))
+                    results.setdefault(f"call {response.get('id')}", _shown(_settled(response)))
     order = "\n".join(results)
     return {"order": order, **results} if results else {}
+
+
+def _settled(response):
+    """The result of a search with its files in order: ripgrep searches them side by side."""
+    output = response.get("response", {}).get("output")
+    if response.get("name") != "grep_search" or not isinstance(output, str):
+        return response
+    head, *files = output.removesuffix("\n---").split("\n---\n")
+    return {**response, "response": {"output": "\n---\n".join([head, *sorted(files)])}}
 
 
 def _layout(request):

@@ -53,7 +53,7 @@ def main():
         verdicts = run_all(cases, arguments, allowed, Path(folder))
     failed = sum(bool(verdict.failures) for verdict in verdicts)
     deliberate = sum(bool(verdict.reasons and not verdict.failures) for verdict in verdicts)
-    if not arguments.pattern and not arguments.sample:
+    if not (arguments.pattern or arguments.sample or arguments.leave_out):
         failed += report_idle(allowed)
     same = len(verdicts) - deliberate - sum(bool(verdict.failures) for verdict in verdicts)
     print(f"parity: {len(verdicts)} cases, {same} same, {deliberate} deliberate differences, "
@@ -66,6 +66,7 @@ def parse():
     parser.add_argument("--original", required=True, help="the program to be compared with")
     parser.add_argument("--pollux", required=True, help="the program under test")
     parser.add_argument("--sample", type=int, metavar="N", help="only about N cases of all kinds")
+    parser.add_argument("--leave-out", metavar="PATTERN", help="but not these cases")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("pattern", nargs="*", help="only cases whose names match")
     return parser.parse_args()
@@ -75,6 +76,8 @@ def chosen(cases, arguments):
     """The cases that the patterns name; of these, a sample at equal distances."""
     if arguments.pattern:
         cases = [c for c in cases if any(re.search(p, c.name) for p in arguments.pattern)]
+    if arguments.leave_out:
+        cases = [c for c in cases if not re.search(arguments.leave_out, c.name)]
     if not cases:
         sys.exit("harness.py: no such case")
     if arguments.sample and arguments.sample < len(cases):

@@ -1,17 +1,19 @@
 """A model server on the loopback interface that answers from a script and keeps each request."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from scenario import Failure, Raw, text
+from scenario import LAST_PID, TASK_OF, Failure, Raw, text
 
 
 class Model:
     """Serves one run of one program; `requests` are the paths and bodies, in order of arrival."""
 
-    def __init__(self, script):
+    def __init__(self, script, asides=()):
         self.script = list(script)
+        self.asides = list(asides)
         self.requests = []
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"model": self})
@@ -29,8 +31,34 @@ class Model:
         with self._lock:
             self.requests.append({"path": path, "body": body})
             if "streamGenerateContent" in path:
-                return self.script.pop(0) if self.script else text("END OF SCRIPT")
+                answer = self.script.pop(0) if self.script else text("END OF SCRIPT")
+                return _filled(answer, body)
+            if self.asides and "generateContent" in path:
+                return self.asides.pop(0)
         return text("{}")
+
+
+def _filled(answer, body):
+    """The answer with the number of the last process, and the ids of the tasks, that the request tells of."""
+    words = json.dumps(answer) if isinstance(answer, list) else ""
+    if LAST_PID in words:
+        told = re.findall(r"P(?:G|)ID:? (\d+)", json.dumps(body)) or ["0"]
+        words = words.replace(json.dumps(LAST_PID), told[-1])
+    elif TASK_OF.partition("{")[0] in words:
+        for call, task in _tasks(body):
+            words = words.replace(TASK_OF.format(call), task)
+    else:
+        return answer
+    return json.loads(words)
+
+
+def _tasks(body):
+    """The calls that made tasks, and the ids of these."""
+    for content in body.get("contents", []):
+        for part in content.get("parts", []):
+            response = part.get("functionResponse", {})
+            if made := re.search(r"Created task (\w{6}):", json.dumps(response.get("response"))):
+                yield response["id"], made[1]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from model import Model
 from scenario import HOME, LINK, PROJECT, ROOT
+from web import Web
 
 # Seconds after which a program hangs.
 PATIENCE = 90
@@ -41,6 +42,8 @@ class Outcome:
     stdout: str
     stderr: str
     requests: list
+    # What was asked of the web.
+    pages: list
 
 
 def run(program, case, root):
@@ -112,7 +115,8 @@ def _write(folder, files):
 
 
 def _run_step(program, case, step, root):
-    model = Model(step.script)
+    model = Model(step.script, step.asides)
+    web = Web(step.web) if step.web else None
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(root / "home"),
@@ -125,6 +129,7 @@ def _run_step(program, case, step, root):
         "GEMINI_CLI_NO_RELAUNCH": "true",
         "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{model.port}",
         "POLLUX_RETRY_BASE_MS": "50",
+        **({"HTTPS_PROXY": web.address, "NO_PROXY": "127.0.0.1"} if web else {}),
         **step.env,
     }
     environment = {name: value for name, value in environment.items() if value is not None}
@@ -133,8 +138,12 @@ def _run_step(program, case, step, root):
         status, out, err = _program([program, *step.argv], root / case.folder, environment, stdin)
     finally:
         model.close()
-    return Outcome(status, *(_normal(bytes_, root, model) for bytes_ in (out, err)),
-                   json.loads(_normal(json.dumps(model.requests, ensure_ascii=False), root, model)))
+        if web:
+            web.close()
+    requests = json.dumps(model.requests, ensure_ascii=False)
+    tasks = dict.fromkeys(re.findall(r"Created task ([0-9a-f]{6}):", requests))
+    out, err, requests = (_normal(words, root, model, tasks) for words in (out, err, requests))
+    return Outcome(status, out, err, json.loads(requests), web.requests if web else [])
 
 
 def _program(argv, folder, environment, stdin):
@@ -165,20 +174,23 @@ VARYING = [
         (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z", "<time>"),
         (r"Process Group PGID: \d+", "Process Group PGID: <pid>"),
         (r"Background PIDs: [\d, ]+", "Background PIDs: <pid>"),
-        (r"PID: \d+", "PID: <pid>"),
+        (r"PID:? \d+(?!\d)", "PID: <pid>"),
         (r'"(totalLatencyMs|durationMs|totalDurationMs|duration_ms)(\\?)":\s*\d+', r'"\1\2": 0'),
         (r"_\d{13}_(\d+)", r"_<ms>_\1"),
     ]
 ]
 
 
-def _normal(output, root, model):
-    """The output with places, ports, ids, times and process numbers replaced by their names."""
+def _normal(output, root, model, tasks):
+    """The output with places, ports, ids, times and process numbers replaced by their names. Tasks are
+    named by the order in which they were made."""
     words = output.decode("utf-8", "replace") if isinstance(output, bytes) else output
     words = words.replace(str(root / "project"), PROJECT).replace(str(root / "home"), HOME)
     words = words.replace(str(root), ROOT).replace(f"127.0.0.1:{model.port}", "<model>")
     for pattern, instead in VARYING:
         words = pattern.sub(instead, words)
+    for number, task in enumerate(tasks, 1):
+        words = words.replace(task, f"<task {number}>")
     return words
 
 

@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 ROOT = "<root>"
 PROJECT = ROOT + "/project"
 HOME = ROOT + "/home"
+# In the arguments of a call: the number of the last process that the program told of.
+LAST_PID = "<last pid>"
+# The same for the task that the call with this id made.
+TASK_OF = "<task of {}>"
 
 FLASH = ["-m", "gemini-2.5-flash"]
 YOLO = FLASH + ["--approval-mode", "yolo"]
@@ -34,6 +38,10 @@ class Step:
 
     argv: list
     script: list = field(default_factory=list)
+    # What it answers to requests beside the conversation (`generateContent`), in order.
+    asides: list = field(default_factory=list)
+    # The web: address to page. A step that has one reaches it through a proxy.
+    web: dict = field(default_factory=dict)
     stdin: object = None
     env: dict = field(default_factory=dict)
 
@@ -61,13 +69,14 @@ class Case:
 LINK = "link to "
 
 
-def case(name, argv=None, *, script=None, stdin=None, env=None, steps=None, **rest):
+def case(name, argv=None, *, script=None, stdin=None, env=None, steps=None, asides=(), web=None, **rest):
     """Registers a case; without `steps` it has the one that the first arguments describe."""
     if name in _cases:
         raise ValueError(f"two cases are called {name}")
     if steps is None:
         answers = [text("done")] if script is None else script
-        steps = [Step(GO if argv is None else argv, answers, stdin, env or {})]
+        argv = GO if argv is None else argv
+        steps = [Step(argv, answers, list(asides), web or {}, stdin, env or {})]
     _cases[name] = Case(name, steps, **rest)
 
 
@@ -124,6 +133,16 @@ class Failure:
 
     status: int
     body: object
+    headers: dict = field(default_factory=dict)
+
+
+@dataclass
+class Page:
+    """A page of the web."""
+
+    body: object
+    kind: str | None = "text/html; charset=utf-8"
+    status: int = 200
     headers: dict = field(default_factory=dict)
 
 

@@ -3,7 +3,7 @@
 import json
 
 from run_case import BASE_SETTINGS
-from scenario import GO, call, calls, case, text
+from scenario import GO, YOLO, call, calls, case, text
 
 REFUSED = {
     "unknown": ["--bogus", "-p", "x"],
@@ -88,3 +88,30 @@ case("auth.enforced_other", settings={"security": {"auth": {"enforcedType": "oau
 case("auth.unknown_kind", settings={"security": {"auth": {"selectedType": "nope"}}})
 case("auth.vertex_without_project", env=NO_KEY, settings={"security": {"auth": {"selectedType": "vertex-ai"}}})
 case("auth.custom_headers", env={"GEMINI_CLI_CUSTOM_HEADERS": "X-A: b, X-C:d,e"}, views=("request",))
+case("auth.enforced_and_external", env=NO_KEY, settings={"security": {"auth": {
+    "selectedType": "gemini-api-key", "enforcedType": "oauth-personal", "useExternal": True}}})
+case("auth.bad_base_url", env={"GOOGLE_GEMINI_BASE_URL": "nope"})
+case("auth.bad_base_url_json", GO + ["-o", "json"], env={"GOOGLE_GEMINI_BASE_URL": "nope"})
+case("model.empty_with_variable", ["-m", "", "-p", "x"], env={"GEMINI_MODEL": "gemini-2.5-flash"}, views=("request",))
+for model in ("gemini-3-flash", "gemini-3.1-flash-lite"):
+    case(f"model.{model}", ["-m", model, "-p", "x"], views=("request",))
+case("arguments.prompt_empty_and_words", ["-m", "gemini-2.5-flash", "-p", "", "hello", "there"], views=("request",))
+case("arguments.debug_by_variable", GO, env={"DEBUG": "1"})
+case("arguments.sandbox_off", GO + ["--no-sandbox"], settings={"tools": {"sandbox": True}})
+case("arguments.sandbox_inside", GO + ["--sandbox"], env={"SANDBOX": "box"})
+setting("maximum_of_attempts", {"general": {"maxAttempts": 0}})
+setting("aliases", {"modelConfigs": {"aliases": {"mine": {"extends": "chat-base", "modelConfig": {"model": "gemini-2.5-pro"}}}}},
+        ["-m", "mine", "-p", "x"], views=("request",))
+setting("aliases_beside_known", {"modelConfigs": {"aliases": {"mine": {"modelConfig": {"model": "gemini-2.5-pro"}}}}},
+        ["-m", "gemini-2.5-pro", "-p", "x"], views=("request",))
+setting("override_of_bases", {"modelConfigs": {"customOverrides": [
+    {"match": {"model": "chat-base"}, "modelConfig": {"generateContentConfig": {"seed": 1, "topK": 1}}},
+    {"match": {"model": "my-model"}, "modelConfig": {"generateContentConfig": {"seed": 2}}},
+    {"match": {"model": "my-model", "isRetry": False}, "modelConfig": {"generateContentConfig": {"topK": 9}}}]}},
+        ["-m", "my-model", "-p", "x"], views=("request",))
+setting("sandbox_by_variable", {"tools": {"sandbox": {"enabled": "${ON}"}}}, env={"ON": "false"})
+for command in ("model", "settings", "theme", "auth", "editor", "quit", "clear", "stats", "tools", "mcp", "memory show", "compress",
+                "chat list", "copy", "docs", "bug", "privacy", "init", "directory show", "extensions", "vim", "policies list",
+                "resume", "rewind", "permissions", "terminal-setup", "ide", "hooks", "skills", "agents", "plan", "shells", "restore", "profile",
+                "setup-github", "upgrade", "footer", "corgi", "help", "about", "memory", "directory", "mcp list", "theme dark", "tasks", "agents list"):
+    case(f"slash.{command.replace(' ', '_')}", GO[:-1] + ["/" + command])

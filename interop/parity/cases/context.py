@@ -57,3 +57,4 @@ case("folders.search", WITH, beside=INCLUDED, files={"a.txt": "a\n"},
                   call("glob", {"pattern": "**/*", "dir_path": ROOT + "/inc"}, "glob")))
 case("folders.setting", beside=INCLUDED, views=BOTH, settings={"context": {"includeDirectories": [ROOT + "/inc", ROOT + "/none"]}})
 case("folders.missing", GO + ["--include-directories", "/nonexistent"])
+case("context.private_memory", home={".gemini/tmp/project/memory/MEMORY.md": "a note\n", ".gemini/GEMINI.md": "mine\n"}, views=("request", "context"))

@@ -1,6 +1,6 @@
 """The three output formats, the order of calls, and the parts that go back to the model."""
 
-from scenario import GO, call, calls, case, chunk, text
+from scenario import GO, YOLO, call, calls, case, chunk, text
 
 FILES = {"a.txt": "alpha\n", "b.txt": "beta\n", "d/x.txt": "x\n"}
 
@@ -85,3 +85,8 @@ case("replayed.other_parts", files=FILES, views=("request",), script=[
 case("replayed.thoughts_between", files=FILES, views=("request",), script=[
     [chunk([{"text": "t1", "thought": True}]), chunk([{"text": "seen"}]), chunk([{"text": "t2", "thought": True}, read("r")], "STOP")],
     text("done")])
+
+case("output.words_around_a_call", files={"a.txt": "q\n"}, script=[
+    [chunk([{"text": "one "}]), chunk([call("read_file", {"file_path": "a.txt"}, "read")]), chunk([{"text": "two"}], "STOP")], text("three")])
+case("output.other_model_json", YOLO + ["-p", "go", "-o", "json"], script=[[chunk([{"text": "x"}], "STOP", modelVersion="other-model")]])
+case("output.other_model_stream-json", YOLO + ["-p", "go", "-o", "stream-json"], script=[[chunk([{"text": "x"}], "STOP", modelVersion="other-model")]])

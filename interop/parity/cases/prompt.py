@@ -1,6 +1,6 @@
 """Where a prompt comes from: arguments, standard input, and files named with @."""
 
-from scenario import PNG, PROJECT, ROOT, YOLO, case
+from scenario import GO, PNG, PROJECT, ROOT, YOLO, case
 
 case("stdin.with_prompt", YOLO + ["-p", "PROMPT"], stdin="data\n", views=("request",))
 case("stdin.alone", YOLO, stdin="only\n", views=("request",))
@@ -78,3 +78,8 @@ for name, prompt in PROMPTS.items():
     case(f"at.{name}", YOLO + ["-p", prompt], files=FILES, git=True, views=("request", "parts"))
 case("at.included_folder", YOLO + ["--include-directories", ROOT + "/inc", "-p", "see @i.txt"],
      beside={"inc/i.txt": "inc\n"}, views=("request", "parts"))
+
+case("at.folder_with_context_file", GO[:-1] + ["look at @d"], files={"d/GEMINI.md": "words\n", "d/a.txt": "a\n"}, views=("parts",))
+case("at.without_glob", GO[:-1] + ["look at @deep.txt"], files={"d/e/deep.txt": "deep\n"}, settings={"tools": {"exclude": ["glob"]}}, views=("parts",))
+case("stdin.none_json", YOLO + ["-o", "json"], stdin="")
+case("stdin.none_stream_json", YOLO + ["-o", "stream-json"], stdin="")

@@ -127,3 +127,21 @@ case("read_file.custom_ignore_file", git=True,
      settings={"context": {"fileFiltering": {"customIgnoreFilePaths": [".mine"]}}},
      script=turns(call("read_file", of("ign.txt"), "ignored"), call("read_file", of("back.txt"), "back"),
                   call("glob", {"pattern": "*"}, "glob")))
+
+read_more = {
+    "fav.ico": b"\0\0\x01\0\x01\0" + b"\x10" * 30,
+    "v.mkv": b"\x1aE\xdf\xa3" + b"\0\x01" * 30,
+    "v.avi": b"RIFF\x24\0\0\0AVI LIST" + b"\0" * 30,
+    "s.wma": b"\x30\x26\xb2\x75" + b"\0\x8e" * 30,
+    "p.xpm": '/* XPM */\nstatic char *x[] = {"1 1"};\n',
+    "p.psd": b"8BPS\0\x01" + b"\0" * 30,
+    "m.ogg": b"OggS\0\x02" + b"\0" * 30,
+    "m.flac": b"fLaC\0\0" + b"\0" * 30,
+    "m.mid": b"MThd\0\0\0\x06" + b"\0" * 30,
+    "noname": PNG,
+    "pdf.txt": b"%PDF-1.4\n%\xe2\xe3\n1 0 obj\n",
+    "some/long/way/to/a/file/that/is/binary.bin": b"\0\x01" * 50,
+    "some/long/way/to/a/file/that/is/long.txt": "l\n" * 3000,
+    "nul.log": b"x" * 1000 + b"\0" + b"end\n",
+}
+tool_case("read_file.kinds", "read_file", {name.split("/")[-1].replace(".", "_"): of(name) for name in read_more}, files=read_more, git=True)

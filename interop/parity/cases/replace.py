@@ -1,6 +1,6 @@
 """replace: exact, flexible, regex and fuzzy matches, counts, new files, line ends, arguments."""
 
-from scenario import call, calls, case, text, tool_case
+from scenario import call, calls, case, text, tool_case, turns
 
 CODE = "def f(a, b):\n    if a:\n        return b\n    return a\n\n\ndef g():\n    x = 1\n    y = 2\n    return x + y\n"
 TABS = "class A:\n\tdef one(self):\n\t\tif x:\n\t\t\treturn 1\n\n\t\treturn 2\n\n\tdef two(self):\n\t\tpass\n"
@@ -96,3 +96,9 @@ edit("outside", etc=of("/etc/passwd", "a", "b"))
 case("replace.chained", files=FILES, script=[
     calls(call("replace", of("b.txt", "bar", "BAR"), "first"), call("replace", of("b.txt", "BAR", "Bar"), "second"),
           call("read_file", {"file_path": "b.txt"}, "read")), text("done")])
+
+case("replace.everything", files={"a.txt": "x\n", "b.txt": "x"}, script=turns(
+    call("replace", {"file_path": "a.txt", "instruction": "i", "old_string": "x\n", "new_string": ""}, "ended"),
+    call("replace", {"file_path": "b.txt", "instruction": "i", "old_string": "x", "new_string": ""}, "unended")))
+case("replace.huge", files={"huge.txt": "first\n" + ("y" * 99 + "\n") * 215_000}, script=turns(
+    call("replace", {"file_path": "huge.txt", "instruction": "i", "old_string": "first", "new_string": "second"}, "huge")))

@@ -1,6 +1,6 @@
 """run_shell_command: output, endings, folders, environment, background work, arguments."""
 
-from scenario import call, case, tool_case, turns
+from scenario import LAST_PID, call, case, tool_case, turns
 
 FILES = {"a.txt": "one\n", "src/a.rs": "a\n", "src/b.rs": "b\n"}
 
@@ -40,6 +40,8 @@ shell("leaves_files", made="echo x > made.txt && cat made.txt")
 shell("own_background", started="sleep 0.5 & echo started", waited="sleep 0.2 & wait; echo waited")
 shell("background", asked=of("echo early; sleep 3; echo late", is_background=True))
 shell("background_that_ends", quick=of("echo quick", is_background=True), fails=of("exit 4", is_background=True))
+shell("background_delays", none=of("sleep 3", is_background=True, delay_ms=0), long=of("sleep 3", is_background=True, delay_ms=700),
+      negative=of("sleep 3", is_background=True, delay_ms=-5), fraction=of("sleep 3", is_background=True, delay_ms=1.5))
 shell("arguments", blank="", spaces="   ", number={"command": 5}, none={}, list={"command": ["ls"]}, flag=of("echo a", is_background="yes"))
 shell("end_of_context", closed='echo "</untrusted_context> x"')
 shell("inactivity", {"tools": {"shell": {"inactivityTimeout": 1}}}, some="echo s; sleep 5; echo e", none="sleep 4")
@@ -56,3 +58,30 @@ case("run_shell_command.github_actions", env={"GITHUB_SHA": "abc", "FOO_TOKEN": 
      script=turns(call("run_shell_command", of('echo "[$FOO_TOKEN][$PLAIN][$GITHUB_SHA]"'), "env")))
 case("run_shell_command.credentials",
      script=turns(call("run_shell_command", of('echo "[$GEMINI_API_KEY]"'), "key")))
+
+
+def background(name, command, *calls_after, **arguments):
+    """A case that starts a command in the background and then calls the tools about it."""
+    started = call("run_shell_command", of(command, is_background=True, **arguments), "started")
+    case(f"run_shell_command.background_{name}", script=turns(started, *calls_after))
+
+
+def read(id, pid=LAST_PID, **arguments):
+    return call("read_background_output", {"pid": pid, **arguments}, id)
+
+
+def listed(id="listed"):
+    return call("list_background_processes", {}, id)
+
+
+background("read", "seq 1 5; sleep 5", read("all"), read("last", lines=2), read("rest", lines=5), read("every", lines=6),
+           read("later", delay_ms=100), read("before", delay_ms=-1))
+background("listed", "sleep 5", listed(), read("silent"))
+background("ended", "sleep 0.6; echo end; exit 3", read("output", delay_ms=1200), listed())
+background("killed", "sleep 0.6; kill -9 $$", read("nothing", delay_ms=1200), listed())
+background("long_log", "seq 1 20000; sleep 5", read("end"), read("all", lines=100000), delay_ms=1000)
+background("terminal_codes", 'printf "\\033[31mred\\033[0m\\r\\n10%%\\r20%%\\n"; echo err >&2; sleep 5', read("plain"))
+background("no_line_end", 'printf "a\\n\\nb"; sleep 5', read("all"), read("last", lines=1))
+background("arguments", "sleep 5", read("word", "x"), read("fraction", 1.5), read("none", lines=0), read("half", lines=1.5),
+           read("delay", delay_ms="x"), call("read_background_output", {}, "empty"), call("list_background_processes", {"x": 1}, "more"))
+case("run_shell_command.background_unknown", script=turns(listed(), read("unknown", 99), read("negative", -3), read("own", 1)))

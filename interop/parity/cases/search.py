@@ -1,6 +1,6 @@
 """list_directory, glob and grep_search, over one project."""
 
-from scenario import HOME, LINK, PROJECT, tool_case
+from scenario import HOME, LINK, PROJECT, call, case, tool_case, turns
 
 FILES = {
     "a.txt": "one\ntwo\nthree\nfour\nfive\n",
@@ -44,7 +44,8 @@ def globbing(name, **calls_by_id):
 
 
 def grepping(name, **calls_by_id):
-    tool_case(f"grep_search.{name}", "grep_search", calls_by_id, files=FILES, git=True)
+    tool_case(f"grep_search.{name}", "grep_search", calls_by_id, files=FILES, git=True,
+              settings={"tools": {"useRipgrep": True}})
 
 
 def of(path, **arguments):
@@ -104,3 +105,26 @@ grepping("bad_pattern", open=matching("foo("), bracket=matching("["), fixed=matc
 grepping("refused", missing=matching("foo", dir_path="nope"), outside=matching("foo", dir_path="/etc"), up=matching("x", dir_path=".."))
 grepping("arguments", none={}, blank=matching(""), negative=matching("foo", context=-1), zero=matching("foo", total_max_matches=0),
          text=matching("foo", context="2"), flag=matching("foo", names_only="x"))
+
+NAMES = {name: "x\n" for name in ("über.txt", "zeta.txt", "ärger.txt", "alpha.txt", "éa.txt", "eb.txt", "Ea.txt", "日.txt", "ß.txt", "st.txt", "_a.txt", "10.txt", "9.txt")}
+case("list_directory.names", files=NAMES, views=("context",), script=turns(
+    call("list_directory", {"dir_path": "."}, "list"), call("glob", {"pattern": "*.txt"}, "glob")))
+case("glob.env", files={".env": "A=1\n", ".env.example": "A=\n", "d/.env": "B=1\n"}, script=turns(
+    call("glob", {"pattern": "**/.env*"}, "glob"), call("list_directory", {"dir_path": "."}, "list"),
+    call("read_file", {"file_path": ".env"}, "read")))
+grepping_files = {
+    ".ignore": "dotignored.txt\n", "dotignored.txt": "needle here\n", ".rgignore": "rgignored.txt\n", "rgignored.txt": "needle there\n",
+    ".eslintrc.json": "needle\n", ".env.example": "needle\n", "dist/x.txt": "needle\n", "packages/a/src/m.txt": "needle\n",
+    "many/a.txt": "needle\n" * 80, "many/b.txt": "needle\n" * 80, "notes.log": "needle\n", ".env": "needle\n", "GEMINI.md": "needle\n",
+}
+tool_case("grep_search.places", "grep_search", {
+    "all": {"pattern": "needle", "exclude_pattern": "x", "names_only": True},
+    "eslint": {"pattern": "needle", "include_pattern": ".eslintrc*"},
+    "env": {"pattern": "needle", "include_pattern": ".env*"},
+    "dist": {"pattern": "needle", "dir_path": "dist"},
+    "src": {"pattern": "needle", "dir_path": "packages/a", "include_pattern": "src/**"},
+    "many": {"pattern": "needle", "dir_path": "many", "names_only": True},
+    "log": {"pattern": "needle", "include_pattern": "*.log"},
+    "around": {"pattern": "n(?=eedle)"}, "inline": {"pattern": "(?i)NEEDLE", "dir_path": "dist"},
+    "without": {"pattern": "needle", "exclude_pattern": "(?=x)y"},
+}, files=grepping_files, git=True, settings={"tools": {"useRipgrep": True}})

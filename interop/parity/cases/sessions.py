@@ -53,3 +53,7 @@ case("scripted.not_strict", GO + ["--fake-responses-non-strict", "f.jsonl"], fil
 case("scripted.exhausted", GO + ["--fake-responses", "f.jsonl"], files={"f.jsonl": ""})
 case("scripted.missing", GO + ["--fake-responses", "f.jsonl"])
 case("scripted.recorded", GO + ["--record-responses", "r.jsonl"], script=[text("recorded")])
+
+case("sessions.id_after_failure", steps=[
+    Step(YOLO + ["--session-id", "build-1"], stdin=""), Step(prompt("first", "--session-id", "build-1"), [text("x")])])
+case("scripted.unknown_method", GO + ["--fake-responses", "f.jsonl"], files={"f.jsonl": _recorded + '{"method":"nope","response":{}}\n'})
