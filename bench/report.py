@@ -69,7 +69,8 @@ def write(bench, machine, runs):
         lines.append(f"| {figure.title} | " + " | ".join(cells) + f" | {_goal(figure, column)} |")
         if column.get("rg"):
             alone = spread(column["rg"], figure.unit)
-            notes.append(f"ripgrep alone, from start to end, takes {alone} for that search.")
+            what = figure.title.split(", reply")[0]
+            notes.append(f"ripgrep alone, from start to end, takes {alone} to {what}.")
 
     lines += ["", "## How it is measured", ""]
     lines += [f"- {note}" for note in [*HOW, *notes]]

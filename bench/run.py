@@ -121,7 +121,8 @@ class Bench:
     def measure(self, scenario):
         """All programs, all runs, in turn; the rows of the scenario's figures."""
         print(scenario.name, flush=True)
-        able = [p for p in self.programs if p.resumes_jsonl or not scenario.only_resuming]
+        like_gemini = scenario.only_resuming or scenario.named_tools
+        able = [p for p in self.programs if p.resumes_jsonl or not like_gemini]
         values = {program.name: [] for program in able}
         spent = dict.fromkeys(values, 0.0)
         for number in range(self.options.runs + 1):
@@ -144,8 +145,8 @@ class Bench:
             column = {
                 name: [taken[index] for taken in runs] for name, runs in values.items() if runs
             }
-            if scenario.name == "search" and self.rg:
-                column["rg"] = self.search_alone()
+            if scenario.ripgrep and self.rg:
+                column["rg"] = self.ripgrep_alone(scenario.ripgrep)
             self.add(figure, column)
 
     def add(self, figure, column):
@@ -160,14 +161,12 @@ class Bench:
             flush=True,
         )
 
-    def search_alone(self):
-        """The same search by ripgrep itself, start to end."""
+    def ripgrep_alone(self, arguments):
+        """The same by ripgrep itself, start to end."""
         tree, taken = scenarios.make_tree(self.work / "tree"), []
         for _ in range(self.options.runs + 1):
             begin = time.perf_counter()
-            subprocess.run(
-                [self.rg, "-n", scenarios.MARKER, "."], cwd=tree, capture_output=True, check=True
-            )
+            subprocess.run([self.rg, *arguments], cwd=tree, capture_output=True, check=True)
             taken.append(scenarios.milliseconds(time.perf_counter() - begin))
         return taken[1:]
 

@@ -42,6 +42,10 @@ class Scenario:
     stream: bool = False
     sample: bool = False
     only_resuming: bool = False
+    # Only programs with Gemini CLI's tools can do it.
+    named_tools: bool = False
+    # What ripgrep itself takes for the same: its arguments.
+    ripgrep: tuple = ()
 
 
 def milliseconds(seconds):
@@ -87,12 +91,41 @@ def sooner(**factors):
     return reached
 
 
+EDIT = {
+    "file_path": "a0.txt",
+    "instruction": "change one line",
+    "old_string": "line 7000 of the file",
+    "new_string": "another line",
+}
+
+
+def _tool(name, arguments):
+    return Calls((("tool", (name, arguments)),))
+
+
 def _files(count, text):
     """Files of the same text. No script makes a call twice: programs stop a model that does."""
 
     def project(folder):
         for number in range(count):
             (folder / f"a{number}.txt").write_text(text)
+        return folder
+
+    return project
+
+
+def _hooks(count):
+    """A project with so many hooks, none of which this work calls for."""
+
+    def project(folder):
+        hook = {"type": "command", "command": "true"}
+        entries = [
+            {"matcher": f"tool_{number}|write_.*", "hooks": [{**hook, "name": f"hook {number}"}]}
+            for number in range(count)
+        ]
+        settings = folder / ".gemini" / "settings.json"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text(json.dumps({"hooks": {"BeforeTool": entries}}))
         return folder
 
     return project
@@ -157,6 +190,13 @@ def scenarios(work, quick):
             Figure("one-shot, wall time", "ms", lambda c, _e: milliseconds(c.wall)),
         ),
         small,
+    )
+    yield Scenario(
+        "50 hooks",
+        [HELLO],
+        (Figure("exec to first request with 50 hooks that do not run", "ms", first_request),),
+        _hooks(50),
+        named_tools=True,
     )
     yield Scenario(
         "one-shot memory",
@@ -229,6 +269,61 @@ def scenarios(work, quick):
             ),
         ),
         lambda _folder: make_tree(tree),
+        ripgrep=("-n", MARKER, "."),
+    )
+    yield Scenario(
+        "names",
+        [_tool("glob", {"pattern": "**/*7.rs"}), HELLO],
+        (
+            Figure(
+                f"find names among {TREE_FILES:,} files, reply to next request",
+                "ms",
+                lambda _c, e: gaps(e)[0],
+                "≤ 1.3 times `rg --files`",
+                lambda m: m["pollux"] <= 1.3 * m["rg"] if "rg" in m else None,
+            ),
+        ),
+        lambda _folder: make_tree(tree),
+        named_tools=True,
+        ripgrep=("--files", "-g", "*7.rs", "."),
+    )
+    yield Scenario(
+        "edit",
+        [_tool("replace", EDIT), HELLO],
+        (
+            Figure(
+                "an edit in a file of 10,000 lines, reply to next request",
+                "ms",
+                lambda _c, e: gaps(e)[0],
+                "< 20",
+                at_most(20),
+            ),
+        ),
+        _files(1, "".join(f"line {number} of the file\n" for number in range(10_000))),
+        named_tools=True,
+    )
+    yield Scenario(
+        "50 reads",
+        [Calls(tuple(("read", f"a{number}.txt") for number in range(50))), HELLO],
+        (
+            Figure(
+                "50 small reads at once, reply to next request",
+                "ms",
+                lambda _c, e: gaps(e)[0],
+                "< 10",
+                at_most(10),
+            ),
+        ),
+        _files(50, "hello\n" * 10),
+        named_tools=True,
+    )
+    yield Scenario(
+        "20 MB file",
+        [Calls((("read", "a0.txt"),)), HELLO],
+        (Figure("reading a file of 20 MB, peak memory", "MB", memory, "< 50", at_most(50)),),
+        _files(1, ("z" * 79 + "\n") * 249_000),
+        named_tools=True,
+        sample=True,
     )
     yield Scenario(
         "resume",

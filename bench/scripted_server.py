@@ -7,6 +7,7 @@ The server keeps, for each turn, when the request's head came, when its last byt
 reply began to be sent, and how large the request was. Times are `time.perf_counter` seconds.
 """
 
+import contextlib
 import json
 import socket
 import threading
@@ -42,10 +43,16 @@ class ScriptedServer:
         self.port = self._listener.getsockname()[1]
         self._turn = threading.Lock()
         self._tools = None
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
         return self
 
     def __exit__(self, *_):
+        # A thread that still waits at the number of a closed socket would take the connections of the next
+        # server, which gets the same number.
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join(1)
         self._listener.close()
 
     def _accept(self):
