@@ -19,11 +19,53 @@ _pollux() {
             pollux,completions)
                 cmd="pollux__subcmd__completions"
                 ;;
+            pollux,config)
+                cmd="pollux__subcmd__config"
+                ;;
             pollux,demo)
                 cmd="pollux__subcmd__demo"
                 ;;
+            pollux,hook)
+                cmd="pollux__subcmd__hooks"
+                ;;
+            pollux,hooks)
+                cmd="pollux__subcmd__hooks"
+                ;;
             pollux,man)
                 cmd="pollux__subcmd__man"
+                ;;
+            pollux,policy)
+                cmd="pollux__subcmd__policy"
+                ;;
+            pollux__subcmd__config,explain)
+                cmd="pollux__subcmd__config__subcmd__explain"
+                ;;
+            pollux__subcmd__config,get)
+                cmd="pollux__subcmd__config__subcmd__get"
+                ;;
+            pollux__subcmd__config,list)
+                cmd="pollux__subcmd__config__subcmd__list"
+                ;;
+            pollux__subcmd__config,migrate)
+                cmd="pollux__subcmd__config__subcmd__migrate"
+                ;;
+            pollux__subcmd__config,report)
+                cmd="pollux__subcmd__config__subcmd__report"
+                ;;
+            pollux__subcmd__config,set)
+                cmd="pollux__subcmd__config__subcmd__set"
+                ;;
+            pollux__subcmd__config,unset)
+                cmd="pollux__subcmd__config__subcmd__unset"
+                ;;
+            pollux__subcmd__hooks,list)
+                cmd="pollux__subcmd__hooks__subcmd__list"
+                ;;
+            pollux__subcmd__hooks,migrate)
+                cmd="pollux__subcmd__hooks__subcmd__migrate"
+                ;;
+            pollux__subcmd__hooks,test)
+                cmd="pollux__subcmd__hooks__subcmd__test"
                 ;;
             *)
                 ;;
@@ -32,7 +74,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --policy --admin-policy --acp --experimental-acp --allowed-mcp-server-names --allowed-tools --extensions --list-extensions --screen-reader demo completions man"
+            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -72,6 +114,18 @@ _pollux() {
                     ;;
                 --approval-mode)
                     COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --include-directories)
@@ -118,19 +172,7 @@ _pollux() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --policy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --admin-policy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --allowed-mcp-server-names)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --allowed-tools)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -152,6 +194,118 @@ _pollux() {
         pollux__subcmd__completions)
             opts="-h --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config)
+            opts="-h --help list get set unset explain report migrate"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__explain)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__get)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__list)
+            opts="-h --all --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__migrate)
+            opts="-h --user --project --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__report)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__set)
+            opts="-h --user --project --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__config__subcmd__unset)
+            opts="-h --user --project --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -185,6 +339,70 @@ _pollux() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        pollux__subcmd__hooks)
+            opts="-h --help list test migrate"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__hooks__subcmd__list)
+            opts="-h --help --json --skip-trust"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__hooks__subcmd__migrate)
+            opts="-h --help --json --from-claude"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__hooks__subcmd__test)
+            opts="-h --help --json --tool --input --skip-trust"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --input)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         pollux__subcmd__man)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -192,6 +410,36 @@ _pollux() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__policy)
+            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --mode)
+                    COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo include-directories= skip-trust r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox policy= admin-policy= acp experimental-acp allowed-mcp-server-names= allowed-tools= e/extensions= l/list-extensions screen-reader
+    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= include-directories= skip-trust r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
 end
 
 function __fish_pollux_needs_command
@@ -34,6 +34,9 @@ complete -c pollux -n "__fish_pollux_needs_command" -l approval-mode -d 'What is
 auto_edit\t''
 yolo\t''
 plan\t''"
+complete -c pollux -n "__fish_pollux_needs_command" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -d 'More policy files or folders of the administrator' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'More folders to work in, separated by commas' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number or id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
@@ -43,10 +46,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses -d 'Answer
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses-non-strict -d 'Answer from a file of recorded responses, each with the next of its kind' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l record-responses -d 'Append the model\'s responses to a file' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -s w -l worktree -r
-complete -c pollux -n "__fish_pollux_needs_command" -l policy -r
-complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-mcp-server-names -r
-complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -r
 complete -c pollux -n "__fish_pollux_needs_command" -s e -l extensions -r
 complete -c pollux -n "__fish_pollux_needs_command" -s y -l yolo -d 'Allow everything, as --approval-mode=yolo does'
 complete -c pollux -n "__fish_pollux_needs_command" -l skip-trust -d 'Trust the current folder for this run'
@@ -63,6 +63,10 @@ complete -c pollux -n "__fish_pollux_needs_command" -l experimental-acp
 complete -c pollux -n "__fish_pollux_needs_command" -s l -l list-extensions
 complete -c pollux -n "__fish_pollux_needs_command" -l screen-reader
 complete -c pollux -n "__fish_pollux_needs_command" -a "demo" -d 'Show the agent at work on a sample project, with a recorded model: no key, no network'
+complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change and explain settings'
+complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and try the hooks, your programs at the agent\'s events'
+complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and try the hooks, your programs at the agent\'s events'
+complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Say what the policy rules make of a command line, or list them'
 complete -c pollux -n "__fish_pollux_needs_command" -a "completions" -d 'Print the completions for a shell'
 complete -c pollux -n "__fish_pollux_needs_command" -a "man" -d 'Print the man page'
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s o -l output-format -d 'The form of standard output' -r -f -a "text\t'The answer as it comes'
@@ -71,5 +75,78 @@ stream-json\t'One JSON object per event and line'"
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -l keep -d 'Keep the sample project, and say where it is'
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s d -l debug -d 'Say more on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "list" -d 'Show the settings that are set, with where'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "get" -d 'Print the value that counts'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "set" -d 'Write a value; comments and layout of the file stay'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "unset" -d 'Take a value out of a file'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "explain" -d 'Show every layer of a setting, and which one wins'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "report" -d 'List what is unknown, misspelt, outdated or without effect in the files'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "migrate" -d 'Give old keys of a file their new names'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from list" -l all -d 'Show defaults too'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from get" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from get" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from set" -l user -d 'The file of the person, ~/.gemini/settings.json (the default)'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from set" -l project -d 'The file of the project, .gemini/settings.json'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from set" -l system -d 'The file of the system, which beats all others'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from set" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from unset" -l user -d 'The file of the person, ~/.gemini/settings.json (the default)'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from unset" -l project -d 'The file of the project, .gemini/settings.json'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from unset" -l system -d 'The file of the system, which beats all others'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from unset" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from report" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from report" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -l user -d 'The file of the person, ~/.gemini/settings.json (the default)'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -l project -d 'The file of the project, .gemini/settings.json'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -l system -d 'The file of the system, which beats all others'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -f -a "list" -d 'List the hooks, with where they come from'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -f -a "test" -d 'Run the hooks of an event on a sample, and show what they would change'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -f -a "migrate" -d 'Take over the hooks of Claude Code into this project\'s settings'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from list" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from test" -l tool -d 'The tool that the sample is about' -r
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from test" -l input -d 'Its arguments' -r
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from test" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from test" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from test" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from migrate" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hooks; and __fish_seen_subcommand_from migrate" -l from-claude -d 'From .claude/settings.local.json or .claude/settings.json'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and not __fish_seen_subcommand_from list test migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and not __fish_seen_subcommand_from list test migrate" -f -a "list" -d 'List the hooks, with where they come from'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and not __fish_seen_subcommand_from list test migrate" -f -a "test" -d 'Run the hooks of an event on a sample, and show what they would change'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and not __fish_seen_subcommand_from list test migrate" -f -a "migrate" -d 'Take over the hooks of Claude Code into this project\'s settings'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from list" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from test" -l tool -d 'The tool that the sample is about' -r
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from test" -l input -d 'Its arguments' -r
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from test" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from test" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from test" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l from-claude -d 'From .claude/settings.local.json or .claude/settings.json'
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l mode -d 'The approval mode to judge in' -r -f -a "default\t''
+auto_edit\t''
+yolo\t''
+plan\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l admin-policy -d 'More policy files or folders of the administrator' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l allowed-tools -d 'As for a run' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l skip-trust -d 'Trust the current folder for this question'
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -s d -l debug -d 'Say more on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand completions" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand man" -s h -l help -d 'Print this help'

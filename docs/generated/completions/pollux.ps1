@@ -30,6 +30,9 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'What is allowed without being asked: nothing but reading (default), edits too, everything, or planning only')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
+            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more')
             [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'More folders to work in, separated by commas')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number or id')
             [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number or id')
@@ -41,10 +44,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--record-responses', '--record-responses', [CompletionResultType]::ParameterName, 'Append the model''s responses to a file')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'w')
             [CompletionResult]::new('--worktree', '--worktree', [CompletionResultType]::ParameterName, 'worktree')
-            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'policy')
-            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'admin-policy')
             [CompletionResult]::new('--allowed-mcp-server-names', '--allowed-mcp-server-names', [CompletionResultType]::ParameterName, 'allowed-mcp-server-names')
-            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'allowed-tools')
             [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'e')
             [CompletionResult]::new('--extensions', '--extensions', [CompletionResultType]::ParameterName, 'extensions')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Allow everything, as --approval-mode=yolo does')
@@ -68,6 +68,10 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--list-extensions', '--list-extensions', [CompletionResultType]::ParameterName, 'list-extensions')
             [CompletionResult]::new('--screen-reader', '--screen-reader', [CompletionResultType]::ParameterName, 'screen-reader')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the agent at work on a sample project, with a recorded model: no key, no network')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
+            [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, or list them')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
             break
@@ -78,6 +82,145 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the sample project, and say where it is')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            break
+        }
+        'pollux;config' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Show the settings that are set, with where')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Print the value that counts')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value; comments and layout of the file stay')
+            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Take a value out of a file')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every layer of a setting, and which one wins')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'List what is unknown, misspelt, outdated or without effect in the files')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Give old keys of a file their new names')
+            break
+        }
+        'pollux;config;list' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show defaults too')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;get' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;set' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;unset' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;explain' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;report' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;config;migrate' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;hooks' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks, with where they come from')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event on a sample, and show what they would change')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Take over the hooks of Claude Code into this project''s settings')
+            break
+        }
+        'pollux;hook' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks, with where they come from')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event on a sample, and show what they would change')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Take over the hooks of Claude Code into this project''s settings')
+            break
+        }
+        'pollux;hooks;list' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            break
+        }
+        'pollux;hook;list' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            break
+        }
+        'pollux;hooks;test' {
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool that the sample is about')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            break
+        }
+        'pollux;hook;test' {
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool that the sample is about')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            break
+        }
+        'pollux;hooks;migrate' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--from-claude', '--from-claude', [CompletionResultType]::ParameterName, 'From .claude/settings.local.json or .claude/settings.json')
+            break
+        }
+        'pollux;hook;migrate' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--from-claude', '--from-claude', [CompletionResultType]::ParameterName, 'From .claude/settings.local.json or .claude/settings.json')
+            break
+        }
+        'pollux;policy' {
+            [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'The approval mode to judge in')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
+            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
             break
