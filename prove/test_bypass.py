@@ -1,7 +1,6 @@
 """The bypass proof must find what it looks for: lines that get past a policy, and a policy that refuses
 everything. `cargo xtask prove bypass` runs this first."""
 
-import stat
 import sys
 import tempfile
 import unittest
@@ -9,27 +8,13 @@ from pathlib import Path
 
 import bypass
 import bypass_cases
+import stand_in
 
-# A program in place of Pollux: asks the model once, treats each call as the deed says, and tells it.
-PROGRAM = """#!{python}
-import http.client, json, os, subprocess, urllib.parse
-url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
-contents = [{{"role": "user", "parts": [{{"text": "go"}}]}}]
+# Treats each command as the deed says, and tells the model what came of it.
+PROGRAM = """import subprocess
 def treat(command, folder):
 {deed}
-while True:
-    connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({{"contents": contents}}))
-    parts = []
-    for line in connection.getresponse().read().decode().splitlines():
-        if line.startswith("data: "):
-            parts += json.loads(line[6:])["candidates"][0]["content"]["parts"]
-    calls = [part["functionCall"] for part in parts if "functionCall" in part]
-    if not calls:
-        break
-    contents += [{{"role": "model", "parts": parts}}, {{"role": "user", "parts": [
-        {{"functionResponse": {{"name": call["name"], "response": {{
-            "output": treat(call["args"]["command"], call["args"]["dir_path"])}}}}}} for call in calls]}}]
+stand_in.converse(lambda _, arguments: treat(arguments["command"], arguments["dir_path"]))
 """
 RUN = '    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, timeout=10)\n    return (done.stdout + done.stderr).decode(errors="replace")'
 REFUSE = f"    return {bypass.DENIAL!r}"
@@ -47,8 +32,7 @@ class Detection(unittest.TestCase):
 
     def program(self, deed):
         program = self.place / "program"
-        program.write_text(PROGRAM.format(python=sys.executable, deed=deed))
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        stand_in.write(program, PROGRAM.format(deed=deed))
         return program
 
     def attack(self, deed):

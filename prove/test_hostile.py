@@ -1,27 +1,22 @@
 """The hostile proof must find what it looks for. `cargo xtask prove hostile` runs this first."""
 
-import stat
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import hostile
+import stand_in
 from hostile_fixtures import Fixture, change, fixtures, settings
 
-# A program in place of Pollux: it does something bad at some moment of its life. Without a terminal it
+# It does something bad at some moment of its life. Without a terminal it
 # says what the real one says; with one it asks, and goes on at the prompt.
-PROGRAM = """#!{python}
-import http.client, json, os, subprocess, sys, urllib.parse
+PROGRAM = """import json, os, subprocess
 flag = "--skip-trust" in sys.argv
 trusted = os.path.exists(os.path.join(os.environ["HOME"], ".gemini/trustedFolders.json"))
 settings = open(".gemini/settings.json").read()
 def ask(text):
-    url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
-    body = json.dumps({{"contents": [{{"role": "user", "parts": [{{"text": text}}]}}]}})
-    connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("POST", "/v1beta/models/x:streamGenerateContent", body)
-    connection.getresponse().read()
+    stand_in.ask([stand_in.text(text)])
 canary = json.loads(settings)["canary"]["command"].split()[0]
 def run():
     subprocess.run([canary])
@@ -65,8 +60,7 @@ class Detection(unittest.TestCase):
         words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Off until somebody agrees'"}
         with tempfile.TemporaryDirectory() as folder, hostile.Listener() as listener:
             program = Path(folder, "program")
-            program.write_text(PROGRAM.format(python=sys.executable, **{**words, **deeds}))
-            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            stand_in.write(program, PROGRAM.format(**{**words, **deeds}))
             trial = hostile.Trial(program, Path(folder, "scene").resolve(), fixture, listener)
             trial.go()
             return "; ".join(trial.problems)
@@ -90,11 +84,7 @@ class Detection(unittest.TestCase):
 
     def test_a_connection(self):
         fixture = Fixture("a test", "", settings(canary={"command": "{hit} {url} v1"}))
-        connect = (
-            "url = urllib.parse.urlsplit(json.loads(settings)['canary']['command'].split()[1]);"
-            " connection = http.client.HTTPConnection(url.hostname, url.port);"
-            " connection.request('GET', '/key'); connection.getresponse()"
-        )
+        connect = "import urllib.request; urllib.request.urlopen(json.loads(settings)['canary']['command'].split()[1] + '/key')"
         self.assertIn("connected: GET /key", self.problems(fixture, headless=connect))
 
     def test_a_secret_that_is_told(self):

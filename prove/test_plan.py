@@ -1,7 +1,6 @@
 """The plan proof must find what it looks for: a file that changes, wherever it is, and a mode that refuses
 everything. `cargo xtask prove plan` runs this first."""
 
-import stat
 import sys
 import tempfile
 import unittest
@@ -9,32 +8,18 @@ from pathlib import Path
 
 import plan
 import plan_attempts
+import stand_in
 
-# A program in place of Pollux: asks the model, and treats each of its calls as the deed says.
-PROGRAM = """#!{python}
-import glob, http.client, json, os, subprocess, urllib.parse
-url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+# Treats each call as the deed says.
+PROGRAM = """import glob, os, subprocess
 home = os.environ["HOME"]
 plans = home + "/.gemini/tmp/project/{session}/plans"
 os.makedirs(plans, exist_ok=True)
-contents = [{{"role": "user", "parts": [{{"text": "go"}}]}}]
 def treat(name, arguments):
     path = str(arguments.get("file_path", ""))
 {deed}
     return "done"
-while True:
-    connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({{"contents": contents}}))
-    parts = []
-    for line in connection.getresponse().read().decode().splitlines():
-        if line.startswith("data: "):
-            parts += json.loads(line[6:])["candidates"][0]["content"]["parts"]
-    calls = [part["functionCall"] for part in parts if "functionCall" in part]
-    if not calls:
-        break
-    contents += [{{"role": "model", "parts": parts}}, {{"role": "user", "parts": [
-        {{"functionResponse": {{"name": call["name"], "response": {{"output": treat(call["name"], call["args"])}}}}}}
-        for call in calls]}}]
+stand_in.converse(treat)
 """
 PLANS_ONLY = '''    if name == "write_file" and path == "plan.md":
         open(plans + "/plan.md", "w").write("x")
@@ -47,8 +32,7 @@ class Detection(unittest.TestCase):
     def problems(self, deed, sample=8):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
-            program.write_text(PROGRAM.format(python=sys.executable, deed=deed, session=plan.SESSION))
-            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            stand_in.write(program, PROGRAM.format(deed=deed, session=plan.SESSION))
             _, problems = plan.try_way(program, Path(folder, "place"), "--approval-mode plan", sample)
             return "\n".join(problems)
 

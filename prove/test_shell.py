@@ -1,23 +1,17 @@
 """The shell proof must find what it looks for. `cargo xtask prove shell` runs this first."""
 
-import stat
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import shell
+import stand_in
 
-# A program in place of Pollux: asks twice, and does something bad between.
-PROGRAM = """#!{python}
-import http.client, json, os, subprocess, time, urllib.parse
-url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+# Asks twice, and does something bad between.
+PROGRAM = """import os, subprocess, time
 def ask(told):
-    parts = [{{"functionResponse": {{"name": "run_shell_command", "response": {{"output": told}}}}}}]
-    body = json.dumps({{"contents": [{{"role": "user", "parts": parts}}]}})
-    connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("POST", "/v1beta/models/x:streamGenerateContent", body)
-    connection.getresponse().read()
+    stand_in.ask([stand_in.results([("run_shell_command", told)])])
 ask("")
 {deed}
 ask("told")
@@ -29,8 +23,7 @@ class Detection(unittest.TestCase):
     def problems(self, deed, told="told", seconds=20):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
-            program.write_text(PROGRAM.format(python=sys.executable, deed=deed))
-            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            stand_in.write(program, PROGRAM.format(deed=deed))
             trial = shell.Trial("a test", "true", seconds, told)
             found = []
             for manner in (shell.Run, shell.Conversation):

@@ -1,0 +1,49 @@
+"""A program in place of Pollux, for the tests of the proofs: it asks the scripted model as Pollux would, and does with
+the answer what the test says."""
+
+import http.client
+import json
+import os
+import sys
+import urllib.parse
+from pathlib import Path
+
+
+def ask(contents):
+    """The parts that the model answers with."""
+    url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
+    connection = http.client.HTTPConnection(url.hostname, url.port)
+    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({"contents": contents}))
+    lines = connection.getresponse().read().decode().splitlines()
+    answers = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    return [part for answer in answers for part in answer["candidates"][0]["content"]["parts"]]
+
+
+def text(words):
+    """A person's words."""
+    return {"role": "user", "parts": [{"text": words}]}
+
+
+def results(outputs):
+    """What came of calls: pairs of a tool's name and its output."""
+    told = [{"functionResponse": {"name": name, "response": {"output": output}}} for name, output in outputs]
+    return {"role": "user", "parts": told}
+
+
+def converse(treat):
+    """Treats calls, by name and arguments, until the model makes no more."""
+    contents = [text("go")]
+    while True:
+        parts = ask(contents)
+        calls = [part["functionCall"] for part in parts if "functionCall" in part]
+        if not calls:
+            return
+        done = [(call["name"], treat(call["name"], call["args"])) for call in calls]
+        contents += [{"role": "model", "parts": parts}, results(done)]
+
+
+def write(path, source):
+    """Makes a program of the source, which finds this module."""
+    here = str(Path(__file__).parent)
+    path.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {here!r})\nimport stand_in\n{source}")
+    path.chmod(0o755)
