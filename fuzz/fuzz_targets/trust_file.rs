@@ -14,7 +14,8 @@ const FOLDER: &str = "/no-such-folder/of-the-fuzzer";
 fuzz_target!(|text: &str| {
     let (file, folder) = (Path::new(FILE), Path::new(FOLDER));
     let Ok(before) = TrustStore::parse(file, text) else { return };
-    let elsewhere = Path::new("/no-such-folder/elsewhere");
+    // Out of reach of the folder's own rule, also when that trusted its parent.
+    let elsewhere = Path::new("/no-such-other-folder/elsewhere");
     for level in [TrustLevel::TrustFolder, TrustLevel::DoNotTrust] {
         let changed = TrustStore::with_rule(file, text, folder, level).expect("what was read");
         let after = TrustStore::parse(file, &changed).expect("a file that was made can be read");

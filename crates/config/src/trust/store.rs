@@ -43,7 +43,6 @@ impl TrustLevel {
 /// The rules that were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustStore {
-    /// Longest path first, so that the first match decides.
     rules: Vec<(String, TrustLevel)>,
 }
 
@@ -75,23 +74,25 @@ impl TrustStore {
                 None => errors.push(SyntaxError::whole(path, invalid_level(folder, level))),
             }
         }
-        store.rules.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
         if errors.is_empty() { Ok(store) } else { Err(errors) }
     }
 
-    /// Whether `location` is trusted; `None` when no rule covers it. Real paths are compared; the
-    /// rule with the longest path decides.
+    /// Whether `location` is trusted; `None` when no rule covers it. Real paths are compared. Of the
+    /// rules that cover it the one with the smallest reach decides, and of two a no: the length of the
+    /// rule's own path says nothing, since `TRUST_PARENT` of a long name reaches further than a no to
+    /// a short one beside it.
     pub fn decide(&self, location: &Path) -> Option<bool> {
         if self.rules.is_empty() {
             return None;
         }
         let location = comparable(location);
         // A relative path would mean something else in every folder, and an empty one everything.
-        let mut rules = self.rules.iter().filter(|(folder, _)| Path::new(folder).is_absolute());
-        rules.find_map(|(folder, level)| {
-            let covered = covered(folder, *level);
-            location.starts_with(&covered).then_some(*level != TrustLevel::DoNotTrust)
-        })
+        let rules = self.rules.iter().filter(|(folder, _)| Path::new(folder).is_absolute());
+        let reaches = rules.map(|(folder, level)| (covered(folder, *level), level));
+        let nearest = reaches.filter(|(covered, _)| location.starts_with(covered)).max_by_key(
+            |(covered, level)| (covered.components().count(), **level == TrustLevel::DoNotTrust),
+        );
+        nearest.map(|(_, level)| *level != TrustLevel::DoNotTrust)
     }
 
     /// Saves a rule for `folder`: locked, read again, everything else in the file kept with its
@@ -132,12 +133,14 @@ impl TrustStore {
         let root = CstRootNode::parse(text, &jsonc::strict())
             .map_err(|error| ConfigError::BrokenTrust(vec![jsonc::syntax_error(path, &error)]))?;
         let (rules, folder) = (root.object_value_or_set(), rule_path(&absolute(folder)));
+        let real = comparable(Path::new(&folder));
+        // Also another spelling of the folder, such as one with a slash at its end.
         let is_own = |rule: &CstObjectProp| {
             rule.name()
                 .and_then(|name| name.decoded_value().ok())
-                .is_some_and(|name| name == folder)
+                .is_some_and(|name| name == folder || comparable(Path::new(&name)) == real)
         };
-        // Of two rules for one folder the later counts, so both say the same from now on.
+        // Of two rules for one folder the later counts, so all say the same from now on.
         let own: Vec<_> = rules.properties().into_iter().filter(is_own).collect();
         if own.is_empty() {
             rules.append(&folder, level.as_str().into());

@@ -34,6 +34,25 @@ fn the_longest_rule_decides() {
 }
 
 #[test]
+fn a_no_holds_beside_a_longer_path_whose_parent_is_trusted() {
+    let store = store(&json!({
+        "/no-such/p/a-much-longer-name": "TRUST_PARENT",
+        "/no-such/p/a": "DO_NOT_TRUST",
+    }));
+    assert_eq!(store.decide(Path::new("/no-such/p/a")), Some(false));
+    assert_eq!(store.decide(Path::new("/no-such/p/b")), Some(true));
+}
+
+#[test]
+fn a_new_answer_replaces_every_spelling_of_the_folder() {
+    let text = r#"{"/no-such/a/": "DO_NOT_TRUST", "/no-such/b": "DO_NOT_TRUST"}"#;
+    let (path, folder) = (Path::new("/t.json"), Path::new("/no-such/a"));
+    let text = TrustStore::with_rule(path, text, folder, TrustLevel::TrustFolder).unwrap();
+    assert_eq!(TrustStore::parse(path, &text).unwrap().decide(folder), Some(true), "{text}");
+    assert!(text.contains(r#""/no-such/b": "DO_NOT_TRUST""#), "{text}");
+}
+
+#[test]
 fn a_rule_for_the_root_covers_everything() {
     assert_eq!(store(&json!({"/": "TRUST_FOLDER"})).decide(Path::new("/x/y")), Some(true));
 }
