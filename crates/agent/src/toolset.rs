@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use pollux_protocol::{Declaration, Tool, ToolSource};
+use pollux_protocol::{Declaration, Tool, ToolSource, spelling};
 
 /// Longer names are not compared: a model that sends one is not close to anything.
 const LONGEST_COMPARED: usize = 64;
@@ -94,7 +94,7 @@ impl Toolset {
             .tools
             .iter()
             .filter(|_| name.len() <= LONGEST_COMPARED)
-            .map(|tool| (distance(name, tool.name()), tool.name()))
+            .map(|tool| (spelling::distance(name, tool.name()), tool.name()))
             .collect();
         names.sort_by_key(|(distance, _)| *distance);
         let nearest: Vec<String> =
@@ -148,22 +148,6 @@ impl SharedToolset {
     pub fn fork(&self) -> Self {
         Self::new(Toolset::clone(&self.now()))
     }
-}
-
-/// Levenshtein distance in characters.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, a) in left.chars().enumerate() {
-        let mut diagonal = line;
-        row[0] = line + 1;
-        for (column, b) in right.iter().enumerate() {
-            let substitution = diagonal + usize::from(a != *b);
-            diagonal = row[column + 1];
-            row[column + 1] = substitution.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use pollux_protocol::spelling;
 use serde_json::{Map, Value};
 
 mod agents;
@@ -88,36 +89,15 @@ pub fn suggestion(key: &str) -> Option<&'static str> {
         first.filter(|_| found.next().is_none())
     };
     let near = || {
-        let distances =
-            all().map(|setting| (distance(&wanted, &setting.key.to_lowercase()), setting));
-        distances
+        let distance = |setting: &Setting| spelling::distance(&wanted, &setting.key.to_lowercase());
+        all()
+            .map(|setting| (distance(setting), setting))
             .min_by_key(|(distance, _)| *distance)
             .filter(|(distance, setting)| *distance <= 3 && *distance * 3 <= setting.key.len())
     };
     let exact = all().find(|setting| setting.key.to_lowercase() == wanted);
     let found = exact.or_else(|| near().map(|(_, setting)| setting)).or_else(same_end);
     found.map(|setting| setting.key)
-}
-
-/// How many letters differ between two keys, by Levenshtein. Beyond 100 bytes the answer is that
-/// much: no key is as long.
-fn distance(one: &str, other: &str) -> usize {
-    const LONGEST: usize = 100;
-    if one.len() > LONGEST {
-        return one.len();
-    }
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = index;
-        row[0] = index + 1;
-        for column in 0..other.len() {
-            let replaced = diagonal + usize::from(letter != other[column]);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// The lowest layer: an object with every default.

@@ -1,5 +1,7 @@
 //! What is doubtful about rules although they can be read.
 
+use pollux_protocol::spelling;
+
 use crate::problem::{Problem, ProblemKind};
 use crate::rule::{Pattern, Rule, Tier, ToolPattern};
 
@@ -62,31 +64,11 @@ pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)
     if KNOWN.contains(&name) || name.starts_with("mcp_") {
         return None;
     }
-    let near = KNOWN.iter().map(|known| (distance(name, known), known)).min()?;
+    let near = KNOWN.iter().map(|known| (spelling::distance(name, known), known)).min()?;
     (near.0 <= NEAR).then(|| {
         let message = format!("Rule #{number}: Unrecognized tool name \"{name}\".");
         (message, Some(format!("Did you mean \"{}\"?", near.1)))
     })
-}
-
-/// Levenshtein's distance, in characters. Long names are near to nothing.
-fn distance(left: &str, right: &str) -> usize {
-    const LONGEST: usize = 64;
-    if left.len() > LONGEST {
-        return usize::MAX;
-    }
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, a) in left.chars().enumerate() {
-        let mut diagonal = line;
-        row[0] = line + 1;
-        for (column, b) in right.iter().enumerate() {
-            let substitution = diagonal + usize::from(a != *b);
-            diagonal = row[column + 1];
-            row[column + 1] = substitution.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
 }
 
 /// Rules that nothing ever comes to, because one before them takes all.

@@ -28,6 +28,7 @@ mod op;
 mod operator;
 mod record;
 mod side;
+pub mod spelling;
 mod telemetry;
 mod tool;
 mod usage;

@@ -90,12 +90,3 @@ fn a_shared_set_changes_for_all_and_a_fork_for_itself() {
     assert_eq!(names(&fork.now()), [""; 0]);
     assert_eq!(names(&shared.now()), ["a", "b"]);
 }
-
-#[test]
-fn distances() {
-    let table = [("", "", 0), ("a", "", 1), ("kitten", "sitting", 3), ("read_fil", "read_file", 1)];
-    for (left, right, expected) in table {
-        assert_eq!(distance(left, right), expected, "{left} {right}");
-        assert_eq!(distance(right, left), expected, "{right} {left}");
-    }
-}
