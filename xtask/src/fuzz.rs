@@ -12,7 +12,12 @@ use crate::process;
 const LARGEST_INPUT: usize = 65_536;
 
 /// Runs one target, or all of them, for `seconds` each; the first crash is an error.
-pub(crate) fn run(root: &Path, target: Option<&str>, seconds: u32) -> Result<ExitCode> {
+pub(crate) fn run(
+    root: &Path,
+    target: Option<&str>,
+    seconds: u32,
+    seed: Option<u32>,
+) -> Result<ExitCode> {
     let known = targets(root)?;
     let chosen = match target {
         None => known,
@@ -25,7 +30,7 @@ pub(crate) fn run(root: &Path, target: Option<&str>, seconds: u32) -> Result<Exi
     for name in &chosen {
         println!("== fuzz {name}, {seconds} s");
         let start = Instant::now();
-        process::run(command(root, name, seconds)?)?;
+        process::run(command(root, name, seconds, seed)?)?;
         println!("== fuzz {name}: {:.0} s", start.elapsed().as_secs_f64());
     }
     Ok(ExitCode::SUCCESS)
@@ -48,7 +53,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
 
 /// The command for one target. The stable compiler has the sanitizer and the coverage
 /// instrumentation, but hides them: `RUSTC_BOOTSTRAP` shows them without a second toolchain.
-fn command(root: &Path, name: &str, seconds: u32) -> Result<Command> {
+fn command(root: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<Command> {
     let corpus = root.join("fuzz").join("corpus").join(name);
     std::fs::create_dir_all(&corpus)
         .with_context(|| format!("cannot create {}", corpus.display()))?;
@@ -62,6 +67,8 @@ fn command(root: &Path, name: &str, seconds: u32) -> Result<Command> {
         "-print_funcs=0".to_owned(),
         "-verbosity=0".to_owned(),
     ]);
+    // One seed is one search: it finds the same again, unless the code has changed.
+    command.args(seed.map(|seed| format!("-seed={seed}")));
     Ok(command)
 }
 

@@ -62,6 +62,9 @@ enum Verb {
         /// How long each target runs
         #[arg(long, default_value_t = 20, value_name = "N")]
         seconds: u32,
+        /// Begin the search at this number; another one each time without it
+        #[arg(long, value_name = "N")]
+        seed: Option<u32>,
     },
     /// Run the tests against real outside programs, under interop/
     Interop {
@@ -94,7 +97,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Gen { check: false } => generate::write(&root),
         Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
         Verb::Ci => ci::run(&root),
-        Verb::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
+        Verb::Fuzz { target, seconds, seed } => fuzz::run(&root, target.as_deref(), seconds, seed),
         Verb::Interop { name, sample } => interop::run(&root, name.as_deref(), sample),
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Prove { proof } => prove::run(&root, &proof),
