@@ -56,8 +56,8 @@ fn the_choices_are_the_originals() {
         trust_choices(Path::new(folder)).into_iter().map(|(words, _)| words).collect()
     };
     assert_eq!(
-        words("/work/shop"),
-        ["Trust folder (shop)", "Trust parent folder (work)", "Don't trust"]
+        words("/home/you/shop"),
+        ["Trust folder (shop)", "Trust parent folder (you)", "Don't trust"]
     );
     assert_eq!(words("/"), ["Trust folder (/)", "Don't trust"]);
 }
