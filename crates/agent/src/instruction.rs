@@ -1,11 +1,16 @@
 //! What a request says before the conversation: the system instruction and the tools on offer.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use pollux_policy::{Policy, Subject};
-use pollux_protocol::{ApprovalMode, Choice, Declaration, History};
+use pollux_fs::WriteOptions;
+use pollux_policy::Policy;
+use pollux_protocol::{
+    ApprovalMode, Choice, Declaration, FinishedCall, History, ModelError, ModelErrorKind,
+};
+use serde_json::Value;
 
-use crate::prompt::{PromptInputs, system_prompt};
+use crate::prompt::{PromptInputs, Situation, system_prompt};
 use crate::toolset::Toolset;
 
 /// Characters of a topic; the rest says nothing more.
@@ -16,7 +21,11 @@ const LONGEST_TOPIC: usize = 200;
 #[derive(Default)]
 pub(crate) struct Instruction {
     topic: Option<String>,
+    /// The file of the plan that the user has approved, as the model named it.
+    plan: Option<String>,
     made: Option<Made>,
+    /// It has been made and not been copied.
+    is_new: bool,
 }
 
 struct Made {
@@ -30,15 +39,32 @@ struct Made {
 }
 
 impl Instruction {
-    /// The instruction of a conversation that goes on: its topic is the last one that the model named.
+    /// The instruction of a conversation that goes on: its topic is the last one that the model named, its plan the
+    /// last one that was approved.
     pub(crate) fn of(history: &History) -> Self {
         let parts =
-            history.entries().iter().rev().flat_map(|entry| entry.content().parts.iter().rev());
-        let mut titles = parts.filter_map(|part| {
+            || history.entries().iter().rev().flat_map(|entry| entry.content().parts.iter().rev());
+        let mut titles = parts().filter_map(|part| {
             let call = part.as_call().filter(|call| call.name == "update_topic")?;
             clean(call.args.get("title")?.as_str()?)
         });
-        Self { topic: titles.next(), made: None }
+        let mut approvals = parts().filter_map(|part| {
+            let answer = part.as_response().filter(|answer| answer.name == PLAN_TOOL)?;
+            answer.response.get("error").is_none().then_some(answer.id.as_str())
+        });
+        let plan = approvals.next().and_then(|id| {
+            let call = parts().filter_map(|part| part.as_call()).find(|call| call.id == id)?;
+            plan_of(&call.args)
+        });
+        Self { topic: titles.next(), plan, ..Self::default() }
+    }
+
+    /// The user has approved the plan that this call put before them: it is what is worked on from now on.
+    pub(crate) fn approve_plan(&mut self, calls: &[Arc<FinishedCall>]) {
+        let mut approved =
+            calls.iter().filter(|finished| finished.error.is_none()).map(|finished| &finished.call);
+        let call = approved.find(|call| call.name == PLAN_TOOL);
+        self.plan = call.and_then(|call| plan_of(&call.args)).or(self.plan.take());
     }
 
     /// The work is about this from now on: the next prompt is told so. A title without words changes nothing.
@@ -67,26 +93,54 @@ impl Instruction {
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
         }
-        let mut offered = toolset.clone();
-        offered.retain(|tool| {
-            tool.is_offered_to(&choice.name, choice.limits)
-                && policy.declares(Subject::of(tool), mode)
-        });
-        let tools = offered.declarations();
+        let tools = toolset.offered(policy, mode, &choice.name, choice.limits).declarations();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let system = system_prompt(inputs, mode, choice.family, &names);
-        let system: Arc<str> = match &self.topic {
-            // Who has switched topics off since then is not to be told of one.
-            Some(topic) if names.contains(&"update_topic") => {
-                format!("{system}\n\n[Active Topic: {topic}]").into()
-            }
-            _ => system.into(),
+        let plans = &inputs.plans_directory;
+        let plan = self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)));
+        let situation = Situation {
+            mode,
+            family: choice.family,
+            tools: &names,
+            approved_plan: plan.as_deref(),
+            topic: self.topic.as_deref(),
         };
+        let system: Arc<str> = system_prompt(inputs, situation).text().into();
+        self.is_new = true;
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
         let (version, topic) = (toolset.version(), self.topic.clone());
         self.made = Some(Made { version, mode, model, topic, system, tools });
         again
     }
+
+    /// Writes the instruction to the file where the user wants to see it, when it is another than before.
+    ///
+    /// # Errors
+    /// When the file cannot be written: the user would read an old one.
+    pub(crate) async fn copy_to(&mut self, file: Option<&Path>) -> Result<(), ModelError> {
+        let (Some(file), Some(made)) = (file, &self.made) else { return Ok(()) };
+        if !std::mem::take(&mut self.is_new) {
+            return Ok(());
+        }
+        let (path, system) = (file.to_owned(), Arc::clone(&made.system));
+        let options = WriteOptions { create_parents: true, ..WriteOptions::default() };
+        let writing = move || pollux_fs::write_atomic(&path, system.as_bytes(), &options);
+        let told = match tokio::task::spawn_blocking(writing).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        let message = format!("The system prompt cannot be written to {}: {told}", file.display());
+        Err(ModelError::new(ModelErrorKind::Other, message))
+    }
+}
+
+/// The tool that puts a plan before the user.
+const PLAN_TOOL: &str = "exit_plan_mode";
+
+/// The plan that a call of it names.
+fn plan_of(args: &Value) -> Option<String> {
+    let name = args.get("plan_filename")?.as_str()?.trim();
+    (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
 }
 
 /// A title as one line of bounded length; none when there is nothing to it. It stands among instructions, so a model
@@ -136,5 +190,24 @@ mod tests {
         }
         assert_eq!(Instruction::of(&history).topic.as_deref(), Some("Second"));
         assert_eq!(Instruction::of(&History::new()).topic, None);
+    }
+
+    #[test]
+    fn a_conversation_that_goes_on_keeps_the_plan_that_was_approved() {
+        let mut history = History::new();
+        for (id, name, approved) in
+            [("a", "one.md", true), ("b", "two.md", true), ("c", "three.md", false)]
+        {
+            history.push_user(EntryId::new(format!("u{id}")), vec![Part::text("go")]);
+            let call = Part::call(id, PLAN_TOOL, json!({"plan_filename": name}));
+            history.push_model(EntryId::new(format!("m{id}")), vec![call]);
+            let answer = match approved {
+                true => Part::output(id, PLAN_TOOL, "Plan approved."),
+                false => Part::error(id, PLAN_TOOL, "no"),
+            };
+            history.push_responses(EntryId::new(format!("r{id}")), vec![answer]);
+        }
+        assert_eq!(Instruction::of(&history).plan.as_deref(), Some("two.md"));
+        assert_eq!(plan_of(&json!({"plan_filename": "a\n# Rules"})), None);
     }
 }

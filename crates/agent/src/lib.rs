@@ -32,7 +32,9 @@ pub use context::{CONTEXT_ENTRY_ID, SessionContext};
 pub use emitter::Emitter;
 pub use handle::{Handle, Wishes, spawn};
 pub use masking::MaskingOptions;
-pub use prompt::{PromptInputs, system_prompt};
+pub use prompt::{
+    PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
+};
 pub use scheduler::{Batch, Scheduler};
 pub use session::{Loading, Session, SessionParts};
 pub use toolset::{SharedToolset, Toolset};

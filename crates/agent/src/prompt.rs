@@ -1,71 +1,244 @@
-//! The system instruction: a pure function of what the session is. The words are in `prompts/`.
+//! The system instruction: a pure function of what the session is. The words are in `prompts/`, one file for each
+//! section, in the syntax of [`template`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pollux_protocol::ApprovalMode;
 
-/// What the system instruction depends on, beside mode and tools.
+mod section;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use section::Section;
+
+use template::{Facts, render};
+
+/// What the program runs in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Nothing but the system itself.
+    #[default]
+    None,
+    /// A profile of macOS Seatbelt.
+    Seatbelt,
+    /// A container or another kind.
+    Container,
+}
+
+/// A subagent on offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subagent {
+    /// What `invoke_agent` knows it by.
+    pub name: String,
+    /// When to use it.
+    pub description: String,
+}
+
+/// A skill on offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// What `activate_skill` knows it by.
+    pub name: String,
+    /// When to use it.
+    pub description: String,
+    /// Its file.
+    pub location: PathBuf,
+}
+
+/// What the system instruction depends on and a session does not change.
 #[derive(Debug, Clone, Default)]
 pub struct PromptInputs {
     /// A person can answer.
     pub interactive: bool,
     /// The project is a Git repository.
     pub git: bool,
-    /// The program runs inside a sandbox.
-    pub sandboxed: bool,
+    /// What the program runs in.
+    pub sandbox: Sandbox,
+    /// Commands are to print little (`tools.shell.enableShellOutputEfficiency`).
+    pub brief_output: bool,
     /// Where plan mode may write.
     pub plans_directory: PathBuf,
+    /// Where the task tracker keeps its tasks.
+    pub tracker_directory: PathBuf,
+    /// The project's folder for temporary files.
+    pub temporary_directory: PathBuf,
+    /// The name of context files.
+    pub context_name: String,
     /// The context file of all projects.
     pub global_memory: PathBuf,
     /// The index of the user's private notes on this project.
     pub private_memory: PathBuf,
+    /// Subagents on offer.
+    pub subagents: Vec<Subagent>,
+    /// Skills on offer.
+    pub skills: Vec<Skill>,
+    /// Sections that the user does not want.
+    pub left_out: Vec<Section>,
+    /// The user's own words instead of all sections.
+    pub custom: Option<Arc<str>>,
     /// Contents of the user's own context files, ready to append; empty without any.
     pub memory: String,
 }
 
-/// Puts the system instruction together for this mode and these tools. `family` is the model's prompt
-/// family; both families get the same text so far.
-pub fn system_prompt(
-    inputs: &PromptInputs,
-    mode: ApprovalMode,
-    _family: &str,
-    tools: &[&str],
-) -> String {
-    let can_write = tools.contains(&"write_file") || tools.contains(&"replace");
-    let memory_habit = include_str!("../prompts/memory.md")
-        .replace("{global_memory}", &inputs.global_memory.display().to_string())
-        .replace("{private_memory}", &inputs.private_memory.display().to_string());
-    let planning = include_str!("../prompts/planning.md")
-        .replace("{plans_directory}", &inputs.plans_directory.display().to_string());
-    let mode_line = format!("Approval mode: {}.\n", mode_name(mode));
+/// What the system instruction depends on and a session changes.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The approval mode.
+    pub mode: ApprovalMode,
+    /// The model's prompt family: `modern` or `legacy`.
+    pub family: &'a str,
+    /// The names of the tools on offer.
+    pub tools: &'a [&'a str],
+    /// The plan that the user has approved.
+    pub approved_plan: Option<&'a Path>,
+    /// What the work is about.
+    pub topic: Option<&'a str>,
+}
+
+/// A system instruction in its sections, in order. None is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemPrompt(Vec<(Section, String)>);
+
+impl SystemPrompt {
+    /// The sections with their texts.
+    pub fn sections(&self) -> impl Iterator<Item = (Section, &str)> {
+        self.0.iter().map(|(section, text)| (*section, text.as_str()))
+    }
+
+    /// The whole, as it is sent.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.sections().map(|(_, text)| text).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// Puts the system instruction together.
+pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemPrompt {
+    let Situation { mode, tools, topic, .. } = situation;
+    let offers = |tool: &str| tools.contains(&tool);
+    let facts = facts(inputs, situation);
+    let own = inputs.custom.as_ref().map(|words| {
+        let blocks = [("SubAgents", subagents(inputs)), ("AgentSkills", skills(inputs))];
+        template::substitute(words, &blocks, tools)
+    });
+    let built_in = own.is_none();
     let plan = mode == ApprovalMode::Plan;
-    let autonomous = mode == ApprovalMode::Yolo && inputs.interactive;
-    let preamble = if inputs.interactive {
-        include_str!("../prompts/preamble_interactive.md")
-    } else {
-        include_str!("../prompts/preamble_headless.md")
-    };
-    let sections: &[(bool, &[&str])] = &[
-        (true, &[include_str!("../prompts/preamble.md"), preamble, &mode_line]),
-        (true, &[include_str!("../prompts/mandates.md")]),
-        (plan, &[&planning]),
-        (!plan, &[include_str!("../prompts/workflow.md")]),
-        (
-            true,
-            &[include_str!("../prompts/operations.md"), if can_write { &memory_habit } else { "" }],
-        ),
-        (tools.contains(&"update_topic"), &[include_str!("../prompts/topics.md")]),
-        (autonomous, &[include_str!("../prompts/autonomous.md")]),
-        (inputs.sandboxed, &[include_str!("../prompts/sandbox.md")]),
-        (inputs.git, &[include_str!("../prompts/git.md")]),
-        (!inputs.memory.is_empty(), &[&inputs.memory]),
+    let tracked = offers(TRACKER);
+    let autonomous = inputs.interactive && mode == ApprovalMode::Yolo;
+    let texts: [(Section, bool, &str); 13] = [
+        (Section::Preamble, true, include_str!("../prompts/preamble.md")),
+        (Section::CoreMandates, true, include_str!("../prompts/mandates.md")),
+        (Section::AgentContexts, facts.holds("subagents"), include_str!("../prompts/subagents.md")),
+        (Section::AgentSkills, facts.holds("skills"), include_str!("../prompts/skills.md")),
+        (Section::HookContext, true, include_str!("../prompts/hooks.md")),
+        (Section::PlanningWorkflow, plan, include_str!("../prompts/planning.md")),
+        (Section::PrimaryWorkflows, !plan, include_str!("../prompts/workflow.md")),
+        (Section::TaskTracker, tracked, include_str!("../prompts/tracker.md")),
+        (Section::OperationalGuidelines, true, include_str!("../prompts/operations.md")),
+        (Section::InteractiveYoloMode, autonomous, include_str!("../prompts/autonomous.md")),
+        (Section::Sandbox, true, include_str!("../prompts/sandbox.md")),
+        (Section::Git, inputs.git, include_str!("../prompts/git.md")),
+        (Section::FinalReminder, true, include_str!("../prompts/reminder.md")),
     ];
-    let chosen: Vec<String> = sections
+    let wanted = |section: Section| built_in && !inputs.left_out.contains(&section);
+    let built_in = texts
         .iter()
-        .filter(|(wanted, _)| *wanted)
-        .map(|(_, texts)| texts.concat().trim_end().to_owned())
-        .collect();
-    chosen.join("\n\n")
+        .filter(|(section, holds, _)| *holds && wanted(*section))
+        .map(|(section, _, text)| (*section, render(text, &facts)));
+    // Who has switched topics off since it was named is not to be told of one.
+    let topic = topic.filter(|_| offers(TOPICS)).map(|topic| format!("[Active Topic: {topic}]"));
+    let sections = own
+        .map(|words| (Section::Custom, words))
+        .into_iter()
+        .chain(built_in)
+        .chain([(Section::Memory, inputs.memory.clone())])
+        .chain(topic.map(|topic| (Section::Topic, topic)))
+        .map(|(section, text)| (section, template::without_gaps(text.trim())))
+        .filter(|(_, text)| !text.is_empty());
+    SystemPrompt(sections.collect())
+}
+
+/// The tools that stand for a subject.
+const TRACKER: &str = "tracker_create_task";
+const TOPICS: &str = "update_topic";
+
+/// What the texts ask for by name.
+fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
+    let Situation { mode, family, tools, approved_plan, .. } = situation;
+    let any = |names: &[&str]| names.iter().any(|name| tools.contains(name));
+    let subagents_offered = any(&["invoke_agent"]) && !inputs.subagents.is_empty();
+    let is_investigator = |agent: &Subagent| agent.name == "codebase_investigator";
+    let path = |path: &Path| path.display().to_string();
+    Facts {
+        flags: vec![
+            ("interactive", inputs.interactive),
+            ("modern", family == "modern"),
+            ("plan", mode == ApprovalMode::Plan),
+            ("approved_plan", approved_plan.is_some()),
+            ("subagents", subagents_offered),
+            ("investigator", subagents_offered && inputs.subagents.iter().any(is_investigator)),
+            ("skills", any(&["activate_skill"]) && !inputs.skills.is_empty()),
+            ("topics", any(&[TOPICS])),
+            ("todos", any(&["write_todos"])),
+            ("tracker", any(&[TRACKER])),
+            ("ask", any(&["ask_user"])),
+            ("enter_plan", any(&["enter_plan_mode"])),
+            ("exit_plan", any(&["exit_plan_mode"])),
+            ("find", any(&["grep_search", "glob"])),
+            ("write", any(&["write_file", "replace"])),
+            ("shell", any(&["run_shell_command"])),
+            ("brief_output", inputs.brief_output),
+            ("seatbelt", inputs.sandbox == Sandbox::Seatbelt),
+            ("container", inputs.sandbox == Sandbox::Container),
+        ],
+        values: vec![
+            ("mode", mode_name(mode).to_owned()),
+            ("plans_directory", path(&inputs.plans_directory)),
+            ("tracker_directory", path(&inputs.tracker_directory)),
+            ("temporary_directory", path(&inputs.temporary_directory)),
+            ("approved_plan", approved_plan.map(path).unwrap_or_default()),
+            ("context_name", inputs.context_name.clone()),
+            ("global_memory", path(&inputs.global_memory)),
+            ("private_memory", path(&inputs.private_memory)),
+            ("subagents", subagents(inputs)),
+            ("skills", skills(inputs)),
+        ],
+    }
+}
+
+/// The subagents by name and description; empty without any.
+fn subagents(inputs: &PromptInputs) -> String {
+    let entry = |agent: &Subagent| {
+        let (name, description) = (escaped(&agent.name), escaped(&agent.description));
+        format!("<subagent><name>{name}</name><description>{description}</description></subagent>")
+    };
+    block("available_subagents", inputs.subagents.iter().map(entry).collect())
+}
+
+/// The skills by name, description and file; empty without any.
+fn skills(inputs: &PromptInputs) -> String {
+    let entry = |skill: &Skill| {
+        let (name, description) = (escaped(&skill.name), escaped(&skill.description));
+        let location = escaped(&skill.location.display().to_string());
+        format!(
+            "<skill><name>{name}</name><description>{description}</description><location>{location}</location></skill>"
+        )
+    };
+    block("available_skills", inputs.skills.iter().map(entry).collect())
+}
+
+fn block(tag: &str, entries: Vec<String>) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    format!("<{tag}>\n{}\n</{tag}>", entries.join("\n"))
+}
+
+/// A text that cannot close the block that it stands in.
+fn escaped(text: &str) -> String {
+    text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn mode_name(mode: ApprovalMode) -> &'static str {
@@ -74,33 +247,5 @@ fn mode_name(mode: ApprovalMode) -> &'static str {
         ApprovalMode::AutoEdit => "Auto-Edit",
         ApprovalMode::Yolo => "YOLO",
         ApprovalMode::Plan => "Plan",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_follow_what_the_session_is() {
-        let headless =
-            PromptInputs { git: true, memory: "MEMORY".into(), ..PromptInputs::default() };
-        let text = system_prompt(&headless, ApprovalMode::Default, "modern", &["read_file"]);
-        assert!(text.contains("nobody can answer") && text.contains("# Git"));
-        assert!(text.ends_with("\n\nMEMORY"));
-        assert!(!text.contains("# Plan mode") && !text.contains("# Sandbox"));
-        assert!(!text.contains("Lasting instructions"), "nothing can be written");
-
-        let inputs = PromptInputs { plans_directory: "/plans".into(), ..PromptInputs::default() };
-        let text = system_prompt(&inputs, ApprovalMode::Plan, "modern", &["write_file"]);
-        assert!(text.contains("plans folder `/plans`") && !text.contains("# How to work"));
-        assert!(!text.contains("\n\n\n") && !text.contains('{'));
-
-        let person = PromptInputs { interactive: true, sandboxed: true, ..PromptInputs::default() };
-        let text = system_prompt(&person, ApprovalMode::Yolo, "modern", &[]);
-        assert!(text.contains("# Autonomy") && text.contains("# Sandbox"));
-        assert!(!text.contains("nobody can answer") && !text.contains("# Topics"));
-        let text = system_prompt(&person, ApprovalMode::Yolo, "modern", &["update_topic"]);
-        assert!(text.contains("# Topics"));
     }
 }

@@ -1,6 +1,7 @@
 //! A conversation and the work on its prompts.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -64,6 +65,8 @@ pub struct SessionParts {
     pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
     /// What the system instruction depends on.
     pub prompt: PromptInputs,
+    /// Where the system instruction is written as often as it changes.
+    pub prompt_copy: Option<PathBuf>,
     /// Requests that the session may send; none for no limit.
     pub max_turns: Option<u64>,
     /// When old results of tools become short.
@@ -347,6 +350,8 @@ impl Session {
             self.parts.emitter.measure(masked).await;
         }
         let request = self.request(prompt_id, choice)?;
+        let copied = self.instruction.copy_to(self.parts.prompt_copy.as_deref()).await;
+        copied.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
         let answer = self.parts.chat.ask(choice, request, cancel).await;
         let id = self.new_id();
         if let Some(Interference::Stopped(reason)) = answer.interference.clone() {
@@ -424,7 +429,10 @@ impl Session {
             match directive {
                 Directive::SetMode(mode) => self.set_mode(mode).await,
                 Directive::SetTopic(title) => self.instruction.set_topic(&title),
-                Directive::LeavePlanMode => self.set_mode(batch.after_plan).await,
+                Directive::LeavePlanMode => {
+                    self.instruction.approve_plan(&batch.finished);
+                    self.set_mode(batch.after_plan).await;
+                }
                 // The main conversation has no task that a call could complete.
                 Directive::TailCall { .. } | Directive::CompleteTask(_) => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use pollux_protocol::{Declaration, Tool, ToolSource, spelling};
+use pollux_policy::{Policy, Subject};
+use pollux_protocol::{ApprovalMode, Declaration, Limits, Tool, ToolSource, spelling};
 
 /// Longer names are not compared: a model that sends one is not close to anything.
 const LONGEST_COMPARED: usize = 64;
@@ -67,6 +68,22 @@ impl Toolset {
     /// Keeps only the tools that pass.
     pub fn retain(&mut self, keep: impl Fn(&dyn Tool) -> bool) {
         self.tools.retain(|tool| keep(tool.as_ref()));
+    }
+
+    /// The tools that a model is told of: those that suit it, and that the rules do not take away in this mode.
+    #[must_use]
+    pub fn offered(
+        &self,
+        policy: &Policy,
+        mode: ApprovalMode,
+        model: &str,
+        limits: Limits,
+    ) -> Self {
+        let mut offered = self.clone();
+        offered.retain(|tool| {
+            tool.is_offered_to(model, limits) && policy.declares(Subject::of(tool), mode)
+        });
+        offered
     }
 
     /// The tool of this name, or of the name that it had in older versions.

@@ -27,9 +27,10 @@ pub const UNTRUSTED_KEYS: [&str; 4] = [
     names::GOOGLE_CLOUD_LOCATION,
 ];
 
-/// Variables that decide where configuration comes from and what is trusted. No file of a project
-/// can set them, because they would let it move the very rules that bind it.
-const PROTECTED: [&str; 7] = [
+/// Variables that decide where configuration comes from, what is trusted, and which file of the person is written. No
+/// file of a project can set them, because they would let it move the very rules that bind it.
+const PROTECTED: [&str; 8] = [
+    names::GEMINI_WRITE_SYSTEM_MD,
     names::GEMINI_CLI_HOME,
     names::GEMINI_CLI_SYSTEM_SETTINGS_PATH,
     names::GEMINI_CLI_SYSTEM_DEFAULTS_PATH,

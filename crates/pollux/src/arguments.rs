@@ -22,7 +22,7 @@ mod tests;
 
 pub(crate) use clap_complete::Shell;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
-pub(crate) use flags::{Arguments, DemoArguments, OutputFormat, PolicyArguments};
+pub(crate) use flags::{Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments};
 pub(crate) use generate::{completions, man};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
 
@@ -60,6 +60,8 @@ pub(crate) enum Invocation {
     Config(ConfigArguments),
     /// `policy`.
     Policy(PolicyArguments),
+    /// `prompt show`.
+    Prompt(PromptArguments),
     /// `hooks VERB`.
     Hooks(HooksArguments),
     /// `completions SHELL`.
@@ -84,6 +86,7 @@ pub(crate) fn parse(
         flags::demo(),
         config::flags(),
         flags::policy(),
+        flags::prompt(),
         later::reserved_flags(),
     ]);
     let line = Line::read(&table, words, later::GROUPS);
@@ -170,6 +173,17 @@ fn help_of(words: &[&String], called_as: &str) -> String {
 const POLICY_FLAGS: &[&str] =
     &["debug", "mode", "json", "policy", "admin-policy", "allowed-tools", "skip-trust"];
 
+/// What may stand beside the words of `prompt`.
+const PROMPT_FLAGS: &[&str] = &[
+    "debug",
+    "json",
+    "model",
+    "approval-mode",
+    "interactive",
+    "include-directories",
+    "skip-trust",
+];
+
 /// The subcommand that the whole line is, if it is one; otherwise its words are a prompt.
 fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
     let Some(words) = line.command_words() else { return Ok(None) };
@@ -194,6 +208,14 @@ fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
                 .map_err(|error| error.to_string())?;
             arguments.words.remove(0);
             Ok(Some(Invocation::Policy(arguments)))
+        }
+        [flags::PROMPT, "show"] if line.only_has(PROMPT_FLAGS) => {
+            checks::choices(line)?;
+            let arguments = line
+                .matches(flags::prompt())
+                .and_then(|matches| PromptArguments::from_arg_matches(&matches))
+                .map_err(|error| error.to_string())?;
+            Ok(Some(Invocation::Prompt(arguments)))
         }
         [flags::COMPLETIONS, shell] if line.only_has(&["debug"]) => {
             Ok(shell.parse().ok().map(Invocation::Completions))

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pollux_agent::{
-    Chat, Commands, Emitter, Handle, MaskingOptions, PromptInputs, Session, SessionContext,
-    SessionParts, SharedToolset, StreamRetries, Toolset, WatchedModels,
+    Chat, Commands, Emitter, Handle, MaskingOptions, Session, SessionContext, SessionParts,
+    SharedToolset, StreamRetries, Toolset, WatchedModels,
 };
 use pollux_config::context::{self, ContextFiles, ContextOptions};
 use pollux_config::{Environment, names as variables};
@@ -17,7 +17,7 @@ use pollux_models::local::{self, LocalServer};
 use pollux_models::{ModelsOptions, ReplaySource};
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
-    AgentHandle, History, HookEvent, Models, Observer, Op, SharedMode, SideModels,
+    AgentHandle, History, HookEvent, Models, Observer, Op, SharedMode, SideModels, Tool,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
@@ -27,7 +27,8 @@ use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions, WebAccess};
 use crate::exit::Failure;
 use crate::headless::stderr_line;
 use crate::hooks::LastWords;
-use crate::setup::{Setup, is_git, node_platform};
+use crate::prompt::Wishes;
+use crate::setup::{Setup, node_platform};
 
 /// Variables that hold credentials of models: commands do not see them.
 const CREDENTIALS: [&str; 4] = [
@@ -63,6 +64,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) commands: Commands,
     pub(crate) hooks: Hooks,
+    pub(crate) wishes: Wishes,
 }
 
 impl Assembled {
@@ -126,7 +128,8 @@ impl Setup {
 
     /// Starts the agent on the current runtime.
     pub(crate) fn start(self, launch: Launch<'_>) -> Assembled {
-        let Launch { models, log, session_id, history, statistics, commands, hooks } = launch;
+        let Launch { models, log, session_id, history, statistics, commands, hooks, wishes } =
+            launch;
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
@@ -140,18 +143,16 @@ impl Setup {
             base: retry_base(&self.loaded.environment),
         };
         let context_files = Arc::new(Mutex::new(context::discover(&self.context_options())));
+        tell_warnings(&context_files);
         let mode = SharedMode::new(self.mode);
         let beside =
             Arc::new(WatchedModels::new(Arc::clone(&models), emitter.clone(), log_prompts));
         let (reporter, news) = crate::reports::channel();
         let tool_context = Arc::new(ToolContext {
             reporter: Some(reporter),
-            ..self.tool_context(session_id, &context_files, mode.clone(), beside.clone())
+            ..self.tool_context(session_id, &context_files, mode.clone(), Some(beside.clone()))
         });
-        let lists = crate::policy::tool_lists(&self.arguments, &self.loaded);
-        let mut tools = pollux_tools::builtin(&tool_context);
-        tools.retain(|tool| lists.keeps(tool.name()));
-        let toolset = SharedToolset::new(Toolset::new(tools));
+        let toolset = SharedToolset::new(Toolset::new(self.builtin_tools(&tool_context)));
         let chat = Chat::new(emitter.clone(), retries, log_prompts)
             .with_hooks(hooks.clone(), Arc::clone(&models));
         let farewell = FAREWELL + hooks.patience(HookEvent::SessionEnd);
@@ -167,7 +168,8 @@ impl Setup {
             emitter,
             history,
             hooks,
-            prompt: self.prompt_inputs(session_id, &context_files),
+            prompt: self.prompt_inputs(session_id, &context_files, &wishes),
+            prompt_copy: wishes.copy,
             max_turns: settings.model.max_session_turns,
             masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
@@ -178,7 +180,15 @@ impl Setup {
         Assembled { handle, task, statistics, telemetry, farewell, last_words }
     }
 
-    fn context_options(&self) -> ContextOptions<'_> {
+    /// The built-in tools that the settings and the flags keep.
+    pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
+        let lists = crate::policy::tool_lists(&self.arguments, &self.loaded);
+        let mut tools = pollux_tools::builtin(context);
+        tools.retain(|tool| lists.keeps(tool.name()));
+        tools
+    }
+
+    pub(crate) fn context_options(&self) -> ContextOptions<'_> {
         ContextOptions {
             places: &self.places,
             workspace: &self.folders,
@@ -199,6 +209,11 @@ impl Setup {
         pollux_fs::real_path(&folder).unwrap_or(folder)
     }
 
+    /// Where the task tracker keeps the tasks of a session.
+    pub(crate) fn tracker_directory(&self, session_id: &str) -> PathBuf {
+        self.project.temporary_dir.join(session_id).join("tracker")
+    }
+
     /// When old results of tools become short, and where they go.
     fn masking(&self, session_id: &str) -> MaskingOptions {
         let settings = &self.loaded.settings;
@@ -214,12 +229,12 @@ impl Setup {
         }
     }
 
-    fn tool_context(
+    pub(crate) fn tool_context(
         &self,
         session_id: &str,
         files: &Arc<Mutex<ContextFiles>>,
         mode: SharedMode,
-        models: Arc<dyn SideModels>,
+        models: Option<Arc<dyn SideModels>>,
     ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
@@ -228,7 +243,7 @@ impl Setup {
             credentials: credentials(),
             mode,
             plans_directory: self.plans_directory(session_id),
-            tracker_directory: self.project.temporary_dir.join(session_id).join("tracker"),
+            tracker_directory: self.tracker_directory(session_id),
             memory_file: self.global_memory(),
             ledger: Arc::new(Ledger::new()),
             spill_directory: self.project.tool_outputs_dir(session_id),
@@ -238,7 +253,7 @@ impl Setup {
             reporter: None,
             interactive: self.interactive,
             context_for: self.loaded.trust.is_trusted().then(|| self.context_lookup(files)),
-            models: Some(models),
+            models,
             web: self.web_access(),
         }
     }
@@ -278,25 +293,8 @@ impl Setup {
         })
     }
 
-    fn prompt_inputs(&self, session_id: &str, files: &Mutex<ContextFiles>) -> PromptInputs {
-        let names = context::names(&self.loaded.settings.context.file_names);
-        let memory = files.lock().ok().and_then(|files| {
-            files.warnings.iter().for_each(|warning| stderr_line(warning));
-            context::system_section(&names, &files.global, files.private_memory.as_ref())
-        });
-        PromptInputs {
-            interactive: self.interactive,
-            git: is_git(&self.cwd),
-            sandboxed: self.loaded.environment.is_set(variables::SANDBOX),
-            plans_directory: self.plans_directory(session_id),
-            global_memory: self.global_memory(),
-            private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
-            memory: memory.unwrap_or_default(),
-        }
-    }
-
     /// The context file of all projects.
-    fn global_memory(&self) -> PathBuf {
+    pub(crate) fn global_memory(&self) -> PathBuf {
         let names = context::names(&self.loaded.settings.context.file_names);
         self.places.gemini_dir().join(&names[0])
     }
@@ -306,20 +304,29 @@ impl Setup {
         self,
         files: Arc<Mutex<ContextFiles>>,
     ) -> Box<dyn Fn() -> SessionContext + Send + Sync> {
-        Box::new(move || {
-            let settings = &self.loaded.settings.context;
-            let tree = settings.include_directory_tree.then(|| self.tree());
-            let memory = files.lock().ok();
-            let memory = memory.and_then(|files| context::project_section("", &files.project, ""));
-            SessionContext {
-                date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
-                platform: node_platform().to_owned(),
-                temporary_directory: self.project.temporary_dir.clone(),
-                workspace: self.folders.clone(),
-                tree,
-                memory: memory.unwrap_or_default(),
-            }
-        })
+        Box::new(move || self.session_context(&files))
+    }
+
+    /// The block that opens a conversation here and now.
+    pub(crate) fn session_context(&self, files: &Mutex<ContextFiles>) -> SessionContext {
+        let settings = &self.loaded.settings.context;
+        let memory = files.lock().ok();
+        let memory = memory.and_then(|files| context::project_section("", &files.project, ""));
+        SessionContext {
+            date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
+            platform: node_platform().to_owned(),
+            temporary_directory: self.project.temporary_dir.clone(),
+            workspace: self.folders.clone(),
+            tree: settings.include_directory_tree.then(|| self.tree()),
+            memory: memory.unwrap_or_default(),
+        }
+    }
+}
+
+/// Says which context files could not be used.
+pub(crate) fn tell_warnings(files: &Mutex<ContextFiles>) {
+    if let Ok(files) = files.lock() {
+        files.warnings.iter().for_each(|warning| stderr_line(warning));
     }
 }
 

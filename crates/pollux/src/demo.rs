@@ -70,6 +70,8 @@ impl Demo {
             variables::GEMINI_SANDBOX,
             variables::GEMINI_MODEL,
             variables::GEMINI_TELEMETRY_ENABLED,
+            variables::GEMINI_SYSTEM_MD,
+            variables::GEMINI_WRITE_SYSTEM_MD,
         ];
         let mut environment = environment
             .with(variables::GEMINI_CLI_HOME, &home.to_string_lossy())

@@ -65,6 +65,7 @@ pub(crate) async fn run(
         setup.model = model;
     }
     let models = setup.models().await?;
+    let wishes = setup.prompt_wishes()?;
     let log = opened.take_log(&setup)?;
     let changes = Changes::listen()
         .map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
@@ -89,6 +90,7 @@ pub(crate) async fn run(
         statistics,
         commands: commands.clone(),
         hooks,
+        wishes,
     });
     let handle = &assembled.handle;
     let setting = Setting { handle, commands, prepare, record, folder, lasting, model };

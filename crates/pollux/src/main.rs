@@ -16,6 +16,7 @@ mod input;
 mod line;
 mod policy;
 mod program;
+mod prompt;
 mod reports;
 mod sessions;
 mod setup;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Demo(arguments)) => program::demo(&arguments),
         Ok(Invocation::Config(arguments)) => config::run(&arguments),
         Ok(Invocation::Policy(arguments)) => program::policy(arguments),
+        Ok(Invocation::Prompt(arguments)) => program::prompt(arguments),
         Ok(Invocation::Hooks(arguments)) => hooks::run(&arguments),
         Ok(Invocation::Completions(shell)) => print(arguments::completions(shell).as_bytes()),
         Ok(Invocation::Man) => print(&arguments::man()),

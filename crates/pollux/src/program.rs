@@ -12,7 +12,7 @@ use pollux_config::Environment;
 use pollux_protocol::Op;
 use pollux_session::Statistics;
 
-use crate::arguments::{Arguments, DemoArguments, OutputFormat, PolicyArguments};
+use crate::arguments::{Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments};
 use crate::assemble::{FAREWELL, Launch};
 use crate::consent;
 use crate::demo::Demo;
@@ -57,6 +57,26 @@ pub(crate) fn policy(arguments: PolicyArguments) -> ExitCode {
         let mut out = Stdout::default();
         out.push(text.as_bytes());
         out.finish().await.map_or_else(output_ended, |()| code)
+    })
+}
+
+/// Shows what would be sent before the first prompt.
+pub(crate) fn prompt(arguments: PromptArguments) -> ExitCode {
+    in_runtime(async move {
+        let environment = Environment::from_process();
+        let shown = match std::env::current_dir() {
+            Ok(cwd) => crate::prompt::show::answer(arguments, environment, cwd).await,
+            Err(error) => {
+                Err(Failure::general(format!("The current directory cannot be found: {error}.")))
+            }
+        };
+        let text = match shown {
+            Ok(text) => text,
+            Err(failure) => return fail(None, &failure, None).await,
+        };
+        let mut out = Stdout::default();
+        out.push(text.as_bytes());
+        out.finish().await.map_or_else(output_ended, |()| 0)
     })
 }
 
@@ -190,6 +210,7 @@ fn output_ended(broken: Broken) -> u8 {
 /// From an open session to the end of the prompt.
 async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result<Ended, Failure> {
     let models = setup.models().await?;
+    let wishes = setup.prompt_wishes()?;
     let prompt = unless_signalled(signals, input::prompt(&setup)).await?;
     let started = Instant::now();
     let format = setup.output_format();
@@ -210,7 +231,8 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
     let Opened { id, history, statistics, .. } = opened;
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
     let commands = crate::commands::all();
-    let launch = Launch { models, log, session_id: &id, history, statistics, commands, hooks };
+    let launch =
+        Launch { models, log, session_id: &id, history, statistics, commands, hooks, wishes };
     let assembled = setup.start(launch);
     let run = Run {
         handle: &assembled.handle,

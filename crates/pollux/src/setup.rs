@@ -240,24 +240,10 @@ fn tell_trust(loaded: &Loaded, cwd: &Path) {
 
 /// What the person has set up and this version does not act on is named, never passed over in silence.
 fn tell_what_waits(loaded: &Loaded) {
-    let waits = |what: &str| {
-        stderr_line(&format!(
-            "[WARNING] {what} is set, and this version of Pollux does not act on it yet."
-        ));
-    };
-    for name in [variables::GEMINI_SYSTEM_MD, variables::GEMINI_WRITE_SYSTEM_MD] {
-        let off = |value: &str| matches!(value.trim(), "0" | "false");
-        if loaded.environment.non_empty(name).is_some_and(|value| !off(value)) {
-            waits(name);
-        }
-    }
-    let mut sections = loaded.environment.iter();
-    let is_section = |(name, _): (&str, &str)| name.starts_with(variables::GEMINI_PROMPT_);
-    if sections.any(is_section) {
-        waits("A variable that begins with GEMINI_PROMPT_");
-    }
     if loaded.settings.general.session_retention.enabled {
-        waits("The setting general.sessionRetention.enabled");
+        stderr_line(
+            "[WARNING] The setting general.sessionRetention.enabled is set, and this version of Pollux does not act on it yet.",
+        );
     }
 }
 

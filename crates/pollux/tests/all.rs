@@ -26,6 +26,7 @@ mod suite {
     mod masking;
     mod network;
     mod policy;
+    mod prompt;
     mod resume;
     mod sessions;
     mod shell;

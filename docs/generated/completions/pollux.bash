@@ -37,6 +37,9 @@ _pollux() {
             pollux,policy)
                 cmd="pollux__subcmd__policy"
                 ;;
+            pollux,prompt)
+                cmd="pollux__subcmd__prompt"
+                ;;
             pollux__subcmd__config,explain)
                 cmd="pollux__subcmd__config__subcmd__explain"
                 ;;
@@ -74,7 +77,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy completions man"
+            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --include-directories --skip-trust --resume --session-file --session-id --list-sessions --delete-session --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy prompt completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -437,6 +440,36 @@ _pollux() {
                     return 0
                     ;;
                 --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__prompt)
+            opts="-h -m -d --help --model --approval-mode --interactive --include-directories --json --skip-trust --debug"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --approval-mode)
+                    COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --include-directories)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -67,6 +67,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change
 complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and try the hooks, your programs at the agent\'s events'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and try the hooks, your programs at the agent\'s events'
 complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Say what the policy rules make of a command line, or list them'
+complete -c pollux -n "__fish_pollux_needs_command" -a "prompt" -d 'Show what a model is told before the first prompt, and what it costs in tokens'
 complete -c pollux -n "__fish_pollux_needs_command" -a "completions" -d 'Print the completions for a shell'
 complete -c pollux -n "__fish_pollux_needs_command" -a "man" -d 'Print the man page'
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s o -l output-format -d 'The form of standard output' -r -f -a "text\t'The answer as it comes'
@@ -148,5 +149,16 @@ complete -c pollux -n "__fish_pollux_using_subcommand policy" -s h -l help -d 'P
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -l skip-trust -d 'Trust the current folder for this question'
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -s d -l debug -d 'Say more on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s m -l model -d 'As for a run' -r
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l approval-mode -d 'As for a run' -r -f -a "default\t''
+auto_edit\t''
+yolo\t''
+plan\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l include-directories -d 'As for a run' -r
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l interactive -d 'As for a conversation at the terminal instead of a run without a person'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l skip-trust -d 'Trust the current folder for this question'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s d -l debug -d 'Say more on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand completions" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand man" -s h -l help -d 'Print this help'

@@ -72,6 +72,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, or list them')
+            [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show what a model is told before the first prompt, and what it costs in tokens')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
             break
@@ -219,6 +220,20 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'As for a run')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            break
+        }
+        'pollux;prompt' {
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'As for a conversation at the terminal instead of a run without a person')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')

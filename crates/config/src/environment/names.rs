@@ -78,9 +78,9 @@ variables! {
     TEMP: "Directory for temporary files when TMPDIR and TMP are unset.",
 
     // The system prompt.
-    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path. Not acted on yet, and that is said.",
-    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file; same grammar as GEMINI_SYSTEM_MD. Not acted on yet, and that is said.",
-    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt. Not acted on yet, and that is said.",
+    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path.",
+    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file as often as it changes; same grammar as GEMINI_SYSTEM_MD. A project's `.env` cannot set it.",
+    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt; `pollux prompt show` names the sections.",
 
     // How the program runs.
     CI: "`true` makes the run headless.",

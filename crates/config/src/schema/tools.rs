@@ -16,7 +16,7 @@ pub(super) static TABLE: &[Setting] = &[
     text("tools.shell.pager", "cat", "Pager that commands see."),
     boolean("tools.shell.showColor", true, "Keeps colours in the output of commands."),
     integer("tools.shell.inactivityTimeout", 300, "Seconds without output after which a command is ended."),
-    boolean("tools.shell.enableShellOutputEfficiency", true, "Tells the model to keep output short.").idle(),
+    boolean("tools.shell.enableShellOutputEfficiency", true, "Tells the model to keep the output of commands short."),
     unset("tools.core", Kind::TEXTS, "The only built-in tools that are offered.").restart(),
     unset("tools.allowed", Kind::TEXTS, "Calls that need no confirmation; policy rules replace it.").restart().flag("--allowed-tools"),
     unset("tools.confirmationRequired", Kind::TEXTS, "Tools that always need confirmation.").restart(),

@@ -14,6 +14,8 @@ use super::{config, hooks, later};
 pub(super) const DEMO: &str = "demo";
 /// The subcommand that says what the policy rules make of a command line.
 pub(super) const POLICY: &str = "policy";
+/// The subcommand that shows what would be sent to a model.
+pub(super) const PROMPT: &str = "prompt";
 /// The subcommand that prints a shell's completions.
 pub(super) const COMPLETIONS: &str = "completions";
 /// The subcommand that prints the man page.
@@ -226,6 +228,42 @@ pub(crate) struct PolicyArguments {
     pub(crate) debug: bool,
 }
 
+/// The flags and words of `prompt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct PromptArguments {
+    /// show: the system instruction in its sections, and the first message
+    #[arg(value_name = "show", num_args = 1..=2, required = true)]
+    pub(crate) words: Vec<String>,
+
+    /// As for a run
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// As for a run
+    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
+    pub(crate) approval_mode: Option<ApprovalMode>,
+
+    /// As for a conversation at the terminal instead of a run without a person
+    #[arg(long)]
+    pub(crate) interactive: bool,
+
+    /// As for a run
+    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
+    pub(crate) include_directories: Vec<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Trust the current folder for this question
+    #[arg(long)]
+    pub(crate) skip_trust: bool,
+
+    /// Say more on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
+}
+
 /// The main command, with the flags whose subject comes later.
 pub(super) fn main(called_as: &str) -> Command {
     let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
@@ -241,6 +279,14 @@ pub(super) fn policy() -> Command {
     let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
     PolicyArguments::augment_args(policy)
         .about("Say what the policy rules make of a command line, or list them")
+        .long_about(None)
+}
+
+/// The subcommand `prompt`.
+pub(super) fn prompt() -> Command {
+    let prompt = Command::new(PROMPT).disable_help_flag(true).arg(help_flag());
+    PromptArguments::augment_args(prompt)
+        .about("Show what a model is told before the first prompt, and what it costs in tokens")
         .long_about(None)
 }
 
@@ -270,6 +316,7 @@ pub(super) fn whole(called_as: &str) -> Command {
             config::command(&help_flag),
             hooks::command(&help_flag),
             policy(),
+            prompt(),
             completions,
             man,
         ],

@@ -130,11 +130,10 @@ fn debugging_can_be_asked_for_by_a_variable() {
 #[test]
 fn what_is_set_up_and_not_acted_on_is_named() {
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
-    let program = stage.pollux(&["-p", "go"]).env("GEMINI_SYSTEM_MD", "1");
-    let run = program.env("GEMINI_PROMPT_GIT", "0").run();
-    for name in ["GEMINI_SYSTEM_MD", "GEMINI_PROMPT_"] {
-        assert!(run.stderr_text().contains(&format!("{name} is set")), "{}", run.report());
-    }
+    stage.home.settings(&serde_json::json!({"general": {"sessionRetention": {"enabled": true}}}));
+    let run = stage.pollux(&["-p", "go"]).run();
+    let name = "general.sessionRetention.enabled";
+    assert!(run.stderr_text().contains(&format!("{name} is set")), "{}", run.report());
 }
 
 #[test]
