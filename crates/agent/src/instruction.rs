@@ -34,6 +34,8 @@ struct Made {
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
+    /// As it was shared.
+    memory: Arc<str>,
     system: Arc<str>,
     tools: Arc<[Declaration]>,
 }
@@ -81,6 +83,7 @@ impl Instruction {
     pub(crate) fn make(
         &mut self,
         inputs: &PromptInputs,
+        memory: &Arc<str>,
         toolset: &Toolset,
         policy: &Policy,
         mode: ApprovalMode,
@@ -90,6 +93,7 @@ impl Instruction {
             && made.mode == mode
             && made.model == choice.name
             && made.version == toolset.version()
+            && Arc::ptr_eq(&made.memory, memory)
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
         }
@@ -103,12 +107,14 @@ impl Instruction {
             tools: &names,
             approved_plan: plan.as_deref(),
             topic: self.topic.as_deref(),
+            memory,
         };
         let system: Arc<str> = system_prompt(inputs, situation).text().into();
         self.is_new = true;
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
         let (version, topic) = (toolset.version(), self.topic.clone());
-        self.made = Some(Made { version, mode, model, topic, system, tools });
+        self.made =
+            Some(Made { version, mode, model, topic, memory: Arc::clone(memory), system, tools });
         again
     }
 
@@ -201,9 +207,10 @@ mod tests {
             history.push_user(EntryId::new(format!("u{id}")), vec![Part::text("go")]);
             let call = Part::call(id, PLAN_TOOL, json!({"plan_filename": name}));
             history.push_model(EntryId::new(format!("m{id}")), vec![call]);
-            let answer = match approved {
-                true => Part::output(id, PLAN_TOOL, "Plan approved."),
-                false => Part::error(id, PLAN_TOOL, "no"),
+            let answer = if approved {
+                Part::output(id, PLAN_TOOL, "Plan approved.")
+            } else {
+                Part::error(id, PLAN_TOOL, "no")
             };
             history.push_responses(EntryId::new(format!("r{id}")), vec![answer]);
         }

@@ -15,6 +15,7 @@ mod handle;
 mod hook_events;
 mod instruction;
 mod masking;
+mod memory;
 mod prompt;
 mod response;
 mod scheduler;
@@ -32,6 +33,7 @@ pub use context::{CONTEXT_ENTRY_ID, SessionContext};
 pub use emitter::Emitter;
 pub use handle::{Handle, Wishes, spawn};
 pub use masking::MaskingOptions;
+pub use memory::SharedMemory;
 pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
 };

@@ -78,8 +78,6 @@ pub struct PromptInputs {
     pub left_out: Vec<Section>,
     /// The user's own words instead of all sections.
     pub custom: Option<Arc<str>>,
-    /// Contents of the user's own context files, ready to append; empty without any.
-    pub memory: String,
 }
 
 /// What the system instruction depends on and a session changes.
@@ -95,6 +93,8 @@ pub struct Situation<'a> {
     pub approved_plan: Option<&'a Path>,
     /// What the work is about.
     pub topic: Option<&'a str>,
+    /// Contents of the user's own context files, ready to append; empty without any.
+    pub memory: &'a str,
 }
 
 /// A system instruction in its sections, in order. None is empty.
@@ -116,7 +116,7 @@ impl SystemPrompt {
 
 /// Puts the system instruction together.
 pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemPrompt {
-    let Situation { mode, tools, topic, .. } = situation;
+    let Situation { mode, tools, topic, memory, .. } = situation;
     let offers = |tool: &str| tools.contains(&tool);
     let facts = facts(inputs, situation);
     let own = inputs.custom.as_ref().map(|words| {
@@ -153,7 +153,7 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
         .map(|words| (Section::Custom, words))
         .into_iter()
         .chain(built_in)
-        .chain([(Section::Memory, inputs.memory.clone())])
+        .chain([(Section::Memory, memory.to_owned())])
         .chain(topic.map(|topic| (Section::Topic, topic)))
         .map(|(section, text)| (section, template::without_gaps(text.trim())))
         .filter(|(_, text)| !text.is_empty());
@@ -214,7 +214,7 @@ fn subagents(inputs: &PromptInputs) -> String {
         let (name, description) = (escaped(&agent.name), escaped(&agent.description));
         format!("<subagent><name>{name}</name><description>{description}</description></subagent>")
     };
-    block("available_subagents", inputs.subagents.iter().map(entry).collect())
+    block("available_subagents", &inputs.subagents.iter().map(entry).collect::<Vec<_>>())
 }
 
 /// The skills by name, description and file; empty without any.
@@ -226,10 +226,10 @@ fn skills(inputs: &PromptInputs) -> String {
             "<skill><name>{name}</name><description>{description}</description><location>{location}</location></skill>"
         )
     };
-    block("available_skills", inputs.skills.iter().map(entry).collect())
+    block("available_skills", &inputs.skills.iter().map(entry).collect::<Vec<_>>())
 }
 
-fn block(tag: &str, entries: Vec<String>) -> String {
+fn block(tag: &str, entries: &[String]) -> String {
     if entries.is_empty() {
         return String::new();
     }

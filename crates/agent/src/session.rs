@@ -22,6 +22,7 @@ use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
 use crate::instruction::Instruction;
 use crate::masking::{Masking, MaskingOptions};
+use crate::memory::SharedMemory;
 use crate::prompt::PromptInputs;
 use crate::scheduler::{Batch, CallInputs, Grants, Scheduler};
 use crate::steering::Steering;
@@ -65,6 +66,8 @@ pub struct SessionParts {
     pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
     /// What the system instruction depends on.
     pub prompt: PromptInputs,
+    /// What it says of the user's own context files.
+    pub memory: SharedMemory,
     /// Where the system instruction is written as often as it changes.
     pub prompt_copy: Option<PathBuf>,
     /// Requests that the session may send; none for no limit.
@@ -286,7 +289,8 @@ impl Session {
         self.parts.emitter.measure(measure).await;
         self.open_context().await?;
         let parts = self.before_agent(parts, cancel).await?;
-        let parts = self.steering.take().into_iter().chain(parts).collect();
+        let news = self.parts.memory.take_news().map(Part::text);
+        let parts = news.into_iter().chain(self.steering.take()).chain(parts).collect();
         self.say(parts, display).await
     }
 
@@ -378,8 +382,9 @@ impl Session {
             End::Outcome(PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message)))
         })?;
         let (mode, parts) = (self.mode(), &self.parts);
+        let (memory, toolset) = (parts.memory.system(), parts.toolset.now());
         let (system, tools) =
-            self.instruction.make(&parts.prompt, &parts.toolset.now(), &parts.policy, mode, choice);
+            self.instruction.make(&parts.prompt, &memory, &toolset, &parts.policy, mode, choice);
         parts.beside.follow(Conversation {
             requested: parts.requested_model.clone(),
             mode,

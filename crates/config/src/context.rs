@@ -19,7 +19,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use read::Loader;
+use read::{Loader, Read};
 use search::{Found, ceiling, upward};
 
 pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
@@ -67,10 +67,37 @@ pub struct ContextFiles {
     pub private_memory: Option<ContextFile>,
     /// The project's files, outer folders first.
     pub project: Vec<ContextFile>,
+    /// Files of sub-folders, in the order in which tools came upon them.
+    pub subfolders: Vec<ContextFile>,
     /// Files that could not be used, and why.
     pub warnings: Vec<String>,
     seen: Seen,
     bytes: usize,
+}
+
+/// Where a context file comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The person's own, for all projects.
+    Global,
+    /// The person's private notes about the project.
+    PrivateMemory,
+    /// The project's.
+    Project,
+    /// A sub-folder's, found when a tool touched it.
+    Subfolder,
+}
+
+impl Origin {
+    /// The heading of Gemini CLI's list.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Global",
+            Self::PrivateMemory => "Private Project Memory",
+            Self::Project => "Project",
+            Self::Subfolder => "Subfolders",
+        }
+    }
 }
 
 /// Files that were loaded or tried, by path and by identity.
@@ -150,7 +177,43 @@ fn link_item(path: &Path, real: &Path) -> ConsentItem {
     item(kinds::CONTEXT_FILE, &name, detail, target.as_bytes())
 }
 
+/// The files that no other of them brings along. Of files that import each other the last stays.
+fn without_imported(mut read: Vec<(Found, Read)>) -> Vec<ContextFile> {
+    let mut place = 0;
+    while let Some((found, _)) = read.get(place) {
+        let is_told = |(other, (_, read)): (usize, &(Found, Read))| {
+            other != place && read.imported.contains(&found.identity)
+        };
+        if read.iter().enumerate().any(is_told) {
+            read.remove(place);
+        } else {
+            place += 1;
+        }
+    }
+    read.into_iter().map(|(_, read)| read.file).collect()
+}
+
 impl ContextFiles {
+    /// All that was loaded, by where it comes from; origins without files are left out.
+    pub fn by_origin(&self) -> impl Iterator<Item = (Origin, &[ContextFile])> {
+        let notes = self.private_memory.as_slice();
+        [
+            (Origin::Global, self.global.as_slice()),
+            (Origin::PrivateMemory, notes),
+            (Origin::Project, &self.project),
+            (Origin::Subfolder, &self.subfolders),
+        ]
+        .into_iter()
+        .filter(|(_, files)| !files.is_empty())
+    }
+
+    /// Notes files of sub-folders that an earlier run has told the model of, so that they are not told again.
+    pub fn note_told(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        for found in paths.into_iter().filter_map(Found::at) {
+            self.seen.insert(&found);
+        }
+    }
+
     /// Loads what applies to `target` (absolute, a file or folder that a tool touched) and was not
     /// loaded yet. Empty outside of the workspace and in folders that are not trusted.
     pub fn jit(&mut self, options: &ContextOptions<'_>, target: &Path) -> Vec<ContextFile> {
@@ -175,7 +238,9 @@ impl ContextFiles {
         let ceiling = ceiling(folder, &options.settings.memory_boundary_markers);
         let found = upward(start, &ceiling, &options.places.gemini_dir(), &names);
         let found = self.admitted(options, found, &ceiling);
-        self.load(options, search::sorted(found), ImportFormat::Tree)
+        let loaded = self.load(options, search::sorted(found), ImportFormat::Tree);
+        self.subfolders.extend(loaded.iter().cloned());
+        loaded
     }
 
     /// The files that are where they seem to be, or whose link out of the project was agreed to.
@@ -210,10 +275,15 @@ impl ContextFiles {
         let markers = &options.settings.memory_boundary_markers;
         let mut loader = Loader { markers, format, bytes: self.bytes, warnings: Vec::new() };
         let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
-        let files = fresh.iter().filter_map(|found| loader.load(&found.path)).collect();
+        let read: Vec<(Found, Read)> = fresh
+            .into_iter()
+            .filter_map(|found| loader.load(&found.path).map(|read| (found, read)))
+            .collect();
         self.bytes = loader.bytes;
         self.warnings.append(&mut loader.warnings);
-        files
+        // What a file brings along has been told, whoever touches it later.
+        self.seen.identities.extend(read.iter().flat_map(|(_, read)| read.imported.clone()));
+        without_imported(read)
     }
 
     fn load_private_memory(

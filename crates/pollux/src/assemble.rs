@@ -1,15 +1,15 @@
 //! Where everyone meets: from arguments and environment to an agent that is ready to work.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_agent::{
     Chat, Commands, Emitter, Handle, MaskingOptions, Session, SessionContext, SessionParts,
     SharedToolset, StreamRetries, Toolset, WatchedModels,
 };
-use pollux_config::context::{self, ContextFiles, ContextOptions};
+use pollux_config::context;
 use pollux_config::{Environment, names as variables};
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_hooks::Hooks;
@@ -22,11 +22,11 @@ use pollux_protocol::{
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
 use pollux_telemetry::Telemetry;
-use pollux_tools::{ContextLookup, Ledger, ToolContext, ToolOptions, WebAccess};
+use pollux_tools::{Ledger, ToolContext, ToolOptions, WebAccess};
 
 use crate::exit::Failure;
-use crate::headless::stderr_line;
 use crate::hooks::LastWords;
+use crate::memory::Memory;
 use crate::prompt::Wishes;
 use crate::setup::{Setup, node_platform};
 
@@ -65,6 +65,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) commands: Commands,
     pub(crate) hooks: Hooks,
     pub(crate) wishes: Wishes,
+    pub(crate) memory: Arc<Memory>,
 }
 
 impl Assembled {
@@ -128,8 +129,17 @@ impl Setup {
 
     /// Starts the agent on the current runtime.
     pub(crate) fn start(self, launch: Launch<'_>) -> Assembled {
-        let Launch { models, log, session_id, history, statistics, commands, hooks, wishes } =
-            launch;
+        let Launch {
+            models,
+            log,
+            session_id,
+            history,
+            statistics,
+            commands,
+            hooks,
+            wishes,
+            memory,
+        } = launch;
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
@@ -142,15 +152,14 @@ impl Setup {
             attempts: settings.general.max_attempts.min(StreamRetries::default().attempts),
             base: retry_base(&self.loaded.environment),
         };
-        let context_files = Arc::new(Mutex::new(context::discover(&self.context_options())));
-        tell_warnings(&context_files);
+        memory.resume(&history);
         let mode = SharedMode::new(self.mode);
         let beside =
             Arc::new(WatchedModels::new(Arc::clone(&models), emitter.clone(), log_prompts));
         let (reporter, news) = crate::reports::channel();
         let tool_context = Arc::new(ToolContext {
             reporter: Some(reporter),
-            ..self.tool_context(session_id, &context_files, mode.clone(), Some(beside.clone()))
+            ..self.tool_context(session_id, &memory, mode.clone(), Some(beside.clone()))
         });
         let toolset = SharedToolset::new(Toolset::new(self.builtin_tools(&tool_context)));
         let chat = Chat::new(emitter.clone(), retries, log_prompts)
@@ -168,12 +177,13 @@ impl Setup {
             emitter,
             history,
             hooks,
-            prompt: self.prompt_inputs(session_id, &context_files, &wishes),
+            prompt: self.prompt_inputs(session_id, &wishes),
+            memory: memory.told(),
             prompt_copy: wishes.copy,
             max_turns: settings.model.max_session_turns,
             masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
-            context: self.into_context(context_files),
+            context: self.into_context(memory),
         });
         let (handle, task) = pollux_agent::spawn(session, commands, events);
         tokio::spawn(news.deliver(handle.wishes()));
@@ -186,17 +196,6 @@ impl Setup {
         let mut tools = pollux_tools::builtin(context);
         tools.retain(|tool| lists.keeps(tool.name()));
         tools
-    }
-
-    pub(crate) fn context_options(&self) -> ContextOptions<'_> {
-        ContextOptions {
-            places: &self.places,
-            workspace: &self.folders,
-            private_memory_dir: Some(self.project.memory_dir()),
-            trusted: self.loaded.trust.is_trusted(),
-            accepted: &self.loaded.accepted,
-            settings: &self.loaded.settings.context,
-        }
     }
 
     /// Where plan mode may write: the configured folder, else one of the session's own. Links are followed
@@ -232,7 +231,7 @@ impl Setup {
     pub(crate) fn tool_context(
         &self,
         session_id: &str,
-        files: &Arc<Mutex<ContextFiles>>,
+        memory: &Arc<Memory>,
         mode: SharedMode,
         models: Option<Arc<dyn SideModels>>,
     ) -> ToolContext {
@@ -252,7 +251,7 @@ impl Setup {
             ),
             reporter: None,
             interactive: self.interactive,
-            context_for: self.loaded.trust.is_trusted().then(|| self.context_lookup(files)),
+            context_for: memory.lookup(),
             models,
             web: self.web_access(),
         }
@@ -272,27 +271,6 @@ impl Setup {
         Some(WebAccess { pages, backoff: Backoff::MID_STREAM.with_environment(&lookup) })
     }
 
-    /// Finds the context files of folders that a tool touches.
-    fn context_lookup(&self, files: &Arc<Mutex<ContextFiles>>) -> ContextLookup {
-        let files = Arc::clone(files);
-        let places = self.places.clone();
-        let workspace = self.folders.clone();
-        let settings = self.loaded.settings.clone();
-        let accepted = self.loaded.accepted.clone();
-        Arc::new(move |path: &Path| {
-            let options = ContextOptions {
-                places: &places,
-                workspace: &workspace,
-                private_memory_dir: None,
-                trusted: true,
-                accepted: &accepted,
-                settings: &settings.context,
-            };
-            let found = files.lock().ok()?.jit(&options, path);
-            (!found.is_empty()).then(|| context::blocks(&found))
-        })
-    }
-
     /// The context file of all projects.
     pub(crate) fn global_memory(&self) -> PathBuf {
         let names = context::names(&self.loaded.settings.context.file_names);
@@ -300,33 +278,21 @@ impl Setup {
     }
 
     /// Gathers the block that opens a conversation, when one begins.
-    fn into_context(
-        self,
-        files: Arc<Mutex<ContextFiles>>,
-    ) -> Box<dyn Fn() -> SessionContext + Send + Sync> {
-        Box::new(move || self.session_context(&files))
+    fn into_context(self, memory: Arc<Memory>) -> Box<dyn Fn() -> SessionContext + Send + Sync> {
+        Box::new(move || self.session_context(&memory))
     }
 
     /// The block that opens a conversation here and now.
-    pub(crate) fn session_context(&self, files: &Mutex<ContextFiles>) -> SessionContext {
+    pub(crate) fn session_context(&self, memory: &Memory) -> SessionContext {
         let settings = &self.loaded.settings.context;
-        let memory = files.lock().ok();
-        let memory = memory.and_then(|files| context::project_section("", &files.project, ""));
         SessionContext {
             date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
             platform: node_platform().to_owned(),
             temporary_directory: self.project.temporary_dir.clone(),
             workspace: self.folders.clone(),
             tree: settings.include_directory_tree.then(|| self.tree()),
-            memory: memory.unwrap_or_default(),
+            memory: memory.project_section(),
         }
-    }
-}
-
-/// Says which context files could not be used.
-pub(crate) fn tell_warnings(files: &Mutex<ContextFiles>) {
-    if let Ok(files) = files.lock() {
-        files.warnings.iter().for_each(|warning| stderr_line(warning));
     }
 }
 

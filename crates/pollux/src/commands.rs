@@ -8,8 +8,10 @@ use pollux_hooks::Hooks;
 use pollux_protocol::{Command, CommandEffect, CommandError};
 use pollux_session::Statistics;
 
+use crate::memory::Memory;
 use crate::setup::{Setup, approval_request};
 
+mod memory;
 mod permissions;
 mod session;
 
@@ -45,11 +47,17 @@ pub(crate) fn all() -> Commands {
 }
 
 /// All slash commands of this build, for a conversation.
-pub(crate) fn interactive(setup: &Setup, statistics: &Arc<Statistics>, hooks: &Hooks) -> Commands {
+pub(crate) fn interactive(
+    setup: &Setup,
+    statistics: &Arc<Statistics>,
+    hooks: &Hooks,
+    memory: &Arc<Memory>,
+) -> Commands {
     let mode = session::Mode(approval_request(&setup.arguments, &setup.loaded));
     let mut named = general();
     named.push(Arc::new(session::Model));
     named.push(Arc::new(mode));
+    named.push(Arc::new(memory::MemoryCommand(Arc::clone(memory))));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
     if setup.loaded.settings.security.folder_trust_enabled {
         named.push(Arc::new(permissions::Permissions::new(setup)));

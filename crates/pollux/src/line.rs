@@ -7,6 +7,7 @@
 //! `Op`s and `Event`s only. [`agree`] and [`server`] come before all of this: what
 //! of the folder may take effect, and who answers when nobody is signed in.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -16,6 +17,7 @@ use pollux_session::{PromptLog, recent_prompts};
 use crate::assemble::{Assembled, Launch};
 use crate::exit::Failure;
 use crate::input::Expander;
+use crate::memory::Memory;
 use crate::sessions::Opened;
 use crate::setup::Setup;
 use crate::signals::{INTERRUPT, Signals};
@@ -81,7 +83,8 @@ pub(crate) async fn run(
     let record = Box::new(move |prompt: &str| prompts.record(prompt));
     let earlier = recent_prompts(&setup.project, editor::HISTORY);
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
-    let commands = crate::commands::interactive(&setup, &statistics, &hooks);
+    let memory = Arc::new(Memory::read(&setup));
+    let commands = crate::commands::interactive(&setup, &statistics, &hooks, &memory);
     let assembled = setup.start(Launch {
         models,
         log,
@@ -91,6 +94,7 @@ pub(crate) async fn run(
         commands: commands.clone(),
         hooks,
         wishes,
+        memory,
     });
     let handle = &assembled.handle;
     let setting = Setting { handle, commands, prepare, record, folder, lasting, model };

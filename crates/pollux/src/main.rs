@@ -14,6 +14,7 @@ mod headless;
 mod hooks;
 mod input;
 mod line;
+mod memory;
 mod policy;
 mod program;
 mod prompt;

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -20,6 +21,7 @@ use crate::exit::Failure;
 use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, stderr_line};
 use crate::input::{self, Input};
 use crate::line::Typed;
+use crate::memory::Memory;
 use crate::sessions::{self, Opened};
 use crate::setup::{Beginning, Setup, Start};
 use crate::signals::Signals;
@@ -230,9 +232,18 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
     let is_demo = setup.replay.is_some();
     let Opened { id, history, statistics, .. } = opened;
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
-    let commands = crate::commands::all();
-    let launch =
-        Launch { models, log, session_id: &id, history, statistics, commands, hooks, wishes };
+    let (commands, memory) = (crate::commands::all(), Arc::new(Memory::read(&setup)));
+    let launch = Launch {
+        models,
+        log,
+        session_id: &id,
+        history,
+        statistics,
+        commands,
+        hooks,
+        wishes,
+        memory,
+    };
     let assembled = setup.start(launch);
     let run = Run {
         handle: &assembled.handle,

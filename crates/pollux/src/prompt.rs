@@ -1,10 +1,9 @@
 //! The system instruction of a run: what it depends on, and what the person says about it in the environment.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use pollux_agent::{PromptInputs, Sandbox, Section};
-use pollux_config::context::{self, ContextFiles};
+use pollux_config::context;
 use pollux_config::names as variables;
 
 use crate::exit::Failure;
@@ -77,16 +76,8 @@ impl Setup {
     }
 
     /// What the system instruction depends on.
-    pub(crate) fn prompt_inputs(
-        &self,
-        session_id: &str,
-        files: &Mutex<ContextFiles>,
-        wishes: &Wishes,
-    ) -> PromptInputs {
+    pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
         let names = context::names(&self.loaded.settings.context.file_names);
-        let memory = files.lock().ok().and_then(|files| {
-            context::system_section(&names, &files.global, files.private_memory.as_ref())
-        });
         let efficient = "tools.shell.enableShellOutputEfficiency";
         PromptInputs {
             interactive: self.interactive,
@@ -104,7 +95,6 @@ impl Setup {
             skills: Vec::new(),
             left_out: wishes.left_out.clone(),
             custom: wishes.custom.as_deref().map(Into::into),
-            memory: memory.unwrap_or_default(),
         }
     }
 

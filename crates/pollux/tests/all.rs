@@ -24,6 +24,7 @@ mod suite {
     mod line;
     mod r#loop;
     mod masking;
+    mod memory;
     mod network;
     mod policy;
     mod prompt;

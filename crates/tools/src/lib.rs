@@ -58,4 +58,5 @@ pub use edit::{EditFailure, FoundEdit, NearbyLines, Strategy, find_edit};
 pub use html::{MarkdownOptions, html_to_markdown};
 pub use ledger::Ledger;
 pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles};
+pub use save_memory::with_fact;
 pub use web_fetch::WebAccess;

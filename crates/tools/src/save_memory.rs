@@ -172,6 +172,11 @@ impl Invocation for SaveMemoryInvocation {
     }
 }
 
+/// The text of a context file with one more fact. None when the fact says nothing.
+pub fn with_fact(text: &str, fact: &str) -> Option<String> {
+    one_line(fact).map(|fact| remembered(text, &fact))
+}
+
 /// The fact as the text of one list item: without line ends, which would let it pose as other instructions of the
 /// file, and without dashes of its own. None when nothing is left.
 fn one_line(fact: &str) -> Option<String> {

@@ -55,6 +55,7 @@ fn situation<'a>(tools: &'a [&'a str]) -> Situation<'a> {
         tools,
         approved_plan: None,
         topic: None,
+        memory: "",
     }
 }
 
@@ -91,10 +92,13 @@ fn a_conversation() {
 
 #[test]
 fn everything_that_there_is() {
-    let mut inputs = equipped();
-    inputs.memory = "MEMORY".into();
-    let situation =
-        Situation { topic: Some("Mend the parser"), mode: ApprovalMode::Yolo, ..situation(&ALL) };
+    let inputs = equipped();
+    let situation = Situation {
+        topic: Some("Mend the parser"),
+        memory: "MEMORY",
+        mode: ApprovalMode::Yolo,
+        ..situation(&ALL)
+    };
     assert_snapshot!("everything", text(&inputs, situation));
 }
 
@@ -121,7 +125,7 @@ fn planning() {
 
 #[test]
 fn every_way_of_working() {
-    let mut told = String::new();
+    let mut told = Vec::new();
     for family in ["modern", "legacy"] {
         for investigator in [false, true] {
             for todos in [false, true] {
@@ -131,12 +135,13 @@ fn every_way_of_working() {
                 let situation = Situation { family, ..situation(&tools) };
                 let text = section(&inputs, situation, Section::PrimaryWorkflows);
                 let (work, _) = text.split_once("\n\n## A new program").unwrap();
-                told +=
-                    &format!("=== {family}, investigator {investigator}, todos {todos}\n{work}\n");
+                told.push(format!(
+                    "=== {family}, investigator {investigator}, todos {todos}\n{work}"
+                ));
             }
         }
     }
-    assert_snapshot!("ways_of_working", told);
+    assert_snapshot!("ways_of_working", told.join("\n"));
 }
 
 #[test]
@@ -227,11 +232,10 @@ fn words_of_ones_own() {
     let own = |words: &str, tools: &[&str]| {
         let inputs = PromptInputs {
             custom: Some(words.into()),
-            memory: "M".into(),
             plans_directory: "/{mode}".into(),
             ..equipped()
         };
-        text(&inputs, situation(tools))
+        text(&inputs, Situation { memory: "M", ..situation(tools) })
     };
     let table = [
         ("MY WORDS ${glob_ToolName} ${zz} {mode}", "MY WORDS glob ${zz} {mode}\n\nM"),
@@ -288,13 +292,13 @@ proptest! {
         let modes = [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan];
         let base = if on(0) { equipped() } else { inputs() };
         let inputs = PromptInputs {
-            interactive: on(1), git: on(2), brief_output: on(3), memory,
+            interactive: on(1), git: on(2), brief_output: on(3),
             sandbox: [Sandbox::None, Sandbox::Seatbelt, Sandbox::Container][usize::from(flags >> 14) % 3],
             ..base
         };
         let plan = on(5).then_some(Path::new("/p.md"));
         let family = if on(4) { "modern" } else { "legacy" };
-        let situation = Situation { mode: modes[mode], family, tools: &chosen, approved_plan: plan, topic: None };
+        let situation = Situation { mode: modes[mode], family, tools: &chosen, approved_plan: plan, topic: None, memory: &memory };
         let prompt = system_prompt(&inputs, situation);
         for (section, text) in prompt.sections() {
             prop_assert!(!text.is_empty() && text == text.trim(), "{section:?}");

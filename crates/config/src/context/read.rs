@@ -1,10 +1,11 @@
 //! Reading context files, with their imports and within bounds.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::ContextFile;
 use super::search::boundary;
-use crate::files;
+use crate::files::{self, FileIdentity};
 use crate::imports::{self, ImportFailure, ImportFormat};
 
 /// How much of one file is read, in bytes.
@@ -21,9 +22,16 @@ pub(super) struct Loader<'a> {
     pub(super) warnings: Vec<String>,
 }
 
+/// A context file as it was read.
+pub(super) struct Read {
+    pub(super) file: ContextFile,
+    /// What it has brought along.
+    pub(super) imported: HashSet<FileIdentity>,
+}
+
 impl Loader<'_> {
     /// Reads one file; `None` when it is empty or cannot be used, which a warning tells.
-    pub(super) fn load(&mut self, path: &Path) -> Option<ContextFile> {
+    pub(super) fn load(&mut self, path: &Path) -> Option<Read> {
         let read = match files::read_text_lossy(path, MAX_FILE_BYTES) {
             Ok(read) => read,
             Err(error) => return self.skip(path, &files::node_message(&error)),
@@ -32,7 +40,8 @@ impl Loader<'_> {
             return self.skip(path, "it is not a text file");
         }
         let text = read.text.strip_prefix('\u{feff}').unwrap_or(&read.text);
-        let mut text = self.expand(path, text).trim().to_owned();
+        let mut imported = HashSet::new();
+        let mut text = self.expand(path, text, &mut imported).trim().to_owned();
         if text.is_empty() {
             return None;
         }
@@ -43,17 +52,17 @@ impl Loader<'_> {
             return self.skip(path, "all context files together are too large");
         }
         self.bytes += text.len();
-        Some(ContextFile { path: path.to_owned(), text })
+        Some(Read { file: ContextFile { path: path.to_owned(), text }, imported })
     }
 
-    fn skip(&mut self, path: &Path, reason: &str) -> Option<ContextFile> {
+    fn skip(&mut self, path: &Path, reason: &str) -> Option<Read> {
         let path = path.display();
         self.warnings.push(format!("Context file {path} was not loaded: {reason}."));
         None
     }
 
-    /// Expands imports. They may reach everything in the file's project, by real path.
-    fn expand(&self, path: &Path, text: &str) -> String {
+    /// Expands imports, and notes them. They may reach everything in the file's project, by real path.
+    fn expand(&self, path: &Path, text: &str, imported: &mut HashSet<FileIdentity>) -> String {
         // Almost no context file imports anything; then nothing of the following is needed.
         if !text.contains('@') && self.format == ImportFormat::Tree {
             return text.to_owned();
@@ -61,7 +70,11 @@ impl Loader<'_> {
         let Some(folder) = path.parent() else { return text.to_owned() };
         let root = boundary(folder, self.markers).unwrap_or_else(|| folder.to_owned());
         let real_root = files::real_path_or_given(&root);
-        let mut read = |path: &Path| read_import(path, &root, &real_root);
+        let mut read = |path: &Path| {
+            let text = read_import(path, &root, &real_root)?;
+            imported.extend(files::identity(path));
+            Ok(text)
+        };
         imports::expand(text, folder, self.format, &mut read)
     }
 }

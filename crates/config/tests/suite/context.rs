@@ -264,3 +264,72 @@ fn private_notes() {
     case.home.write("notes/MEMORY.md", "new");
     assert_eq!(discover().as_deref(), Some("new"));
 }
+
+#[test]
+fn a_file_that_another_brings_along_is_told_once() {
+    let case = Case::new();
+    let home = &case.home;
+    home.write("work/.git/HEAD", "");
+    home.write("work/GEMINI.md", "mine @AGENTS.md @lib/AGENTS.md");
+    home.write("work/AGENTS.md", "common");
+    home.write("work/lib/AGENTS.md", "lib");
+    home.write("work/lib/GEMINI.md", "lib too");
+    let mut files = case.discover();
+    assert_eq!(case.names(&files.project), ["work/GEMINI.md"]);
+    assert_eq!(files.project[0].text.matches("common").count(), 1);
+    let found = files.jit(&case.options(), &home.path("work/lib/x.rs"));
+    assert_eq!(case.names(&found), ["work/lib/GEMINI.md"]);
+}
+
+#[test]
+fn files_that_bring_each_other_along_are_not_lost() {
+    let case = Case::new();
+    case.home.write("work/AGENTS.md", "a @GEMINI.md");
+    case.home.write("work/GEMINI.md", "g @AGENTS.md");
+    let files = case.discover();
+    assert_eq!(case.names(&files.project), ["work/GEMINI.md"]);
+    assert!(files.project[0].text.contains("<!-- Imported from: AGENTS.md -->\na "));
+    case.home.write("work/GEMINI.md", "g @GEMINI.md");
+    case.home.write("work/AGENTS.md", "a");
+    assert_eq!(case.names(&case.discover().project), ["work/AGENTS.md", "work/GEMINI.md"]);
+}
+
+#[test]
+fn an_import_that_fails_brings_nothing_along() {
+    let case = Case::new();
+    case.home.write("work/GEMINI.md", "`@AGENTS.md` me@AGENTS.md");
+    case.home.write("work/AGENTS.md", "a");
+    assert_eq!(case.names(&case.discover().project), ["work/AGENTS.md", "work/GEMINI.md"]);
+}
+
+#[test]
+fn every_file_has_an_origin() {
+    let mut case = Case::new();
+    let home = &case.home;
+    home.write("home/.gemini/AGENTS.md", "mine");
+    home.write("notes/MEMORY.md", "notes");
+    home.write("work/.git/HEAD", "");
+    home.write("work/GEMINI.md", "root");
+    home.write("work/lib/GEMINI.md", "lib");
+    home.write("work/told/GEMINI.md", "told");
+    case.workspace = vec![home.work()];
+    let notes = home.path("notes");
+    let options = ContextOptions { private_memory_dir: Some(notes), ..case.options() };
+    let mut files = context::discover(&options);
+    files.note_told([home.path("work/told/GEMINI.md"), home.path("work/no/GEMINI.md")]);
+    for path in ["work/lib/x", "work/told/x"] {
+        files.jit(&options, &home.path(path));
+    }
+    let origins: Vec<_> =
+        files.by_origin().map(|(origin, files)| (origin.title(), case.names(files))).collect();
+    let one = |name: &str| vec![name.to_owned()];
+    assert_eq!(
+        origins,
+        [
+            ("Global", one("home/.gemini/AGENTS.md")),
+            ("Private Project Memory", one("notes/MEMORY.md")),
+            ("Project", one("work/GEMINI.md")),
+            ("Subfolders", one("work/lib/GEMINI.md")),
+        ]
+    );
+}

@@ -2,18 +2,18 @@
 //! model.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pollux_agent::{Section, Situation, Toolset, system_prompt};
-use pollux_config::{Environment, context};
+use pollux_config::Environment;
 use pollux_models::names;
 use pollux_protocol::{Declaration, Limits, SelectContext, SharedMode, estimate};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, PromptArguments};
-use crate::assemble::tell_warnings;
 use crate::exit::Failure;
 use crate::headless::harmless;
+use crate::memory::Memory;
 use crate::setup::{Beginning, Setup, Start};
 
 /// Stands for the session that never was, in the paths that name one.
@@ -59,21 +59,27 @@ pub(crate) async fn answer(
 async fn look(setup: &Setup) -> Result<Shown, Failure> {
     let wishes = setup.prompt_wishes()?;
     let (model, limits, family) = chosen(setup).await;
-    let files = Arc::new(Mutex::new(context::discover(&setup.context_options())));
-    tell_warnings(&files);
+    let memory = Arc::new(Memory::read(setup));
     let tool_context =
-        Arc::new(setup.tool_context(SESSION, &files, SharedMode::new(setup.mode), None));
+        Arc::new(setup.tool_context(SESSION, &memory, SharedMode::new(setup.mode), None));
     let toolset = Toolset::new(setup.builtin_tools(&tool_context));
     let offered = toolset.offered(&setup.policy(SESSION), setup.mode, &model, limits);
     let tools = offered.declarations();
     let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let inputs = setup.prompt_inputs(SESSION, &files, &wishes);
-    let situation =
-        Situation { mode: setup.mode, family, tools: &offered, approved_plan: None, topic: None };
+    let inputs = setup.prompt_inputs(SESSION, &wishes);
+    let told = memory.told().system();
+    let situation = Situation {
+        mode: setup.mode,
+        family,
+        tools: &offered,
+        approved_plan: None,
+        topic: None,
+        memory: &told,
+    };
     let prompt = system_prompt(&inputs, situation);
     let sections = prompt.sections().map(|(section, text)| (section, text.to_owned())).collect();
     let (mode, interactive) = (setup.mode.as_str(), setup.interactive);
-    let context = setup.session_context(&files).render();
+    let context = setup.session_context(&memory).render();
     Ok(Shown { model, family, mode, interactive, sections, tools, context })
 }
 
@@ -119,23 +125,28 @@ fn in_json(shown: &Shown) -> Value {
 
 fn in_words(shown: &Shown) -> String {
     let talk = if shown.interactive { "interactive" } else { "headless" };
-    let mut text = format!(
-        "Model: {} ({}). Mode: {}, {talk}.\n\n{:>7}  tokens, estimated\n{:>7}  system instruction\n",
-        harmless(&shown.model),
-        shown.family,
-        shown.mode,
-        total(shown),
-        system_tokens(shown),
+    let (model, family, mode) = (harmless(&shown.model), shown.family, shown.mode);
+    let figure = |tokens: u64, what: &str| format!("{tokens:>7}  {what}");
+    let mut lines = vec![
+        format!("Model: {model} ({family}). Mode: {mode}, {talk}.\n"),
+        figure(total(shown), "tokens, estimated"),
+        figure(system_tokens(shown), "system instruction"),
+    ];
+    let sections = shown.sections.iter();
+    lines.extend(
+        sections
+            .clone()
+            .map(|(section, text)| figure(tokens(text), &format!("  {}", section.name()))),
     );
-    for (section, words) in &shown.sections {
-        text += &format!("{:>7}    {}\n", tokens(words), section.name());
-    }
-    text += &format!("{:>7}  {} tools\n", tool_tokens(shown), shown.tools.len());
-    text += &format!("{:>7}  first message\n", tokens(&shown.context));
-    for (section, words) in &shown.sections {
-        text += &format!("\n----- {} -----\n{}\n", section.name(), harmless(words));
-    }
-    text + &format!("\n----- first message -----\n{}\n", harmless(&shown.context))
+    lines.push(figure(tool_tokens(shown), &format!("{} tools", shown.tools.len())));
+    lines.push(figure(tokens(&shown.context), "first message"));
+    let texts = sections.map(|(section, text)| (section.name(), text.as_str()));
+    lines.extend(
+        texts
+            .chain([("first message", shown.context.as_str())])
+            .map(|(name, text)| format!("\n----- {name} -----\n{}", harmless(text))),
+    );
+    lines.join("\n") + "\n"
 }
 
 fn system_tokens(shown: &Shown) -> u64 {

@@ -303,7 +303,8 @@ fn the_screen_in_the_docs_is_what_is_shown() {
     let transcript = String::from_utf8(asking.terminal.transcript()).unwrap();
     let last = transcript.find("Allowed: ").unwrap();
     let end = last + transcript[last..].find('\n').unwrap();
-    let shown = transcript[..end].replace('\r', "").replace(&root, "/home/you").replace(&name, "you");
+    let shown =
+        transcript[..end].replace('\r', "").replace(&root, "/home/you").replace(&name, "you");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/consent.md");
     let page = fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();

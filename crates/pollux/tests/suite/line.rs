@@ -12,8 +12,8 @@ use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
 const SOON: Duration = Duration::from_secs(10);
 
 /// A conversation that has said its greeting.
-struct Talk {
-    stage: Stage,
+pub(super) struct Talk {
+    pub(super) stage: Stage,
     terminal: Terminal,
 }
 
@@ -22,7 +22,7 @@ impl Talk {
         Self::start(Stage::with(replies), |program| program)
     }
 
-    fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Self {
+    pub(super) fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Self {
         let terminal = change(stage.pollux(&[])).in_terminal(40, 100);
         let talk = Self { stage, terminal };
         talk.wait_for_text("Ctrl-D ends.");
@@ -30,22 +30,22 @@ impl Talk {
         talk
     }
 
-    fn wait_for_text(&self, text: &str) {
+    pub(super) fn wait_for_text(&self, text: &str) {
         self.terminal.wait_for_text(text, SOON);
     }
 
     /// Waits until the last line on the screen is an empty prompt.
-    fn wait_for_prompt(&self) {
+    pub(super) fn wait_for_prompt(&self) {
         self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
     }
 
-    fn type_line(&self, line: &str) {
+    pub(super) fn type_line(&self, line: &str) {
         self.terminal.send(line);
         self.terminal.send_key(Key::Enter);
     }
 
     /// Ends the conversation and gives everything that was printed.
-    fn end(self) -> String {
+    pub(super) fn end(self) -> String {
         self.leave().1
     }
 

@@ -47,8 +47,9 @@ fn what_is_shown_is_what_is_sent() {
     fs::create_dir(stage.home.project().join(".git")).unwrap();
     let sent = told_with(&stage, &[]);
     let request = stage.requests().remove(0);
-    let stage_files = stage.session_files();
-    stage_files.iter().for_each(|file| fs::remove_file(file).unwrap());
+    for file in stage.session_files() {
+        fs::remove_file(file).unwrap();
+    }
     let shown = in_json(&stage, &["-m", MODEL]);
     let sections = shown["system"]["sections"].as_array().unwrap();
     let text: Vec<&str> = sections.iter().map(|one| one["text"].as_str().unwrap()).collect();
