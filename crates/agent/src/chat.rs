@@ -47,7 +47,7 @@ pub(crate) struct Answer {
     pub(crate) end: Result<(), ModelError>,
     /// The model that was asked, by its name.
     pub(crate) model: String,
-    /// A program stepped in.
+    /// Somebody stepped in.
     pub(crate) interference: Option<Interference>,
 }
 
@@ -76,10 +76,13 @@ impl Chat {
     }
 
     /// Sends the request until an answer is usable, the attempts are used up, or `cancel` is.
+    ///
+    /// `guarded`: an answer that goes round in circles is cut off.
     pub(crate) async fn ask(
         &self,
         choice: &Choice,
         request: Request,
+        guarded: bool,
         cancel: &CancellationToken,
     ) -> Answer {
         let answers_results = request
@@ -89,7 +92,7 @@ impl Chat {
         let mut sent = request.clone();
         let mut attempt = 1;
         loop {
-            let mut answer = self.attempt(choice, sent.clone(), cancel).await;
+            let mut answer = self.attempt(choice, sent.clone(), guarded, cancel).await;
             if answer.interference.is_some() {
                 return answer;
             }
@@ -141,6 +144,7 @@ impl Chat {
         &self,
         choice: &Choice,
         request: Request,
+        guarded: bool,
         cancel: &CancellationToken,
     ) -> Answer {
         let mut turn = Turn::new(&request.prompt_id, jiff::Timestamp::now().as_millisecond());
@@ -154,7 +158,7 @@ impl Chat {
         let opened =
             self.watch.open(&mut asked, cancel, |request| model.stream(request, cancel.clone()));
         let drained = match opened.await {
-            Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), cancel).await,
+            Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), guarded, cancel).await,
             Err(error) => Err(error),
         };
         self.watch.close(&asked, &turn, drained.as_ref().err()).await;
@@ -167,14 +171,14 @@ impl Chat {
         }
     }
 
-    /// The answer where a program stepped in. What was blocked makes no calls.
+    /// The answer where somebody stepped in. What was blocked or cut off makes no calls.
     async fn interfered(&self, model: &str, mut turn: Turn, interference: Interference) -> Answer {
-        if let Interference::Blocked(answer) = &interference {
+        if !matches!(interference, Interference::Stopped(_)) {
             turn.forget_calls();
-            if let Some(answer) = answer {
-                for event in turn.take(answer.as_ref().clone()) {
-                    self.emitter.emit(event).await;
-                }
+        }
+        if let Interference::Blocked(Some(answer)) = &interference {
+            for event in turn.take(answer.as_ref().clone()) {
+                self.emitter.emit(event).await;
             }
         }
         Answer { turn, end: Ok(()), model: model.to_owned(), interference: Some(interference) }
@@ -186,6 +190,7 @@ impl Chat {
         mut stream: ChunkStream,
         turn: &mut Turn,
         told: Option<&Value>,
+        guarded: bool,
         cancel: &CancellationToken,
     ) -> Result<Option<Interference>, ModelError> {
         loop {
@@ -202,7 +207,14 @@ impl Chat {
                         Err(interference) => return Ok(Some(interference)),
                     };
                     for event in turn.take(chunk) {
+                        let found = match &event {
+                            Event::Text(words) if guarded => turn.hear(words),
+                            _ => None,
+                        };
                         self.emitter.emit(event).await;
+                        if let Some(found) = found {
+                            return Ok(Some(Interference::Looped(found)));
+                        }
                     }
                     if turn.is_too_long() {
                         let message = format!(

@@ -14,6 +14,7 @@ mod emitter;
 mod handle;
 mod hook_events;
 mod instruction;
+mod loop_guard;
 mod masking;
 mod memory;
 mod prompt;

@@ -11,8 +11,8 @@ use pollux_policy::Policy;
 use pollux_protocol::{
     Adjustments, ApprovalMode, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event,
     FinishedCall, History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole,
-    Models, Operator, Part, PromptOutcome, Record, Request, SelectContext, Severity, SharedMode,
-    ToolErrorKind, TurnLimit,
+    Models, Operator, Part, PromptOutcome, Record, Request, Severity, SharedMode, ToolErrorKind,
+    TurnLimit,
 };
 
 use crate::beside::{Conversation, WatchedModels};
@@ -21,6 +21,7 @@ use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
 use crate::instruction::Instruction;
+use crate::loop_guard::{Finding, LoopGuard};
 use crate::masking::{Masking, MaskingOptions};
 use crate::memory::SharedMemory;
 use crate::prompt::PromptInputs;
@@ -29,6 +30,8 @@ use crate::steering::Steering;
 use crate::toolset::SharedToolset;
 
 mod answers;
+mod choice;
+mod guarded;
 mod hooked;
 
 /// Marks an answer that was cut short, for the model that reads it later.
@@ -74,6 +77,8 @@ pub struct SessionParts {
     pub max_turns: Option<u64>,
     /// When old results of tools become short.
     pub masking: MaskingOptions,
+    /// Loops are looked for.
+    pub loop_detection: bool,
     /// The user's programs.
     pub hooks: Hooks,
     /// Makes ids for new entries.
@@ -92,6 +97,7 @@ pub struct Session {
     pub(crate) inputs: Arc<CallInputs>,
     grants: Grants,
     masking: Masking,
+    guard: LoopGuard,
     pub(crate) hooks: HookEvents,
     /// What programs said when the session began, for the first prompt.
     opening: Option<String>,
@@ -103,6 +109,14 @@ pub struct Session {
 enum End {
     Outcome(PromptOutcome),
     Log(JournalError),
+}
+
+/// What an answer asks for.
+enum Answered {
+    /// Calls to run; none when the model is done.
+    Calls(Vec<Call>),
+    /// It went round in circles and was cut off.
+    Looped(Finding),
 }
 
 impl From<JournalError> for End {
@@ -130,6 +144,7 @@ impl Session {
             inputs: Arc::default(),
             grants: Grants::default(),
             masking,
+            guard: LoopGuard::default(),
         }
     }
 
@@ -193,7 +208,9 @@ impl Session {
         let text = match outcome {
             PromptOutcome::Failed(error) => Some(error.message.clone()),
             PromptOutcome::InvalidStream(reason) => Some(reason.message().to_owned()),
-            PromptOutcome::FatalTool { message, .. } => Some(message.clone()),
+            PromptOutcome::FatalTool { message, .. } | PromptOutcome::Loop(message) => {
+                Some(message.clone())
+            }
             _ => None,
         };
         if let Some(text) = text {
@@ -218,6 +235,7 @@ impl Session {
         self.answers.clear();
         let parts = self.opened(parts).await?;
         let prompt = hooked::words(&parts);
+        self.guard = LoopGuard::new(prompt_id, &prompt);
         self.take_prompt(prompt_id, parts, display, cancel).await?;
         if let Some(loading) = self.parts.loading.clone()
             && cancel.run_until_cancelled(loading).await.is_some()
@@ -238,7 +256,14 @@ impl Session {
             }
             self.before_compression(cancel).await;
             self.parts.emitter.emit(Event::TurnStarted { turn: self.turns }).await;
-            let calls = self.ask(prompt_id, &choice, cancel).await?;
+            let calls = match self.ask(prompt_id, &choice, cancel).await? {
+                Answered::Calls(calls) => calls,
+                Answered::Looped(found) => {
+                    let hint = self.looped(found, None, operator).await?;
+                    self.say(vec![hint], None).await?;
+                    continue;
+                }
+            };
             if calls.is_empty() {
                 // Words that came while the model finished are work of their own.
                 let words = self.steering.take_with_words();
@@ -314,56 +339,35 @@ impl Session {
         Ok(())
     }
 
-    async fn choose(&mut self) -> Result<Choice, ModelError> {
-        let started = Instant::now();
-        let context = SelectContext {
-            requested: self.parts.requested_model.clone(),
-            mode: self.mode(),
-            beside: None,
-        };
-        let chosen = self.parts.models.select(&context).await;
-        let (model, source) = match &chosen {
-            Ok(choice) => (choice.name.clone(), choice.reason.clone()),
-            Err(_) => (context.requested.clone(), "router-exception".to_owned()),
-        };
-        let measure = Measurement::ModelRouting {
-            requested: context.requested,
-            model: model.clone(),
-            source: source.clone(),
-            latency: started.elapsed(),
-            error: chosen.as_ref().err().map(ToString::to_string),
-            mode: self.mode(),
-        };
-        self.parts.emitter.measure(measure).await;
-        let choice = chosen?;
-        if self.told_model.as_ref() != Some(&model) {
-            self.told_model = Some(model.clone());
-            self.parts.emitter.emit(Event::ModelChosen { model, reason: source }).await;
-        }
-        Ok(choice)
-    }
-
-    /// One request and its answer. Gives the calls to run; none when the model is done.
+    /// One request and its answer.
     async fn ask(
         &mut self,
         prompt_id: &str,
         choice: &Choice,
         cancel: &CancellationToken,
-    ) -> Result<Vec<Call>, End> {
+    ) -> Result<Answered, End> {
         if let Some(masked) = self.masking.apply(&mut self.parts.history).await {
             self.parts.emitter.measure(masked).await;
         }
         let request = self.request(prompt_id, choice)?;
         let copied = self.instruction.copy_to(self.parts.prompt_copy.as_deref()).await;
         copied.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
-        let answer = self.parts.chat.ask(choice, request, cancel).await;
+        let guarded = self.parts.loop_detection;
+        let answer = self.parts.chat.ask(choice, request, guarded, cancel).await;
         let id = self.new_id();
-        if let Some(Interference::Stopped(reason)) = answer.interference.clone() {
-            self.take_cut_short(id, answer).await?;
-            return Err(End::Outcome(PromptOutcome::Stopped(reason)));
+        match answer.interference.clone() {
+            Some(Interference::Stopped(reason)) => {
+                self.take_cut_short(id, answer).await?;
+                return Err(End::Outcome(PromptOutcome::Stopped(reason)));
+            }
+            Some(Interference::Looped(found)) => {
+                self.take_cut_short(id, answer).await?;
+                return Ok(Answered::Looped(found));
+            }
+            Some(Interference::Blocked(_)) | None => {}
         }
         match answer.end {
-            Ok(()) => self.take_answer(id, answer).await,
+            Ok(()) => Ok(Answered::Calls(self.take_answer(id, answer).await?)),
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
@@ -443,14 +447,18 @@ impl Session {
                 stop @ Directive::Stop(_) => batch.directives.push(stop),
             }
         }
-        self.take_responses(&batch).await?;
+        let guarded = self.look_for_loops(&batch, operator, cancel).await;
+        self.take_responses(&batch, guarded.as_ref().ok().cloned().flatten()).await?;
+        guarded?;
         Ok(batch)
     }
 
-    async fn take_responses(&mut self, batch: &Batch) -> Result<(), End> {
+    /// `hint` is ours, for the model.
+    async fn take_responses(&mut self, batch: &Batch, hint: Option<Part>) -> Result<(), End> {
         let responses =
             batch.finished.iter().flat_map(|finished| finished.response.iter().cloned());
-        let parts: Vec<Part> = self.steering.take().into_iter().chain(responses).collect();
+        let parts: Vec<Part> =
+            self.steering.take().into_iter().chain(hint).chain(responses).collect();
         let id = self.new_id();
         self.record(Record::Responses { id: id.clone(), parts: parts.clone() }).await?;
         self.parts.history.push_responses(id, parts);

@@ -8,6 +8,7 @@ use pollux_protocol::{
 };
 use serde_json::{Value, json};
 
+use crate::loop_guard::{Chant, Finding};
 use crate::validity::{StreamEnd, judge};
 
 /// Bytes of one answer; a model that goes on after that is not going to end.
@@ -41,6 +42,7 @@ pub(crate) struct Turn {
     made_up: usize,
     /// Bytes taken in so far.
     bytes: usize,
+    chant: Chant,
 }
 
 impl Turn {
@@ -135,6 +137,11 @@ impl Turn {
     /// The answer is longer than any that can be meant.
     pub(crate) fn is_too_long(&self) -> bool {
         self.bytes > LONGEST_ANSWER
+    }
+
+    /// The words have begun to repeat themselves. To be asked about each text once, as it comes.
+    pub(crate) fn hear(&mut self, words: &str) -> Option<Finding> {
+        self.chant.hear(words)
     }
 
     /// The id, or the id with a number when another call of the answer has it.

@@ -181,6 +181,7 @@ impl Setup {
             memory: memory.told(),
             prompt_copy: wishes.copy,
             max_turns: settings.model.max_session_turns,
+            loop_detection: !settings.model.loop_detection_disabled,
             masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.into_context(memory),

@@ -10,6 +10,7 @@
 //! | 52 | broken settings |
 //! | 53 | the limit of turns was reached |
 //! | 54 | a tool or the session log failed fatally (the disk is full) |
+//! | 56 | the model went round in circles |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
 
@@ -71,6 +72,13 @@ impl Failure {
         Self::new("FatalTurnLimitedError", 53, message)
     }
 
+    pub(crate) fn looped(details: &str) -> Self {
+        let message = format!(
+            "Loop detected, stopping execution. {details} Go on with --resume latest and other words, or set model.disableLoopDetection in settings.json."
+        );
+        Self::new("FatalLoopDetectedError", 56, message)
+    }
+
     pub(crate) fn tool(message: impl Into<String>) -> Self {
         Self::new("FatalToolExecutionError", 54, message)
     }
@@ -103,6 +111,7 @@ impl Failure {
             }
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
+            PromptOutcome::Loop(details) => Some(Self::looped(details)),
             PromptOutcome::FatalTool { tool, message } => {
                 Some(Self::tool(format!("Error executing tool {tool}: {message}")))
             }
@@ -144,6 +153,7 @@ mod tests {
             ),
             (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Network, "down")), Some((1, 1))),
             (PromptOutcome::LogFailed("full".into()), Some((54, 54))),
+            (PromptOutcome::Loop("again".into()), Some((56, 56))),
         ];
         for (outcome, expected) in outcomes {
             let failure = Failure::outcome(&outcome);

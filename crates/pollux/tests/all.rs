@@ -23,6 +23,7 @@ mod suite {
     mod interrupts;
     mod line;
     mod r#loop;
+    mod loop_guard;
     mod masking;
     mod memory;
     mod network;

@@ -68,6 +68,8 @@ pub enum PromptOutcome {
     TurnLimit(TurnLimit),
     /// A tool or hook ended it on purpose, for this reason.
     Stopped(String),
+    /// The model went round in circles, and a hint did not help. What shows it.
+    Loop(String),
     /// A tool failed in a way that ends the run (the disk is full).
     FatalTool {
         /// The tool.

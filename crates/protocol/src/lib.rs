@@ -65,7 +65,8 @@ pub use record::{CallRecord, MessageRecord, Record};
 pub use side::SideModels;
 pub use telemetry::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, FileOperation, FileOperationKind,
-    HookCallMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure, WebFetchFallback,
+    HookCallMeasure, LoopKind, LoopMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure,
+    WebFetchFallback,
 };
 pub use tool::{
     Args, AwaitedInput, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation,

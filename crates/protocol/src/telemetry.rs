@@ -170,6 +170,45 @@ impl WebFetchFallback {
     }
 }
 
+/// How a loop shows itself. The strings are those of telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopKind {
+    /// Calls that keep giving the same, or nothing.
+    Calls,
+    /// Words that come back again and again.
+    Chant,
+    /// Another model says so.
+    Judged,
+}
+
+impl LoopKind {
+    /// The word of telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Calls => "consecutive_identical_tool_calls",
+            Self::Chant => "chanting_identical_sentences",
+            Self::Judged => "llm_detected_loop",
+        }
+    }
+}
+
+/// The model goes round in circles.
+#[derive(Debug, Clone)]
+pub struct LoopMeasure {
+    /// How it shows.
+    pub kind: LoopKind,
+    /// The prompt.
+    pub prompt_id: String,
+    /// How many loops the prompt has led to, this one included.
+    pub count: u32,
+    /// Of one that was judged: the model that had the last word.
+    pub confirmed_by: Option<String>,
+    /// Of one that was judged: why.
+    pub analysis: Option<String>,
+    /// Of one that was judged: how sure the model is, from 0 to 1.
+    pub confidence: Option<f64>,
+}
+
 /// One figure.
 #[derive(Debug, Clone)]
 pub enum Measurement {
@@ -288,6 +327,24 @@ pub enum Measurement {
         mode: ApprovalMode,
         /// How long.
         duration: Duration,
+    },
+    /// A loop was found.
+    LoopDetected(LoopMeasure),
+    /// The person does not want loops to be looked for in this session.
+    LoopDetectionDisabled {
+        /// The prompt.
+        prompt_id: String,
+    },
+    /// A model was asked whether the work goes round in circles.
+    LoopCheck {
+        /// The prompt.
+        prompt_id: String,
+        /// How sure the first model is.
+        confidence: f64,
+        /// The second model.
+        second_model: String,
+        /// How sure it is; none when it was not asked.
+        second_confidence: Option<f64>,
     },
     /// A conversation has ended.
     ConversationFinished {

@@ -14,6 +14,7 @@ use crate::service::Asked;
 
 mod hooks;
 mod languages;
+mod loops;
 mod requests;
 
 pub(crate) use hooks::short_name;
@@ -158,6 +159,11 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
                 format!("Approval mode {mode} was active for {duration}ms."),
                 pairs([("mode", json!(mode.as_str())), ("duration_ms", json!(duration))]),
             )
+        }
+        Measurement::LoopDetected(found) => loops::detected(found),
+        Measurement::LoopDetectionDisabled { prompt_id } => loops::disabled(prompt_id),
+        Measurement::LoopCheck { prompt_id, confidence, second_model, second_confidence } => {
+            loops::checked(prompt_id, *confidence, second_model, *second_confidence)
         }
         Measurement::ConversationFinished { mode, turns } => LogEvent::new(
             event::CONVERSATION_FINISHED,

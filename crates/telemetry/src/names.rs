@@ -25,6 +25,9 @@ pub(crate) mod event {
     pub(crate) const CONVERSATION_FINISHED: &str = "gemini_cli.conversation_finished";
     pub(crate) const EDIT_STRATEGY: &str = "gemini_cli.edit_strategy";
     pub(crate) const WEB_FETCH_FALLBACK: &str = "gemini_cli.web_fetch_fallback_attempt";
+    pub(crate) const LOOP_DETECTED: &str = "loop_detected";
+    pub(crate) const LOOP_DETECTION_DISABLED: &str = "loop_detection_disabled";
+    pub(crate) const LOOP_CHECK: &str = "gemini_cli.llm_loop_check";
     pub(crate) const MODE_SWITCH: &str = "gemini_cli.plan.approval_mode_switch";
     pub(crate) const MODE_DURATION: &str = "gemini_cli.plan.approval_mode_duration";
 }

@@ -11,14 +11,17 @@ use serde_json::Value;
 
 use super::Chat;
 use crate::hook_events::HookEvents;
+use crate::loop_guard::Finding;
 
-/// A program did not let a request or its answer go its way.
+/// A request or its answer was not let go its way: by a program, or by the loop guard.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Interference {
     /// All work is to stop, for this reason.
     Stopped(String),
     /// This was not let through; the answer, if there is one, stands in its place.
     Blocked(Option<Box<Chunk>>),
+    /// The answer went round in circles and was cut off.
+    Looped(Finding),
 }
 
 /// The programs around the requests of a conversation.

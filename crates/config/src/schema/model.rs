@@ -14,7 +14,7 @@ pub(super) static TABLE: &[Setting] = &[
     integer("model.maxSessionTurns", -1, "Turns after which a session ends; negative for no limit."),
     unset("model.summarizeToolOutput", Kind::Map(&Kind::Record(&records::SUMMARY)), "Tools whose long output is summarised, with their budget.").idle(),
     fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed.").restart().idle(),
-    boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart().idle(),
+    boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
     boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is.").idle(),
 
     // The built-in tables live with the models; files add to them.

@@ -59,6 +59,9 @@ enum Line<'a> {
     },
 }
 
+/// The words that callers of Gemini CLI know.
+const LOOP_DETECTED: &str = "Loop detected, stopping execution";
+
 impl StreamJsonOutput {
     /// `raw`: leave escape sequences in the model's words.
     pub(crate) fn new(raw: bool) -> Self {
@@ -104,6 +107,10 @@ impl Output for StreamJsonOutput {
     fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
         if let Some(PromptOutcome::InvalidStream(reason)) = ending.outcome {
             let (severity, message) = ("error", reason.message());
+            write(out, &Line::Error { timestamp: now(), severity, message });
+        }
+        if let Some(PromptOutcome::Loop(_)) = ending.outcome {
+            let (severity, message) = ("warning", LOOP_DETECTED);
             write(out, &Line::Error { timestamp: now(), severity, message });
         }
         let failed = ending.failure.is_some()

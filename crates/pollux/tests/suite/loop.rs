@@ -216,6 +216,8 @@ fn a_prompt_ends_after_a_hundred_turns() {
         let pattern = format!("{}*", request.contents().len());
         reply().call("glob", json!({"pattern": pattern}))
     });
+    // Nobody thinks that it goes round in circles.
+    stage.home.settings(&json!({"model": {"disableLoopDetection": true}}));
     let run = stage.pollux(&["-p", "go"]).timeout(Duration::from_secs(20)).run();
     assert_eq!(stage.requests().len(), 100, "{}", run.report());
 }

@@ -1,6 +1,6 @@
 use pollux_protocol::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ApprovalMode, Decision, ModelRole,
-    Usage,
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ApprovalMode, Decision, LoopKind,
+    LoopMeasure, ModelRole, Usage,
 };
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -301,4 +301,38 @@ fn masking_tells_what_it_saved() {
     assert_eq!(events[0].name, "gemini_cli.tool_output_masking");
     assert_eq!(events[0].attributes["tokens_before"], 3);
     assert_eq!(events[0].attributes["tokens_after"], 1);
+}
+
+#[test]
+fn loops_keep_their_names_without_the_common_prefix() {
+    let table = [
+        (
+            Measurement::LoopDetected(LoopMeasure {
+                kind: LoopKind::Chant,
+                prompt_id: "p".to_owned(),
+                count: 1,
+                confirmed_by: None,
+                analysis: None,
+                confidence: None,
+            }),
+            "loop_detected",
+        ),
+        (
+            Measurement::LoopDetectionDisabled { prompt_id: "p".to_owned() },
+            "loop_detection_disabled",
+        ),
+        (
+            Measurement::LoopCheck {
+                prompt_id: "p".to_owned(),
+                confidence: 0.5,
+                second_model: "m".to_owned(),
+                second_confidence: None,
+            },
+            "gemini_cli.llm_loop_check",
+        ),
+    ];
+    for (measurement, name) in table {
+        let events = events(&measurement, false);
+        assert_eq!(events.iter().map(|event| event.name).collect::<Vec<_>>(), [name]);
+    }
 }

@@ -1,0 +1,118 @@
+//! Calls that lead nowhere.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pollux_protocol::{CallStatus, FinishedCall, LoopKind, Part};
+
+use super::Finding;
+
+/// How often a call, or a round of calls, is made with the same outcome before that is a loop.
+const REPEATS: usize = 5;
+/// The longest round of calls that is recognised.
+const LONGEST_ROUND: usize = 5;
+/// Turns in a row in which every call failed.
+const FRUITLESS_TURNS: usize = 10;
+/// Characters of a tool's name in words about it.
+const SHOWN_NAME: usize = 64;
+
+/// The last calls of a prompt, each with its outcome.
+#[derive(Debug, Default)]
+pub(crate) struct CallTrail {
+    steps: VecDeque<Step>,
+    fruitless: usize,
+}
+
+/// A call and what it gave, as far as two of them can be told apart.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    call: u64,
+    outcome: u64,
+    name: String,
+}
+
+impl CallTrail {
+    /// Takes in the calls of one turn, in the order in which the model made them.
+    pub(crate) fn turn<'a>(
+        &mut self,
+        finished: impl IntoIterator<Item = &'a FinishedCall>,
+    ) -> Option<Finding> {
+        let (mut calls, mut failed) = (0, 0);
+        let mut found = None;
+        for one in finished {
+            calls += 1;
+            failed += usize::from(one.status == CallStatus::Error);
+            if self.steps.len() == REPEATS * LONGEST_ROUND {
+                self.steps.pop_front();
+            }
+            self.steps.push_back(Step::of(one));
+            found = found.or_else(|| self.round());
+        }
+        self.fruitless = if calls > 0 && calls == failed { self.fruitless + 1 } else { 0 };
+        found.or_else(|| (self.fruitless >= FRUITLESS_TURNS).then(fruitless))
+    }
+
+    /// The shortest round that the last steps repeat.
+    fn round(&self) -> Option<Finding> {
+        let length = (1..=LONGEST_ROUND).find(|length| self.repeats(*length))?;
+        let names: Vec<&str> = self
+            .steps
+            .iter()
+            .skip(self.steps.len() - length)
+            .map(|step| step.name.as_str())
+            .collect();
+        let details = match names[..] {
+            [name] => format!(
+                "The same call of {name} was made {REPEATS} times and gave the same result each time."
+            ),
+            _ => format!(
+                "The same calls ({}) were made {REPEATS} times in turn and gave the same results each time.",
+                names.join(", ")
+            ),
+        };
+        Some(Finding { kind: LoopKind::Calls, details })
+    }
+
+    fn repeats(&self, length: usize) -> bool {
+        let Some(start) = self.steps.len().checked_sub(length * REPEATS) else { return false };
+        (start + length..self.steps.len())
+            .all(|place| self.steps[place] == self.steps[place - length])
+    }
+}
+
+fn fruitless() -> Finding {
+    let details = format!("Every call of the last {FRUITLESS_TURNS} turns failed.");
+    Finding { kind: LoopKind::Calls, details }
+}
+
+impl Step {
+    fn of(finished: &FinishedCall) -> Self {
+        let call = &finished.call;
+        let mut outcome = DefaultHasher::new();
+        for part in &finished.response {
+            hash_part(part, &mut outcome);
+        }
+        Self {
+            call: hash((&call.name, call.args.to_string())),
+            outcome: outcome.finish(),
+            name: call.name.chars().take(SHOWN_NAME).collect(),
+        }
+    }
+}
+
+/// What a part says, without the id of its call, which is new each time.
+fn hash_part(part: &Part, hasher: &mut DefaultHasher) {
+    match part.as_response() {
+        Some(response) => {
+            response.response.to_string().hash(hasher);
+            response.parts.iter().for_each(|part| hash_part(part, hasher));
+        }
+        None => serde_json::to_string(part).unwrap_or_default().hash(hasher),
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
