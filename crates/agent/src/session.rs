@@ -9,10 +9,9 @@ use futures::future::{BoxFuture, Shared};
 use pollux_hooks::Hooks;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    Adjustments, ApprovalMode, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event,
-    FinishedCall, History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole,
-    Models, Operator, Part, PromptOutcome, Record, Request, Severity, SharedMode, ToolErrorKind,
-    TurnLimit,
+    Adjustments, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event, FinishedCall,
+    History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole, Models, Operator,
+    Part, PromptOutcome, Record, Request, Severity, SharedMode, ToolErrorKind, TurnLimit,
 };
 
 use crate::beside::{Conversation, WatchedModels};
@@ -33,6 +32,7 @@ mod answers;
 mod choice;
 mod guarded;
 mod hooked;
+mod mode;
 
 /// Marks an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
@@ -146,27 +146,6 @@ impl Session {
             masking,
             guard: LoopGuard::default(),
         }
-    }
-
-    /// The approval mode at this moment.
-    pub fn mode(&self) -> ApprovalMode {
-        self.parts.mode.get()
-    }
-
-    /// Changes the approval mode.
-    pub async fn set_mode(&mut self, mode: ApprovalMode) {
-        let from = self.parts.mode.replace(mode);
-        if from != mode {
-            self.measure_mode(from).await;
-            self.parts.emitter.measure(Measurement::ModeSwitch { from, to: mode }).await;
-        }
-    }
-
-    /// Tells how long a mode that ends has lasted.
-    async fn measure_mode(&mut self, mode: ApprovalMode) {
-        let duration = self.mode_since.elapsed();
-        self.mode_since = Instant::now();
-        self.parts.emitter.measure(Measurement::ModeDuration { mode, duration }).await;
     }
 
     /// Asks for another model from the next prompt on.
