@@ -151,7 +151,7 @@ fn what_repeats_itself_honestly_goes_on() {
     );
     let divider = format!("{}\n", "-".repeat(2000));
     let dots = format!("Chapter 1 {} 7\n", ".".repeat(300));
-    let moved: String = (0..300)
+    let moved: Vec<String> = (0..300)
         .map(|file| {
             format!(
                 "Moved src/part{file}.rs to the folder for everything that is not used any more.\n"
@@ -160,7 +160,7 @@ fn what_repeats_itself_honestly_goes_on() {
         .collect();
     let quotes = "> the same quotation again, since that is what the letter says, word by word\n"
         .repeat(100);
-    for text in [table, list, numbered, code, divider, dots, moved, quotes] {
+    for text in [table, list, numbered, code, divider, dots, moved.concat(), quotes] {
         for size in [1, 11, 4000] {
             assert_eq!(cut_at(&text, size), None, "{}", &text[..40]);
         }
@@ -221,13 +221,13 @@ fn answers_that_are_no_judgement_count_as_none() {
     {
         assert_eq!(read_judgement(&wrong), None, "{wrong}");
     }
-    assert_eq!(read_judgement(&answer(json!(1))).unwrap().confidence, 1.0);
+    assert!(read_judgement(&answer(json!(1))).is_some_and(|judgement| judgement.confidence > 0.99));
 }
 
 proptest! {
     #[test]
     fn what_never_repeats_is_never_a_chant(words in proptest::collection::vec("[a-z]{1,9}", 1..400)) {
-        let text: String = words.iter().enumerate().map(|(place, word)| format!("{word}{place} ")).collect();
+        let text = words.iter().enumerate().map(|(place, word)| format!("{word}{place} ")).collect::<Vec<_>>().concat();
         prop_assert_eq!(cut_at(&text, 13), None);
     }
 
