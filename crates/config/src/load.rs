@@ -254,14 +254,10 @@ impl Found {
     }
 
     /// What of the project takes effect only after a yes, as far as this crate knows: settings, variables,
-    /// and definition files. Empty before [`Found::look`], and at most [`consent::MAX_ITEMS`].
+    /// and definition files. Empty before [`Found::look`].
     pub fn items(&self) -> Vec<ConsentItem> {
         let settings = self.project.settings_items.iter().map(|found| &found.item);
-        settings
-            .chain(self.project.other_items.iter().flatten())
-            .take(consent::MAX_ITEMS)
-            .cloned()
-            .collect()
+        settings.chain(self.project.other_items.iter().flatten()).cloned().collect()
     }
 
     /// The project's settings as they would take part in the merge if all of them were accepted; none before

@@ -12,7 +12,7 @@ use crate::rule::{Ruling, Tier};
 
 mod guard;
 
-/// Files of one folder; what comes after them is told.
+/// Files of one folder. Where there are more, nobody knows what the others would have denied.
 const MAX_FILES: usize = 1000;
 /// Rules that a person is shown before they agree to a file of the project.
 const SHOWN_RULES: usize = 40;
@@ -25,8 +25,8 @@ pub struct PolicyPlaces<'a> {
     pub system: &'a Path,
     /// More files and folders of the administrator.
     pub admin: &'a [PathBuf],
-    /// The project's folder.
-    pub project: &'a Path,
+    /// The project's folder, when it is trusted.
+    pub project: Option<&'a Path>,
     /// Whether the person has agreed to a file of the project.
     pub accepts: &'a dyn Fn(&ConsentItem) -> bool,
 }
@@ -69,10 +69,8 @@ impl FoundPolicies {
         for path in places.user {
             found.take(Tier::User, path);
         }
-        for (path, text) in project_files(places.project) {
-            if (places.accepts)(&consent_item(places.project, &path, &text)) {
-                found.add(Tier::Workspace, &path, &text);
-            }
+        if let Some(project) = places.project {
+            found.take_project(project, places.accepts);
         }
         found.file.problems.extend(lint::shadowed(&found.file.rules));
         found
@@ -80,7 +78,8 @@ impl FoundPolicies {
 
     fn take_system(&mut self, folder: &Path, files: pollux_fs::Result<Vec<PathBuf>>) {
         match files {
-            Ok(files) => {
+            Ok(mut files) => {
+                self.cut(Tier::Admin, folder, &mut files);
                 for path in files {
                     match guard::check_file(&path) {
                         Ok(()) => self.take_file(Tier::Admin, &path),
@@ -111,11 +110,35 @@ impl FoundPolicies {
             Err(pollux_fs::Error::NotFound { .. } | pollux_fs::Error::NotADirectory { .. }) => {}
             Err(error) => self.unreadable(tier, path, &error),
             Ok(info) if info.kind == pollux_fs::EntryKind::Directory => match files(path) {
-                Ok(files) => files.iter().for_each(|path| self.take_file(tier, path)),
+                Ok(mut files) => {
+                    self.cut(tier, path, &mut files);
+                    for path in files {
+                        self.take_file(tier, &path);
+                    }
+                }
                 Err(error) => self.unreadable(tier, path, &error),
             },
             Ok(_) if is_policy(path) => self.take_file(tier, path),
             Ok(_) => {}
+        }
+    }
+
+    /// What the person has agreed to of the project's files.
+    fn take_project(&mut self, project: &Path, accepts: &dyn Fn(&ConsentItem) -> bool) {
+        let folder = project_folder(project);
+        let mut files = match files(&folder) {
+            Ok(files) => files,
+            Err(error) => return self.unreadable(Tier::Workspace, &folder, &error),
+        };
+        self.cut(Tier::Workspace, &folder, &mut files);
+        for path in files {
+            match read_text(&path) {
+                Ok(text) if accepts(&consent_item(project, &path, &text)) => {
+                    self.add(Tier::Workspace, &path, &text);
+                }
+                Ok(_) => {}
+                Err(error) => self.unreadable(Tier::Workspace, &path, &error),
+            }
         }
     }
 
@@ -128,6 +151,15 @@ impl FoundPolicies {
 
     fn add(&mut self, tier: Tier, path: &Path, text: &str) {
         self.file.extend(file::read(tier, path, text));
+    }
+
+    /// Leaves as many files as are read, and tells of the others.
+    fn cut(&mut self, tier: Tier, folder: &Path, files: &mut Vec<PathBuf>) {
+        if files.len() > MAX_FILES {
+            let message = too_many(files.len());
+            self.file.problems.push(Problem::new(folder, tier, ProblemKind::FileRead, message));
+            files.truncate(MAX_FILES);
+        }
     }
 
     fn unreadable(&mut self, tier: Tier, path: &Path, error: &pollux_fs::Error) {
@@ -164,20 +196,22 @@ fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
         })
         .collect();
     files.sort();
-    files.truncate(MAX_FILES);
     Ok(files)
 }
 
-/// The project's files with their texts.
-fn project_files(project: &Path) -> Vec<(PathBuf, String)> {
-    let files = files(&project.join(".gemini").join("policies")).unwrap_or_default();
-    files.into_iter().filter_map(|path| read_text(&path).ok().map(|text| (path, text))).collect()
+fn too_many(files: usize) -> String {
+    format!("The folder holds {files} policy files; only the first {MAX_FILES} of them are read")
+}
+
+fn project_folder(project: &Path) -> PathBuf {
+    project.join(".gemini").join("policies")
 }
 
 /// The project's policy files, to be agreed to one by one.
 pub fn consent_items(project: &Path) -> Vec<ConsentItem> {
-    let files = project_files(project);
-    files.iter().map(|(path, text)| consent_item(project, path, text)).collect()
+    let files = files(&project_folder(project)).unwrap_or_default();
+    let texts = files.iter().take(MAX_FILES).filter_map(|path| Some((path, read_text(path).ok()?)));
+    texts.map(|(path, text)| consent_item(project, path, &text)).collect()
 }
 
 fn consent_item(project: &Path, path: &Path, text: &str) -> ConsentItem {

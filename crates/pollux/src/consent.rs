@@ -42,21 +42,33 @@ pub(crate) fn pinned(beginning: &mut Beginning) -> Accepted {
         Way::Untrusted => Accepted::nothing(),
         Way::Unpinned => Accepted::everything(),
         Way::Pinned => {
-            let (store, items) = (ConsentStore::load(&beginning.places), items(beginning));
+            let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
+            items.truncate(MAX_ITEMS);
             let known = Known::of(&store, &beginning.cwd);
             taking_effect(&items, &decide(&items, known, Way::Pinned, false))
         }
     }
 }
 
-/// Everything that the folder brings. Nothing of it is in effect.
+/// What the folder brings, as much of it as is looked at; that there is more is told. Nothing of it is in effect.
 pub(crate) fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
+    let mut items = all_items(beginning);
+    if items.len() > MAX_ITEMS {
+        stderr_line(&format!(
+            "[WARNING] This folder brings {} things that need a yes; everything after the first {MAX_ITEMS} stays off.",
+            items.len()
+        ));
+        items.truncate(MAX_ITEMS);
+    }
+    items
+}
+
+fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let found: &mut Found = &mut beginning.found;
     found.look();
     let mut items = found.items();
     items.extend(crate::hooks::items(found, &beginning.cwd));
     items.extend(pollux_policy::consent_items(&beginning.cwd));
-    items.truncate(MAX_ITEMS);
     items
 }
 

@@ -52,8 +52,8 @@ pub(crate) fn read(
         user: &user,
         system: &places.system_policies(),
         admin: &paths(&arguments.admin_policy, "adminPolicyPaths"),
-        project: cwd,
-        accepts: &|item| loaded.trust.is_trusted() && accepted.accepts(item),
+        project: loaded.trust.is_trusted().then_some(cwd),
+        accepts: &|item| accepted.accepts(item),
     });
     for warning in &found.warnings {
         stderr_line(warning);

@@ -30,7 +30,7 @@ impl Disk {
             user,
             system: &self.path("no system"),
             admin,
-            project: &self.path("project"),
+            project: Some(&self.path("project")),
             accepts: &|_| accepts,
         })
     }
@@ -73,7 +73,7 @@ fn the_projects_files_count_once_they_are_agreed_to() {
         user: &[],
         system: &disk.path("no system"),
         admin: &[],
-        project: &disk.path("project"),
+        project: Some(&disk.path("project")),
         accepts: &|item| {
             seen.borrow_mut().push(item.hash.clone());
             false
@@ -109,6 +109,51 @@ fn what_everybody_can_write_is_not_the_administrators() {
     );
     assert_eq!(guard::check_folder(&disk.path("nothing")), Ok(()));
     assert_eq!(guard::check_folder(&file).unwrap_err(), "Not a directory");
+}
+
+#[test]
+fn more_files_than_are_read_is_an_error() {
+    let disk = Disk::new();
+    for number in 0..=MAX_FILES {
+        disk.write(&format!("user/{number:04}.toml"), RULE);
+    }
+    let problems = |found: FoundPolicies| -> Vec<String> {
+        let errors = found.file.problems.iter().filter(|problem| problem.is_error());
+        errors.map(ToString::to_string).collect()
+    };
+    let told = |tier: &str, folder: &str| {
+        let shown = disk.path(folder);
+        format!(
+            "[{tier}] Policy file error in {}:\n  The folder holds 1001 policy files; only the first 1000 of them are read",
+            shown.display()
+        )
+    };
+    let user = [disk.path("user")];
+    assert_eq!(problems(disk.read(&user, &[], false)), [told("USER", "user")]);
+    assert_eq!(problems(disk.read(&[], &user, false)), [told("ADMIN", "user")]);
+    let folder = disk.path("project/.gemini/policies");
+    fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    fs::rename(disk.path("user"), &folder).unwrap();
+    let expected = told("WORKSPACE", "project/.gemini/policies");
+    assert_eq!(problems(disk.read(&[], &[], true)), [expected]);
+    assert_eq!(consent_items(&disk.path("project")).len(), MAX_FILES);
+    fs::remove_file(folder.join("0000.toml")).unwrap();
+    assert_eq!(problems(disk.read(&[], &[], true)), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_file_that_cannot_be_read_is_an_error() {
+    let disk = Disk::new();
+    let folder = disk.path("project/.gemini/policies");
+    disk.write("project/.gemini/policies/a.toml", RULE);
+    disk.write("project/.gemini/policies/b.toml", &"#".repeat(MAX_BYTES + 10));
+    let found = disk.read(&[], &[], true);
+    assert_eq!(found.file.rules.len(), 1);
+    assert!(found.file.problems[0].is_error());
+    fs::remove_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink("policies", &folder).unwrap();
+    assert!(disk.read(&[], &[], true).file.problems[0].is_error(), "a loop of links");
 }
 
 #[test]
