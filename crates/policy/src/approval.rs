@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
-use pollux_fs::WriteOptions;
+use pollux_fs::{DirLock, WriteOptions};
 use pollux_protocol::ApprovalMode;
 use serde_json::Value;
 
@@ -13,6 +14,11 @@ use crate::file::{self, MAX_BYTES, PolicyFile};
 use crate::policy::Policy;
 use crate::rule::Tier;
 use crate::subject::Query;
+
+mod merge;
+
+/// How long to wait for another process that saves.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
 
 /// The file of saved approvals, in the folder of the person's policies.
 pub const FILE_NAME: &str = "auto-saved.toml";
@@ -110,37 +116,33 @@ impl Approval {
         file::read(Tier::Workspace, Path::new("this session"), &self.text)
     }
 
-    /// Keeps it in `file`. A file that is no TOML is kept beside it under another name.
+    /// Keeps it in a file, which is locked meanwhile: other processes save there too. A file that is broken is kept
+    /// beside it under another name.
     ///
     /// # Errors
-    /// When the file cannot be read or written.
+    /// When the file cannot be locked, read or written.
     pub fn save(&self, path: &Path) -> Result<(), ApprovalError> {
-        let fail = |error: pollux_fs::Error| ApprovalError {
-            tool: self.tool.clone(),
-            reason: error.to_string(),
-        };
-        let old = match pollux_fs::read_text(path, MAX_BYTES as u64) {
+        self.merge_into(path)
+            .map_err(|error| ApprovalError { tool: self.tool.clone(), reason: error.to_string() })
+    }
+
+    fn merge_into(&self, path: &Path) -> pollux_fs::Result<()> {
+        if let Some(folder) = path.parent() {
+            pollux_fs::create_private_directories(folder)?;
+        }
+        let _lock = DirLock::acquire(path, LOCK_WAIT)?;
+        let mut text = match pollux_fs::read_text(path, MAX_BYTES as u64) {
             Ok(file) => file.text,
-            Err(pollux_fs::Error::NotFound { .. }) => String::new(),
-            Err(error) => return Err(fail(error)),
+            Err(error) if error.is_not_found() => String::new(),
+            Err(error) => return Err(error),
         };
-        if old.contains(self.text.trim_end()) {
-            return Ok(());
-        }
-        let mut kept = old;
-        if file::read(Tier::User, path, &kept).problems.iter().any(crate::Problem::is_error) {
+        if file::read(Tier::User, path, &text).problems.iter().any(crate::Problem::is_error) {
             let aside = path.with_extension("toml.bak");
-            pollux_fs::write_atomic(&aside, kept.as_bytes(), &WriteOptions::private())
-                .map_err(fail)?;
-            kept.clear();
+            pollux_fs::write_atomic(&aside, text.as_bytes(), &WriteOptions::private())?;
+            text.clear();
         }
-        if !kept.is_empty() {
-            let gap = if kept.ends_with('\n') { "\n" } else { "\n\n" };
-            kept.push_str(gap);
-        }
-        kept.push_str(&self.text);
-        let options = WriteOptions::private();
-        pollux_fs::write_atomic(path, kept.as_bytes(), &options).map(drop).map_err(fail)
+        let Some(merged) = merge::merged(&text, &self.text) else { return Ok(()) };
+        pollux_fs::write_atomic(path, merged.as_bytes(), &WriteOptions::private()).map(drop)
     }
 }
 

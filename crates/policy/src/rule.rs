@@ -217,6 +217,12 @@ impl Modes {
         Self::ALL.into_iter().filter(move |mode| self.0 & Self::bit(*mode) != 0)
     }
 
+    /// The modes of either set.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self.0 == 0 || other.0 == 0 { Self::default() } else { Self(self.0 | other.0) }
+    }
+
     /// True when every mode of `other` is in this set too.
     pub fn covers(self, other: Self) -> bool {
         Self::ALL.iter().all(|mode| !other.contains(*mode) || self.contains(*mode))

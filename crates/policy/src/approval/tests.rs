@@ -130,3 +130,68 @@ fn tools_of_servers_and_tools_as_a_whole() {
     );
     assert_eq!(of(Subject::named("write_file"), Scope::Call), None);
 }
+
+/// The approval of a command line in a mode.
+fn approved(line: &str, mode: ApprovalMode) -> Approval {
+    let (args, effects) = (json!({ "command": line }), Effects::default());
+    let subject = Subject::named("run_shell_command");
+    let query = Query { subject, args: &args, effects: &effects, mode };
+    Approval::of(&asking(), &query, Scope::Call).unwrap()
+}
+
+#[test]
+fn approvals_that_are_saved_at_once_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("policies").join(FILE_NAME);
+    let names: Vec<String> = (0..16).map(|number| format!("tool{number}")).collect();
+    std::thread::scope(|scope| {
+        for name in &names {
+            let path = &path;
+            scope.spawn(move || approved(name, ApprovalMode::Default).save(path).unwrap());
+        }
+    });
+    let text = fs::read_to_string(&path).unwrap();
+    for name in &names {
+        assert!(text.contains(&format!("commandPrefix = [ \"{name}\" ]")), "{name} in {text}");
+    }
+    assert_eq!(fs::read_dir(folder.path().join("policies")).unwrap().count(), 1, "no lock is left");
+}
+
+#[test]
+fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let before = "# mine\n[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n\n";
+    fs::write(&path, before).unwrap();
+    approved("make all", ApprovalMode::AutoEdit).save(&path).unwrap();
+    approved("mkdir x", ApprovalMode::Default).save(&path).unwrap();
+    approved("make all", ApprovalMode::Default).save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    approved("make all", ApprovalMode::AutoEdit).save(&path).unwrap();
+    approved("make all", ApprovalMode::Yolo).save(&path).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text, "narrower modes change nothing");
+    let rule = |name: &str| {
+        format!(
+            "[[rule]]\ndecision = \"allow\"\npriority = 950\ntoolName = \"run_shell_command\"\n\
+             commandPrefix = [ \"{name}\" ]\nmodes = [ \"default\", \"autoEdit\", \"yolo\" ]\n"
+        )
+    };
+    assert_eq!(text, format!("{before}\n{}\n{}", rule("make all"), rule("mkdir")));
+    // A rule of the person that says something else stays as it is.
+    let denied = rule("make all").replace("allow", "deny");
+    fs::write(&path, &denied).unwrap();
+    approved("make all", ApprovalMode::Default).save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text, format!("{denied}\n{}", rule("make all")));
+}
+
+#[test]
+fn a_lock_that_is_held_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let held = DirLock::acquire(&path, LOCK_WAIT).unwrap();
+    let error = approved("make all", ApprovalMode::Default).save(&path).unwrap_err();
+    assert!(error.to_string().starts_with("Failed to persist policy for run_shell_command: "));
+    drop(held);
+    approved("make all", ApprovalMode::Default).save(&path).unwrap();
+}

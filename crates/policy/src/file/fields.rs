@@ -26,6 +26,12 @@ impl<'i> Fields<'_, 'i> {
         found.map(|(_, value)| value.get_ref())
     }
 
+    /// The bytes of a field's value.
+    pub(crate) fn span(&self, key: &str) -> Option<std::ops::Range<usize>> {
+        let found = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key);
+        found.map(|(_, value)| value.span())
+    }
+
     /// Something that is wrong with a field.
     pub(crate) fn fault(&self, key: &str, message: &str) -> Fault {
         let found = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key);
