@@ -15,6 +15,7 @@ use crate::subject::Query;
 pub(crate) mod approval;
 mod classify;
 mod escapes;
+mod form;
 mod git;
 mod line;
 mod matching;
@@ -23,6 +24,7 @@ mod part;
 mod redirection;
 mod variables;
 
+use form::Form;
 use line::Line;
 use part::Part;
 
@@ -39,7 +41,8 @@ pub(crate) fn judge<'p>(
         return policy.by_rule(Some(rule), query.mode);
     }
     let analysis = analyse_in(text, policy.facts.dialect);
-    let line = Line { policy, rules, query, text, analysis: &analysis };
+    let form = Form::new(text);
+    let line = Line { policy, rules, query, text, form, analysis: &analysis };
     line.judge()
 }
 

@@ -1,6 +1,7 @@
 //! The rules that Pollux brings along: the files of `defaults/`.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::file::{self, PolicyFile};
 use crate::rule::Tier;
@@ -16,13 +17,16 @@ const FILES: [(&str, &str); 7] = [
     ("yolo.toml", include_str!("../defaults/yolo.toml")),
 ];
 
-/// The rules and checkers of the lowest tier.
+/// The rules and checkers of the lowest tier. They are read once.
 pub(crate) fn defaults() -> PolicyFile {
-    let mut all = PolicyFile::default();
-    for (name, text) in FILES {
-        all.extend(file::read(Tier::Default, Path::new(name), text));
-    }
-    all
+    static ALL: LazyLock<PolicyFile> = LazyLock::new(|| {
+        let mut all = PolicyFile::default();
+        for (name, text) in FILES {
+            all.extend(file::read(Tier::Default, Path::new(name), text));
+        }
+        all
+    });
+    ALL.clone()
 }
 
 #[cfg(test)]

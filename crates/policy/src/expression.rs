@@ -34,6 +34,8 @@ pub struct ExpressionError {
 pub struct Expression {
     source: String,
     translated: Translated,
+    /// What every text must begin with in which it is found. Most patterns of commands begin with a program's name.
+    beginning: String,
     engine: OnceLock<Engine>,
 }
 
@@ -80,7 +82,8 @@ impl Expression {
             return Err(ExpressionError { message, position: 1 });
         }
         let translated = translate(source)?;
-        Ok(Self { source: source.to_owned(), translated, engine: OnceLock::new() })
+        let (source, beginning) = (source.to_owned(), String::new());
+        Ok(Self { source, translated, beginning, engine: OnceLock::new() })
     }
 
     /// A pattern that is found only where its text begins.
@@ -90,6 +93,7 @@ impl Expression {
     pub fn at_start(source: &str) -> Result<Self, ExpressionError> {
         let mut expression = Self::new(source)?;
         expression.translated.text = format!("\\A(?:{})", expression.translated.text);
+        expression.beginning = beginning(source).to_owned();
         Ok(expression)
     }
 
@@ -105,6 +109,9 @@ impl Expression {
 
     /// Looks for it.
     pub fn find(&self, text: &str) -> Found {
+        if !text.starts_with(&self.beginning) {
+            return Found::No;
+        }
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Linear(regex) => {
                 regex.find(text).map_or(Found::No, |found| Found::Until(found.end()))
@@ -135,9 +142,25 @@ impl Expression {
 
 impl Clone for Expression {
     fn clone(&self) -> Self {
-        let (source, translated) = (self.source.clone(), self.translated.clone());
-        Self { source, translated, engine: self.engine.clone() }
+        Self {
+            source: self.source.clone(),
+            translated: self.translated.clone(),
+            beginning: self.beginning.clone(),
+            engine: self.engine.clone(),
+        }
     }
+}
+
+/// The letters that a pattern begins with and that stand for themselves; none where it has alternatives.
+fn beginning(source: &str) -> &str {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " _-/".contains(letter);
+    let end = source.find(|letter| !is_plain(letter)).unwrap_or(source.len());
+    if source.contains('|') {
+        return "";
+    }
+    // What follows may say that the last letter need not be there.
+    let is_sure = !source[end..].starts_with(['?', '*', '+', '{']);
+    if is_sure { &source[..end] } else { &source[..end.saturating_sub(1)] }
 }
 
 impl Engine {

@@ -5,6 +5,8 @@
 pub struct Prefix {
     text: String,
     words: Vec<String>,
+    /// The first word without its folders.
+    program: String,
     /// The words are what a shell makes of the text, so that they can be compared one by one.
     is_plain: bool,
 }
@@ -14,8 +16,9 @@ impl Prefix {
     pub fn new(text: &str) -> Self {
         let text = text.trim();
         let is_plain = !text.contains(['"', '\'', '\\', '$', '`', '=']);
-        let words = text.split_whitespace().map(str::to_owned).collect();
-        Self { text: text.to_owned(), words, is_plain }
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let program = words.first().map_or("", |word| base_name(word)).to_owned();
+        Self { text: text.to_owned(), words, program, is_plain }
     }
 
     /// As it was written.
@@ -58,11 +61,10 @@ impl Prefix {
 
     /// The same program is called with the same further words among its options: what a rule that forbids this means.
     /// Folders of the program do not count, nor does the order of options; options may stand between the words.
-    /// `has_more`: more words follow that nobody knows.
-    pub(crate) fn likeness(&self, words: &[Option<&str>], has_more: bool) -> Likeness {
-        let Some((program, wanted)) = self.words.split_first() else { return Likeness::No };
-        let Some((Some(name), given)) = words.split_first() else { return Likeness::No };
-        if base_name(name) != base_name(program) {
+    /// `name` has no folders; `has_more`: more words follow that nobody knows.
+    pub(crate) fn likeness(&self, name: &str, given: &[Option<&str>], has_more: bool) -> Likeness {
+        let Some((_, wanted)) = self.words.split_first() else { return Likeness::No };
+        if name != self.program {
             return Likeness::No;
         }
         let (options, plain): (Vec<&String>, Vec<&String>) =
@@ -187,7 +189,9 @@ mod tests {
             ("git push -f", "git push --force", Likeness::Yes),
             ("npm run deploy", "npm run build", Likeness::No),
         ] {
-            let likeness = Prefix::new(prefix).likeness(&words(line), false);
+            let words = words(line);
+            let name = base_name(words[0].unwrap());
+            let likeness = Prefix::new(prefix).likeness(name, &words[1..], false);
             assert_eq!(likeness, expected, "{prefix} {line}");
         }
     }

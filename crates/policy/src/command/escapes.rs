@@ -141,7 +141,7 @@ pub(super) fn certain(part: &Part<'_>) -> Option<String> {
     });
     let shown: Vec<&str> = known.collect();
     let words = shown.iter().map(|word| Some(*word)).collect();
-    escape_of(&Part { has_more: false, ..part.with_words(words, shown) }, 1)
+    escape_of(&part.with_words(words, shown, false), 1)
 }
 
 /// A word that is only known when it runs may be an option, or may come apart into several.

@@ -175,10 +175,7 @@ pub(super) fn escape_of(part: &Part<'_>, covered: usize) -> Option<String> {
 }
 
 fn may_be_option_at(part: &Part<'_>, index: usize) -> bool {
-    let one = Part {
-        has_more: false,
-        ..part.with_words(vec![Some("git"), None], vec!["git", part.shown[index]])
-    };
+    let one = part.with_words(vec![Some("git"), None], vec!["git", part.shown[index]], false);
     may_be_option(&one, 1)
 }
 

@@ -3,7 +3,8 @@
 use pollux_protocol::ApprovalMode;
 use pollux_shell::analysis::{Analysis, Reason, Unknown};
 
-use super::matching::{Coverage, Meaning, find_in_arguments, find_in_command, meaning};
+use super::form::Form;
+use super::matching::{Coverage, Meaning, meaning};
 use super::part::Part;
 use super::{classify, escapes, has_reservations, is_specific, redirection, strictest, variables};
 use crate::judgement::{Judgement, PartJudgement};
@@ -22,6 +23,8 @@ pub(super) struct Line<'a, 'p> {
     pub(super) rules: &'a [&'p Rule],
     pub(super) query: &'a Query<'a>,
     pub(super) text: &'a str,
+    /// The text as patterns look at it.
+    pub(super) form: Form,
     pub(super) analysis: &'a Analysis,
 }
 
@@ -90,11 +93,11 @@ impl<'p> Line<'_, 'p> {
             Some(Pattern::Prefix(prefix)) if is_allow => prefix.begins(self.text),
             Some(Pattern::Prefix(prefix)) => prefix.begins_loosely(self.text),
             Some(Pattern::Command(expression)) => {
-                let found = find_in_command(expression, self.text);
+                let found = self.form.find_in_command(expression);
                 if is_allow { found.is_sure() } else { found.is_possible() }
             }
             Some(Pattern::Arguments(expression)) => {
-                let found = find_in_arguments(expression, self.query.args, self.text);
+                let found = self.form.find_in_arguments(expression, self.query.args);
                 if is_allow { found.is_sure() } else { found.is_possible() }
             }
         }

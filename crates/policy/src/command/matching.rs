@@ -1,10 +1,11 @@
 //! Whether a rule means a command.
 
 use crate::arguments;
-use crate::expression::{Expression, Found};
+use crate::expression::Found;
 use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
 
+use super::form::Form;
 use super::part::Part;
 
 /// How much of a command a rule that allows it speaks of.
@@ -41,28 +42,28 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
             if let Some(words) = prefix.covers(&part.words) {
                 return Meaning::Means(Coverage { words, variables: false });
             }
-            let begins = part.written.is_some_and(|written| prefix.begins(written));
+            if !part.written.is_some_and(|written| prefix.begins(written)) {
+                return Meaning::No;
+            }
             let quoted = prefix.words().iter().take_while(|word| !word.contains(['"', '\'', '\\']));
             let words = quoted.filter(|word| !word.contains('=')).count();
-            means(begins.then_some(Coverage { words, variables: true }))
+            Meaning::Means(Coverage { words, variables: true })
         }
         (Pattern::Prefix(prefix), Ruling::Deny | Ruling::AskUser) => {
             if part.written.is_some_and(|written| prefix.begins_loosely(written)) {
                 return Meaning::Means(Coverage::ALL);
             }
-            match prefix.likeness(&part.words, part.has_more) {
+            match prefix.likeness(part.name(), &part.words[1..], part.has_more) {
                 Likeness::Yes => Meaning::Means(Coverage::ALL),
                 Likeness::Maybe => Meaning::Perhaps,
                 Likeness::No => Meaning::No,
             }
         }
         (Pattern::Command(expression), ruling) => {
-            let find = |text: &str| find_in_command(expression, text);
-            search(part, ruling, find)
+            search(part, ruling, |form| form.find_in_command(expression))
         }
         (Pattern::Arguments(expression), ruling) => {
-            let find = |text: &str| find_in_arguments(expression, args, text);
-            search(part, ruling, find)
+            search(part, ruling, |form| form.find_in_arguments(expression, args))
         }
     }
 }
@@ -72,19 +73,21 @@ fn means(coverage: Option<Coverage>) -> Meaning {
 }
 
 /// Looks in all forms of a command. `find` tells where in the text as JSON writes it something ends.
-fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&str) -> Found) -> Meaning {
-    let written = part.written.filter(|written| *written != part.text);
+fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Meaning {
+    let forms = part.forms();
     if ruling == Ruling::Allow {
-        if let Found::Until(end) = find(&part.text) {
+        if let Found::Until(end) = find(&forms.plain) {
             return Meaning::Means(Coverage { words: words_until(part, end), variables: false });
         }
-        let found = written.is_some_and(|written| find(written).is_sure());
+        let found = forms.written.as_ref().is_some_and(|written| find(written).is_sure());
         return means(found.then_some(Coverage { words: 1, variables: true }));
     }
-    let has_folder = part.name().len() < part.shown[0].len();
-    let bare = has_folder.then(|| part.text.replacen(part.shown[0], part.name(), 1));
-    let mut texts = [Some(part.text.as_str()), written, bare.as_deref()].into_iter().flatten();
-    means(texts.any(|text| find(text).is_possible()).then_some(Coverage::ALL))
+    let mut forms = [Some(&forms.plain), forms.written.as_ref(), forms.bare.as_ref()].into_iter();
+    means(
+        forms
+            .any(|form| form.is_some_and(|form| find(form).is_possible()))
+            .then_some(Coverage::ALL),
+    )
 }
 
 /// The words that end before this byte of the command as JSON writes it.
@@ -99,36 +102,4 @@ fn words_until(part: &Part<'_>, end: usize) -> usize {
         words += 1;
     }
     words
-}
-
-/// A pattern of commands looks at the text as JSON writes it, with the quote that ends it.
-pub(super) fn find_in_command(expression: &Expression, text: &str) -> Found {
-    let mut json = arguments::escaped(text);
-    let length = json.len();
-    if expression.as_str().contains('$') {
-        let found = expression.find(&json);
-        if found != Found::No {
-            return found;
-        }
-    }
-    json.push_str("\"\0}");
-    match expression.find(&json) {
-        Found::Until(end) => Found::Until(end.min(length)),
-        other => other,
-    }
-}
-
-/// A pattern of arguments looks at all arguments, with this command among them.
-pub(super) fn find_in_arguments(
-    expression: &Expression,
-    args: &serde_json::Value,
-    text: &str,
-) -> Found {
-    const KEY: &str = "\"command\":\"";
-    let json = arguments::text_with(args, Some(("command", text)));
-    let start = json.find(&format!("\0{KEY}")).map_or(0, |at| at + 1 + KEY.len());
-    match expression.find(&json) {
-        Found::Until(end) => Found::Until(end.saturating_sub(start)),
-        other => other,
-    }
 }

@@ -6,8 +6,8 @@
 use pollux_shell::analysis::Assignment;
 
 use super::escapes;
+use super::form::Form;
 use super::line::Line;
-use super::matching::find_in_command;
 use super::part::Part;
 use super::variables;
 use crate::rule::{Pattern, Ruling};
@@ -59,7 +59,9 @@ fn mention<'t>(pattern: &'t Pattern, texts: &[&'t str]) -> Option<&'t str> {
             .iter()
             .flat_map(|text| text.split([';', '&', '|', '(', '!', '"', '\'', '`', '=', '\n']))
             .map(str::trim)
-            .find(|piece| !piece.is_empty() && find_in_command(expression, piece).is_possible()),
+            .find(|piece| {
+                !piece.is_empty() && Form::new(piece).find_in_command(expression).is_possible()
+            }),
         Pattern::Arguments(_) | Pattern::Plans => None,
     }
 }

@@ -1,7 +1,10 @@
 //! One command of a line, in the forms that rules look at.
 
+use std::cell::OnceCell;
+
 use pollux_shell::analysis::{Analysis, Argument, SubCommand, Via};
 
+use super::form::Form;
 use crate::prefix::base_name;
 
 /// One command of a line: a program or something that the shell does itself.
@@ -31,6 +34,21 @@ pub(super) struct Part<'a> {
     pub(super) position: usize,
     /// The wrapper that runs it, by its place among the parts.
     pub(super) wrapper: Option<usize>,
+    /// The program without its folders.
+    name: &'a str,
+    /// Made when a pattern first looks.
+    forms: OnceCell<Forms>,
+}
+
+/// The texts of a command that patterns look at.
+#[derive(Debug)]
+pub(super) struct Forms {
+    /// Its words, parted by one space.
+    pub(super) plain: Form,
+    /// As it was written, where that is something else.
+    pub(super) written: Option<Form>,
+    /// Without the folders of the program, where it has some.
+    pub(super) bare: Option<Form>,
 }
 
 impl<'a> Part<'a> {
@@ -84,30 +102,53 @@ impl<'a> Part<'a> {
             is_built_in: false,
             position,
             wrapper: None,
+            name: base_name(name),
+            forms: OnceCell::new(),
         }
     }
 
     /// The same command with other words.
-    pub(super) fn with_words(&self, words: Vec<Option<&'a str>>, shown: Vec<&'a str>) -> Self {
+    pub(super) fn with_words(
+        &self,
+        words: Vec<Option<&'a str>>,
+        shown: Vec<&'a str>,
+        has_more: bool,
+    ) -> Self {
         Self {
+            name: base_name(shown[0]),
             words,
             shown,
             text: String::new(),
             written: None,
             environment: self.environment,
             via: self.via,
-            has_more: self.has_more,
+            has_more,
             runs_code: self.runs_code,
             code_writes: self.code_writes,
             is_built_in: self.is_built_in,
             position: self.position,
             wrapper: None,
+            forms: OnceCell::new(),
         }
     }
 
     /// The program without its folders.
     pub(super) fn name(&self) -> &'a str {
-        base_name(self.shown[0])
+        self.name
+    }
+
+    /// The texts that patterns look at.
+    pub(super) fn forms(&self) -> &Forms {
+        self.forms.get_or_init(|| {
+            let has_folder = self.name.len() < self.shown[0].len();
+            let bare = has_folder.then(|| self.text.replacen(self.shown[0], self.name, 1));
+            let written = self.written.filter(|written| *written != self.text);
+            Forms {
+                plain: Form::new(&self.text),
+                written: written.map(Form::new),
+                bare: bare.as_deref().map(Form::new),
+            }
+        })
     }
 
     /// The constant arguments.

@@ -124,3 +124,23 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn the_beginning_that_is_looked_at_first_takes_nothing_away() {
+    for (pattern, text, found) in [
+        ("git push", "git push -f", true),
+        ("git push", "git pull", false),
+        ("gits? push", "git push", true),
+        ("git* push", "gi push", true),
+        ("git{0,2}x", "gix", true),
+        ("git+", "gitt", true),
+        ("git|npm", "npm", true),
+        ("", "x", true),
+        ("?", "x", false),
+        ("a-b/c_d e", "a-b/c_d e", true),
+        ("git (a|b)", "git b", true),
+    ] {
+        let found_here = Expression::at_start(pattern).is_ok_and(|made| made.find(text).is_sure());
+        assert_eq!(found_here, found, "{pattern} in {text}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What a decision costs: a command line of twenty commands under five hundred rules; and what fifty files cost to read.
+//!
+//! `cargo run --release -p pollux-policy --example cost` prints medians in microseconds.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pollux_policy::{Facts, FoundPolicies, Policy, PolicyPlaces, Query, Subject, Tier};
+use pollux_protocol::{ApprovalMode, Effects};
+use pollux_shell::{Dialect, analyse_in};
+use serde_json::json;
+
+const ROUNDS: usize = 500;
+const RULES: usize = 500;
+const PARTS: usize = 20;
+
+/// What the rules say of commands: their first words, a pattern, or one after the other.
+const KINDS: [(&str, &[&str]); 3] = [
+    ("prefixes that allow", &["allow"]),
+    ("prefixes that allow and deny", &["allow", "deny"]),
+    ("prefixes and patterns", &["allow", "deny", "pattern"]),
+];
+
+fn main() {
+    let line = line();
+    let (args, effects) = (json!({ "command": line }), Effects::default());
+    let subject = Subject::named("run_shell_command");
+    let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
+    let analysis = time(|| analyse_in(&line, Dialect::Bash));
+    println!("the analysis of {PARTS} commands alone      {analysis:>6} us");
+    for (name, kinds) in KINDS {
+        let file = pollux_policy::read(Tier::User, Path::new("rules.toml"), &rules(kinds));
+        assert!(file.problems.iter().all(|problem| !problem.is_error()));
+        let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
+        let policy = Policy::new(facts, file);
+        let judgement = policy.judge(query);
+        assert_eq!((judgement.parts.len(), judgement.verdict.as_str()), (PARTS, "allow"));
+        let decision = time(|| policy.judge(query).verdict);
+        println!("a decision, {RULES} {name:<29} {decision:>6} us");
+    }
+    let folder = files();
+    let reading = time(|| {
+        FoundPolicies::read(&PolicyPlaces {
+            user: std::slice::from_ref(&folder),
+            system: Path::new("/nonexistent"),
+            admin: &[],
+            project: None,
+            accepts: &|_| false,
+        })
+    });
+    println!("50 files with 10 rules each               {reading:>6} us");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Twenty commands, the last of which is named by the last rules only.
+fn line() -> String {
+    let command = |number: usize| {
+        let last = RULES - 1 - number % 3 * 3;
+        format!("program{last} run --verbose \"a file {number}.txt\" -n {number}")
+    };
+    (0..PARTS).map(command).collect::<Vec<_>>().join(" && ")
+}
+
+fn rules(kinds: &[&str]) -> String {
+    let mut text = String::new();
+    for number in 0..RULES {
+        // The commands of the line are the last of their kind, and allowed.
+        let kind = if number + 9 > RULES { "allow" } else { kinds[number % kinds.len()] };
+        let (decision, condition) = match kind {
+            "pattern" => ("allow", format!("commandRegex = \"program{number} (run|test)\"")),
+            kind => (kind, format!("commandPrefix = \"program{number} run\"")),
+        };
+        let priority = 999 - number;
+        writeln!(
+            text,
+            "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"{decision}\"\npriority = {priority}\n{condition}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn files() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("pollux-policy-cost-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let rules = rules(KINDS[2].1);
+    let rules: Vec<&str> = rules.split_inclusive("[[rule]]\n").collect();
+    for (number, ten) in rules[1..].chunks(10).enumerate() {
+        let text = format!("[[rule]]\n{}", ten.concat());
+        let text = text.trim_end_matches("[[rule]]\n");
+        std::fs::write(folder.join(format!("{number:02}.toml")), text).unwrap();
+    }
+    folder
+}
+
+/// The median, in microseconds.
+fn time<T>(mut work: impl FnMut() -> T) -> u128 {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let started = Instant::now();
+            std::hint::black_box(work());
+            started.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[ROUNDS / 2].as_micros()
+}
