@@ -172,6 +172,18 @@ def fixtures():
             "git status, asked for by the model", "git configuration that runs programs",
             git_config(), (command("git status"), command("git log")), live="later", asked=False,
         ),
+        Fixture(
+            "git diff, asked for by the model", "git configuration that runs programs",
+            {**git_config(), "a.txt": "alpha\n", "b.txt": "beta\n"},
+            (command("git diff --no-index a.txt b.txt"), command("cd . && git diff --no-index a.txt b.txt | head")),
+            live="later", asked=False,
+        ),
+        Fixture(
+            "a repository that is committed into another one", "git configuration that runs programs",
+            {**{name.replace(".git/", "vendor/"): text for name, text in git_config().items() if name.startswith(".git/")},
+             "vendor/a.txt": "alpha\n", "vendor/b.txt": "beta\n", ".git/.keep": ""},
+            (command("cd vendor && git diff --no-index a.txt b.txt"),), live="later", asked=False,
+        ),
         # Variables.
         Fixture(
             "the address of the model", "CVE-2026-21852, #15884, PR#25814",

@@ -15,6 +15,7 @@ use crate::subject::Query;
 pub(crate) mod approval;
 mod classify;
 mod escapes;
+mod folders;
 mod form;
 mod git;
 mod line;

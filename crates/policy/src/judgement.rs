@@ -1,5 +1,6 @@
 //! The answer, and how it came about.
 
+use crate::ground::Assumption;
 use crate::rule::{Rule, Ruling};
 
 /// The answer.
@@ -38,6 +39,8 @@ pub struct Judgement<'a> {
     pub parts: Vec<PartJudgement<'a>>,
     /// Why the answer is another one than the rule's, in words.
     pub reason: Option<String>,
+    /// What must hold on the disk for an allowed call to run.
+    pub(crate) assumes: Vec<Assumption>,
 }
 
 /// What is said about one command of a line.

@@ -1,6 +1,7 @@
 //! May this call run?
 //!
-//! The answer is a pure function of rules, the call and the approval mode: no I/O, no clock, no person. Rules are
+//! The answer is a pure function of rules, the call and the approval mode: no clock, no person. What it assumes about the
+//! disk is looked up at the end (`ground`), and can only make the answer stricter. Rules are
 //! values; they come from the files that Pollux brings along, those of extensions, the project, the person and the
 //! administrator, and from settings. Asking a person, when the answer is [`Verdict::Ask`], is the agent's business.
 
@@ -12,6 +13,7 @@ mod defaults;
 mod expression;
 mod facts;
 mod file;
+mod ground;
 mod judgement;
 mod lint;
 mod policy;

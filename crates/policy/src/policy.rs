@@ -64,8 +64,21 @@ impl Policy {
         self.judge(query).verdict
     }
 
-    /// Decides about one call, and says by which rule.
+    /// Decides about one call, and says by which rule. What the decision assumes about the disk is looked up there.
     pub fn judge(&self, query: Query<'_>) -> Judgement<'_> {
+        let mut judgement = self.judge_by_text(query);
+        if judgement.verdict == Verdict::Allow {
+            let fault = judgement.assumes.iter().find_map(|assumed| assumed.fault(&self.facts));
+            if let Some(fault) = fault {
+                judgement.verdict = self.verdict(Ruling::AskUser, None);
+                judgement.reason = Some(fault);
+            }
+        }
+        judgement
+    }
+
+    /// The decision as far as rules and texts tell.
+    fn judge_by_text(&self, query: Query<'_>) -> Judgement<'_> {
         let query = Query {
             subject: query.subject.with_arguments(query.args),
             mode: self.mode(query.mode),
@@ -131,7 +144,7 @@ impl Policy {
     pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
         let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
         let verdict = self.verdict(ruling, rule);
-        Judgement { verdict, rule, parts: Vec::new(), reason: None }
+        Judgement { verdict, rule, parts: Vec::new(), reason: None, assumes: Vec::new() }
     }
 
     /// A ruling as an answer: where nobody can be asked, a question is a no.

@@ -107,7 +107,8 @@ fn prefixes(parts: &[Part<'_>]) -> Option<Vec<String>> {
     let mut prefixes: Vec<String> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let runs_another = parts.iter().any(|inner| inner.wrapper == Some(index));
-        if runs_another || classify::is_safe(part) {
+        // Git is only asked about where it may do more than read: then the answer must name it.
+        if runs_another || (classify::is_safe(part) && part.name() != "git") {
             continue;
         }
         let own = words_of(part)?;

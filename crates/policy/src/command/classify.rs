@@ -16,7 +16,7 @@ const FIND_ACTIONS: &[&str] =
 const GIT_READS: &[&str] = &["status", "log", "diff", "show", "branch"];
 /// With these they do more.
 const GIT_OPTIONS: &[&str] =
-    &["-c", "--config-env", "--output", "--ext-diff", "--textconv", "--exec", "--paginate", "-p"];
+    &["-c", "--config-env", "--output", "--ext-diff", "--textconv", "--exec", "--paginate"];
 /// `git branch` with these only lists.
 const BRANCH_LISTS: &[&str] = &[
     "-a",

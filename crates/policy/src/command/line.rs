@@ -6,7 +6,10 @@ use pollux_shell::analysis::{Analysis, Reason, Unknown};
 use super::form::Form;
 use super::matching::{Coverage, Meaning, meaning};
 use super::part::Part;
-use super::{classify, escapes, has_reservations, is_specific, redirection, strictest, variables};
+use super::{
+    classify, escapes, folders, has_reservations, is_specific, redirection, strictest, variables,
+};
+use crate::ground::Assumption;
 use crate::judgement::{Judgement, PartJudgement};
 use crate::policy::Policy;
 use crate::rule::{Pattern, Rule, Ruling};
@@ -54,20 +57,29 @@ impl<'p> Line<'_, 'p> {
             .collect();
         let specific = whole.filter(|rule| is_specific(rule));
         let worst = strictest(&shown).map(|part| (part.ruling, part.rule, part.reason.clone()));
+        let mut assumes = Vec::new();
         let (ruling, rule, reason) = match (specific, worst) {
             (Some(rule), _) if rule.ruling == Ruling::Deny => (Ruling::Deny, whole, None),
             (_, Some((Ruling::Deny, rule, reason))) => (Ruling::Deny, rule, reason),
-            (Some(rule), _) if self.is_exactly(rule, &judged) => (Ruling::Allow, whole, None),
+            (Some(rule), _) if self.is_exactly(rule, &judged) => {
+                assumes = self.git_assumption(&parts, |_| false).into_iter().collect();
+                (Ruling::Allow, whole, None)
+            }
             (Some(rule), _) if rule.ruling == Ruling::AskUser => (Ruling::AskUser, whole, None),
             (_, Some((Ruling::AskUser, rule, reason))) => (Ruling::AskUser, rule, reason),
-            (_, Some((Ruling::Allow, rule, _))) => match self.objection(&parts, &judged) {
-                Some(objection) => (Ruling::AskUser, rule, Some(objection)),
-                None => (Ruling::Allow, rule, None),
-            },
+            (_, Some((Ruling::Allow, rule, _))) => {
+                let objection = self.objection(&parts, &judged);
+                if objection.is_some() {
+                    (Ruling::AskUser, rule, objection)
+                } else {
+                    assumes = self.assumptions(&parts, &judged);
+                    (Ruling::Allow, rule, None)
+                }
+            }
             (_, None) => self.without_parts(whole),
         };
         let verdict = self.policy.verdict(ruling, rule);
-        Judgement { verdict, rule, parts: shown, reason }
+        Judgement { verdict, rule, parts: shown, reason, assumes }
     }
 
     /// Nothing is known to run.
@@ -249,6 +261,37 @@ impl<'p> Line<'_, 'p> {
         let open = questions.find(|found| !self.may_redirect(found.position, parts, judged))?;
         let target = open.target.as_deref().unwrap_or("a file that is only known when it runs");
         Some(format!("its output or input is redirected: {target}"))
+    }
+
+    /// What must hold on the disk although every command and redirection may pass.
+    fn assumptions(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Vec<Assumption> {
+        let (facts, mode, args) = (&self.policy.facts, self.query.mode, self.query.args);
+        let mut assumes = Vec::new();
+        if mode == ApprovalMode::AutoEdit {
+            let files = redirection::taken_for_editable(self.analysis, facts, args);
+            let open = files.into_iter().filter(|(at, _)| !self.may_redirect(*at, parts, judged));
+            assumes.extend(open.map(|(_, file)| Assumption::Editable(file)));
+        }
+        // Nobody has spoken of git: it passes for what only reads.
+        let passes =
+            |index: usize| judged[index].rule.map(|rule| rule.ruling) != Some(Ruling::Allow);
+        assumes.extend(self.git_assumption(parts, passes));
+        assumes
+    }
+
+    /// Git runs no programs of the repository: where it passes without a rule, and always in a folder that is not trusted.
+    fn git_assumption(
+        &self,
+        parts: &[Part<'_>],
+        passes: impl Fn(usize) -> bool,
+    ) -> Option<Assumption> {
+        let (facts, args) = (&self.policy.facts, self.query.args);
+        let is_open = |(index, part): (usize, &Part<'_>)| {
+            part.name() == "git" && (passes(index) || !facts.trusted)
+        };
+        let is_asked =
+            self.query.mode != ApprovalMode::Yolo && parts.iter().enumerate().any(is_open);
+        is_asked.then(|| Assumption::PlainGit(folders::folders(self.analysis, facts, args)))
     }
 
     /// The rule that allowed the command with this redirection allows redirections, too.

@@ -1,6 +1,6 @@
 //! Redirections are writes like any other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pollux_protocol::ApprovalMode;
 use pollux_shell::analysis::{Analysis, Redirection, RedirectionKind};
@@ -23,8 +23,7 @@ pub(super) fn in_question<'a>(
         .built_ins
         .iter()
         .any(|built_in| matches!(built_in.name.as_str(), "cd" | "pushd" | "popd"));
-    let given = args.get("dir_path").and_then(Value::as_str).unwrap_or_default();
-    let folder = lexical(&facts.folder, given);
+    let folder = folder_of(facts, args);
     let workspace = facts.workspace.clone();
     analysis.redirections.iter().filter(move |redirection| {
         let target = redirection.target.as_deref();
@@ -49,6 +48,32 @@ pub(super) fn in_question<'a>(
     })
 }
 
+/// The files that are written and that are taken for editable by their names, with where the line says so.
+pub(super) fn taken_for_editable(
+    analysis: &Analysis,
+    facts: &Facts,
+    args: &Value,
+) -> Vec<(usize, PathBuf)> {
+    let folder = folder_of(facts, args);
+    let questions = in_question(analysis, facts, ApprovalMode::AutoEdit, args);
+    let open: Vec<usize> = questions.map(|redirection| redirection.position).collect();
+    let written = analysis
+        .redirections
+        .iter()
+        .filter(|redirection| redirection.kind.writes() && !open.contains(&redirection.position));
+    let file = |redirection: &Redirection| {
+        let target = redirection.target.as_deref().filter(|target| !is_sink(target))?;
+        Some((redirection.position, lexical(&folder, target)))
+    };
+    written.filter_map(file).collect()
+}
+
+/// Where the line is run.
+pub(super) fn folder_of(facts: &Facts, args: &Value) -> PathBuf {
+    let given = args.get("dir_path").and_then(Value::as_str).unwrap_or_default();
+    lexical(&facts.folder, given)
+}
+
 fn is_sink(target: &str) -> bool {
     SINKS.contains(&target)
         || target
@@ -62,7 +87,7 @@ fn is_connection(target: &str) -> bool {
 }
 
 /// A file that edits may change without a question, as far as its name tells.
-fn is_editable(path: &Path, workspace: &[std::path::PathBuf]) -> bool {
+fn is_editable(path: &Path, workspace: &[PathBuf]) -> bool {
     workspace.iter().any(|root| path.starts_with(root))
         && crate::checker::path_fault(path).is_none()
 }
