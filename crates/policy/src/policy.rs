@@ -94,20 +94,15 @@ impl Policy {
         self.by_rule(rule, query.mode)
     }
 
-    /// True when some call of this tool may run in this mode: only such tools are declared to the model.
+    /// True for a tool that is declared to the model in this mode: all but those that are forbidden whatever they are
+    /// given. As in Gemini CLI a tool is declared also where its question would find nobody.
     pub fn declares(&self, subject: Subject<'_>, mode: ApprovalMode) -> bool {
         let mode = self.mode(mode);
         for rule in self.concerned(&subject, mode) {
             match rule.ruling {
                 Ruling::Deny if rule.is_conditional() => {}
                 Ruling::Deny => return false,
-                Ruling::Allow => return true,
-                // Without a person nobody says yes; harmless commands need nobody.
-                Ruling::AskUser => {
-                    return self.facts.interactive
-                        || rule.is_conditional()
-                        || (subject.is_shell() && !rule.is_strict());
-                }
+                Ruling::Allow | Ruling::AskUser => return true,
             }
         }
         self.default_ruling(mode) != Ruling::Deny

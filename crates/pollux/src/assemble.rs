@@ -195,7 +195,9 @@ impl Setup {
     pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
         let lists = crate::policy::tool_lists(&self.arguments, &self.loaded);
         let mut tools = pollux_tools::builtin(context);
-        tools.retain(|tool| lists.keeps(tool.name()));
+        // Whatever rules say, nobody is there to answer.
+        let is_answered = |name: &str| self.interactive || name != "ask_user";
+        tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
         tools
     }
 

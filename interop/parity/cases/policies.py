@@ -266,7 +266,7 @@ settings("core_plan", glob() + read("a.txt"), argv=PLAN, core=["read_file"])
 policy("dangerous_by_tool", rule(), sh("rm -rf sub", "rm -f a.txt", "find . -name a.txt -delete", "rm notes.md"))
 policy("dangerous_by_prefix", rule(commandPrefix=["rm", "find"]), sh("rm -f a.txt", "find . -name '*.md'"))
 policy("dangerous_in_yolo", None, sh("rm -rf sub", "rm -f a.txt"), argv=YOLO)
-policy("safe_when_asked", rule(decision="ask_user", priority=1), sh("ls", "git status", "cat a.txt | head -1", "sed -n 1p a.txt", "sed s/a/b/ a.txt", "find . -name a.txt", "git stash"), git=True)
+policy("safe_when_asked", rule(decision="ask_user", priority=1), sh("ls", "git status", "cat a.txt | head -1", "sed -n 1p a.txt", "sed s/a/b/ a.txt", "find . -name a.txt", "git stash", "git diff -p"), git=True)
 policy("git_prefix", rule(commandPrefix="git log"), sh("git status", "git log", "git log -1", "git push"), git=True)
 
 # Wrappers and what only bash reads: Pollux looks behind them.
