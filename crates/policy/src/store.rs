@@ -191,8 +191,9 @@ fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
         .into_iter()
         .map(|entry| folder.join(entry.name))
         .filter(|path| is_policy(path))
+        // What is no file, or a link to nothing, is an error when it is read.
         .filter(|path| {
-            pollux_fs::info(path).is_ok_and(|info| info.kind == pollux_fs::EntryKind::File)
+            !pollux_fs::info(path).is_ok_and(|info| info.kind == pollux_fs::EntryKind::Directory)
         })
         .collect();
     files.sort();

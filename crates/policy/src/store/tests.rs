@@ -156,6 +156,23 @@ fn a_project_file_that_cannot_be_read_is_an_error() {
     assert!(disk.read(&[], &[], true).file.problems[0].is_error(), "a loop of links");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_and_what_is_no_file_are_errors() {
+    use std::os::unix::fs::symlink;
+    let disk = Disk::new();
+    disk.write("user/a.toml", RULE);
+    fs::create_dir_all(disk.path("user/folder.toml")).unwrap();
+    symlink("nothing", disk.path("user/b.toml")).unwrap();
+    symlink("c.toml", disk.path("user/c.toml")).unwrap();
+    symlink("/dev/zero", disk.path("user/d.toml")).unwrap();
+    let found = disk.read(&[disk.path("user")], &[], false);
+    assert_eq!(found.file.rules.len(), 1);
+    let broken: Vec<_> = found.file.problems.iter().map(|problem| problem.path.clone()).collect();
+    assert_eq!(broken, ["b", "c", "d"].map(|name| disk.path(&format!("user/{name}.toml"))));
+    assert!(found.file.problems.iter().all(crate::Problem::is_error));
+}
+
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let disk = Disk::new();
