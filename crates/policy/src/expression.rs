@@ -93,7 +93,7 @@ impl Expression {
     pub fn at_start(source: &str) -> Result<Self, ExpressionError> {
         let mut expression = Self::new(source)?;
         expression.translated.text = format!("\\A(?:{})", expression.translated.text);
-        expression.beginning = beginning(source).to_owned();
+        beginning(source).clone_into(&mut expression.beginning);
         Ok(expression)
     }
 

@@ -47,7 +47,8 @@ impl PolicyFile {
 
 /// Reads a file. `path` is only told, not opened.
 pub fn read(tier: Tier, path: &Path, text: &str) -> PolicyFile {
-    let mut reader = FileReader { tier, path, text, file: PolicyFile::default() };
+    let ends = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut reader = FileReader { tier, path, text, ends, file: PolicyFile::default() };
     if text.len() > MAX_BYTES {
         let message = format!("The file is larger than {MAX_BYTES} bytes");
         reader.fault(ProblemKind::FileRead, Fault { at: 0, message });
@@ -68,6 +69,8 @@ struct FileReader<'a> {
     tier: Tier,
     path: &'a Path,
     text: &'a str,
+    /// Where its lines end.
+    ends: Vec<usize>,
     file: PolicyFile,
 }
 
@@ -83,6 +86,11 @@ impl FileReader<'_> {
         let mut problem = Problem::new(self.path, self.tier, kind, fault.message);
         problem.position = Some(position(self.text, fault.at));
         self.file.problems.push(problem);
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.ends.partition_point(|end| *end < at) + 1
     }
 
     fn tables(&mut self, root: &DeTable<'_>) {
@@ -145,7 +153,7 @@ impl FileReader<'_> {
         };
         let priority = Priority::new(self.tier, fields.priority()?);
         let conditions = self.conditions(fields)?;
-        let line = position(self.text, fields.at).0;
+        let line = self.line(fields.at);
         let source = Source::file(self.tier, self.path, line);
         let rule = Rule {
             server: conditions.server,
@@ -178,7 +186,7 @@ impl FileReader<'_> {
         let checker = Checker::read(fields)?;
         let priority = fields.integer("priority")?.unwrap_or(0);
         let conditions = self.conditions(fields)?;
-        let line = position(self.text, fields.at).0;
+        let line = self.line(fields.at);
         let rule = Rule {
             server: conditions.server,
             annotations: fields.annotations()?,
