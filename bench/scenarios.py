@@ -80,6 +80,27 @@ def at_most(limit):
     return lambda medians: medians["pollux"] <= limit
 
 
+class Beside:
+    """Remembers what another figure came to."""
+
+    def __init__(self, reached):
+        self.medians, self.judge = {}, reached
+
+    def reached(self, medians):
+        self.medians = medians
+        return self.judge(medians)
+
+    def at_most_more(self, limit):
+        """Pollux takes at most that much more than there, if that was measured."""
+
+        def reached(medians):
+            if "pollux" not in self.medians:
+                return None
+            return medians["pollux"] - self.medians["pollux"] <= limit
+
+        return reached
+
+
 def sooner(**factors):
     """Pollux is that many times faster than each of these peers, if they were all measured."""
 
@@ -131,6 +152,35 @@ def _hooks(count):
     return project
 
 
+RULE = """\
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = ["program{0} run", "program{0} test"]
+decision = "allow"
+priority = {0}
+
+[[rule]]
+toolName = "write_file"
+argsPattern = '"file_path":"[^"]*/part{0}/'
+decision = "deny"
+priority = {0}
+"""
+
+
+def _rules_and_hooks(count):
+    """The same, with as many policy files of some rules each."""
+
+    def project(folder):
+        folder = _hooks(count)(folder)
+        policies = folder / ".gemini" / "policies"
+        policies.mkdir()
+        for number in range(count):
+            (policies / f"{number}.toml").write_text(RULE.format(number))
+        return folder
+
+    return project
+
+
 def _reads(count):
     return [Calls((("read", f"a{number}.txt"),)) for number in range(count)] + [HELLO]
 
@@ -169,6 +219,7 @@ def scenarios(work, quick):
             f"request after {turns} turns with 20 kB results", "kB", lambda _c, e: e[-1].size / 1000
         ),
     )
+    bare = Beside(sooner(gemini=100, codex=10))
     yield Scenario(
         "one-shot",
         [HELLO],
@@ -178,7 +229,7 @@ def scenarios(work, quick):
                 "ms",
                 first_request,
                 "100 times sooner than Gemini CLI, 10 times than Codex",
-                sooner(gemini=100, codex=10),
+                bare.reached,
             ),
             Figure(
                 "one-shot, processor time",
@@ -192,10 +243,25 @@ def scenarios(work, quick):
         small,
     )
     yield Scenario(
-        "50 hooks",
+        "one-shot with 50 hooks",
         [HELLO],
         (Figure("exec to first request with 50 hooks that do not run", "ms", first_request),),
         _hooks(50),
+        named_tools=True,
+    )
+    yield Scenario(
+        "one-shot with 50 policy files and 50 hooks",
+        [HELLO],
+        (
+            Figure(
+                "exec to first request with 50 policy files and 50 hooks",
+                "ms",
+                first_request,
+                "≤ 3 more than without",
+                bare.at_most_more(3),
+            ),
+        ),
+        _rules_and_hooks(50),
         named_tools=True,
     )
     yield Scenario(
