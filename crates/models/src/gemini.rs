@@ -26,7 +26,7 @@ mod stream;
 pub use stream::decode_chunk;
 pub(crate) use stream::write_grounding;
 
-pub(crate) use contents::PartsCache;
+pub(crate) use contents::{PartsCache, Takes};
 pub(crate) use endpoint::{Endpoint, user_agent};
 
 use endpoint::Method;

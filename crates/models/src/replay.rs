@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::body::Body;
-use crate::gemini::{PartsCache, decode_chunk};
+use crate::gemini::{PartsCache, Takes, decode_chunk};
 use crate::json_answer;
 
 /// Largest file that is read, in bytes.
@@ -176,7 +176,8 @@ impl ReplayModel {
     fn shown(&self, request: &Request) -> String {
         let mut body = Body::default();
         body.text(&format!(r#"{{"model":{},"contents":"#, Value::from(self.name.as_str())));
-        if PartsCache::default().write_contents(&mut body, &request.entries, false).is_err() {
+        let as_it_is = Takes { signatures: false, nested_media: true };
+        if PartsCache::default().write_contents(&mut body, &request.entries, as_it_is).is_err() {
             body.text("null");
         }
         body.text("}");

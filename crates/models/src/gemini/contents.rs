@@ -29,8 +29,27 @@ pub(crate) struct PartsCache {
 #[derive(Debug, Default)]
 struct State {
     requests: u64,
-    /// By the entry's serial and whether a signature was made up for its first call.
-    encoded: HashMap<(u64, bool), Encoded>,
+    encoded: HashMap<Form, Encoded>,
+}
+
+/// An entry, by its serial, in one of the forms that it is sent in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Form {
+    serial: u64,
+    /// A signature was made up for its first call.
+    made_up: bool,
+    /// Media stay inside of the responses that brought them.
+    nested: bool,
+}
+
+/// What the model is like that a conversation is sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Takes {
+    /// The first call of each model turn since the person last spoke carries a signature, if need be a made-up one.
+    pub(crate) signatures: bool,
+    /// Media may sit inside of a response. Where they may not, they follow it: a conversation may have begun with
+    /// another model.
+    pub(crate) nested_media: bool,
 }
 
 #[derive(Debug)]
@@ -43,20 +62,20 @@ struct Encoded {
 
 impl PartsCache {
     /// Writes the `contents` array of a request. Entries of one role that follow each other become one
-    /// content; entries without anything to send are left out. With `signatures` the first call of
-    /// each model turn since the person last spoke carries a signature, if need be a made-up one.
+    /// content; entries without anything to send are left out.
     pub(crate) fn write_contents(
         &self,
         body: &mut Body,
         entries: &[Arc<Entry>],
-        signatures: bool,
+        takes: Takes,
     ) -> Result<(), serde_json::Error> {
         let sent: Vec<&Entry> = entries
             .iter()
             .map(Arc::as_ref)
             .filter(|entry| entry.content().parts.iter().any(is_sent))
             .collect();
-        let made_up = if signatures { signature::missing(&sent) } else { vec![false; sent.len()] };
+        let made_up =
+            if takes.signatures { signature::missing(&sent) } else { vec![false; sent.len()] };
 
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests += 1;
@@ -66,7 +85,7 @@ impl PartsCache {
         for (entry, made_up) in sent.iter().zip(made_up) {
             body.text(separator(role, entry.content().role));
             role = Some(entry.content().role);
-            body.bytes(&state.parts_of(entry, made_up)?);
+            body.bytes(&state.parts_of(entry, made_up, takes.nested_media)?);
         }
         body.text(if role.is_some() { "]}]" } else { "]" });
         state.encoded.retain(|_, encoded| request - encoded.request < KEPT_FOR_REQUESTS);
@@ -80,13 +99,20 @@ impl PartsCache {
 }
 
 impl State {
-    fn parts_of(&mut self, entry: &Entry, made_up: bool) -> Result<Bytes, serde_json::Error> {
-        let key = (entry.serial(), made_up);
+    fn parts_of(
+        &mut self,
+        entry: &Entry,
+        made_up: bool,
+        nested: bool,
+    ) -> Result<Bytes, serde_json::Error> {
+        // Most entries have one form for all models.
+        let nested = nested || !has_nested_media(entry.content());
+        let key = Form { serial: entry.serial(), made_up, nested };
         if let Some(encoded) = self.encoded.get_mut(&key) {
             encoded.request = self.requests;
             return Ok(encoded.parts.clone());
         }
-        let parts = encode_parts(entry.content(), made_up)?;
+        let parts = encode_parts(entry.content(), made_up, nested)?;
         let encoded = Encoded { parts: parts.clone(), request: self.requests };
         self.encoded.insert(key, encoded);
         Ok(parts)
@@ -104,15 +130,30 @@ fn separator(before: Option<Role>, role: Role) -> &'static str {
     }
 }
 
-fn encode_parts(content: &Content, made_up: bool) -> Result<Bytes, serde_json::Error> {
+fn has_nested_media(content: &Content) -> bool {
+    content.responses().any(|response| !response.parts.is_empty())
+}
+
+fn encode_parts(
+    content: &Content,
+    made_up: bool,
+    nested: bool,
+) -> Result<Bytes, serde_json::Error> {
     let first_call = content.parts.iter().position(|part| part.as_call().is_some());
     let mut bytes = Vec::new();
-    for (index, part) in content.parts.iter().enumerate().filter(|(_, part)| is_sent(part)) {
+    let mut write = |part: &WirePart<'_>| {
         if !bytes.is_empty() {
             bytes.push(b',');
         }
+        serde_json::to_writer(&mut bytes, part)
+    };
+    for (index, part) in content.parts.iter().enumerate().filter(|(_, part)| is_sent(part)) {
         let made_up = made_up && first_call == Some(index);
-        serde_json::to_writer(&mut bytes, &WirePart { part, made_up })?;
+        write(&WirePart { part, made_up, nested })?;
+        let beside = part.as_response().filter(|_| !nested).map(|response| &response.parts);
+        for part in beside.into_iter().flatten() {
+            write(&WirePart { part, made_up: false, nested })?;
+        }
     }
     Ok(bytes.into())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::contents::PartsCache;
+use super::contents::{PartsCache, Takes};
 use crate::adjustments;
 use crate::body::Body;
 use crate::configs::Resolved;
@@ -155,9 +155,17 @@ pub(crate) fn encode(
     let suffix = suffixes.get(request, settings)?;
     let mut body = Body::default();
     body.text(r#"{"contents":"#);
-    parts.write_contents(&mut body, &request.entries, names::wants_signatures(&settings.model))?;
+    parts.write_contents(&mut body, &request.entries, takes(&settings.model))?;
     body.bytes(&suffix);
     Ok(body.finish())
+}
+
+/// What a model is like that a conversation is sent to.
+fn takes(model: &str) -> Takes {
+    Takes {
+        signatures: names::wants_signatures(model),
+        nested_media: names::limits(model).media_in_responses,
+    }
 }
 
 /// The body of `countTokens`: the contents alone, as Gemini CLI counts them.
@@ -168,7 +176,7 @@ pub(crate) fn encode_count(
 ) -> Result<Vec<Bytes>, serde_json::Error> {
     let mut body = Body::default();
     body.text(r#"{"contents":"#);
-    parts.write_contents(&mut body, &request.entries, names::wants_signatures(&settings.model))?;
+    parts.write_contents(&mut body, &request.entries, takes(&settings.model))?;
     body.text("}");
     Ok(body.finish())
 }

@@ -24,6 +24,8 @@ pub(super) struct WirePart<'a> {
     pub(super) part: &'a Part,
     /// The made-up signature is put on, unless there is a real one.
     pub(super) made_up: bool,
+    /// Media stay inside of the response that brought them.
+    pub(super) nested: bool,
 }
 
 impl Serialize for WirePart<'_> {
@@ -35,7 +37,10 @@ impl Serialize for WirePart<'_> {
             Body::File(file) => map.serialize_entry("fileData", file)?,
             Body::Call(call) => map.serialize_entry("functionCall", &WireCall(call))?,
             Body::Response(response) => {
-                map.serialize_entry("functionResponse", &WireResponse(response))?;
+                map.serialize_entry(
+                    "functionResponse",
+                    &WireResponse { response, nested: self.nested },
+                )?;
             }
             Body::Other(keys) => {
                 for (key, value) in keys {
@@ -69,11 +74,14 @@ impl Serialize for WireCall<'_> {
     }
 }
 
-struct WireResponse<'a>(&'a FunctionResponse);
+struct WireResponse<'a> {
+    response: &'a FunctionResponse,
+    nested: bool,
+}
 
 impl Serialize for WireResponse<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FunctionResponse { id, name, response, parts } = self.0;
+        let FunctionResponse { id, name, response, parts } = self.response;
         let mut map = serializer.serialize_map(None)?;
         if !id.is_empty() {
             map.serialize_entry("id", vendor_id(id, name))?;
@@ -84,8 +92,9 @@ impl Serialize for WireResponse<'_> {
             // The service takes objects only.
             other => map.serialize_entry("response", &serde_json::json!({ "output": other }))?,
         }
+        let inside = parts.iter().filter(|_| self.nested);
         let parts: Vec<WirePart<'_>> =
-            parts.iter().map(|part| WirePart { part, made_up: false }).collect();
+            inside.map(|part| WirePart { part, made_up: false, nested: true }).collect();
         if !parts.is_empty() {
             map.serialize_entry("parts", &parts)?;
         }

@@ -24,7 +24,7 @@ fn call(id: &str, name: &str) -> Part {
 
 fn written(cache: &PartsCache, entries: &[Arc<Entry>], signatures: bool) -> String {
     let mut body = Body::default();
-    cache.write_contents(&mut body, entries, signatures).unwrap();
+    cache.write_contents(&mut body, entries, Takes { signatures, nested_media: true }).unwrap();
     String::from_utf8(body.finish().concat()).unwrap()
 }
 
@@ -175,7 +175,8 @@ fn large_entries_are_sent_without_copying() {
         [user(vec![Part::text("x".repeat(Body::COPIED))]), user(vec![Part::text("small")])];
     let pieces = || {
         let mut body = Body::default();
-        cache.write_contents(&mut body, &entries, true).unwrap();
+        let takes = Takes { signatures: true, nested_media: true };
+        cache.write_contents(&mut body, &entries, takes).unwrap();
         body.finish()
     };
     let (first, second) = (pieces(), pieces());
@@ -215,5 +216,31 @@ proptest! {
             let roles: Vec<&Value> = contents.as_array().unwrap().iter().map(|one| &one["role"]).collect();
             prop_assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "roles alternate");
         }
+    }
+}
+
+#[test]
+fn media_of_a_result_follow_it_for_models_that_take_none_inside() {
+    let mut shown = Part::output("c", "read_file", "a picture");
+    let pollux_protocol::Body::Response(response) = &mut shown.body else { panic!() };
+    response.parts = vec![Part::inline("image/png", "AA==")];
+    let entries = [user(vec![shown, Part::output("d", "glob", "a file")])];
+    let cache = PartsCache::default();
+    let sent = |nested_media| -> Value {
+        let mut body = Body::default();
+        let takes = Takes { signatures: false, nested_media };
+        cache.write_contents(&mut body, &entries, takes).unwrap();
+        serde_json::from_slice(&body.finish().concat()).unwrap()
+    };
+    let picture = json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}});
+    let file =
+        json!({"functionResponse": {"id": "d", "name": "glob", "response": {"output": "a file"}}});
+    let result = json!({"id": "c", "name": "read_file", "response": {"output": "a picture"}});
+    let mut whole = result.clone();
+    whole["parts"] = json!([picture]);
+    // A person may change the model at any time, and back again.
+    for _ in 0..2 {
+        assert_eq!(sent(true)[0]["parts"], json!([{"functionResponse": whole}, file]));
+        assert_eq!(sent(false)[0]["parts"], json!([{"functionResponse": result}, picture, file]));
     }
 }
