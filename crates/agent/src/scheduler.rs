@@ -132,6 +132,8 @@ pub struct Scheduler<'a> {
     pub(crate) model: &'a str,
     /// What the model can take.
     pub(crate) limits: Limits,
+    /// Characters of output that it still has room for, as far as that is known.
+    pub(crate) room: Option<usize>,
 }
 
 /// A call in the queue. A tail call answers under the name of the call that it continues.

@@ -93,6 +93,8 @@ pub struct Session {
     mode_since: Instant,
     instruction: Instruction,
     told_model: Option<String>,
+    /// Tokens of the last request and its answer.
+    last_tokens: u64,
     pub(crate) steering: Arc<Steering>,
     pub(crate) inputs: Arc<CallInputs>,
     grants: Grants,
@@ -140,6 +142,7 @@ impl Session {
             mode_since: Instant::now(),
             instruction,
             told_model: None,
+            last_tokens: 0,
             steering: Arc::default(),
             inputs: Arc::default(),
             grants: Grants::default(),
@@ -408,6 +411,7 @@ impl Session {
             mode: self.mode(),
             model: &choice.name,
             limits: choice.limits,
+            room: self.room(choice.limits),
         };
         let mut batch = scheduler.run(calls).await?;
         let mut in_order: Vec<Arc<FinishedCall>> = batch.finished.clone();

@@ -359,6 +359,8 @@ pub struct RunContext {
     pub output: OutputSink,
     /// Keys, resizes and wishes down.
     pub input: BoxStream<'static, CallInput>,
+    /// Characters of output that the model still has room for; none where that is not known.
+    pub room: Option<usize>,
 }
 
 /// A tool.

@@ -148,6 +148,7 @@ mod tests {
             cancel: CancellationToken::new(),
             output: Arc::new(|_| {}),
             input: Box::pin(futures::stream::empty()),
+            room: None,
         };
         Ok(invocation.run(run).await)
     }

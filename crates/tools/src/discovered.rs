@@ -18,7 +18,7 @@ use pollux_protocol::{
 use pollux_shell::{Ended, PipedCommand, PipedOutcome, run_piped};
 
 use crate::context::ToolContext;
-use crate::truncation::{output_path, truncate};
+use crate::truncation::{self, output_path, truncate};
 use crate::validation::Schema;
 use listing::Listed;
 
@@ -226,7 +226,7 @@ impl Invocation for DiscoveredCall {
             Err(error) => return failed(report(None, &error.to_string())),
         };
         let file = output_path(&self.context.spill_directory, &self.name, &run.call_id);
-        let threshold = self.context.options.truncate_threshold;
+        let threshold = truncation::limit(self.context.options.truncate_threshold, run.room);
         // Long output is scanned, cut and written: not on the threads that serve everyone.
         let told = tokio::task::spawn_blocking(move || told(&outcome, threshold, &file)).await;
         told.unwrap_or_else(|error| failed(format!("The tool failed: {error}")))

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::ToolContext;
-use crate::truncation::output_path;
+use crate::truncation::{self, output_path};
 use crate::validation::{Schema, invalid};
 use live::Live;
 use report::Report;
@@ -216,7 +216,7 @@ impl Invocation for RunShellCommand {
         }
         let file = output_path(&self.context.spill_directory, NAME, &run.call_id);
         let report = Report {
-            threshold: self.context.options.truncate_threshold,
+            threshold: truncation::limit(self.context.options.truncate_threshold, run.room),
             timeout: self.timeout(),
             inactivity: self.context.options.shell_inactivity,
             file: file.clone(),

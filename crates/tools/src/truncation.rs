@@ -25,6 +25,12 @@ pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBu
     folder.join(format!("{name}.txt"))
 }
 
+/// How many characters of output are told: what the settings say, or less where the model has no room for it. 0 is
+/// for all of it, which is what the settings may say.
+pub(crate) fn limit(threshold: usize, room: Option<usize>) -> usize {
+    room.map_or(threshold, |room| room.min(threshold))
+}
+
 /// Cuts `text` to `limit` characters, a fifth from the beginning, the rest from the end, and says where the whole is.
 /// None when it is not longer than that; a limit of 0 is none.
 pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<String> {

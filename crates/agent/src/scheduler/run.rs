@@ -117,6 +117,7 @@ impl Scheduler<'_> {
                 drop(live.send(Event::CallOutput { call_id: told.clone(), output }));
             }),
             input: input.boxed(),
+            room: self.room,
         };
         let started = Instant::now();
         // A tool that panics fails alone.

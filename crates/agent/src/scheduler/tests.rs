@@ -180,6 +180,7 @@ impl Bench {
             mode: self.mode,
             model: "m",
             limits: Limits::default(),
+            room: None,
         };
         let calls = calls.iter().enumerate().map(|(index, (name, args))| Call {
             id: CallId::new(format!("c{index}")),

@@ -1,13 +1,26 @@
 //! What becomes of an answer: first in the log, then in the conversation.
 
 use pollux_protocol::{
-    Call, CallRecord, CallStatus, Content, EntryId, MessageRecord, Part, Record, Role,
+    Call, CallRecord, CallStatus, Content, EntryId, Limits, MessageRecord, Part, Record, Role,
 };
 
 use super::{CUT_SHORT, End, Session};
 use crate::chat::Answer;
 
+/// Characters of a result that are told however full the conversation is: enough to go on with.
+const LEAST_ROOM: usize = 2000;
+
 impl Session {
+    /// Characters of one result for which the model has room: half of what is left, at four to a token. Gemini CLI takes
+    /// all of it, and then cannot ask any more.
+    pub(super) fn room(&self, limits: Limits) -> Option<usize> {
+        if limits.context == 0 {
+            return None;
+        }
+        let tokens = limits.context.saturating_sub(self.last_tokens);
+        Some(usize::try_from(tokens.saturating_mul(2)).unwrap_or(usize::MAX).max(LEAST_ROOM))
+    }
+
     /// What the answer said and asked for. Gives the calls to run.
     pub(super) async fn take_answer(
         &mut self,
@@ -15,6 +28,9 @@ impl Session {
         answer: Answer,
     ) -> Result<Vec<Call>, End> {
         let Answer { turn, model, .. } = answer;
+        if let Some(usage) = turn.usage {
+            self.last_tokens = usage.total;
+        }
         self.answers.extend(Some(turn.text()).filter(|words| !words.is_empty()));
         let calls = turn.calls.clone();
         let stored = self.store_answer(&id, turn.parts);

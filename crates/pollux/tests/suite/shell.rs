@@ -53,6 +53,27 @@ fn results_have_their_lines() {
 }
 
 #[test]
+fn output_is_cut_to_what_the_model_has_room_for() {
+    let stage = Stage::new();
+    // 1,400 of the model's 1,048,576 tokens are left, and half of them for one result: 2,800 characters.
+    let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
+    stage.server.stream(call.usage(1_047_176, 0)).stream(reply().text("done"));
+    stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
+    let told = stage.response();
+    let head = "Output: Output too large. Showing first 560 and last 2,240 characters. For full output see: ";
+    assert_eq!(told.lines().nth(1).unwrap().find(head), Some(0), "{told}");
+    let file = told.lines().nth(1).unwrap().strip_prefix(head).unwrap();
+    assert!(told.contains("\n\n0000\n0001\n") && told.contains("\n1998\n1999\n"), "{told}");
+    assert!(fs::read_to_string(file).unwrap().contains("\n1000\n"));
+    // Where nothing is left a result still says something.
+    let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
+    stage.server.stream(call.usage(2_000_000, 0)).stream(reply().text("done"));
+    stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
+    let told = stage.response();
+    assert!(told.contains("Showing first 400 and last 1,600 characters."), "{told}");
+}
+
+#[test]
 fn standard_input_is_closed() {
     let stage = Stage::new();
     // The program's own input stays open: the command must not get at it.

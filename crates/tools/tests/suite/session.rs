@@ -82,6 +82,7 @@ impl Session {
             cancel,
             output: Arc::new(move |output| live.lock().unwrap().push(output)),
             input: futures::stream::pending().boxed(),
+            room: None,
         }
     }
 
