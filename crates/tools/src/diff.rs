@@ -98,6 +98,16 @@ impl<'a> Difference<'a> {
         }
     }
 
+    /// The lines that differ alone, each behind `-` or `+`.
+    pub fn lines(&self) -> String {
+        let mut lines = String::new();
+        for operation in self.changes() {
+            write_lines(&mut lines, '-', &self.old[operation.old_range()]);
+            write_lines(&mut lines, '+', &self.new[operation.new_range()]);
+        }
+        lines
+    }
+
     /// What makes the new text of the old: byte spans of the old text, in order, and their replacements.
     pub fn edits(&self) -> Vec<(Range<usize>, String)> {
         let (mut edits, mut start) = (Vec::new(), self.skipped);

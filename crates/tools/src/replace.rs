@@ -296,9 +296,10 @@ impl Replace {
                 format!("Successfully modified file: {path} ({count} replacements).")
             }
         };
-        let fuzzy = found.filter(|found| found.strategy == Strategy::Fuzzy);
-        let mut remarks = fuzzy
-            .map(|found| messages::fuzzy_match(&found.line_ranges(change.original())))
+        let mut remarks = found
+            .map(|found| {
+                messages::match_found(found.strategy, &found.line_ranges(change.original()))
+            })
             .unwrap_or_default();
         let corrected = self.correction();
         if let Some(correction) = &*corrected {

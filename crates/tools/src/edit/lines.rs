@@ -46,8 +46,8 @@ impl<'a> Lines<'a> {
         self.starts.partition_point(|start| *start as usize <= position).max(1)
     }
 
-    /// Replaces whole lines by `block`, indented like the first of them. The last one's line feed stays, unless
-    /// nothing is put in their place.
+    /// Replaces whole lines by `block`: as it was given where it was given with the indentation that they have, else
+    /// indented like the first of them. The last one's line feed stays, unless nothing is put in their place.
     pub(super) fn replace(
         &self,
         window: Range<usize>,
@@ -58,8 +58,11 @@ impl<'a> Lines<'a> {
             return (start..end, String::new());
         }
         let end = end - usize::from(self.text[start..end].ends_with('\n'));
-        let mut window = window.map(|line| self.get(line));
-        let first = window.find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let own = || window.clone().map(|line| self.get(line));
+        if own().map(indentation).eq(block.old.split('\n').map(indentation)) {
+            return (start..end, block.new.to_owned());
+        }
+        let first = own().find(|line| !line.trim().is_empty()).unwrap_or_default();
         (start..end, block.indented(indentation(first)))
     }
 }
@@ -108,7 +111,10 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The white space a line begins with.
+/// The white space a line begins with; none of one that is nothing else.
 pub(super) fn indentation(line: &str) -> &str {
-    &line[..line.len() - line.trim_start().len()]
+    match line.trim_start() {
+        "" => "",
+        text => &line[..line.len() - text.len()],
+    }
 }

@@ -10,6 +10,8 @@ const MAX_LINES: usize = 12;
 const MAX_LINE_LENGTH: usize = 200;
 /// Equal lines of the search that are told apart.
 const MAX_TWINS: usize = 4;
+/// Other places that are named.
+const MAX_OTHERS: usize = 3;
 /// A single line must share this part of its words to be called near.
 const MIN_SHARED_WORDS: f64 = 0.5;
 
@@ -20,19 +22,35 @@ pub struct NearbyLines {
     pub first: usize,
     /// The lines, long ones cut.
     pub lines: Vec<String>,
+    /// The lines of what was looked for that these would be, cut likewise.
+    pub wanted: Vec<String>,
+    /// Where other places begin that come as close.
+    pub others: Vec<usize>,
 }
 
 /// The run of lines that shares most with `old`: by equal lines first, by words of its longest line else. Linear.
 pub(super) fn find(lines: &Lines<'_>, old: &str) -> Option<NearbyLines> {
     let search: Vec<&str> = old.lines().map(str::trim).collect();
-    let start = by_equal_lines(lines, &search).or_else(|| by_words(lines, &search))?;
+    let mut starts = by_equal_lines(lines, &search);
+    if starts.is_empty() {
+        starts.extend(by_words(lines, &search));
+    }
+    let (start, others) = starts.split_first()?;
     let end = (start + search.len().min(MAX_LINES)).min(lines.count());
-    let cut = |line: usize| lines.get(line).chars().take(MAX_LINE_LENGTH).collect();
-    Some(NearbyLines { first: start + 1, lines: (start..end).map(cut).collect() })
+    Some(NearbyLines {
+        first: start + 1,
+        lines: (*start..end).map(|line| cut(lines.get(line))).collect(),
+        wanted: old.lines().take(MAX_LINES).map(cut).collect(),
+        others: others.iter().take(MAX_OTHERS).map(|start| start + 1).collect(),
+    })
 }
 
-/// Every equal line votes for the run in which it would stand in its place.
-fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Option<usize> {
+fn cut(line: &str) -> String {
+    line.chars().take(MAX_LINE_LENGTH).collect()
+}
+
+/// Every equal line votes for the run in which it would stand in its place. The runs with most votes, in order.
+fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Vec<usize> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     // A lone brace or an empty line says nothing about where the block is.
     for (index, line) in search.iter().enumerate().filter(|(_, line)| line.len() > 2) {
@@ -49,7 +67,11 @@ fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Option<usize> {
             }
         }
     }
-    votes.into_iter().max_by_key(|(start, count)| (*count, usize::MAX - start)).map(|best| best.0)
+    let most = votes.values().max().copied();
+    let mut best: Vec<usize> =
+        votes.into_iter().filter(|(_, count)| Some(*count) == most).map(|vote| vote.0).collect();
+    best.sort_unstable();
+    best
 }
 
 /// The line that shares most words with the longest line of the search, moved to where the block would begin.

@@ -71,6 +71,13 @@ fn corpus() {
 }
 
 #[test]
+fn text_that_was_given_with_the_indentation_of_the_file_goes_in_as_it_is() {
+    let new = "if x:\n    a\n   \n    b";
+    let found = edit("  a  \n  b\n", "  a\n  b", new);
+    assert_eq!(found, Ok((Strategy::Flexible, format!("{new}\n"))));
+}
+
+#[test]
 fn failures_say_why() {
     let nowhere = Err(EditFailure::NotFound { nearest: None });
     assert_eq!(edit("a\n", "", "b"), Err(EditFailure::EmptySearch));
@@ -110,12 +117,21 @@ fn a_failure_names_the_nearest_lines() {
     };
     assert_eq!((nearest.first, nearest.lines.len()), (3, 4));
     assert_eq!(nearest.lines[1], "    let x = compute(1);");
+    assert_eq!(nearest.wanted[1], "    let y = something_else_entirely(2);");
+    assert_eq!(nearest.others, [] as [usize; 0]);
     let Err(EditFailure::NotFound { nearest: Some(nearest) }) =
         edit(text, "let x = compute(other, 77)", "x")
     else {
         panic!("expected a near miss");
     };
     assert_eq!(nearest.first, 4);
+    let text = "call(1)\nsame(x)\n".repeat(6);
+    let Err(EditFailure::NotFound { nearest: Some(nearest) }) =
+        edit(&text, "entirely(other, 77)\nsame(x)", "x")
+    else {
+        panic!("expected a near miss");
+    };
+    assert_eq!((nearest.first, nearest.others.as_slice()), (1, [3, 5, 7].as_slice()));
 }
 
 #[test]

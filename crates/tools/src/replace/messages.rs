@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use pollux_protocol::{ToolError, ToolErrorKind};
 
 use super::correction::Correction;
-use crate::edit::{EditFailure, NearbyLines};
+use crate::diff::Difference;
+use crate::edit::{EditFailure, NearbyLines, Strategy};
 
 /// The failure of a search, with what helps to mend it in one step. `path` is the path as the model gave it.
 pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
@@ -42,13 +43,27 @@ pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
     ToolError::new(kind, message)
 }
 
+/// The nearest lines with their numbers, and what of old_string they are not.
 fn nearest_lines(nearest: &NearbyLines) -> String {
+    let NearbyLines { first, lines, wanted, others } = nearest;
     let mut text = "\n\nThe nearest lines are:\n".to_owned();
-    for (number, line) in (nearest.first..).zip(&nearest.lines) {
+    for (number, line) in (*first..).zip(lines) {
         // Writing to a string cannot fail.
         writeln!(text, "{number}: {line}").unwrap_or_default();
     }
+    let joined = |lines: &[String]| lines.join("\n") + "\n";
+    let (wanted, found) = (joined(wanted), joined(lines));
+    let difference = Difference::between(&wanted, &found).lines();
+    if !difference.is_empty() {
+        text.push_str("\nold_string (-) is not what the file has there (+):\n");
+        text.push_str(&difference);
+    }
     text.pop();
+    if !others.is_empty() {
+        let others: Vec<String> = others.iter().map(usize::to_string).collect();
+        write!(text, "\n\nAs near are the places that begin at lines {}.", others.join(", "))
+            .unwrap_or_default();
+    }
     text
 }
 
@@ -58,14 +73,23 @@ fn places(lines: &[usize], count: usize) -> String {
     format!(" Found at lines {}{more}.", numbers.join(", "))
 }
 
-/// Where a fuzzy match went: ` Applied fuzzy match at lines 12-15, 20.`
-pub(super) fn fuzzy_match(ranges: &[(usize, usize)]) -> String {
+/// How and where old_string was found when it does not stand in the file as it was given: ` Applied fuzzy match at
+/// lines 12-15, 20.`
+pub(super) fn match_found(strategy: Strategy, ranges: &[(usize, usize)]) -> String {
+    let how = match strategy {
+        Strategy::Exact => return String::new(),
+        Strategy::Flexible => {
+            "old_string was found but for indentation and white space at the ends of lines,"
+        }
+        Strategy::Regex => "old_string was found but for white space,",
+        Strategy::Fuzzy => "Applied fuzzy match",
+    };
     let range = |(first, last): &(usize, usize)| {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
     let ranges: Vec<String> = ranges.iter().map(range).collect();
     let line = if ranges.len() == 1 { "line" } else { "lines" };
-    format!(" Applied fuzzy match at {line} {}.", ranges.join(", "))
+    format!(" {how} at {line} {}.", ranges.join(", "))
 }
 
 /// What the model is told of an edit that another model has mended.

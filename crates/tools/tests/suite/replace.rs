@@ -109,7 +109,10 @@ async fn failures_help_to_do_better() {
     );
     assert!(message.contains("read_file"), "{message}");
     assert!(
-        message.ends_with("The nearest lines are:\n1: fn one() {\n2:     first(1);\n3: }"),
+        message.ends_with(
+            "The nearest lines are:\n1: fn one() {\n2:     first(1);\n3: }\n\n\
+             old_string (-) is not what the file has there (+):\n-    second(2);\n+    first(1);"
+        ),
         "{message}"
     );
     let (kind, message) = session.err("replace", edit("a", "x", "y")).await;
@@ -144,6 +147,20 @@ async fn a_fuzzy_match_is_owned_up_to() {
         .await;
     assert!(told.ends_with(" Applied fuzzy match at line 2-4."), "{told}");
     assert_eq!(session.text("a"), "start\nfn total() {}\n");
+}
+
+#[tokio::test]
+async fn a_match_that_is_not_exact_is_told_with_its_place() {
+    let session = Session::new();
+    session.file("a", "if x {\n        one();  \n        two( 2 );\n}\n");
+    let told = session.ok("replace", edit("a", "one();\ntwo( 2 );", "one();")).await;
+    let flexible = " old_string was found but for indentation and white space at the ends of lines, at line 2-3.";
+    assert!(told.ends_with(flexible), "{told}");
+    session.file("b", "call( 1,  2 )\n");
+    let told = session.ok("replace", edit("b", "call(1, 2)", "call(3)")).await;
+    assert!(told.ends_with(" old_string was found but for white space, at line 1."), "{told}");
+    let told = session.ok("replace", edit("b", "call(3)", "call(4)")).await;
+    assert!(told.ends_with("\ncall(4)\n"), "{told}");
 }
 
 #[tokio::test]
