@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use pollux_fs::{Access, Error, Expectation, Fingerprint, TextFile, WriteOptions};
+use pollux_fs::{Access, Error, Expectation, Fingerprint, LineEnding, TextFile, WriteOptions};
 use pollux_protocol::{
     CallId, Confirmation, ConfirmationKind, DiffStat, Display, FileDiff, FileOperationKind, Part,
     Rewrite, ToolError, ToolErrorKind, ToolOutput,
@@ -11,6 +11,7 @@ use pollux_protocol::{
 
 use crate::context::{ToolContext, file_operation};
 use crate::diff::{Difference, Labels, diff_stat};
+use crate::line_ends;
 use crate::read_file::{MAX_BYTES, too_large};
 
 /// A change that was worked out and not made yet.
@@ -85,12 +86,14 @@ pub(crate) fn read_before(path: &Path) -> Result<Option<TextFile>, Error> {
 }
 
 impl Change {
-    /// A file that does not exist yet, with the operating system's line ends.
-    pub(crate) fn create(path: PathBuf, content: &str) -> Self {
-        let text = if cfg!(windows) {
-            content.replace("\r\n", "\n").replace('\n', "\r\n")
-        } else {
-            content.to_owned()
+    /// A file that does not exist yet, with the line ends that the project wants of it; where it says nothing, with those
+    /// of the operating system.
+    pub(crate) fn create(context: &ToolContext, path: PathBuf, content: &str) -> Self {
+        let wanted = line_ends::wanted(&context.workspace, &path);
+        let text = match wanted.or_else(|| cfg!(windows).then_some(LineEnding::CrLf)) {
+            Some(LineEnding::CrLf) => content.replace("\r\n", "\n").replace('\n', "\r\n"),
+            Some(_) => content.replace("\r\n", "\n"),
+            None => content.to_owned(),
         };
         let bytes = text.into_bytes();
         Self { path, before: None, after: content.to_owned(), bytes }

@@ -27,6 +27,7 @@ mod google_web_search;
 mod grep_search;
 mod html;
 mod ledger;
+mod line_ends;
 mod list_background_processes;
 mod list_directory;
 mod many_files;

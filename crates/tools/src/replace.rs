@@ -243,7 +243,7 @@ impl Replace {
         let (old_string, new_string) = self.texts()?;
         match before {
             None if old_string.is_empty() => {
-                Ok((Change::create(self.path.clone(), &new_string), None))
+                Ok((Change::create(&self.context, self.path.clone(), &new_string), None))
             }
             None => Err(ToolError::new(
                 ToolErrorKind::FileNotFound,

@@ -113,7 +113,11 @@ impl SaveMemory {
     fn work_out(&self) -> Result<Change, ToolError> {
         let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
         let Some(file) = before else {
-            return Ok(Change::create(self.path.clone(), &remembered("", &self.fact)));
+            return Ok(Change::create(
+                &self.context,
+                self.path.clone(),
+                &remembered("", &self.fact),
+            ));
         };
         let after = remembered(&file.text, &self.fact);
         let bytes = file.edited(&Difference::between(&file.text, &after).edits());

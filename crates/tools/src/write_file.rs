@@ -120,7 +120,9 @@ impl WriteFile {
     fn work_out(&self) -> Result<Change, ToolError> {
         let content = &self.params.content;
         let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
-        let Some(file) = before else { return Ok(Change::create(self.path.clone(), content)) };
+        let Some(file) = before else {
+            return Ok(Change::create(&self.context, self.path.clone(), content));
+        };
         // A mark in the text would become a second one in the file.
         let content =
             if file.format.bom { content.trim_start_matches('\u{FEFF}') } else { content };

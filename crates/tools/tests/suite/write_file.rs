@@ -42,6 +42,29 @@ async fn a_new_file_gets_its_folders() {
 }
 
 #[tokio::test]
+async fn a_new_file_gets_the_line_ends_that_the_project_wants() {
+    let session = Session::new();
+    session.file(".gitattributes", "*.bat text eol=crlf\n");
+    session.file(".editorconfig", "root = true\n[*.{cs,csproj}]\nend_of_line = crlf\n");
+    session.file("unix/.editorconfig", "[*]\nend_of_line = lf\n");
+    let table: [(&str, &[u8]); 4] = [
+        ("run.bat", b"a\r\nb\r\n"),
+        ("deep/new/x.cs", b"a\r\nb\r\n"),
+        ("unix/x.cs", b"a\nb\n"),
+        ("x.rs", b"a\nb\n"),
+    ];
+    for (name, expected) in table {
+        let told = session.ok("write_file", json!({"file_path": name, "content": "a\nb\n"})).await;
+        assert!(told.ends_with("Here is the updated code:\na\nb\n"), "{told}");
+        assert_eq!(session.bytes(name), expected, "{name}");
+    }
+    let args =
+        json!({"file_path": "y.cs", "instruction": "new", "old_string": "", "new_string": "a\n"});
+    session.ok("replace", args).await;
+    assert_eq!(session.bytes("y.cs"), b"a\r\n");
+}
+
+#[tokio::test]
 async fn encoding_mark_and_line_ends_of_an_old_file_are_kept() {
     let session = Session::new();
     let table: [(&str, &[u8], &str, &[u8]); 9] = [
