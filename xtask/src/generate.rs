@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use crate::finding::Finding;
 use crate::process;
 
-/// Where the generated files live, relative to the repository root.
-pub(crate) const FOLDER: &str = "docs/generated";
+/// The folder of the generated files, relative to the repository root. All but the page of the tools are in one of their own.
+pub(crate) const FOLDER: &str = "docs";
 
 /// One generated file.
 struct Page {
@@ -34,24 +34,24 @@ enum Source {
 }
 
 const PAGES: &[Page] = &[
-    Page { path: "pollux.1", source: Source::Program(&["man"]), dress: str::to_owned },
+    Page { path: "generated/pollux.1", source: Source::Program(&["man"]), dress: str::to_owned },
     Page {
-        path: "completions/pollux.bash",
+        path: "generated/completions/pollux.bash",
         source: Source::Program(&["completions", "bash"]),
         dress: str::to_owned,
     },
     Page {
-        path: "completions/_pollux",
+        path: "generated/completions/_pollux",
         source: Source::Program(&["completions", "zsh"]),
         dress: str::to_owned,
     },
     Page {
-        path: "completions/pollux.fish",
+        path: "generated/completions/pollux.fish",
         source: Source::Program(&["completions", "fish"]),
         dress: str::to_owned,
     },
     Page {
-        path: "completions/pollux.ps1",
+        path: "generated/completions/pollux.ps1",
         source: Source::Program(&["completions", "powershell"]),
         dress: str::to_owned,
     },
@@ -61,16 +61,20 @@ const PAGES: &[Page] = &[
         dress: str::to_owned,
     },
     Page {
-        path: "settings.md",
+        path: "generated/settings.md",
         source: Source::Example("pollux-config", "settings_reference"),
         dress: str::to_owned,
     },
     Page {
-        path: "settings.schema.json",
+        path: "generated/settings.schema.json",
         source: Source::Example("pollux-config", "settings_schema"),
         dress: str::to_owned,
     },
-    Page { path: "cli.md", source: Source::Program(&["--help"]), dress: command_line_page },
+    Page {
+        path: "generated/cli.md",
+        source: Source::Program(&["--help"]),
+        dress: command_line_page,
+    },
 ];
 
 /// Writes every page.

@@ -1,7 +1,7 @@
 //! The chores of this repository, as one program: `cargo xtask VERB`.
 //!
 //! `check` holds the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
-//! material under `docs/generated/`, `fuzz` runs the fuzz targets, `interop` the tests against real
+//! material under `docs/`, `fuzz` runs the fuzz targets, `interop` the tests against real
 //! outside programs, `bench` compares with the peers, `prove` tries out what is promised, and `ci` is
 //! the sequence that `.ci/run` starts with. Nothing here is part of the product, and no crate depends
 //! on it.
@@ -47,7 +47,7 @@ enum Verb {
         #[arg(long)]
         fix: bool,
     },
-    /// Write the reference material under docs/generated/
+    /// Write the reference material under docs/
     Gen {
         /// Only compare, and name each file that is stale
         #[arg(long)]

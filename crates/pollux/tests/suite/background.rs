@@ -100,6 +100,65 @@ fn a_server_is_started_read_and_stopped() {
     assert!(log(&stage, server).starts_with("tick\ntick\n"));
 }
 
+/// A model that has the conversation of `docs/background.md`.
+fn documented(request: &CapturedRequest) -> Reply {
+    let words = ["start ./serve in the background", "what has it printed?", "stop it"];
+    let mut asked = request.contents().iter().rev().flat_map(texts);
+    let prompt = asked.find_map(|text| words.iter().position(|word| *word == text));
+    match (prompt.unwrap(), last_output(request).is_some()) {
+        (0, false) => reply()
+            .text("I start it.")
+            .call("run_shell_command", json!({"command": "./serve", "is_background": true})),
+        (0, true) => reply().text("It runs, and listens on port 8123."),
+        (1, false) => {
+            let arguments = json!({"pid": pid(request), "delay_ms": 1000});
+            reply().call("read_background_output", arguments)
+        }
+        (1, true) => reply().text("It was asked for one page, and gave it."),
+        (_, false) => reply().call("stop_background_process", json!({"pid": pid(request)})),
+        (_, true) => reply().text("It is stopped."),
+    }
+}
+
+#[test]
+fn the_session_of_the_documentation_goes_as_it_is_written() {
+    let page = include_str!("../../../../docs/background.md");
+    let (_, session) = page.split_once("```text\n").unwrap();
+    let (session, _) = session.split_once("\n```").unwrap();
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, documented);
+    let serve =
+        "#!/bin/sh\necho Listening on port 8123.\nsleep 0.5\necho GET / 200\nexec sleep 600\n";
+    stage.home.project_file("serve", serve);
+    let mut mode = std::fs::metadata(stage.home.project().join("serve")).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    std::fs::set_permissions(stage.home.project().join("serve"), mode).unwrap();
+    let mut terminal = stage.pollux(&[]).in_terminal(60, 140);
+    let mut before = "";
+    for line in session.lines() {
+        if let Some(words) = line.strip_prefix("> ") {
+            terminal.wait_for_text(before, SOON);
+            wait_for_prompt(&terminal);
+            say(&terminal, words);
+        } else if let Some(answer) = line.strip_prefix("Choose 1-3: ") {
+            terminal.wait_for_text("Choose 1-3:", SOON);
+            say(&terminal, answer);
+        }
+        before = line;
+    }
+    terminal.wait_for_text(before, SOON);
+    let server = pid(&stage.server.last_request());
+    assert!(!is_alive(server));
+    let screen = terminal.screen();
+    let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
+    // Which model answers is told once, and differs from home to home.
+    let shown: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("Model: ")).collect();
+    let expected = session.replace("4711", &server.to_string());
+    assert!(shown.join("\n").contains(&expected), "{screen}\n--- expected\n{expected}");
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(SOON);
+}
+
 #[test]
 fn a_server_does_not_outlive_the_conversation() {
     for leave in [Key::Ctrl('d'), Key::Ctrl('c')] {
