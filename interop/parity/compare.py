@@ -66,6 +66,15 @@ def _views(case, outcome):
     if "context" in case.views:
         views["context"] = streams[-1]["body"]["contents"][0]["parts"][0].get("text", NOTHING)
         views["memory"] = _memory(streams[-1]["body"])
+    if "sources" in case.views:
+        views["sources"] = "\n".join(_sources(outcome.requests))
+    if "pages" in case.views:
+        # Those of one call are fetched side by side.
+        views["pages"] = "\n".join(sorted(_shown(page) for page in outcome.pages))
+    if "final results" in case.views:
+        views.update({f"final {name}": shown for name, shown in _results(streams[-1:]).items()})
+    if "declarations" in case.views:
+        views.update(_declarations(streams[0]["body"]))
     if "tools" in case.views:
         views["tools"] = "".join(f"{name}\n" for name in _tools(streams[0]["body"]))
     return views
@@ -133,8 +142,31 @@ def _memory(body):
     return words[start:].strip() if start >= 0 else NOTHING
 
 
+def _sources(requests):
+    """The pages that a model beside the conversation is given to answer from."""
+    for request in requests:
+        if request["path"].endswith(":generateContent"):
+            for part in request["body"]["contents"][-1]["parts"]:
+                yield from re.findall(r"(?s)<source .*?</source>", part.get("text", ""))
+
+
 def _tools(body):
     return [f["name"] for tool in body.get("tools", []) for f in tool["functionDeclarations"]]
+
+
+def _declarations(body):
+    """What the model is told of the arguments of each tool, but for the words."""
+    declared = (f for tool in body.get("tools", []) for f in tool["functionDeclarations"])
+    return {f"declaration {f['name']}": _shown(_wordless(f.get("parametersJsonSchema"))) for f in declared}
+
+
+def _wordless(schema):
+    if isinstance(schema, list):
+        return [_wordless(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _wordless(value) for key, value in schema.items()
+            if key != "description" or not isinstance(value, str)}
 
 
 def _shown(value):

@@ -62,7 +62,8 @@ class Case:
     git: bool = False
     # Where the program starts, relative to the root of the run.
     folder: str = "project"
-    # Further views of the requests: request, parts, context, tools.
+    # Further views of the requests: request, parts, context, tools, declarations, sources (what a model beside the conversation is given
+    # to read), pages (what was asked of the web), final results (what the last request says of the calls).
     views: tuple = ()
 
 

@@ -1,7 +1,7 @@
 """Searching the web, and reading pages of it. The pages are made up and stand behind a proxy; their hosts are
 numbers, for there is no other way to look up a name here."""
 
-from scenario import FLASH, GO, call, case, chunk, text, tool_case, turns
+from scenario import FLASH, GO, PNG, Page, call, case, chunk, text, tool_case, turns
 
 SOURCES = [
     {"web": {"uri": "https://a.example/x", "title": "A"}},
@@ -67,3 +67,76 @@ for mode in ("default", "auto_edit", "plan"):
          script=turns(call("web_fetch", {"prompt": HOST}, "f")), asides=[text("found")])
 case("web_fetch.often", script=turns(*(call("web_fetch", {"prompt": f"{HOST}/{n}"}, f"f{n}") for n in range(12))),
      asides=[text("found")] * 12)
+
+# ---- web_fetch, pages fetched here because the vendor has nothing to say
+
+LONG = "".join(f"{number:09} " for number in range(30_000))
+PAGES = {
+    "words.html": Page("<html><head><title>t</title><script>no()</script></head><body><p>One &amp; two.</p><p>Three.</p></body></html>"),
+    "plain.txt": Page("a < b & c\n  d\n", "text/plain"),
+    "data.json": Page('{"a": [1, 2]}', "application/json"),
+    "nameless": Page("<p>No type.</p>", None),
+    "markdown": Page("# Title\n\n[link](x)\n", "text/markdown"),
+    "long.txt": Page(LONG, "text/plain"),
+    "too_long": Page("x" * (10 * 1024 * 1024 + 1), "text/plain"),
+    "gone": Page("it is gone", "text/plain", 410),
+    "moved": Page("", "text/plain", 302, {"location": f"{HOST}/plain.txt"}),
+    "latin": Page("caf\xe9".encode("latin-1"), "text/plain; charset=iso-8859-1"),
+    "picture": Page(PNG, "image/png"),
+    "empty": Page("", "text/plain"),
+}
+WEB = {f"{HOST}/{name}": page for name, page in PAGES.items()}
+
+
+def fetched_here(name, **prompts):
+    """Each prompt is fetched: the vendor says nothing, then a model answers from the pages."""
+    case(f"web_fetch.here_{name}", GO + ["-o", "stream-json"], web=WEB, views=("sources", "pages"),
+         script=turns(*(call("web_fetch", {"prompt": prompt}, id) for id, prompt in prompts.items())),
+         asides=[answer for id in prompts for answer in (text(""), text(f"answer about {id}"))])
+
+
+def at(*names):
+    return "read " + " ".join(f"{HOST}/{name}" for name in names)
+
+
+fetched_here("words", html=at("words.html"), nameless=at("nameless"))
+fetched_here("text", plain=at("plain.txt"), data=at("data.json"), markdown=at("markdown"))
+fetched_here("long", alone=at("long.txt"), beside=at("plain.txt", "long.txt"))
+fetched_here("too_long", alone=at("too_long"))
+fetched_here("failures", gone=at("gone"), missing=at("missing"), some=at("gone", "plain.txt"))
+fetched_here("moved", moved=at("moved"))
+fetched_here("encoding", latin=at("latin"))
+fetched_here("picture", picture=at("picture"))
+fetched_here("empty", empty=at("empty"))
+case("web_fetch.here_silent", web=WEB, script=turns(call("web_fetch", {"prompt": at("plain.txt")}, "f")), asides=[text(""), text("")])
+
+# ---- web_fetch, the page itself
+
+DIRECT = {"experimental": {"directWebFetch": True}}
+
+
+def direct(name, *more, **urls):
+    case(f"web_fetch.direct_{name}", GO + ["-o", "stream-json"], web=WEB, settings=DIRECT, views=("pages", "tools", *more),
+         script=turns(*(call("web_fetch", {"url": url}, id) for id, url in urls.items())))
+
+
+def page(name):
+    return f"{HOST}/{name}"
+
+
+direct("text", plain=page("plain.txt"), data=page("data.json"), markdown=page("markdown"), empty=page("empty"))
+direct("words", html=page("words.html"))
+direct("nameless", nameless=page("nameless"))
+direct("long", long=page("long.txt"))
+direct("too_long", long=page("too_long"))
+direct("refusals", gone=page("gone"), missing=page("missing"))
+direct("moved", moved=page("moved"))
+direct("encoding", latin=page("latin"))
+direct("picture", "request", picture=page("picture"))
+direct("private", local="http://localhost:3000/", loopback="http://127.0.0.1/", private="http://10.0.0.1/x", linked="http://[::1]/")
+direct("addresses", words="no address", none="", blank=" ")
+tool_case("web_fetch.direct_arguments", "web_fetch", {"none": {}, "prompt": {"prompt": HOST}, "number": {"url": 3}}, settings=DIRECT)
+direct("often", **{f"f{number}": page("plain.txt") for number in range(12)})
+for mode in ("default", "auto_edit", "plan"):
+    case(f"web_fetch.direct_in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], web=WEB, settings=DIRECT,
+         script=turns(call("web_fetch", {"url": page("plain.txt")}, "f")), views=("tools",))

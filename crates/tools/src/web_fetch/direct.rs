@@ -81,7 +81,7 @@ fn result(fetched: &Fetched, url: &str) -> ToolOutput {
     }
     let kind = fetched.media_type();
     let is_html = fetched.is_html();
-    let name = if kind.is_empty() { "unknown" } else { &kind };
+    let name = if kind.is_empty() { "unknown" } else { fetched.content_type() };
     match fetched.content(true, is_html) {
         Content::Media(data) => ToolOutput {
             content: vec![Part::inline(&kind, data.as_str())],

@@ -163,7 +163,8 @@ impl Fetched {
         self.content_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    fn content_type(&self) -> &str {
+    /// What the server calls the page: the media type with its parameters.
+    pub(super) fn content_type(&self) -> &str {
         self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
