@@ -13,8 +13,23 @@ const SHOWN_LINES: usize = 12;
 /// Characters of a line that are shown.
 const SHOWN_CHARACTERS: usize = 160;
 /// Arguments that say what a call is about, the most telling first.
-const TELLING: [&str; 9] =
-    ["command", "file_path", "pattern", "dir_path", "path", "pid", "title", "fact", "id"];
+const TELLING: [&str; 15] = [
+    "command",
+    "file_path",
+    "include",
+    "pattern",
+    "dir_path",
+    "path",
+    "query",
+    "url",
+    "prompt",
+    "plan_filename",
+    "pid",
+    "title",
+    "fact",
+    "reason",
+    "id",
+];
 
 /// Tells of calls that have ended.
 pub(super) fn narrate(calls: &[std::sync::Arc<FinishedCall>]) {
@@ -31,6 +46,10 @@ pub(crate) fn headline(call: &Call) -> String {
     let about = TELLING.iter().find_map(|name| match call.args.get(name)? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
+        Value::Array(list) => {
+            let words: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        }
         _ => None,
     });
     cut(format!("{} {}", call.name, about.unwrap_or_default()).trim_end())
@@ -76,4 +95,35 @@ pub(crate) fn cut(line: &str) -> String {
         shown.push_str("...");
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::CallId;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_headline_says_what_a_call_is_about() {
+        let table = [
+            ("glob", json!({"dir_path": "src", "pattern": "*.rs"}), "glob *.rs"),
+            ("google_web_search", json!({"query": "rust 2027"}), "google_web_search rust 2027"),
+            (
+                "web_fetch",
+                json!({"prompt": "read https://a.example/\nnow"}),
+                "web_fetch read https://a.example/...",
+            ),
+            ("web_fetch", json!({"url": "https://a.example/"}), "web_fetch https://a.example/"),
+            ("read_many_files", json!({"include": ["a", "src/**", 3]}), "read_many_files a src/**"),
+            ("read_many_files", json!({"include": []}), "read_many_files"),
+            ("read_background_output", json!({"pid": 7}), "read_background_output 7"),
+            ("write_todos", json!({"todos": []}), "write_todos"),
+        ];
+        for (name, args, expected) in table {
+            let call =
+                Call { id: CallId::new("c"), name: name.into(), args, prompt_id: "p".into() };
+            assert_eq!(headline(&call), expected);
+        }
+    }
 }
