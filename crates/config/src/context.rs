@@ -277,7 +277,7 @@ impl ContextFiles {
         let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
         let read: Vec<(Found, Read)> = fresh
             .into_iter()
-            .filter_map(|found| loader.load(&found.path).map(|read| (found, read)))
+            .filter_map(|found| loader.load(&found).map(|read| (found, read)))
             .collect();
         self.bytes = loader.bytes;
         self.warnings.append(&mut loader.warnings);

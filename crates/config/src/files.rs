@@ -5,7 +5,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use pollux_fs::{DirLock, EntryKind, Error, Expectation, WriteOptions};
+use pollux_fs::{DirLock, EntryKind, Error, Expectation, RealPath, WriteOptions};
 
 /// How long to wait for someone else's lock before giving up.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -26,14 +26,22 @@ pub(crate) struct ReadText {
 
 /// Reads at most `limit` bytes of a regular file.
 pub(crate) fn read_text_lossy(path: &Path, limit: usize) -> Result<ReadText, Error> {
-    let mut bytes = pollux_fs::read_head(path, limit.saturating_add(1))?;
+    Ok(lossy_text(pollux_fs::read_head(path, limit.saturating_add(1))?, limit))
+}
+
+/// The same of a file whose path was judged: what has become a link since is not followed.
+pub(crate) fn read_judged_text_lossy(path: &RealPath, limit: usize) -> Result<ReadText, Error> {
+    Ok(lossy_text(path.read_head(limit.saturating_add(1))?, limit))
+}
+
+fn lossy_text(mut bytes: Vec<u8>, limit: usize) -> ReadText {
     let truncated = bytes.len() > limit;
     if truncated {
         bytes.truncate(limit);
         drop_partial_character(&mut bytes);
     }
     let binary = bytes.iter().take(SNIFFED).any(|byte| *byte == 0);
-    Ok(ReadText { text: String::from_utf8_lossy(&bytes).into_owned(), truncated, binary })
+    ReadText { text: String::from_utf8_lossy(&bytes).into_owned(), truncated, binary }
 }
 
 /// Reads a file that must not be longer than `limit` bytes.

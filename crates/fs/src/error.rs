@@ -52,6 +52,14 @@ pub enum Error {
         /// The link.
         path: PathBuf,
     },
+    /// A symbolic link where none was when the path was checked: whoever put it there may want to lead elsewhere.
+    #[error(
+        "a symbolic link has taken the place of a file or folder while the path was in use: {path}"
+    )]
+    PathChanged {
+        /// The path as it was.
+        path: PathBuf,
+    },
     /// The file holds more bytes than the caller accepts.
     #[error("file too large ({size} bytes, limit {limit}): {path}")]
     TooLarge {
@@ -151,7 +159,7 @@ impl Error {
             Self::NoSpace { .. } => "ENOSPC",
             Self::IsDirectory { .. } => "EISDIR",
             Self::NotADirectory { .. } => "ENOTDIR",
-            Self::IsLink { .. } => "ELOOP",
+            Self::IsLink { .. } | Self::PathChanged { .. } => "ELOOP",
             Self::TooLarge { .. } => "EFBIG",
             Self::ChangedOnDisk { .. } => "ESTALE",
             Self::Unencodable { .. } | Self::Lossy { .. } => "EILSEQ",
@@ -175,6 +183,7 @@ impl Error {
             | Self::NotADirectory { path }
             | Self::NotRegular { path }
             | Self::IsLink { path }
+            | Self::PathChanged { path }
             | Self::TooLarge { path, .. }
             | Self::ChangedOnDisk { path }
             | Self::OutsideWorkspace { path, .. }

@@ -46,7 +46,7 @@ pub struct FileInfo {
 }
 
 impl FileInfo {
-    fn of(metadata: &fs::Metadata) -> Self {
+    pub(crate) fn of(metadata: &fs::Metadata) -> Self {
         Self {
             kind: EntryKind::of(metadata.file_type()),
             size: metadata.len(),

@@ -1,6 +1,7 @@
 //! Is the file still the one that was shown?
 
-use std::io::Read;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -36,12 +37,17 @@ impl Fingerprint {
 
     /// Reads the regular file at `path` once, in constant memory.
     pub fn of_path(path: &Path) -> Result<Self> {
-        let (mut file, metadata) = open_regular(path)?;
+        let (file, metadata) = open_regular(path)?;
+        Self::of_file(&file, &metadata).map_err(|error| Error::from_io(path, error))
+    }
+
+    /// The same of a file that is open, from where it stands.
+    pub(crate) fn of_file(mut file: &File, metadata: &Metadata) -> io::Result<Self> {
         let mut hasher = Sha256::new();
         let mut buffer = vec![0_u8; 64 * 1024];
         let mut len = 0;
         loop {
-            let count = file.read(&mut buffer).map_err(|error| Error::from_io(path, error))?;
+            let count = file.read(&mut buffer)?;
             if count == 0 {
                 break;
             }

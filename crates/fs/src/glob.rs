@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use crate::collation::collation_key;
 use crate::error::Result;
 use crate::exclusions::Exclusions;
-use crate::files::{EntryKind, info};
+use crate::files::EntryKind;
 use crate::rules::IgnoreRules;
-use crate::walk::{Cancel, Found, Scope, WalkOptions, visit};
+use crate::walk::{Cancel, Found, Root, Scope, WalkOptions, visit};
 
 mod pattern;
 #[cfg(test)]
@@ -68,7 +68,7 @@ pub struct GlobResult {
 /// # Errors
 /// [`Error::Pattern`](crate::Error::Pattern) when the pattern does not compile.
 pub fn glob(
-    roots: &[PathBuf],
+    roots: &[Root],
     pattern: &str,
     options: &GlobOptions<'_>,
     cancel: Cancel<'_>,
@@ -82,7 +82,9 @@ pub fn glob(
     let ignored = AtomicUsize::new(0);
     let mut result = GlobResult { files: Vec::new(), ignored: 0, complete: true };
     for root in roots {
-        let Some(pattern) = Pattern::new(root, pattern, options.case_sensitive)? else { continue };
+        let Some(pattern) = Pattern::new(&root.path, pattern, options.case_sensitive)? else {
+            continue;
+        };
         let descend = |relative: &str| pattern.may_match_below(relative);
         let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET, ..Scope::default() };
         let each = |found: &Found<'_>| {
@@ -110,9 +112,8 @@ pub fn glob(
 
 /// The file with its time of change.
 fn matched(found: &Found<'_>) -> GlobMatch {
-    let path = found.path();
-    let modified = info(&path).ok().and_then(|info| info.modified);
-    GlobMatch { path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) }
+    let modified = found.info().and_then(|info| info.modified);
+    GlobMatch { path: found.path(), modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) }
 }
 
 fn text_order(left: &Path, right: &Path) -> std::cmp::Ordering {

@@ -8,6 +8,7 @@
 //! | keep the ends of output without end | [`CappedFile`] |
 //! | share a file with another process | [`DirLock`] |
 //! | what a path means, and whether it may be touched | [`Workspace`], [`real_path`] |
+//! | touch what was checked, whatever becomes of its path | [`RealPath`] |
 //! | what is ignored | [`IgnoreRules`], [`Exclusions`] |
 //! | find files or lines | [`walk`], [`glob`], [`search`], [`find_by_suffix`] |
 //! | what kind of file it is | [`detect`] |
@@ -25,10 +26,12 @@ mod exclusions;
 mod files;
 mod fingerprint;
 mod glob;
+mod held;
 mod kind;
 mod lock;
 mod log;
 mod paths;
+mod real;
 mod rules;
 mod search;
 mod text;
@@ -57,6 +60,7 @@ pub use kind::{FileKind, HEAD_BYTES, detect, is_binary};
 pub use lock::{DirLock, STALE_AFTER};
 pub use log::AppendLog;
 pub use paths::{absolute, real_path, relative_path, shorten};
+pub use real::RealPath;
 pub use rules::{IgnoreOptions, IgnorePatterns, IgnoreRules};
 pub use search::{
     FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine, SearchRequest,
@@ -66,6 +70,6 @@ pub use text::{
     LineEnding, TextFile, TextFormat, decode, encode, encode_raw, normalise, read_text,
 };
 pub use tree::{MAX_TREE_ITEMS, find_by_suffix, folder_tree};
-pub use walk::{Cancel, NEVER, Walk, WalkEntry, WalkOptions, walk};
+pub use walk::{Cancel, NEVER, Root, Walk, WalkEntry, WalkOptions, walk};
 pub use workspace::{Access, Workspace, check_sanity};
-pub use write::{Expectation, WriteOptions, Written, follow_links, write_atomic};
+pub use write::{Expectation, WriteOptions, Written, write_atomic};

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::files::EntryKind;
 use crate::paths::real_path;
+use crate::real::RealPath;
 
 mod load;
 mod patterns;
@@ -84,6 +85,12 @@ impl IgnoreRules {
             Ok(real) if real != path => self.is_ignored_here(&real, is_directory),
             _ => false,
         }
+    }
+
+    /// The same for a path whose real path is known: nothing is asked of the disk but the ignore files.
+    pub fn is_ignored_at(&self, path: &Path, real: &RealPath, is_directory: bool) -> bool {
+        self.is_ignored_here(path, is_directory)
+            || path != &**real && self.is_ignored_here(real, is_directory)
     }
 
     /// The same for an entry that was found by walking there: only a link can really be elsewhere, so that nothing else

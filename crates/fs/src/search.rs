@@ -13,10 +13,11 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use crate::error::{Error, Result};
 use crate::exclusions::Exclusions;
-use crate::files::{EntryKind, info};
+use crate::files::EntryKind;
 use crate::glob::check_size;
+use crate::real::RealPath;
 use crate::rules::IgnoreRules;
-use crate::walk::{Cancel, Found, Scope, WalkOptions, thread_count, visit};
+use crate::walk::{Cancel, Found, Root, Scope, WalkOptions, thread_count, visit};
 
 mod file;
 #[cfg(test)]
@@ -38,7 +39,7 @@ const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 pub struct SearchRequest<'a> {
     /// A regular expression, or plain text with `fixed_strings`.
     pub pattern: &'a str,
-    /// Files and folders (absolute).
+    /// Files and folders, by their real paths: what has a link on the way is not found.
     pub paths: &'a [PathBuf],
     /// Only files below folders that match this glob: syntax of ignore files, `!` in front excludes.
     pub include: Option<&'a str>,
@@ -181,8 +182,9 @@ fn collect(
 ) -> (Vec<PathBuf>, bool) {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     for path in request.paths {
-        match info(path).map(|info| info.kind) {
-            Ok(EntryKind::Directory) => folders.push(path.clone()),
+        let real = RealPath::assumed(path);
+        match real.info().map(|info| info.kind) {
+            Ok(EntryKind::Directory) => folders.push(Root { path: path.clone(), real }),
             Ok(EntryKind::File)
                 if !request.rules.is_some_and(|rules| rules.is_ignored(path, false)) =>
             {

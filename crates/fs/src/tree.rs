@@ -1,13 +1,16 @@
 //! A folder drawn as text, for the first message of a session.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::collation::{CollationKey, collation_key};
 use crate::files::EntryKind;
+use crate::held::FolderReader;
+use crate::real::RealPath;
 use crate::rules::IgnoreRules;
+use crate::walk::Root;
 
 #[cfg(test)]
 mod tests;
@@ -39,14 +42,14 @@ struct Node {
 /// folders are not opened. Control characters in names become `?`. A folder that cannot be read is drawn empty.
 pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -> String {
     let mut nodes = vec![Node { name: root.display().to_string(), ..Node::default() }];
-    let mut waiting = VecDeque::from([(0, root.to_path_buf())]);
+    let mut waiting = VecDeque::from([(0, Root::new(root.to_path_buf()))]);
     let mut left = max_items;
-    while let Some((at, path)) = waiting.pop_front() {
+    while let Some((at, folder)) = waiting.pop_front() {
         if left == 0 {
             nodes[at].closed = true;
             continue;
         }
-        let content = Content::read(&path, rules, left);
+        let content = Content::read(&folder, rules, left);
         let files = content.files.len().min(left);
         left -= files;
         let folders = content.folders.len().min(left);
@@ -57,13 +60,19 @@ pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -
         for (name, is_closed) in content.folders.into_values().take(folders) {
             let place = nodes.len();
             if !is_closed {
-                waiting.push_back((place, path.join(&name)));
+                waiting.push_back((place, folder.below(&name)));
             }
             nodes[at].folders.push(place);
             nodes.push(Node { name, closed: is_closed, ..Node::default() });
         }
     }
     draw(&nodes, max_items)
+}
+
+/// What is in a folder; nothing where it cannot be read.
+fn entries(real: &RealPath) -> impl Iterator<Item = (OsString, EntryKind)> {
+    let mut reader = FolderReader::open(real).ok();
+    std::iter::from_fn(move || reader.as_mut()?.next_entry()).flatten()
 }
 
 /// The names in one folder, the first ones by name.
@@ -77,18 +86,17 @@ struct Content {
 
 impl Content {
     /// Keeps one name more of each kind than can be drawn, whatever the folder holds.
-    fn read(path: &Path, rules: Option<&IgnoreRules>, left: usize) -> Self {
+    fn read(folder: &Root, rules: Option<&IgnoreRules>, left: usize) -> Self {
         let mut content = Self::default();
-        let Ok(entries) = fs::read_dir(path) else { return content };
-        for (index, entry) in entries.flatten().enumerate() {
+        for (index, (name, kind)) in entries(&folder.real).enumerate() {
             if index >= MAX_NAMES {
                 content.more = true;
                 break;
             }
-            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
             let directory = kind == EntryKind::Directory;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let ignored = rules.is_some_and(|rules| rules.ignores_entry(&entry.path(), kind));
+            let path = folder.path.join(&name);
+            let ignored = rules.is_some_and(|rules| rules.ignores_entry(&path, kind));
+            let name = name.to_string_lossy().into_owned();
             if directory {
                 let closed = ignored || CLOSED_FOLDERS.contains(&name.as_str());
                 content.folders.insert(collation_key(&name), (name, closed));
@@ -166,30 +174,27 @@ fn printable(name: &str) -> String {
 /// Looks for files below `root` whose path ends in `suffix` (relative, at least one component), in at most
 /// `max_folders` folders, breadth first. Two are enough to know that it is not one.
 pub fn find_by_suffix(
-    root: &Path,
+    root: &Root,
     suffix: &Path,
     rules: Option<&IgnoreRules>,
     max_folders: usize,
 ) -> Vec<PathBuf> {
-    let mut waiting = VecDeque::from([root.to_path_buf()]);
+    let mut waiting = VecDeque::from([root.clone()]);
     let mut found = Vec::new();
     for _ in 0..max_folders {
         let Some(folder) = waiting.pop_front() else { break };
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten().take(MAX_NAMES) {
-            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
-            let name = entry.file_name();
+        for (name, kind) in entries(&folder.real).take(MAX_NAMES) {
             let wanted = match kind {
                 EntryKind::Directory => name != "node_modules" && waiting.len() < max_folders,
                 EntryKind::File => suffix.file_name() == Some(&name),
                 EntryKind::Symlink | EntryKind::Special => false,
             };
-            let path = folder.join(&name);
+            let path = folder.path.join(&name);
             if !wanted || rules.is_some_and(|rules| rules.ignores_entry(&path, kind)) {
                 continue;
             }
             if kind == EntryKind::Directory {
-                waiting.push_back(path);
+                waiting.push_back(folder.below(&name));
             } else if path.ends_with(suffix) {
                 found.push(path);
                 if found.len() > 1 {

@@ -1,13 +1,15 @@
 //! Walking folders in parallel, with ignore rules, cancel and a time limit.
 
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::exclusions::Exclusions;
-use crate::files::EntryKind;
+use crate::files::{EntryKind, FileInfo};
+use crate::held::FolderReader;
+use crate::real::RealPath;
 use crate::rules::{Folder, IgnoreRules, RootRules};
 
 mod queue;
@@ -26,6 +28,28 @@ pub const NEVER: Cancel<'static> = &|| false;
 const MAX_THREADS: usize = 8;
 /// How many names of one folder are read between two looks at the clock.
 const CHECK_EVERY: usize = 64;
+
+/// A folder to walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// How the paths of what is found begin.
+    pub path: PathBuf,
+    /// Where the folder is.
+    pub real: RealPath,
+}
+
+impl Root {
+    /// The folder to which `path` (absolute) leads now.
+    pub fn new(path: PathBuf) -> Self {
+        let real = RealPath::of(&path).unwrap_or_else(|_| RealPath::assumed(path.clone()));
+        Self { path, real }
+    }
+
+    /// A folder in it.
+    pub(crate) fn below(&self, name: impl AsRef<Path>) -> Self {
+        Self { path: self.path.join(&name), real: self.real.below(name) }
+    }
+}
 
 /// Which parts of the folders to walk.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,9 +82,9 @@ pub struct Walk {
     pub complete: bool,
 }
 
-/// Finds everything below `roots`, folders included, the roots themselves not. Links are not followed; folders that
-/// cannot be read count as empty.
-pub fn walk(roots: &[PathBuf], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Walk {
+/// Finds everything below `roots`, folders included, the roots themselves not. Links are not followed, nor what
+/// has become one meanwhile; folders that cannot be read count as empty.
+pub fn walk(roots: &[Root], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Walk {
     let entry = |found: &Found<'_>| Some(WalkEntry { path: found.path(), kind: found.kind });
     let (mut entries, complete) = visit(roots, options, &Scope::default(), cancel, &entry);
     entries.sort_unstable_by(|left, right| left.path.as_os_str().cmp(right.path.as_os_str()));
@@ -70,7 +94,8 @@ pub fn walk(roots: &[PathBuf], options: &WalkOptions<'_>, cancel: Cancel<'_>) ->
 /// An entry while it is visited.
 pub(crate) struct Found<'a> {
     folder: &'a Path,
-    name: &'a std::ffi::OsStr,
+    reader: &'a FolderReader,
+    name: &'a OsStr,
     /// The way from the walk's root, separated by `/`.
     pub(crate) relative: &'a str,
     pub(crate) kind: EntryKind,
@@ -81,6 +106,11 @@ pub(crate) struct Found<'a> {
 impl Found<'_> {
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join(self.name)
+    }
+
+    /// Looks at it, a link being a link.
+    pub(crate) fn info(&self) -> Option<FileInfo> {
+        self.reader.info(self.name).ok()
     }
 }
 
@@ -102,7 +132,7 @@ impl Default for Scope<'_> {
 
 /// A folder that waits to be read.
 struct Job<'r> {
-    path: PathBuf,
+    folder: Root,
     relative: String,
     rules: Option<(&'r RootRules, Arc<Folder>)>,
     /// Inside an ignored folder.
@@ -112,16 +142,16 @@ struct Job<'r> {
 /// Calls `each` for every entry, on several threads; gives what it returned, in no order, and whether everything was
 /// seen.
 pub(crate) fn visit<T: Send>(
-    roots: &[PathBuf],
+    roots: &[Root],
     options: &WalkOptions<'_>,
     scope: &Scope<'_>,
     cancel: Cancel<'_>,
     each: &(dyn Fn(&Found<'_>) -> Option<T> + Sync),
 ) -> (Vec<T>, bool) {
-    let start = |root: &PathBuf| {
-        let rules = options.rules.and_then(|rules| rules.enter(root));
+    let start = |root: &Root| {
+        let rules = options.rules.and_then(|rules| rules.enter(&root.path));
         let ignored = rules.as_ref().is_some_and(|(_, folder)| folder.ignored);
-        Job { path: root.clone(), relative: String::new(), rules, ignored }
+        Job { folder: root.clone(), relative: String::new(), rules, ignored }
     };
     let walker = Walker {
         options,
@@ -191,17 +221,17 @@ impl<'r> Walker<'r, '_> {
         if self.is_over() {
             return folders;
         }
-        let Ok(entries) = fs::read_dir(&job.path) else { return folders };
+        let Ok(mut reader) = FolderReader::open(&job.folder.real) else { return folders };
         let entry_relative = |from: &str, name: &str| {
             if from.is_empty() { name.to_owned() } else { format!("{from}/{name}") }
         };
-        for (index, entry) in entries.enumerate() {
-            if index % CHECK_EVERY == CHECK_EVERY - 1 && self.is_over() {
+        let mut index = 0;
+        while let Some(entry) = reader.next_entry() {
+            index += 1;
+            if index % CHECK_EVERY == 0 && self.is_over() {
                 break;
             }
-            let Ok(entry) = entry else { continue };
-            let Ok(kind) = entry.file_type().map(EntryKind::of) else { continue };
-            let file_name = entry.file_name();
+            let Ok((file_name, kind)) = entry else { continue };
             let name = file_name.to_string_lossy();
             let relative = entry_relative(&job.relative, &name);
             if !self.options.hidden
@@ -222,11 +252,11 @@ impl<'r> Walker<'r, '_> {
                 _ => None,
             };
             let from_rules = from_rules.as_deref().unwrap_or(relative.as_bytes());
-            let Some(ignored) = self.admit(job, &entry, kind, &relative, from_rules) else {
+            let Some(ignored) = self.admit(job, &file_name, kind, &relative, from_rules) else {
                 continue;
             };
-            let found =
-                Found { folder: &job.path, name: &file_name, relative: &relative, kind, ignored };
+            let (folder, name) = (&job.folder.path, &file_name);
+            let found = Found { folder, reader: &reader, name, relative: &relative, kind, ignored };
             results.extend(each(&found));
             if kind == EntryKind::Directory && (self.scope.descend)(&relative) {
                 let rules = job
@@ -234,7 +264,7 @@ impl<'r> Walker<'r, '_> {
                     .as_ref()
                     .filter(|_| !ignored)
                     .map(|(root, folder)| (*root, folder.child(root, from_rules, exact)));
-                folders.push(Job { path: entry.path(), relative, rules, ignored });
+                folders.push(Job { folder: job.folder.below(name), relative, rules, ignored });
             }
         }
         folders
@@ -244,7 +274,7 @@ impl<'r> Walker<'r, '_> {
     fn admit(
         &self,
         job: &Job<'r>,
-        entry: &fs::DirEntry,
+        name: &OsStr,
         kind: EntryKind,
         relative: &str,
         from_rules: &[u8],
@@ -259,12 +289,9 @@ impl<'r> Walker<'r, '_> {
         let ignored = job.ignored
             || match (&job.rules, self.options.rules) {
                 (Some((root, folder)), Some(rules)) => {
-                    folder.ignores(
-                        root,
-                        from_rules,
-                        entry.file_name().as_encoded_bytes(),
-                        directory,
-                    ) || kind == EntryKind::Symlink && rules.is_ignored(&entry.path(), false)
+                    folder.ignores(root, from_rules, name.as_encoded_bytes(), directory)
+                        || kind == EntryKind::Symlink
+                            && rules.is_ignored(&job.folder.path.join(name), false)
                 }
                 _ => false,
             };

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::paths::{absolute, decode_percent, real_path, relative_path, shorten};
+use crate::real::RealPath;
+use crate::walk::Root;
 
 mod sanity;
 #[cfg(test)]
@@ -101,6 +103,15 @@ impl Workspace {
         self.roots.iter().map(|root| root.given.as_path())
     }
 
+    /// The same, to be walked.
+    pub fn walk_roots(&self) -> Vec<Root> {
+        let root = |root: &Place| Root {
+            path: root.given.clone(),
+            real: RealPath::assumed(root.real.clone()),
+        };
+        self.roots.iter().map(root).collect()
+    }
+
     /// The project's temp folder.
     pub fn temp(&self) -> &Path {
         &self.temp.given
@@ -155,11 +166,12 @@ impl Workspace {
     }
 
     /// Whether `path` (absolute, or relative to the target) may be touched, judged by where it really is; what is closed
-    /// in a workspace (see the module's description) is closed by its name too, wherever that links to.
+    /// in a workspace (see the module's description) is closed by its name too, wherever that links to. Gives the real
+    /// path that was judged, by which it is to be touched.
     ///
     /// # Errors
     /// [`Error::InvalidPath`] or [`Error::OutsideWorkspace`], both with the message for the model.
-    pub fn check(&self, path: &Path, access: Access) -> Result<()> {
+    pub fn check(&self, path: &Path, access: Access) -> Result<RealPath> {
         let path = absolute(self.target(), path);
         check_sanity(&path)?;
         let real = real_path(&path)?;
@@ -171,7 +183,7 @@ impl Workspace {
                 || self.memory_files.contains(&real)
                 || access == Access::Read && below(&self.readable));
         if allowed {
-            return Ok(());
+            return Ok(RealPath::assumed(real));
         }
         Err(Error::OutsideWorkspace {
             path,

@@ -9,21 +9,23 @@
 //! so that a full disk shows before any old byte is touched, then the rest; a failure in between puts the old bytes
 //! back. Only there can a crash of the machine leave a mix, and never one shorter than both.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::{EntryKind, do_not_block};
+use crate::files::EntryKind;
 use crate::fingerprint::Fingerprint;
+use crate::held::Purpose;
+use crate::real::{RealPath, Spot};
 
 mod attributes;
 mod in_place;
+mod temporary;
 #[cfg(test)]
 mod tests;
 
-/// How many symbolic links are followed before they count as a loop.
-const MAX_LINKS: usize = 40;
+use temporary::Temporary;
 
 /// What must be true of the target for the write to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,89 +74,67 @@ pub struct Written {
 /// in a writable folder; [`Error::NotRegular`] for pipes and devices; [`Error::NoSpace`] and all others with the old
 /// file intact.
 pub fn write_atomic(path: &Path, bytes: &[u8], options: &WriteOptions) -> Result<Written> {
-    let target = follow_links(path)?;
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    if options.create_parents {
-        create_folders(&folder)?;
-    }
-    let old = OldFile::open(&target)?;
-    check_expectation(&target, options.expected.as_ref())?;
-    let in_place = match &old {
-        Some(old) if old.has_other_names() => true,
-        _ => match replace(&target, &folder, bytes, old.as_ref(), options) {
-            Ok(()) => false,
-            Err(Failure::TryInPlace(_)) if old.is_some() => true,
-            Err(Failure::TryInPlace(error)) => return Err(Error::from_io(&target, error)),
-            Err(Failure::Final(error)) => return Err(error),
-        },
-    };
-    if in_place {
-        check_expectation(&target, options.expected.as_ref())?;
-        in_place::rewrite(&target, bytes, options.mode)
-            .map_err(|error| Error::from_io(&target, error))?;
-    }
-    let modified = fs::metadata(&target).and_then(|metadata| metadata.modified()).ok();
-    let fingerprint = Fingerprint::of_bytes(bytes, modified);
-    Ok(Written { created: old.is_none(), target, in_place, fingerprint })
+    RealPath::of(path)?.write_atomic(bytes, options)
 }
 
-/// Creates a folder with its parents, all of them there to stay: what is synced into a folder that a power cut takes
-/// away is lost with it.
-fn create_folders(folder: &Path) -> Result<()> {
-    let missing = missing_folders(folder);
-    crate::files::create_directories(folder)?;
-    for parent in missing.iter().filter_map(|created| created.parent()) {
-        sync_folder(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    }
-    Ok(())
-}
-
-/// The folders on the way to `folder`, itself included, that are not there; the innermost first.
-fn missing_folders(folder: &Path) -> Vec<&Path> {
-    let is_missing = |folder: &&Path| {
-        !folder.as_os_str().is_empty()
-            && fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
-    folder.ancestors().take_while(is_missing).collect()
-}
-
-/// Where a path leads when its last component is a symbolic link, also one whose target is missing.
-///
-/// # Errors
-/// [`Error::InvalidPath`] for a loop of links.
-pub fn follow_links(path: &Path) -> Result<PathBuf> {
-    let mut target = path.to_path_buf();
-    for _ in 0..MAX_LINKS {
-        match fs::read_link(&target) {
-            // `join` takes an absolute link as it is; `..` is left for the system to resolve.
-            Ok(link) => {
-                target = target.parent().map_or_else(|| link.clone(), |dir| dir.join(&link));
-            }
-            Err(_) => return Ok(target),
+impl RealPath {
+    /// The same for a path that was checked.
+    ///
+    /// # Errors
+    /// As [`write_atomic`], and [`Error::PathChanged`].
+    pub fn write_atomic(&self, bytes: &[u8], options: &WriteOptions) -> Result<Written> {
+        let spot = if options.create_parents { Spot::create(self)? } else { Spot::open(self)? };
+        let old = OldFile::open(&spot)?;
+        check_expectation(&spot, options.expected.as_ref())?;
+        let in_place = match &old {
+            Some(old) if old.has_other_names() => true,
+            _ => match replace(&spot, bytes, old.as_ref(), options) {
+                Ok(()) => false,
+                Err(Failure::TryInPlace(_)) if old.is_some() => true,
+                Err(Failure::TryInPlace(error)) => return Err(self.failed(error)),
+                Err(Failure::Final(error)) => return Err(error),
+            },
+        };
+        if in_place {
+            check_expectation(&spot, options.expected.as_ref())?;
+            let file = spot.open_file(Purpose::Both)?;
+            in_place::rewrite(&file, bytes, options.mode).map_err(|error| self.failed(error))?;
         }
+        let modified = spot.info().ok().and_then(|info| info.modified);
+        let fingerprint = Fingerprint::of_bytes(bytes, modified);
+        Ok(Written { created: old.is_none(), target: self.to_path_buf(), in_place, fingerprint })
     }
-    Err(Error::InvalidPath(format!("too many symbolic links: {}", path.display())))
 }
 
-fn check_expectation(target: &Path, expected: Option<&Expectation>) -> Result<()> {
+fn check_expectation(spot: &Spot<'_>, expected: Option<&Expectation>) -> Result<()> {
     let holds = match expected {
         None => true,
-        Some(Expectation::Absent) => match fs::symlink_metadata(target) {
+        Some(Expectation::Absent) => match spot.info() {
             Ok(_) => false,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(error) => return Err(Error::from_io(target, error)),
+            Err(error) if error.is_not_found() => true,
+            Err(error) => return Err(error),
         },
-        Some(Expectation::Unchanged(fingerprint)) => fingerprint.matches(target)?,
+        Some(Expectation::Unchanged(fingerprint)) => is_unchanged(spot, fingerprint)?,
     };
-    if holds { Ok(()) } else { Err(Error::ChangedOnDisk { path: target.into() }) }
+    if holds { Ok(()) } else { Err(Error::ChangedOnDisk { path: spot.path.to_path_buf() }) }
+}
+
+fn is_unchanged(spot: &Spot<'_>, fingerprint: &Fingerprint) -> Result<bool> {
+    let failed = |error| spot.path.failed(error);
+    match spot.info() {
+        Ok(info) if info.size != fingerprint.len => return Ok(false),
+        Ok(info) => spot.path.regular(info.kind)?,
+        Err(error) if error.is_not_found() => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let file = spot.open_file(Purpose::Read)?;
+    let metadata = file.metadata().map_err(failed)?;
+    Ok(Fingerprint::of_file(&file, &metadata).map_err(failed)? == *fingerprint)
 }
 
 /// The file that is about to be replaced.
 struct OldFile {
-    metadata: fs::Metadata,
+    metadata: Metadata,
     /// For reading its extended attributes. Windows could not rename over a file that is held open.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix copies attributes by handle"))]
     handle: Option<File>,
@@ -162,26 +142,24 @@ struct OldFile {
 
 impl OldFile {
     /// Looks at the file, and makes sure that it may be written: its folder alone would allow the rename.
-    fn open(target: &Path) -> Result<Option<Self>> {
-        let metadata = match fs::metadata(target) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::from_io(target, error)),
-        };
-        match EntryKind::of(metadata.file_type()) {
-            EntryKind::File => {}
-            EntryKind::Directory => return Err(Error::IsDirectory { path: target.into() }),
-            _ => return Err(Error::NotRegular { path: target.into() }),
+    fn open(spot: &Spot<'_>) -> Result<Option<Self>> {
+        match spot.info() {
+            Ok(info) => spot.path.regular(info.kind)?,
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error),
         }
-        let mut options = OpenOptions::new();
-        do_not_block(options.write(true));
-        let handle = match options.open(target) {
-            Ok(handle) => cfg!(unix).then_some(handle),
+        let opened = match spot.folder.open_file(spot.name, Purpose::Write) {
             // A program that is running cannot be opened for writing, but it can be replaced.
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => None,
-            Err(error) => return Err(Error::from_io(target, error)),
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                spot.folder.open_file(spot.name, Purpose::Read)
+            }
+            opened => opened,
         };
-        Ok(Some(Self { metadata, handle }))
+        let failed = |error| spot.path.failed(error);
+        let handle = opened.map_err(failed)?;
+        let metadata = handle.metadata().map_err(failed)?;
+        spot.path.regular(EntryKind::of(metadata.file_type()))?;
+        Ok(Some(Self { metadata, handle: cfg!(unix).then_some(handle) }))
     }
 
     #[cfg(unix)]
@@ -205,42 +183,38 @@ enum Failure {
 }
 
 fn replace(
-    target: &Path,
-    folder: &Path,
+    spot: &Spot<'_>,
     bytes: &[u8],
     old: Option<&OldFile>,
     options: &WriteOptions,
 ) -> Result<(), Failure> {
-    let failed = |error| Failure::Final(Error::from_io(target, error));
-    let mut temporary = create_temporary(folder, old.is_none()).map_err(|error| {
+    let failed = |error| Failure::Final(spot.path.failed(error));
+    let folder_failed = |error: io::Error| {
         if may_be_folder_only(&error) { Failure::TryInPlace(error) } else { failed(error) }
-    })?;
-    temporary.write_all(bytes).map_err(failed)?;
+    };
+    // The copy of an old file stays private until it has that one's mode.
+    let temporary = Temporary::create(&spot.folder, old.is_some()).map_err(folder_failed)?;
+    let mut file = temporary.file();
+    file.write_all(bytes).map_err(failed)?;
     if let Some(old) = old {
         // Losing the owner or group of a shared file would lock others out of it.
-        attributes::copy(&old.metadata, old.handle.as_ref(), temporary.as_file())
-            .map_err(Failure::TryInPlace)?;
+        attributes::copy(&old.metadata, old.handle.as_ref(), file).map_err(Failure::TryInPlace)?;
     }
     if let Some(mode) = options.mode {
-        attributes::set_mode(temporary.as_file(), mode).map_err(failed)?;
+        attributes::set_mode(file, mode).map_err(failed)?;
     }
-    temporary.as_file().sync_all().map_err(failed)?;
-    check_expectation(target, options.expected.as_ref()).map_err(Failure::Final)?;
-    let persisted = if options.expected == Some(Expectation::Absent) {
-        temporary.persist_noclobber(target)
-    } else {
-        temporary.persist(target)
-    };
-    match persisted {
-        Ok(_) => {
-            sync_folder(folder);
+    file.sync_all().map_err(failed)?;
+    check_expectation(spot, options.expected.as_ref()).map_err(Failure::Final)?;
+    let is_new = options.expected == Some(Expectation::Absent);
+    match temporary.persist(spot.name, is_new) {
+        Ok(()) => {
+            spot.folder.sync();
             Ok(())
         }
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(Failure::Final(Error::ChangedOnDisk { path: target.into() }))
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(Failure::Final(Error::ChangedOnDisk { path: spot.path.to_path_buf() }))
         }
-        Err(error) if may_be_folder_only(&error.error) => Err(Failure::TryInPlace(error.error)),
-        Err(error) => Err(failed(error.error)),
+        Err(error) => Err(folder_failed(error)),
     }
 }
 
@@ -254,28 +228,4 @@ fn may_be_folder_only(error: &io::Error) -> bool {
             | Kind::ResourceBusy
             | Kind::CrossesDevices
     )
-}
-
-/// A new file gets its mode from the umask at creation; the copy of an old one stays private until it has its mode.
-fn create_temporary(folder: &Path, is_new: bool) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    // The name is short whatever the target's is: it must fit where the target's fits.
-    builder.prefix(".pollux-").suffix(".tmp");
-    #[cfg(unix)]
-    if is_new {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    #[cfg(not(unix))]
-    let _ = is_new;
-    builder.tempfile_in(folder)
-}
-
-/// Makes the rename itself survive a power cut. Some file systems cannot sync folders; the data is safe by then.
-fn sync_folder(folder: &Path) {
-    if cfg!(unix)
-        && let Ok(handle) = File::open(folder)
-    {
-        drop(handle.sync_all());
-    }
 }

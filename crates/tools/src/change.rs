@@ -1,15 +1,17 @@
 //! One change of one file: worked out, shown, checked against the disk, written. Shared by `write_file` and `replace`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use pollux_fs::{Access, Error, Expectation, Fingerprint, LineEnding, TextFile, WriteOptions};
+use pollux_fs::{
+    Access, Error, Expectation, Fingerprint, LineEnding, RealPath, TextFile, WriteOptions,
+};
 use pollux_protocol::{
     CallId, Confirmation, ConfirmationKind, DiffStat, Display, FileDiff, FileOperationKind, Part,
     Rewrite, ToolError, ToolErrorKind, ToolOutput,
 };
 
-use crate::context::{ToolContext, file_operation};
+use crate::context::{ToolContext, changed, file_operation};
 use crate::diff::{Difference, Labels, diff_stat};
 use crate::line_ends;
 use crate::read_file::{MAX_BYTES, too_large};
@@ -17,7 +19,7 @@ use crate::read_file::{MAX_BYTES, too_large};
 /// A change that was worked out and not made yet.
 pub(crate) struct Change {
     /// The file, links resolved.
-    pub(crate) path: PathBuf,
+    pub(crate) path: RealPath,
     /// The file as it is; none when there is none.
     pub(crate) before: Option<TextFile>,
     /// The text as it will be, line feeds only.
@@ -77,8 +79,8 @@ impl Shown {
 ///
 /// # Errors
 /// The failure as `pollux-fs` tells it, to be worded by the tool.
-pub(crate) fn read_before(path: &Path) -> Result<Option<TextFile>, Error> {
-    match pollux_fs::read_text(path, MAX_BYTES) {
+pub(crate) fn read_before(path: &RealPath) -> Result<Option<TextFile>, Error> {
+    match path.read_text(MAX_BYTES) {
         Ok(file) => Ok(Some(file)),
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -88,7 +90,7 @@ pub(crate) fn read_before(path: &Path) -> Result<Option<TextFile>, Error> {
 impl Change {
     /// A file that does not exist yet, with the line ends that the project wants of it; where it says nothing, with those
     /// of the operating system.
-    pub(crate) fn create(context: &ToolContext, path: PathBuf, content: &str) -> Self {
+    pub(crate) fn create(context: &ToolContext, path: RealPath, content: &str) -> Self {
         let wanted = line_ends::wanted(&context.workspace, &path);
         let text = match wanted.or_else(|| cfg!(windows).then_some(LineEnding::CrLf)) {
             Some(LineEnding::CrLf) => content.replace("\r\n", "\n").replace('\n', "\r\n"),
@@ -121,7 +123,7 @@ impl Change {
             call_id: call_id.clone(),
             title,
             kind: ConfirmationKind::Edit {
-                path: self.path.clone(),
+                path: self.path.to_path_buf(),
                 patch: difference.patch(&self.name(), Labels::PROPOSAL),
                 original: self.before.as_ref().map(|file| file.text.clone()),
                 proposed: self.after.clone(),
@@ -150,7 +152,9 @@ impl Change {
         }
         let expected = current.map_or(Expectation::Absent, Expectation::Unchanged);
         let options = WriteOptions { expected: Some(expected), mode: None, create_parents: true };
-        let written = pollux_fs::write_atomic(&self.path, &self.bytes, &options)
+        let written = self
+            .path
+            .write_atomic(&self.bytes, &options)
             .map_err(|error| write_failure(&self.path, &error))?;
         context.ledger.record(&self.path, written.fingerprint);
         Ok(self.output(context, report))
@@ -177,7 +181,7 @@ impl Change {
             original_content: self.before.map(|file| file.text),
             new_content: self.after,
             diff_stat: Some(stat),
-            file_path: self.path,
+            file_path: self.path.into_path_buf(),
         };
         let display = Some(Display::Diff(Box::new(diff)));
         let content = vec![Part::text(message)];
@@ -206,6 +210,7 @@ fn write_failure(path: &Path, error: &Error) -> ToolError {
     let (shown, code) = (path.display(), error.code());
     let (kind, message) = match error {
         Error::ChangedOnDisk { .. } => return stale(path),
+        Error::PathChanged { .. } => return changed(error),
         Error::PermissionDenied { .. } => (
             ToolErrorKind::PermissionDenied,
             format!("Permission denied writing to file: {shown} ({code})"),
@@ -228,6 +233,7 @@ fn write_failure(path: &Path, error: &Error) -> ToolError {
 /// The failure for a file that is there and cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &Error) -> ToolError {
     match error {
+        Error::PathChanged { .. } => changed(error),
         Error::IsDirectory { .. } => ToolError::new(
             ToolErrorKind::TargetIsDirectory,
             format!("Path is a directory, not a file: {}", path.display()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_config::Settings;
-use pollux_fs::{Access, IgnoreOptions, IgnoreRules, Workspace};
+use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
     ApprovalMode, FileOperation, FileOperationKind, Measurement, SharedMode, SideModels, Tool,
     ToolError, ToolErrorKind, ToolOutput,
@@ -266,19 +266,20 @@ impl ToolContext {
     }
 
     /// The real path that an argument means, checked for `access`.
-    pub(crate) fn locate(&self, given: &str, access: Access) -> Result<PathBuf, ToolError> {
-        let refused = |error: pollux_fs::Error| invalid(error.to_string());
-        let path = self.workspace.resolve(given).map_err(refused)?;
-        self.workspace.check(&path, access).map_err(refused)?;
-        // The name itself may be closed whatever it links to.
+    pub(crate) fn locate(&self, given: &str, access: Access) -> Result<RealPath, ToolError> {
+        let refused = |error: Error| invalid(error.to_string());
         let named = self.workspace.absolute(given).map_err(refused)?;
-        self.workspace.check(&named, access).map_err(refused)?;
-        Ok(path)
+        self.workspace.check(&named, access).map_err(|error| {
+            // Where a link leads says more than its name; but the name itself may be what is closed.
+            let led_to = self.workspace.resolve(given);
+            let told = led_to.and_then(|real| self.workspace.check(&real, access)).err();
+            invalid(told.unwrap_or(error).to_string())
+        })
     }
 
     /// The same for a file that is to be written. In plan mode a plan is meant: a path that is not in the
     /// plans folder already is taken to start there.
-    pub(crate) fn locate_to_write(&self, given: &str) -> Result<PathBuf, ToolError> {
+    pub(crate) fn locate_to_write(&self, given: &str) -> Result<RealPath, ToolError> {
         if self.mode.get() != ApprovalMode::Plan {
             return self.locate(given, Access::Write);
         }
@@ -308,11 +309,14 @@ impl ToolContext {
         }
     }
 
-    /// Checks a path again just before it is touched: a folder may have become a link in the meantime.
+    /// Checks a path again just before it is touched: a folder may have become a link in the meantime. What becomes one
+    /// after this is met by the [`RealPath`] itself; here it is told where the link leads.
     pub(crate) fn recheck(&self, path: &Path, access: Access) -> Result<(), ToolError> {
-        self.workspace
-            .check(path, access)
-            .map_err(|error| ToolError::new(ToolErrorKind::PathNotInWorkspace, error.to_string()))
+        match self.workspace.check(path, access) {
+            Ok(real) if *real == *path || path == self.workspace.target() => Ok(()),
+            Ok(_) => Err(changed(&Error::PathChanged { path: path.into() })),
+            Err(error) => Err(changed(&error)),
+        }
     }
 
     /// The ignore rules of the whole workspace; a call may override what the settings say.
@@ -336,6 +340,11 @@ impl ToolContext {
             "\n\n--- Newly Discovered Project Context ---\n{text}\n--- End Project Context ---"
         ))
     }
+}
+
+/// The failure of a path that is not any more what was checked.
+pub(crate) fn changed(error: &Error) -> ToolError {
+    ToolError::new(ToolErrorKind::PathNotInWorkspace, error.to_string())
 }
 
 pub(crate) fn outside_plans(given: &str, plans: &Path) -> ToolError {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pollux_fs::RealPath;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display, Effects,
     Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
@@ -43,16 +44,18 @@ impl ExitPlanModeTool {
         Self { context, schema }
     }
 
-    /// The plan's file: in the plans folder, also where links lead.
-    fn locate(&self, given: &str) -> Result<PathBuf, ToolError> {
+    /// The plan's file and where it is: in the plans folder, also where links lead.
+    fn locate(&self, given: &str) -> Result<(PathBuf, RealPath), ToolError> {
         let plans = &self.context.plans_directory;
         let path = pollux_fs::absolute(plans, Path::new(given));
         let inside = |path: &Path| {
             let real = pollux_fs::real_path(plans).unwrap_or_else(|_| plans.clone());
             path.starts_with(plans) || path.starts_with(real)
         };
-        let real = pollux_fs::real_path(&path).unwrap_or_else(|_| path.clone());
-        if inside(&path) && inside(&real) { Ok(path) } else { Err(outside_plans(given, plans)) }
+        match RealPath::of(&path) {
+            Ok(real) if inside(&path) && inside(&real) => Ok((path, real)),
+            _ => Err(outside_plans(given, plans)),
+        }
     }
 }
 
@@ -91,21 +94,23 @@ impl Tool for ExitPlanModeTool {
         if plan_filename.trim().is_empty() {
             return Err(invalid("plan_filename is required."));
         }
-        Ok(Box::new(ExitPlanMode { path: self.locate(plan_filename.trim())? }))
+        let (path, real) = self.locate(plan_filename.trim())?;
+        Ok(Box::new(ExitPlanMode { path, real }))
     }
 }
 
 struct ExitPlanMode {
     path: PathBuf,
+    real: RealPath,
 }
 
 impl ExitPlanMode {
     /// The plan, or what is missing.
     async fn read(&self, cancel: &pollux_protocol::CancellationToken) -> Result<String, ToolError> {
-        let path = self.path.clone();
+        let (path, real) = (self.path.clone(), self.real.clone());
         blocking(cancel, move |_| {
             let shown = path.display();
-            match pollux_fs::read_text(&path, LONGEST_PLAN) {
+            match real.read_text(LONGEST_PLAN) {
                 Ok(file) if file.text.trim().is_empty() => Err(invalid(format!(
                     "Plan file is empty: {shown}. Write the plan to it before you leave plan mode."
                 ))),

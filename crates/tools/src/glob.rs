@@ -1,12 +1,11 @@
 //! `glob`: files by the pattern of their names.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, Exclusions, GlobOptions, GlobResult, sort_by_recency};
+use pollux_fs::{Access, EntryKind, Exclusions, GlobOptions, GlobResult, Root, sort_by_recency};
 use pollux_protocol::{
     Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
     ToolKind, ToolOutput,
@@ -107,11 +106,13 @@ impl Tool for GlobTool {
         }
         let context = Arc::clone(&self.context);
         let roots = match params.dir_path.as_deref().filter(|path| !path.is_empty()) {
-            None => context.workspace.roots().map(PathBuf::from).collect(),
+            None => context.workspace.walk_roots(),
             Some(given) => {
                 let path = context.locate(given, Access::Read)?;
-                match pollux_fs::info(&path).map(|info| info.kind) {
-                    Ok(EntryKind::Directory) => vec![path],
+                match path.info().map(|info| info.kind) {
+                    Ok(EntryKind::Directory) => {
+                        vec![Root { path: path.to_path_buf(), real: path }]
+                    }
                     Ok(_) => {
                         let path = path.display();
                         return Err(invalid(format!("Search path is not a directory: {path}")));
@@ -131,20 +132,23 @@ struct GlobInvocation(Arc<Glob>);
 
 struct Glob {
     context: Arc<ToolContext>,
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     params: Params,
 }
 
 #[async_trait]
 impl Invocation for GlobInvocation {
     fn effects(&self) -> Effects {
-        Effects { reads: self.0.roots.clone(), ..Effects::default() }
+        let reads = self.0.roots.iter().map(|root| root.path.clone()).collect();
+        Effects { reads, ..Effects::default() }
     }
 
     fn describe(&self) -> String {
         let Glob { params, roots, context } = &*self.0;
         let place = match (&params.dir_path, roots.first()) {
-            (Some(_), Some(root)) => format!(" within {}", context.workspace.display_path(root)),
+            (Some(_), Some(root)) => {
+                format!(" within {}", context.workspace.display_path(&root.path))
+            }
             _ => String::new(),
         };
         format!("'{}'{place}", params.pattern)
@@ -170,7 +174,7 @@ impl Glob {
             ToolError::new(ToolErrorKind::GlobExecutionError, message)
         };
         for root in &self.roots {
-            self.context.recheck(root, Access::Read)?;
+            self.context.recheck(&root.real, Access::Read)?;
         }
         let Params { pattern, case_sensitive, respect_git_ignore, respect_gemini_ignore, .. } =
             &self.params;
@@ -195,7 +199,7 @@ impl Glob {
     fn output(&self, result: &GlobResult) -> ToolOutput {
         let pattern = &self.params.pattern;
         let place = match self.roots.as_slice() {
-            [only] => format!("within {}", only.display()),
+            [only] => format!("within {}", only.path.display()),
             several => format!("across {} workspace directories", several.len()),
         };
         let incomplete = if result.complete {

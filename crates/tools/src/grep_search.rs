@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, Exclusions, MAX_PATTERN_BYTES, SearchRequest, SearchResult};
+use pollux_fs::{
+    Access, EntryKind, Exclusions, MAX_PATTERN_BYTES, RealPath, SearchRequest, SearchResult,
+};
 use pollux_protocol::{
     Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolKind,
     ToolOutput,
@@ -138,7 +140,7 @@ impl Tool for GrepSearchTool {
         }
         let given = params.dir_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
         let path = self.context.locate(given, Access::Read)?;
-        let is_file = match pollux_fs::info(&path).map(|info| info.kind) {
+        let is_file = match path.info().map(|info| info.kind) {
             Ok(EntryKind::Directory) => false,
             Ok(EntryKind::File) => true,
             Ok(_) => {
@@ -163,7 +165,7 @@ struct GrepInvocation(Arc<Grep>);
 
 struct Grep {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     is_file: bool,
     params: Params,
 }
@@ -218,7 +220,7 @@ impl Grep {
         let rules = (!params.no_ignore).then(|| self.context.ignore_rules(None, None));
         let exclude = if params.no_ignore { None } else { Some(Exclusions::for_search()?) };
         let lines = |count: Option<u64>| count.map(|count| count.min(MAX_MATCHES as u64) as usize);
-        let paths = [self.path.clone()];
+        let paths = [self.path.to_path_buf()];
         let request = SearchRequest {
             include: params.include_pattern.as_deref().filter(|glob| !glob.is_empty()),
             exclude_pattern: params

@@ -1,11 +1,11 @@
 //! `list_directory`: what is in one folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
-use pollux_fs::{Access, EntryKind, FileInfo, IgnoreRules};
+use pollux_fs::{Access, DirectoryEntry, EntryKind, Error, FileInfo, IgnoreRules, RealPath};
 use pollux_protocol::{
     Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
     ToolKind, ToolOutput,
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::blocking::{blocking, check};
-use crate::context::{ToolContext, failed};
+use crate::context::{ToolContext, changed, failed};
 use crate::validation::Schema;
 
 mod names;
@@ -113,7 +113,7 @@ impl Tool for ListDirectoryTool {
 
 struct ListDirectory {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     params: Params,
 }
 
@@ -153,21 +153,25 @@ struct Listing {
 
 fn list(
     context: &ToolContext,
-    path: &Path,
+    path: &RealPath,
     params: &Params,
     stop: &AtomicBool,
 ) -> Result<ToolOutput, ToolError> {
     context.recheck(path, Access::Read)?;
-    let failure = |error: pollux_fs::Error| {
-        ToolError::new(ToolErrorKind::LsExecutionError, format!("Error listing directory: {error}"))
+    let failure = |error: Error| match error {
+        Error::PathChanged { .. } => changed(&error),
+        error => ToolError::new(
+            ToolErrorKind::LsExecutionError,
+            format!("Error listing directory: {error}"),
+        ),
     };
-    if pollux_fs::info(path).map_err(failure)?.kind != EntryKind::Directory {
+    if path.info().map_err(failure)?.kind != EntryKind::Directory {
         return Err(ToolError::new(
             ToolErrorKind::PathIsNotADirectory,
             format!("Error: Path is not a directory: {}", path.display()),
         ));
     }
-    let entries = pollux_fs::list_directory(path).map_err(failure)?;
+    let entries = path.list().map_err(failure)?;
     let mut output = if entries.is_empty() {
         ToolOutput::quiet(format!("Directory {} is empty.", path.display()))
             .display(Display::Text("Directory is empty.".to_owned()))
@@ -175,9 +179,9 @@ fn list(
         let Filtering { respect_git_ignore, respect_gemini_ignore } = params.file_filtering_options;
         let rules = context.ignore_rules(respect_git_ignore, respect_gemini_ignore);
         let mut listing = Listing::default();
-        for entry in entries {
+        for (entry, info) in entries {
             check(stop)?;
-            listing.add(&entry, &params.ignore, &rules);
+            listing.add(&entry, info, &params.ignore, &rules);
         }
         listing.output(path)
     };
@@ -189,10 +193,15 @@ fn list(
 }
 
 impl Listing {
-    fn add(&mut self, entry: &pollux_fs::DirectoryEntry, ignore: &[String], rules: &IgnoreRules) {
-        // A link counts as what it leads to; one that leads nowhere is no file.
-        let Ok(FileInfo { kind, size, .. }) = pollux_fs::info(&entry.path) else { return };
-        let is_directory = kind == EntryKind::Directory;
+    /// A link counts as what it leads to.
+    fn add(
+        &mut self,
+        entry: &DirectoryEntry,
+        info: FileInfo,
+        ignore: &[String],
+        rules: &IgnoreRules,
+    ) {
+        let is_directory = info.kind == EntryKind::Directory;
         if rules.is_ignored(&entry.path, is_directory) {
             self.ignored += 1;
         } else if ignore.iter().any(|pattern| names::matches(pattern, &entry.name)) {
@@ -200,7 +209,7 @@ impl Listing {
         } else if is_directory {
             self.folders.push(entry.name.clone());
         } else {
-            self.files.push((entry.name.clone(), size));
+            self.files.push((entry.name.clone(), info.size));
         }
     }
 

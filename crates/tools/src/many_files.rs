@@ -8,11 +8,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use pollux_fs::{
     Access, COMMON_EXCLUDES, Cancel, DIRECTORY_EXCLUDES, EntryKind, Error, Exclusions, FileKind,
-    Fingerprint, GlobOptions, HEAD_BYTES, IgnoreRules, READ_MANY_FILE_EXCLUDES, Workspace,
+    Fingerprint, GlobOptions, HEAD_BYTES, IgnoreRules, READ_MANY_FILE_EXCLUDES, Root, Workspace,
 };
 use pollux_protocol::Part;
 
-use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, load, too_large};
+use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
 
 /// Bytes of text of all files together.
 const MAX_TEXT: usize = 1 << 20;
@@ -60,9 +60,9 @@ impl FileSearch<'_> {
         let exclude = Exclusions::new(lists.iter().copied().flatten().copied().chain(own))?;
         let deadline = Instant::now() + self.time_limit;
         let mut found = FoundFiles { files: BTreeSet::new(), complete: true };
-        for root in self.workspace.roots() {
+        for root in self.workspace.walk_roots() {
             for pattern in patterns {
-                let (root, pattern) = meant(root, pattern);
+                let (root, pattern) = self.meant(&root, pattern);
                 let options = GlobOptions {
                     case_sensitive: false,
                     rules: Some(self.rules),
@@ -78,18 +78,19 @@ impl FileSearch<'_> {
         found.files.retain(|path| self.workspace.check(path, Access::Read).is_ok());
         Ok(found)
     }
-}
 
-/// Where to look for what: a folder means all that is in it.
-fn meant(root: &Path, pattern: &str) -> (PathBuf, String) {
-    let pattern = pattern.replace('\\', "/");
-    let path = pollux_fs::absolute(root, Path::new(&pattern));
-    if path.starts_with(root)
-        && pollux_fs::info(&path).is_ok_and(|info| info.kind == EntryKind::Directory)
-    {
-        return (path, "**".to_owned());
+    /// Where to look for what: a folder means all that is in it.
+    fn meant(&self, root: &Root, pattern: &str) -> (Root, String) {
+        let pattern = pattern.replace('\\', "/");
+        let path = pollux_fs::absolute(&root.path, Path::new(&pattern));
+        if path.starts_with(&root.path)
+            && let Ok(real) = self.workspace.check(&path, Access::Read)
+            && real.info().is_ok_and(|info| info.kind == EntryKind::Directory)
+        {
+            return (Root { path, real }, "**".to_owned());
+        }
+        (root.clone(), pattern)
     }
-    (root.to_path_buf(), pattern)
 }
 
 /// What a file gives.
@@ -151,15 +152,15 @@ impl<'a> FileReader<'a> {
         shown: &str,
         asked_for: bool,
     ) -> Result<FileContent, Error> {
-        self.workspace.check(path, Access::Read)?;
+        let real = self.workspace.check(path, Access::Read)?;
         let skipped = |reason: &str, told: String| {
             Ok(FileContent::Skipped { reason: reason.to_owned(), told })
         };
-        let size = pollux_fs::info(path)?.size;
+        let size = real.info()?.size;
         if size > MAX_BYTES {
             return skipped("larger than 20 MB", too_large(path, size));
         }
-        let head = pollux_fs::read_head(path, HEAD_BYTES)?;
+        let head = real.read_head(HEAD_BYTES)?;
         let kind = pollux_fs::detect(path, &head);
         let sound;
         let mime_type = match kind {
@@ -183,7 +184,7 @@ impl<'a> FileReader<'a> {
             let told = format!("Not named itself: {shown}");
             return skipped("image, sound, video or PDF that is not named itself", told);
         }
-        let bytes = load(path)?;
+        let bytes = real.read_bytes(MAX_BYTES)?;
         if kind == FileKind::Svg && bytes.len() > MAX_SVG_BYTES {
             let told = format!("Cannot display content of SVG file larger than 1MB: {shown}");
             return skipped("vector image larger than 1 MB", told);

@@ -1,13 +1,13 @@
 //! `read_file`: text by lines, pictures, sound and documents as media.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use pollux_fs::{Access, EntryKind, Error, FileKind, Fingerprint, HEAD_BYTES};
+use pollux_fs::{Access, Error, FileKind, Fingerprint, HEAD_BYTES, RealPath};
 use pollux_protocol::{
     Args, Declaration, Display, Effects, FileOperationKind, Invocation, Part, RunContext, Tool,
     ToolError, ToolErrorKind, ToolKind, ToolOutput,
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::blocking::{blocking, check};
-use crate::context::{ToolContext, failed, file_operation};
+use crate::context::{ToolContext, changed, failed, file_operation};
 use crate::validation::{Schema, invalid, whole};
 use lines::{LineRange, View, view};
 
@@ -108,9 +108,12 @@ impl Tool for ReadFileTool {
         let range = LineRange::new(params.start_line, params.end_line)
             .ok_or_else(|| invalid("start_line cannot be greater than end_line"))?;
         let rules = self.context.ignore_rules(None, None);
-        let named =
-            self.context.workspace.absolute(&params.file_path).unwrap_or_else(|_| path.clone());
-        if rules.is_ignored(&named, false) || rules.is_ignored(&path, false) {
+        let named = self
+            .context
+            .workspace
+            .absolute(&params.file_path)
+            .unwrap_or_else(|_| path.to_path_buf());
+        if rules.is_ignored_at(&named, &path, false) {
             let path = path.display();
             return Err(invalid(format!(
                 "File path '{path}' is ignored by configured ignore patterns."
@@ -122,7 +125,7 @@ impl Tool for ReadFileTool {
 
 struct ReadFile {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     range: LineRange,
 }
 
@@ -144,11 +147,11 @@ impl Invocation for ReadFile {
 }
 
 /// Reads the file and lays its content out. Memory: the bytes of the file once, and what is shown of them.
-fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool) -> ToolOutput {
+fn read(context: &ToolContext, path: &RealPath, range: LineRange, stop: &AtomicBool) -> ToolOutput {
     if let Err(error) = context.recheck(path, Access::Read) {
         return error.into();
     }
-    let bytes = match load(path) {
+    let bytes = match path.read_bytes(MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => return failure(path, &error),
     };
@@ -179,18 +182,10 @@ fn read(context: &ToolContext, path: &Path, range: LineRange, stop: &AtomicBool)
     output
 }
 
-/// The bytes of the file. Looks before it opens: a device may act on being opened.
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>, Error> {
-    match pollux_fs::info(path)?.kind {
-        EntryKind::File => pollux_fs::read_bytes(path, MAX_BYTES),
-        EntryKind::Directory => Err(Error::IsDirectory { path: path.into() }),
-        EntryKind::Symlink | EntryKind::Special => Err(Error::NotRegular { path: path.into() }),
-    }
-}
-
 fn failure(path: &Path, error: &Error) -> ToolOutput {
     let absolute = path.display();
     let (kind, message, display) = match error {
+        Error::PathChanged { .. } => return changed(error).into(),
         // Below a file there is nothing either.
         Error::NotFound { .. } | Error::NotADirectory { .. } => (
             ToolErrorKind::FileNotFound,

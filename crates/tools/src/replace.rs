@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use pollux_fs::{Access, TextFile};
+use pollux_fs::{Access, RealPath, TextFile};
 use pollux_protocol::{
     ApprovalMode, Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects,
     Invocation, Measurement, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind,
@@ -79,7 +79,7 @@ impl ReplaceTool {
 impl ReplaceTool {
     /// The file that is meant. A relative path that leads nowhere may be the end of a longer one: the one file of the
     /// workspace whose path ends so.
-    fn locate(&self, given: &str) -> Result<PathBuf, ToolError> {
+    fn locate(&self, given: &str) -> Result<RealPath, ToolError> {
         let workspace = &self.context.workspace;
         let path = self.context.locate_to_write(given)?;
         if self.context.mode.get() == ApprovalMode::Plan {
@@ -94,8 +94,9 @@ impl ReplaceTool {
         }
         let rules = self.context.ignore_rules(None, None);
         let mut found = workspace
-            .roots()
-            .flat_map(|root| pollux_fs::find_by_suffix(root, suffix, Some(&rules), MAX_FOLDERS));
+            .walk_roots()
+            .into_iter()
+            .flat_map(|root| pollux_fs::find_by_suffix(&root, suffix, Some(&rules), MAX_FOLDERS));
         match (found.next(), found.next()) {
             (Some(only), None) => self.context.locate(&only.to_string_lossy(), Access::Write),
             _ => Ok(path),
@@ -169,7 +170,7 @@ struct ReplaceInvocation(Arc<Replace>);
 
 struct Replace {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     params: Params,
     shown: Shown,
     corrections: Arc<Corrections>,

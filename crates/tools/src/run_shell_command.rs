@@ -153,8 +153,8 @@ impl Tool for RunShellCommandTool {
             None => context.workspace.target().to_path_buf(),
             Some(given) => {
                 let path = context.locate(given, Access::Write)?;
-                match pollux_fs::info(&path).map(|info| info.kind) {
-                    Ok(EntryKind::Directory) => path,
+                match path.info().map(|info| info.kind) {
+                    Ok(EntryKind::Directory) => path.into_path_buf(),
                     Ok(_) => {
                         let path = path.display();
                         return Err(invalid(format!("Path is not a directory: {path}")));

@@ -2,11 +2,10 @@
 //!
 //! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and habits still know it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_fs::Access;
+use pollux_fs::{Access, RealPath};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
     Limits, Part, RunContext, Tool, ToolError, ToolKind, ToolOutput,
@@ -104,7 +103,7 @@ struct SaveMemoryInvocation(Arc<SaveMemory>);
 
 struct SaveMemory {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     fact: String,
     shown: Shown,
 }

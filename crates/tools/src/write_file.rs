@@ -1,10 +1,9 @@
 //! `write_file`: a whole file, new or in place of an old one.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_fs::{EntryKind, LineEnding, TextFormat};
+use pollux_fs::{EntryKind, LineEnding, RealPath, TextFormat};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
     RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
@@ -92,7 +91,7 @@ impl Tool for WriteFileTool {
             return Err(invalid("Missing or empty \"file_path\""));
         }
         let path = self.context.locate_to_write(&params.file_path)?;
-        if pollux_fs::info(&path).is_ok_and(|info| info.kind == EntryKind::Directory) {
+        if path.info().is_ok_and(|info| info.kind == EntryKind::Directory) {
             return Err(invalid(format!("Path is a directory, not a file: {}", path.display())));
         }
         if let Some(line) = omissions(&params.content).next() {
@@ -111,7 +110,7 @@ struct WriteFileInvocation(Arc<WriteFile>);
 
 struct WriteFile {
     context: Arc<ToolContext>,
-    path: PathBuf,
+    path: RealPath,
     params: Params,
     shown: Shown,
 }

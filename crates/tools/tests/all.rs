@@ -15,6 +15,8 @@ mod suite {
     mod hostile_arguments;
     mod list_directory;
     mod plan_mode;
+    #[cfg(target_os = "linux")]
+    mod race;
     mod read_file;
     mod read_many_files;
     mod replace;

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use pollux_fs::RealPath;
+
 use super::ContextFile;
-use super::search::boundary;
+use super::search::{Found, boundary};
 use crate::files::{self, FileIdentity};
 use crate::imports::{self, ImportFailure, ImportFormat};
 
@@ -31,8 +33,9 @@ pub(super) struct Read {
 
 impl Loader<'_> {
     /// Reads one file; `None` when it is empty or cannot be used, which a warning tells.
-    pub(super) fn load(&mut self, path: &Path) -> Option<Read> {
-        let read = match files::read_text_lossy(path, MAX_FILE_BYTES) {
+    pub(super) fn load(&mut self, found: &Found) -> Option<Read> {
+        let path = found.path.as_path();
+        let read = match files::read_judged_text_lossy(&found.real, MAX_FILE_BYTES) {
             Ok(read) => read,
             Err(error) => return self.skip(path, &files::node_message(&error)),
         };
@@ -41,7 +44,7 @@ impl Loader<'_> {
         }
         let text = read.text.strip_prefix('\u{feff}').unwrap_or(&read.text);
         let mut imported = HashSet::new();
-        let mut text = self.expand(path, text, &mut imported).trim().to_owned();
+        let mut text = self.expand(found, text, &mut imported).trim().to_owned();
         if text.is_empty() {
             return None;
         }
@@ -62,14 +65,15 @@ impl Loader<'_> {
     }
 
     /// Expands imports, and notes them. They may reach everything in the file's project, by real path.
-    fn expand(&self, path: &Path, text: &str, imported: &mut HashSet<FileIdentity>) -> String {
+    fn expand(&self, found: &Found, text: &str, imported: &mut HashSet<FileIdentity>) -> String {
         // Almost no context file imports anything; then nothing of the following is needed.
         if !text.contains('@') && self.format == ImportFormat::Tree {
             return text.to_owned();
         }
-        let Some(folder) = path.parent() else { return text.to_owned() };
-        let root = boundary(folder, self.markers).unwrap_or_else(|| folder.to_owned());
-        let real_root = files::real_path_or_given(&root);
+        let Some(folder) = found.path.parent() else { return text.to_owned() };
+        let root_of = |folder: &Path| boundary(folder, self.markers);
+        let root = root_of(folder).unwrap_or_else(|| folder.to_owned());
+        let real_root = root_of(&found.folder).unwrap_or_else(|| found.folder.to_path_buf());
         let mut read = |path: &Path| {
             let text = read_import(path, &root, &real_root)?;
             imported.extend(files::identity(path));
@@ -93,11 +97,12 @@ fn read_import(path: &Path, root: &Path, real_root: &Path) -> Result<String, Imp
         let reason = files::node_message(error);
         ImportFailure::Unreadable(format!("{reason}, access '{}'", path.display()))
     };
-    let real = files::real_path(path).map_err(|error| failed(&error))?;
+    let real = RealPath::of(path).map_err(|error| failed(&error))?;
     if !real.starts_with(real_root) {
         return Err(ImportFailure::Outside);
     }
-    let read = files::read_text_lossy(&real, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
+    let read =
+        files::read_judged_text_lossy(&real, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
     if read.binary {
         return Err(ImportFailure::Unreadable("not a text file".to_owned()));
     }

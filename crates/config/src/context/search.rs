@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use pollux_fs::RealPath;
+
 use crate::files::{self, FileIdentity};
 
 /// A context file that exists.
@@ -9,6 +11,10 @@ use crate::files::{self, FileIdentity};
 pub(super) struct Found {
     /// Where it was found.
     pub(super) path: PathBuf,
+    /// Where its folder is: a folder that becomes a link later leads nowhere else.
+    pub(super) folder: RealPath,
+    /// Where the file is, from that folder on.
+    pub(super) real: RealPath,
     /// What it is, whatever its name.
     pub(super) identity: FileIdentity,
 }
@@ -20,7 +26,9 @@ impl Found {
             return None;
         }
         let identity = files::identity(&path)?;
-        Some(Self { path, identity })
+        let folder = RealPath::of(path.parent()?).ok()?;
+        let real = RealPath::of(&folder.join(path.file_name()?)).ok()?;
+        Some(Self { path, folder, real, identity })
     }
 }
 
@@ -58,8 +66,8 @@ pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String
 
 /// Where a file really is, when a link leads out of `root`.
 pub(super) fn way_out(found: &Found, root: &Path) -> Option<PathBuf> {
-    let real = files::real_path_or_given(&found.path);
-    (!real.starts_with(files::real_path_or_given(root))).then_some(real)
+    let inside = found.real.starts_with(files::real_path_or_given(root));
+    (!inside).then(|| found.real.to_path_buf())
 }
 
 /// Outer folders first, within a folder by name: what stands later has the last word, so a deeper file

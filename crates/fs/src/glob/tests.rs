@@ -35,7 +35,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn found(root: &Path, pattern: &str, options: &GlobOptions<'_>) -> (Vec<String>, usize) {
-    let result = glob(&[root.to_path_buf()], pattern, options, NEVER).unwrap();
+    let result = glob(&[Root::new(root.to_path_buf())], pattern, options, NEVER).unwrap();
     assert!(result.complete);
     let name = |file: &GlobMatch| file.path.strip_prefix(root).unwrap().display().to_string();
     (result.files.iter().map(name).collect(), result.ignored)
@@ -90,7 +90,7 @@ fn patterns() {
     for bad in ["a[", "{a", "!(x)", "@(a"] {
         assert!(
             matches!(
-                glob(std::slice::from_ref(&root), bad, &options, NEVER),
+                glob(&[Root::new(root.clone())], bad, &options, NEVER),
                 Err(Error::Pattern(_))
             ),
             "{bad}"

@@ -15,7 +15,7 @@ use super::{
     SearchRequest,
 };
 use crate::error::{Error, Result};
-use crate::files::open_regular;
+use crate::real::RealPath;
 use crate::walk::Cancel;
 
 /// A line (with the context before it) longer than this makes the file count as unreadable.
@@ -93,7 +93,7 @@ impl FileSearch {
         is_over: Cancel<'_>,
     ) -> (FileMatches, bool) {
         let mut collector = Collector::new(self);
-        let outcome = open_regular(path).map(|(file, _)| {
+        let outcome = RealPath::assumed(path).open_listed().map(|file| {
             searcher.search_reader(&self.matcher, Guarded { file, is_over }, &mut collector)
         });
         let (readable, broken_off) = match outcome {

@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 use crate::rules::IgnoreOptions;
 
@@ -81,12 +83,15 @@ fn a_suffix_finds_the_one_file_it_fits() {
         "pkg/cli/only.rs",
         "node_modules/x/only.rs",
     ]);
-    let find = |suffix: &str| find_by_suffix(&root, Path::new(suffix), None, 50);
+    let find = |suffix: &str| find_by_suffix(&Root::new(root.clone()), Path::new(suffix), None, 50);
     assert_eq!(find("only.rs"), [root.join("pkg/cli/only.rs")]);
     assert_eq!(find("core/src/a.rs"), [root.join("pkg/core/src/a.rs")]);
     assert_eq!(find("src/a.rs").len(), 2);
     assert_eq!(find("ore/src/a.rs"), [""; 0].map(PathBuf::from));
-    assert_eq!(find_by_suffix(&root, Path::new("only.rs"), None, 2), [""; 0].map(PathBuf::from));
+    assert_eq!(
+        find_by_suffix(&Root::new(root.clone()), Path::new("only.rs"), None, 2),
+        [""; 0].map(PathBuf::from)
+    );
 }
 
 #[test]
@@ -94,7 +99,9 @@ fn a_suffix_is_not_looked_for_in_what_is_ignored() {
     let (_dir, root) = tree(&["out/core/a.rs", "pkg/core/a.rs", "pkg/b.log", ".git/core/c"]);
     fs::write(root.join(".geminiignore"), "out\n*.log\n").unwrap();
     let rules = IgnoreRules::new(&root, &IgnoreOptions::default());
-    let find = |suffix: &str| find_by_suffix(&root, Path::new(suffix), Some(&rules), 50);
+    let find = |suffix: &str| {
+        find_by_suffix(&Root::new(root.clone()), Path::new(suffix), Some(&rules), 50)
+    };
     assert_eq!(find("core/a.rs"), [root.join("pkg/core/a.rs")]);
     assert_eq!(find("b.log"), [""; 0].map(PathBuf::from));
     assert_eq!(find("core/c"), [""; 0].map(PathBuf::from));

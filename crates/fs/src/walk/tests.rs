@@ -1,3 +1,4 @@
+use std::fs;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
@@ -25,7 +26,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn names(root: &Path, options: &WalkOptions<'_>) -> Vec<String> {
-    let walk = walk(&[root.to_path_buf()], options, NEVER);
+    let walk = walk(&[Root::new(root.to_path_buf())], options, NEVER);
     assert!(walk.complete);
     let name = |entry: &WalkEntry| entry.path.strip_prefix(root).unwrap().display().to_string();
     walk.entries.iter().map(name).collect()
@@ -63,15 +64,18 @@ fn cancel_and_time_limit_end_the_walk_with_what_is_there() {
     let (_dir, root) = sample();
     let calls = AtomicUsize::new(0);
     let cancel = || calls.fetch_add(1, Ordering::Relaxed) >= 1;
-    let stopped = walk(std::slice::from_ref(&root), &WalkOptions::default(), &cancel);
+    let stopped = walk(&[Root::new(root.clone())], &WalkOptions::default(), &cancel);
     assert!(!stopped.complete);
     let options = WalkOptions { time_limit: Some(Duration::ZERO), ..WalkOptions::default() };
-    assert_eq!(walk(&[root], &options, NEVER), Walk { entries: Vec::new(), complete: false });
+    assert_eq!(
+        walk(&[Root::new(root)], &options, NEVER),
+        Walk { entries: Vec::new(), complete: false }
+    );
 }
 
 #[test]
 fn missing_roots_are_empty() {
-    let walk = walk(&["/does/not/exist".into()], &WalkOptions::default(), NEVER);
+    let walk = walk(&[Root::new("/does/not/exist".into())], &WalkOptions::default(), NEVER);
     assert_eq!(walk, Walk { entries: Vec::new(), complete: true });
 }
 
@@ -81,7 +85,7 @@ fn links_are_entries_and_never_followed() {
     use std::os::unix::fs::symlink;
     let (_dir, root) = sample();
     symlink(&root, root.join("a/loop")).unwrap();
-    let all = walk(std::slice::from_ref(&root), &WalkOptions::default(), NEVER);
+    let all = walk(&[Root::new(root.clone())], &WalkOptions::default(), NEVER);
     let link = all.entries.iter().find(|entry| entry.path.ends_with("a/loop")).unwrap();
     assert_eq!(link.kind, EntryKind::Symlink);
     assert!(!all.entries.iter().any(|entry| entry.path.ends_with("loop/a")));

@@ -1,28 +1,23 @@
 //! Rewriting a file without a rename, so that a full disk cannot cost the old bytes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 use super::attributes;
-use crate::files::do_not_block;
 
 /// Old files up to this size are kept in memory to be put back after a failure.
 const MAX_KEPT: u64 = 64 * 1024 * 1024;
 
-/// Replaces the content of an existing regular file, and its permission bits if `mode` is given.
+/// Replaces the content of a regular file that is open for reading and writing, and its permission bits if `mode` is given.
 ///
 /// # Errors
 /// Any failure, after the old content has been put back (which needs no space that the file did not have).
-pub(super) fn rewrite(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    do_not_block(options.read(true).write(true));
-    let opened = options.open(target)?;
-    let file = &opened;
+pub(super) fn rewrite(file: &File, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let old_length = file.metadata()?.len();
     let mut old = Vec::new();
     if old_length <= MAX_KEPT {
-        file.take(MAX_KEPT).read_to_end(&mut old)?;
+        let reader: &File = file;
+        reader.take(MAX_KEPT).read_to_end(&mut old)?;
     }
     if let Err(error) = write_over(file, old_length as usize, bytes) {
         if old_length <= MAX_KEPT {

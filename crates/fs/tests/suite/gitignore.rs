@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, WalkOptions, walk};
+use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Root, WalkOptions, walk};
 
 /// Trees of one run of the test.
 const TREES: u64 = 40;
@@ -288,7 +288,7 @@ fn the_walk_agrees(
     ignored: &BTreeSet<Vec<u8>>,
 ) {
     let options = WalkOptions { rules: Some(rules), hidden: true, ..WalkOptions::default() };
-    let walked = walk(&[root.to_path_buf()], &options, NEVER);
+    let walked = walk(&[Root::new(root.to_path_buf())], &options, NEVER);
     let seen: BTreeSet<PathBuf> = walked.entries.into_iter().map(|entry| entry.path).collect();
     for (way, _) in entries {
         let path = root.join(path_of(way));

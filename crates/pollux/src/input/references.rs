@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pollux_fs::{
-    Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Workspace,
+    Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
 };
 use pollux_protocol::Part;
 use pollux_tools::{FileContent, FileReader, FileSearch};
@@ -222,7 +222,8 @@ impl References<'_> {
         if name.is_empty() {
             return None;
         }
-        for root in self.workspace.roots() {
+        for folder in self.workspace.walk_roots() {
+            let root = folder.path.as_path();
             let path = pollux_fs::absolute(root, Path::new(name));
             let kind = pollux_fs::info(&path).map(|info| info.kind);
             let is_directory = matches!(kind, Ok(EntryKind::Directory));
@@ -237,7 +238,7 @@ impl References<'_> {
                 }
                 Ok(_) => return Some(resolved(root, name, path, is_directory, ignored)),
                 Err(_) => {
-                    if let Some(path) = self.search(root, name, lookup) {
+                    if let Some(path) = self.search(&folder, name, lookup) {
                         let relative = shown_path(root, &path);
                         return Some(Resolved {
                             path,
@@ -255,7 +256,7 @@ impl References<'_> {
     }
 
     /// The most likely file whose name holds `name`, below `root`.
-    fn search(&self, root: &Path, name: &str, lookup: &mut Lookup) -> Option<PathBuf> {
+    fn search(&self, root: &Root, name: &str, lookup: &mut Lookup) -> Option<PathBuf> {
         let is_name = name.contains(char::is_alphanumeric)
             && name.len() <= 1024
             && !Path::new(name).is_absolute()
@@ -277,7 +278,8 @@ impl References<'_> {
         };
         let name = name.trim_start_matches("./").trim_end_matches('/');
         let pattern = format!("**/*{name}*");
-        let mut files = pollux_fs::glob(&[root.to_owned()], &pattern, &options, NEVER).ok()?.files;
+        let mut files =
+            pollux_fs::glob(std::slice::from_ref(root), &pattern, &options, NEVER).ok()?.files;
         pollux_fs::sort_by_recency(&mut files, SystemTime::now());
         let may_be_read = |path: &PathBuf| self.workspace.check(path, Access::Read).is_ok();
         files.into_iter().map(|file| file.path).find(may_be_read)

@@ -1,0 +1,195 @@
+//! Paths that had no link in them when they were looked at, and that lead nowhere else when they are used.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::files::{DirectoryEntry, EntryKind, FileInfo, read_open};
+use crate::held::{FolderReader, HeldFolder, Purpose, has_met_a_link, open_to_read};
+use crate::paths::real_path;
+use crate::text::TextFile;
+
+#[cfg(test)]
+mod tests;
+
+/// An absolute path with all its links resolved, some of it perhaps missing.
+///
+/// [`Workspace::check`](crate::Workspace::check) judges such a path and gives it back. Whatever is done by it goes from
+/// the root of the file system to the file without following a link: one on the way was put there since, and is met with
+/// [`Error::PathChanged`]. So the file that is used is the one that was judged, however fast someone exchanges folders.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RealPath(PathBuf);
+
+impl RealPath {
+    /// Where `path` really is; missing last components are allowed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPath`] for a loop of links.
+    pub fn of(path: &Path) -> Result<Self> {
+        let absolute = std::path::absolute(path).map_err(|error| Error::from_io(path, error))?;
+        real_path(&absolute).map(Self)
+    }
+
+    /// A path that is taken to be real. Should it have a link in it, nothing is found by it.
+    pub(crate) fn assumed(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The way further down, to what is to be there itself and no link.
+    pub(crate) fn below(&self, name: impl AsRef<Path>) -> Self {
+        Self(self.0.join(name))
+    }
+
+    /// The path.
+    pub fn into_path_buf(self) -> PathBuf {
+        self.0
+    }
+
+    /// Looks at what is there.
+    pub fn info(&self) -> Result<FileInfo> {
+        let spot = Spot::open(self)?;
+        let info = spot.info()?;
+        if info.kind == EntryKind::Symlink { Err(self.changed()) } else { Ok(info) }
+    }
+
+    /// Reads a whole regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] beyond the limit, also when the file grows while it is read.
+    pub fn read_bytes(&self, limit: u64) -> Result<Vec<u8>> {
+        let (file, metadata) = self.open_regular()?;
+        read_open(self, &file, &metadata, limit)
+    }
+
+    /// Reads up to `count` bytes from the start of a regular file.
+    pub fn read_head(&self, count: usize) -> Result<Vec<u8>> {
+        let (file, _) = self.open_regular()?;
+        let mut bytes = Vec::new();
+        file.take(count as u64).read_to_end(&mut bytes).map_err(|error| self.failed(error))?;
+        Ok(bytes)
+    }
+
+    /// Reads a regular file of at most `limit` bytes as text.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::NotFound`], [`Error::IsDirectory`] and their like; any bytes are text.
+    pub fn read_text(&self, limit: u64) -> Result<TextFile> {
+        let (file, metadata) = self.open_regular()?;
+        let bytes = read_open(self, &file, &metadata, limit)?;
+        Ok(TextFile::from_bytes(&bytes, metadata.modified().ok()))
+    }
+
+    /// Lists a folder, sorted by name (plain string order): each entry itself, and what it is or leads to. What leads
+    /// nowhere is left out.
+    pub fn list(&self) -> Result<Vec<(DirectoryEntry, FileInfo)>> {
+        let mut folder = FolderReader::open(self).map_err(|error| self.failed(error))?;
+        let mut entries = Vec::new();
+        while let Some(entry) = folder.next_entry() {
+            let (name, kind) = entry.map_err(|error| self.failed(error))?;
+            let Ok(info) = folder.info_of_target(&name) else { continue };
+            let path = self.join(&name);
+            let name = name.to_string_lossy().into_owned();
+            entries.push((DirectoryEntry { name, path, kind }, info));
+        }
+        entries.sort_by(|(left, _), (right, _)| left.name.cmp(&right.name));
+        Ok(entries)
+    }
+
+    /// Opens a regular file for reading. Never blocks: pipes and devices are refused, and not even opened, for a device may
+    /// act on that.
+    pub(crate) fn open_regular(&self) -> Result<(File, fs::Metadata)> {
+        let spot = Spot::open(self)?;
+        self.regular(spot.info()?.kind)?;
+        let file = spot.open_file(Purpose::Read)?;
+        let metadata = file.metadata().map_err(|error| self.failed(error))?;
+        self.regular(EntryKind::of(metadata.file_type()))?;
+        Ok((file, metadata))
+    }
+
+    /// Opens what a listing has named as a regular file. Never blocks.
+    pub(crate) fn open_listed(&self) -> Result<File> {
+        let file = open_to_read(self).map_err(|error| self.failed(error))?;
+        let metadata = file.metadata().map_err(|error| self.failed(error))?;
+        self.regular(EntryKind::of(metadata.file_type()))?;
+        Ok(file)
+    }
+
+    /// Refuses what is no file.
+    pub(crate) fn regular(&self, kind: EntryKind) -> Result<()> {
+        match kind {
+            EntryKind::File => Ok(()),
+            EntryKind::Directory => Err(Error::IsDirectory { path: self.0.clone() }),
+            EntryKind::Symlink => Err(self.changed()),
+            EntryKind::Special => Err(Error::NotRegular { path: self.0.clone() }),
+        }
+    }
+
+    pub(crate) fn failed(&self, error: io::Error) -> Error {
+        if has_met_a_link(&error) { self.changed() } else { Error::from_io(&self.0, error) }
+    }
+
+    fn changed(&self) -> Error {
+        Error::PathChanged { path: self.0.clone() }
+    }
+}
+
+impl Deref for RealPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for RealPath {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<OsStr> for RealPath {
+    fn as_ref(&self) -> &OsStr {
+        self.0.as_os_str()
+    }
+}
+
+/// A name in a folder that is held open.
+#[derive(Debug)]
+pub(crate) struct Spot<'a> {
+    pub(crate) path: &'a RealPath,
+    pub(crate) folder: HeldFolder,
+    pub(crate) name: &'a OsStr,
+}
+
+impl<'a> Spot<'a> {
+    /// In a folder that exists.
+    pub(crate) fn open(path: &'a RealPath) -> Result<Self> {
+        Self::with(path, HeldFolder::open)
+    }
+
+    /// In a folder that is created where it is missing.
+    pub(crate) fn create(path: &'a RealPath) -> Result<Self> {
+        Self::with(path, HeldFolder::create)
+    }
+
+    fn with(path: &'a RealPath, open: fn(&Path) -> io::Result<HeldFolder>) -> Result<Self> {
+        // The root of the file system is in no folder.
+        let (folder, name) = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => (folder, name),
+            _ => (&**path, OsStr::new(".")),
+        };
+        let folder = open(folder).map_err(|error| path.failed(error))?;
+        Ok(Self { path, folder, name })
+    }
+
+    pub(crate) fn info(&self) -> Result<FileInfo> {
+        self.folder.info(self.name).map_err(|error| self.path.failed(error))
+    }
+
+    pub(crate) fn open_file(&self, purpose: Purpose) -> Result<File> {
+        self.folder.open_file(self.name, purpose).map_err(|error| self.path.failed(error))
+    }
+}
