@@ -3,6 +3,7 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
+use crate::glob::check_size;
 
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,7 @@ impl Exclusions {
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let (mut directories, mut files) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         for pattern in patterns {
+            check_size(pattern)?;
             let anywhere = format!("**/{pattern}");
             let has_folder = pattern.trim_end_matches('/').contains('/');
             let pattern = if has_folder { pattern } else { &anywhere };

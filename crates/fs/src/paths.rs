@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 #[cfg(test)]
 mod tests;
 
+/// Bytes of a path: more than any system takes.
+const MAX_LENGTH: usize = 32 * 1024;
+
 /// How many symbolic links one path may go through, as in Linux.
 const MAX_LINKS: usize = 40;
 
@@ -33,8 +36,12 @@ pub fn absolute(base: &Path, path: &Path) -> PathBuf {
 /// Where `path` really is, all links followed, also when its last components do not exist (yet) or a link dangles.
 ///
 /// # Errors
-/// [`Error::InvalidPath`] for a loop of links.
+/// [`Error::InvalidPath`] for a loop of links, and for what is longer than any path.
 pub fn real_path(path: &Path) -> Result<PathBuf> {
+    // Each component is looked up by the whole path to it.
+    if path.as_os_str().len() > MAX_LENGTH {
+        return Err(Error::InvalidPath("longer than any path".into()));
+    }
     if let Ok(real) = dunce::canonicalize(path) {
         return Ok(real);
     }

@@ -13,6 +13,7 @@ mod suite {
     mod glob;
     mod grep_search;
     mod hostile_arguments;
+    mod hostile_texts;
     mod list_directory;
     mod plan_mode;
     #[cfg(target_os = "linux")]
@@ -24,5 +25,7 @@ mod suite {
     mod save_memory;
     #[cfg(unix)]
     mod tasks;
+    #[cfg(unix)]
+    mod unreadable;
     mod write_file;
 }

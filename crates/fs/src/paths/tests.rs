@@ -53,6 +53,14 @@ fn percent_escapes() {
     }
 }
 
+#[test]
+fn a_megabyte_of_folders_takes_no_minutes() {
+    let start = std::time::Instant::now();
+    let path = Path::new("/").join("a/".repeat(1 << 19));
+    assert!(matches!(real_path(&path), Err(Error::InvalidPath(_))));
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+}
+
 #[cfg(unix)]
 #[test]
 fn real_paths_follow_links_and_tolerate_missing_leaves() {

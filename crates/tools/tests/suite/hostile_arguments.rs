@@ -13,7 +13,7 @@ use super::session::Session;
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// All tools that there are.
-fn session() -> Session {
+pub(super) fn session() -> Session {
     Session::with(|context| {
         context.options.task_tracker = true;
         context.options.save_memory = true;
@@ -43,18 +43,23 @@ fn sample(schema: &Value) -> Value {
 }
 
 /// The required properties with values that the schema takes.
-fn samples(schema: &Value) -> Map<String, Value> {
+pub(super) fn samples(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     required.map(|name| (name.to_owned(), sample(&schema["properties"][name]))).collect()
 }
 
-fn properties(schema: &Value) -> Vec<(String, Value)> {
+pub(super) fn properties(schema: &Value) -> Vec<(String, Value)> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     properties.map(|(name, schema)| (name.clone(), schema.clone())).collect()
 }
 
 /// Runs a call that may fail but not hang, panic, or write outside.
-async fn run(session: &Session, tool: &str, args: &Map<String, Value>, about: &str) -> ToolOutput {
+pub(super) async fn run(
+    session: &Session,
+    tool: &str,
+    args: &Map<String, Value>,
+    about: &str,
+) -> ToolOutput {
     let cancel = CancellationToken::new();
     let invocation = match session.prepare(tool, &Value::Object(args.clone())) {
         Ok(invocation) => invocation,
