@@ -10,7 +10,7 @@ use crate::files::create_private_directories;
 #[cfg(test)]
 mod tests;
 
-/// A file of lines that only ever grows. Each line is one write call, so that a killed process leaves whole lines, and
+/// A file of lines that only ever grows. Lines are written in one call, so that a killed process leaves whole ones, and
 /// a torn one (power cut, full disk) is closed off with a line break when the log is next written.
 #[derive(Debug)]
 pub struct AppendLog {
@@ -62,11 +62,25 @@ impl AppendLog {
     /// # Errors
     /// [`Error::InvalidLine`] for a line break inside, [`Error::NoSpace`] and others with at most a torn line written.
     pub fn append(&mut self, line: &[u8]) -> Result<()> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        if line.contains(&b'\n') {
-            return Err(Error::InvalidLine { path: self.path.clone() });
+        self.append_all([line])
+    }
+
+    /// The same for several lines, in one write call.
+    ///
+    /// # Errors
+    /// As [`Self::append`]; lines before a torn one are whole.
+    pub fn append_all<'l>(&mut self, lines: impl IntoIterator<Item = &'l [u8]>) -> Result<()> {
+        self.begin();
+        let start = self.buffer.len();
+        for line in lines {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            if line.contains(&b'\n') {
+                return Err(Error::InvalidLine { path: self.path.clone() });
+            }
+            self.buffer.extend_from_slice(line);
+            self.buffer.push(b'\n');
         }
-        self.append_record(line)
+        if self.buffer.len() == start { Ok(()) } else { self.write() }
     }
 
     /// The same for a record of several lines, for files whose readers tell records apart in another way.
@@ -74,12 +88,21 @@ impl AppendLog {
     /// # Errors
     /// [`Error::NoSpace`] and others with at most a torn record written.
     pub fn append_record(&mut self, record: &[u8]) -> Result<()> {
+        self.begin();
+        self.buffer.extend_from_slice(record);
+        self.buffer.push(b'\n');
+        self.write()
+    }
+
+    /// Closes off a torn line, with what is written next.
+    fn begin(&mut self) {
         self.buffer.clear();
         if self.torn {
             self.buffer.push(b'\n');
         }
-        self.buffer.extend_from_slice(record);
-        self.buffer.push(b'\n');
+    }
+
+    fn write(&mut self) -> Result<()> {
         let written = self.file.write_all(&self.buffer);
         if let Err(error) = written {
             // Something may have been written, even the break that closes an older torn line.

@@ -27,6 +27,9 @@ pub struct SessionLog {
     state: Arc<Mutex<State>>,
 }
 
+/// Bytes of lines that are written in one call; what is more goes out first.
+const TOGETHER: usize = 256 * 1024;
+
 struct State {
     file: AppendLog,
     encoder: Encoder,
@@ -80,19 +83,28 @@ impl SessionLog {
 }
 
 impl State {
-    fn add(&mut self, record: &Record, path: &Path) -> Result<(), JournalError> {
+    /// Writes records together, as far as they are small.
+    fn add(&mut self, records: &[Record], path: &Path) -> Result<(), JournalError> {
         let fresh_id = || uuid::Uuid::new_v4().to_string();
-        let lines = self.encoder.encode(record, &timestamp(Timestamp::now()), fresh_id);
-        let lines = lines.map_err(|error| JournalError::Failed {
-            path: display(path),
-            message: error.to_string(),
-        })?;
+        let mut lines = Lines::new();
+        for record in records {
+            let encoded = self.encoder.encode(record, &timestamp(Timestamp::now()), fresh_id);
+            lines.extend(encoded.map_err(|error| JournalError::Failed {
+                path: display(path),
+                message: error.to_string(),
+            })?);
+            if lines.iter().map(Vec::len).sum::<usize>() > TOGETHER {
+                self.write(&std::mem::take(&mut lines))?;
+            }
+        }
         self.write(&lines)?;
-        if matches!(record, Record::PromptEnded { .. }) { self.sync() } else { Ok(()) }
+        let is_end = |record: &Record| matches!(record, Record::PromptEnded { .. });
+        if records.iter().any(is_end) { self.sync() } else { Ok(()) }
     }
 
     fn write(&mut self, lines: &Lines) -> Result<(), JournalError> {
-        lines.iter().try_for_each(|line| self.file.append(line)).map_err(journal_error(&self.file))
+        let lines = lines.iter().map(Vec::as_slice);
+        self.file.append_all(lines).map_err(journal_error(&self.file))
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {
@@ -105,8 +117,7 @@ impl Journal for SessionLog {
     async fn append(&self, records: &[Record]) -> Result<(), JournalError> {
         let records = records.to_vec();
         let path = Arc::clone(&self.path);
-        self.claimed(move |state| records.iter().try_for_each(|record| state.add(record, &path)))
-            .await
+        self.claimed(move |state| state.add(&records, &path)).await
     }
 
     async fn sync(&self) -> Result<(), JournalError> {

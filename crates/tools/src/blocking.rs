@@ -5,6 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pollux_protocol::{CancellationToken, ToolError, ToolErrorKind};
+use tokio::sync::Semaphore;
+
+/// How much of it runs at the same time: more threads cost more than they bring, and wait for the same disk.
+const AT_ONCE: usize = 8;
+static PLACES: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// How long cancelled work may take to notice and come back with what it has done.
 const GRACE: Duration = Duration::from_millis(60);
@@ -21,6 +26,10 @@ pub(crate) async fn blocking<T: Send + 'static>(
     if cancel.is_cancelled() {
         return Err(cancelled());
     }
+    // The semaphore is never closed. Work that is left behind gives its place away.
+    let Some(_place) = cancel.run_until_cancelled(PLACES.acquire()).await else {
+        return Err(cancelled());
+    };
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let mut task = tokio::task::spawn_blocking(move || work(&flag));

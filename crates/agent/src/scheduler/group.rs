@@ -1,85 +1,67 @@
 //! Which calls run together.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use pollux_policy::Subject;
-use pollux_protocol::{Args, Effects, Tool, ToolError, ToolErrorKind};
+use pollux_protocol::{Args, Effects, Invocation, Tool, ToolError, ToolErrorKind};
 use serde_json::Value;
 
+use super::run::words;
 use super::{Hooked, Prepared, Queued, Ready, Scheduler};
+
+/// A call as its tool is asked about it; or why no tool is.
+type Request = Result<(Arc<dyn Tool>, Args), ToolError>;
+
+/// A call that its tool has accepted.
+type Accepted = (Arc<dyn Tool>, Box<dyn Invocation>, Effects);
 
 impl Scheduler<'_> {
     /// Takes the next group from the queue and prepares it: calls that may run beside each other up to
     /// the first that may not, or that one alone. A call that cannot be prepared is beside everything:
     /// it will not run.
     pub(super) async fn next_group(&self, queue: &mut VecDeque<Queued>) -> Vec<Prepared> {
-        let mut group = Vec::new();
-        let mut running = false;
-        while let Some(queued) = queue.pop_front() {
-            let alone = stands_alone(&queued);
-            if alone && running {
-                queue.push_front(queued);
-                break;
-            }
-            let ready = match self.prepare(queued).await {
-                Ok(ready) => ready,
-                Err(failed) => {
-                    group.push(Err(failed));
-                    continue;
-                }
-            };
-            let alone = alone || ready.effects.alone;
-            if alone && running {
-                // It will be prepared anew when its turn comes: the calls before it may change what it
-                // finds.
-                queue.push_front(ready.queued);
-                break;
-            }
-            group.push(Ok(ready));
-            running = true;
-            if alone {
-                break;
-            }
+        let beside = queue.iter().take_while(|queued| !stands_alone(queued)).count();
+        let count = beside.max(1).min(queue.len());
+        let mut calls: Vec<Queued> = queue.drain(..count).collect();
+        let requests = calls.iter().map(|queued| self.request(queued)).collect();
+        let looked_at = self.look_at(requests).await;
+        for queued in calls.drain(looked_at.len()..).rev() {
+            queue.push_front(queued);
         }
-        group
-    }
-
-    /// Checks a call beside the runtime's own thread: arguments are a model's, and looking at them may
-    /// take its time. A stop is not kept waiting.
-    async fn prepare(&self, queued: Queued) -> Prepared {
-        let name = &queued.call.name;
-        let found = self.toolset.get(name);
-        let Some(tool) = found.filter(|tool| self.offers(tool.as_ref())).cloned() else {
-            let error = ToolError::new(ToolErrorKind::ToolNotRegistered, self.not_found(name));
-            return Err(Box::new((queued, error)));
-        };
-        let args = match arguments(&queued) {
-            Ok(args) => args.clone(),
-            Err(error) => return Err(Box::new((queued, error))),
-        };
-        let preparing = Arc::clone(&tool);
-        let work = tokio::task::spawn_blocking(move || preparing.prepare(&args));
-        let prepared = match self.cancel.run_until_cancelled(work).await {
-            Some(Ok(prepared)) => prepared,
-            Some(Err(panic)) => {
-                Err(ToolError::new(ToolErrorKind::UnhandledException, panic.to_string()))
-            }
-            None => Err(ToolError::new(ToolErrorKind::ExecutionFailed, "The call was cancelled.")),
-        };
-        match prepared {
-            Ok(invocation) => {
-                let effects: Effects = invocation.effects();
-                Ok(Ready {
-                    queued,
-                    tool,
-                    invocation,
-                    effects,
-                    decision: None,
-                    hooked: Hooked::default(),
-                })
+        let prepared = |(queued, looked_at): (Queued, Result<Accepted, ToolError>)| match looked_at
+        {
+            Ok((tool, invocation, effects)) => {
+                let hooked = Hooked::default();
+                Ok(Ready { queued, tool, invocation, effects, decision: None, hooked })
             }
             Err(error) => Err(Box::new((queued, error))),
+        };
+        calls.into_iter().zip(looked_at).map(prepared).collect()
+    }
+
+    fn request(&self, queued: &Queued) -> Request {
+        let name = &queued.call.name;
+        let found = self.toolset.get(name).filter(|tool| self.offers(tool.as_ref()));
+        let Some(tool) = found else {
+            return Err(ToolError::new(ToolErrorKind::ToolNotRegistered, self.not_found(name)));
+        };
+        Ok((Arc::clone(tool), arguments(queued)?.clone()))
+    }
+
+    /// Checks calls beside the runtime's own thread: arguments are a model's, and looking at them may
+    /// take its time. A stop is not kept waiting. What comes back is as long as the group may be.
+    async fn look_at(&self, requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
+        let count = requests.len();
+        let all = |error: ToolError| vec![error; count].into_iter().map(Err).collect();
+        let work = tokio::task::spawn_blocking(move || accept_together(requests));
+        match self.cancel.run_until_cancelled(work).await {
+            Some(Ok(looked_at)) => looked_at,
+            Some(Err(panic)) => {
+                all(ToolError::new(ToolErrorKind::UnhandledException, panic.to_string()))
+            }
+            None => all(ToolError::new(ToolErrorKind::ExecutionFailed, "The call was cancelled.")),
         }
     }
 
@@ -95,6 +77,39 @@ impl Scheduler<'_> {
         offered.retain(|tool| self.offers(tool));
         offered.not_found(name)
     }
+}
+
+/// Asks about one call after the other, up to the first that may not stand beside those before it: it is asked about
+/// anew when its turn comes, for they may change what it finds.
+fn accept_together(requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
+    let mut group = Vec::with_capacity(requests.len());
+    let mut running = false;
+    for request in requests {
+        let accepted = request.and_then(|(tool, args)| accept(tool, &args));
+        let alone = accepted.as_ref().is_ok_and(|(_, _, effects)| effects.alone);
+        if alone && running {
+            break;
+        }
+        running |= accepted.is_ok();
+        group.push(accepted);
+        if alone {
+            break;
+        }
+    }
+    group
+}
+
+/// Asks a tool about one call. One that panics fails alone.
+fn accept(tool: Arc<dyn Tool>, args: &Args) -> Result<Accepted, ToolError> {
+    let asked = AssertUnwindSafe(|| {
+        let invocation = tool.prepare(args)?;
+        let effects = invocation.effects();
+        Ok((invocation, effects))
+    });
+    let (invocation, effects) = std::panic::catch_unwind(asked).unwrap_or_else(|panic| {
+        Err(ToolError::new(ToolErrorKind::UnhandledException, words(panic.as_ref())))
+    })?;
+    Ok((tool, invocation, effects))
 }
 
 fn arguments(queued: &Queued) -> Result<&Args, ToolError> {

@@ -1,5 +1,6 @@
 //! Running a group.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -123,12 +124,7 @@ impl Scheduler<'_> {
         // A tool that panics fails alone.
         let outcome = AssertUnwindSafe(ready.invocation.run(context)).catch_unwind().await;
         let output = outcome.unwrap_or_else(|panic| {
-            let message = panic
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "the tool failed without a message".to_owned());
-            ToolError::new(ToolErrorKind::UnhandledException, message).into()
+            ToolError::new(ToolErrorKind::UnhandledException, words(panic.as_ref())).into()
         });
         let duration = started.elapsed();
         let output = self.after_tool(ready, output).await;
@@ -177,6 +173,13 @@ impl Scheduler<'_> {
             }
         }
     }
+}
+
+/// What a tool said when it panicked.
+pub(super) fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the tool failed without a message".to_owned())
 }
 
 /// A call that changed a file and said so has ended, whatever came after.

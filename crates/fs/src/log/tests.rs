@@ -33,6 +33,20 @@ fn a_torn_line_costs_that_line_only() {
 }
 
 #[test]
+fn lines_that_come_together_stand_behind_a_torn_one_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    fs::write(&path, "half").unwrap();
+    let mut log = AppendLog::open(&path).unwrap();
+    log.append_all([]).unwrap();
+    assert!(matches!(log.append_all([b"a".as_slice(), b"b\nc"]), Err(Error::InvalidLine { .. })));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "half");
+    log.append_all([b"one".as_slice(), b"two\n", b""]).unwrap();
+    log.append_all([b"three".as_slice()]).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "half\none\ntwo\n\nthree\n");
+}
+
+#[test]
 fn a_line_break_inside_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut log = AppendLog::open(&dir.path().join("log")).unwrap();
