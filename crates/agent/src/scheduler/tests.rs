@@ -1,9 +1,11 @@
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Answer, Args, Confirmation, ConsentItem, Declaration, Journal, RunContext, ToolKind,
+    Answer, Args, Confirmation, ConsentItem, Declaration, Journal, Outcome, RunContext,
+    ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

@@ -1,0 +1,202 @@
+//! Whether a call may run: what policy says, what programs made of that, and what the person answers.
+
+use pollux_policy::{Rule, Scope, Verdict};
+use pollux_protocol::{
+    ApprovalMode, CallStatus, ConfirmationKind, Decision, Directive, Event, JournalError, Outcome,
+    Severity, ToolError, ToolErrorKind,
+};
+
+use super::{Batch, DENIED, Prepared, Ready, STOPPED, Scheduler, hooked};
+
+/// What a person said to a confirmation.
+enum Asked {
+    Yes,
+    YesToAllEdits,
+    YesToThePlan,
+    Again,
+    No,
+}
+
+impl Scheduler<'_> {
+    /// Judges every call of the group; those that may run come back, all others are finished.
+    pub(super) async fn approve_group(
+        &self,
+        group: Vec<Prepared>,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ready>, JournalError> {
+        let mut approved = Vec::with_capacity(group.len());
+        for prepared in self.before_tools(group).await {
+            batch.cancelled |= self.cancel.is_cancelled();
+            match prepared {
+                Ok(ready) if batch.cancelled => {
+                    self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
+                }
+                Ok(ready) => approved.extend(self.approve(ready, batch).await?),
+                Err(failed) => {
+                    let (queued, error) = *failed;
+                    if batch.cancelled {
+                        self.finish_cancelled(batch, &queued, None, STOPPED).await?;
+                    } else {
+                        self.finish_error(batch, &queued, None, error).await?;
+                    }
+                }
+            }
+        }
+        Ok(approved)
+    }
+
+    async fn approve(
+        &self,
+        mut ready: Ready,
+        batch: &mut Batch,
+    ) -> Result<Option<Ready>, JournalError> {
+        self.moved(&ready.queued.call.id, CallStatus::Validating).await;
+        if let Some(error) = ready.hooked.refusal.take() {
+            self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
+            return Ok(None);
+        }
+        loop {
+            let mode = self.mode_after(batch);
+            let judgement = self.policy.judge(ready.query(mode));
+            let judged = ready.hooked.over(judgement.verdict);
+            let verdict = self.policy.checked(ready.query(mode), judged.clone());
+            // What a checker wants asked is asked, whatever was allowed before.
+            let is_strict = judgement.rule.is_some_and(Rule::is_strict)
+                || ready.hooked.asks
+                || verdict != judged;
+            match verdict {
+                Verdict::Allow => {
+                    ready.decision.get_or_insert(Decision::Accept);
+                    break;
+                }
+                Verdict::Deny { message } => {
+                    let message = message.unwrap_or_default();
+                    let text = format!("Tool execution denied by policy. {message}");
+                    let error = ToolError::new(ToolErrorKind::PolicyViolation, text.trim_end());
+                    self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
+                    return Ok(None);
+                }
+                Verdict::Ask => match self.confirm(&mut ready, is_strict, mode).await {
+                    Ok(Asked::Yes) => break,
+                    Ok(Asked::Again) => {}
+                    Ok(Asked::No) => {
+                        batch.refused = true;
+                        self.finish_cancelled(batch, &ready.queued, Some(&ready), DENIED).await?;
+                        return Ok(None);
+                    }
+                    Ok(Asked::YesToThePlan) => {
+                        batch.after_plan = ApprovalMode::AutoEdit;
+                        break;
+                    }
+                    Ok(Asked::YesToAllEdits) => {
+                        batch.directives.push(Directive::SetMode(ApprovalMode::AutoEdit));
+                        break;
+                    }
+                    Err(error) => {
+                        self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
+                        return Ok(None);
+                    }
+                },
+            }
+        }
+        self.moved(&ready.queued.call.id, CallStatus::Scheduled).await;
+        Ok(Some(ready))
+    }
+
+    /// The mode with what the answer to an earlier question of the batch has made of it.
+    fn mode_after(&self, batch: &Batch) -> ApprovalMode {
+        let all_edits = Directive::SetMode(ApprovalMode::AutoEdit);
+        if batch.directives.contains(&all_edits) { ApprovalMode::AutoEdit } else { self.mode }
+    }
+
+    async fn confirm(
+        &self,
+        ready: &mut Ready,
+        is_strict: bool,
+        mode: ApprovalMode,
+    ) -> Result<Asked, ToolError> {
+        if !self.policy.facts.interactive {
+            // Only a hook can want it.
+            return Err(hooked::nobody_to_ask(ready.tool.display_name()));
+        }
+        let call_id = ready.queued.call.id.clone();
+        // It may look at the world, and ask a model: a stop does not wait for that.
+        let look = ready.invocation.confirmation(&call_id);
+        let Some(confirmation) = self.cancel.run_until_cancelled(look).await else {
+            return Ok(Asked::No);
+        };
+        let confirmation = confirmation?;
+        let kind = confirmation.kind.clone();
+        if !is_strict && self.grants.hold(self.policy, ready.query(mode)) {
+            ready.decision.get_or_insert(Decision::AutoAccept);
+            return Ok(Asked::Yes);
+        }
+        self.notify(&confirmation);
+        self.moved(&call_id, CallStatus::AwaitingApproval).await;
+        let answer = tokio::select! {
+            () = self.cancel.cancelled() => return Ok(Asked::No),
+            answer = self.operator.confirm(confirmation) => answer,
+        };
+        if let Some(modification) = &answer.modification {
+            let args = ready.invocation.modify(modification)?;
+            ready.invocation = ready.tool.prepare(&args)?;
+            ready.effects = ready.invocation.effects();
+            ready.queued.call.args = serde_json::Value::Object(args);
+            ready.decision = Some(Decision::Modify);
+        }
+        match answer.outcome {
+            Outcome::Cancel => Ok(Asked::No),
+            // The arguments have changed: they are shown once more.
+            Outcome::ModifyWithEditor => Ok(Asked::Again),
+            Outcome::ProceedOnce => {
+                ready.decision.get_or_insert(Decision::Accept);
+                Ok(Asked::Yes)
+            }
+            always @ (Outcome::ProceedAlways
+            | Outcome::ProceedAlwaysAndSave
+            | Outcome::ProceedAlwaysServer
+            | Outcome::ProceedAlwaysTool) => {
+                ready.decision.get_or_insert(Decision::AutoAccept);
+                self.remember(ready, &kind, always, mode).await;
+                Ok(match kind {
+                    // What is kept is kept for this one file.
+                    ConfirmationKind::Edit { .. } if always == Outcome::ProceedAlwaysAndSave => {
+                        Asked::Yes
+                    }
+                    ConfirmationKind::Edit { .. } => Asked::YesToAllEdits,
+                    ConfirmationKind::Plan { .. } => Asked::YesToThePlan,
+                    ConfirmationKind::Execute { .. }
+                    | ConfirmationKind::Questions(_)
+                    | ConfirmationKind::Information { .. } => Asked::Yes,
+                })
+            }
+        }
+    }
+
+    /// Keeps an answer that holds beyond this call.
+    async fn remember(
+        &self,
+        ready: &Ready,
+        kind: &ConfirmationKind,
+        outcome: Outcome,
+        mode: ApprovalMode,
+    ) {
+        let is_saved = outcome == Outcome::ProceedAlwaysAndSave;
+        let has_rule = match kind {
+            // A mode or an answer of its own stands for these.
+            ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
+            ConfirmationKind::Edit { .. } => is_saved,
+            ConfirmationKind::Execute { .. } | ConfirmationKind::Information { .. } => true,
+        };
+        if !has_rule {
+            return;
+        }
+        let whole_server = outcome == Outcome::ProceedAlwaysServer;
+        let scope = if whole_server { Scope::Server } else { Scope::Call };
+        let file = is_saved.then_some(self.policy.facts.approvals_file.as_path());
+        if let Err(error) = self.grants.grant(self.policy, &ready.query(mode), scope, file) {
+            let (severity, text) = (Severity::Warning, error.to_string());
+            self.emitter.emit(Event::Notice { severity, text }).await;
+        }
+    }
+}
