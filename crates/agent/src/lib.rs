@@ -9,6 +9,7 @@
 mod beside;
 mod chat;
 mod commands;
+pub mod compression;
 mod context;
 mod emitter;
 mod handle;
