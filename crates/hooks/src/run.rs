@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_protocol::{CancellationToken, HookCallMeasure, HookEvent};
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, Shell, ShellError, run_piped};
+use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, Shell, ShellError, run_piped};
 
 use crate::consent;
 use crate::definition::{Hook, HookSource};
@@ -141,7 +141,7 @@ impl Surroundings {
         let added = names.iter().copied().chain(own);
         let added = added.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         PipedCommand {
-            script: substitute(&hook.command, &names, shell.dialect),
+            run: Runnable::Script(substitute(&hook.command, &names, shell.dialect)),
             cwd: self.cwd.clone(),
             environment: self.environment.iter().cloned().chain(added).collect(),
             input: input.as_bytes().to_vec(),

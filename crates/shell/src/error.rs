@@ -19,11 +19,11 @@ pub enum ShellError {
     /// The command contains a NUL character, which no operating system can pass to a program.
     #[error("the command contains a NUL character")]
     NulCharacter,
-    /// The operating system refused to start the shell.
-    #[error("cannot start {}: {source}", shell.display())]
+    /// The operating system refused to start the shell, or the program itself.
+    #[error("cannot start {}: {source}", program.display())]
     Spawn {
-        /// The shell's program file.
-        shell: PathBuf,
+        /// The file.
+        program: PathBuf,
         /// The system's reason; `E2BIG` for a command of more than about 128 KiB on Linux.
         source: io::Error,
     },

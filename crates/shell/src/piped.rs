@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::future::pending;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -19,11 +19,25 @@ use crate::run::{LAST_WORDS, SILENCE, deadline, reached, read_some, signal};
 use crate::sessions::{Session, lead_session};
 use crate::shell::{Dialect, Shell};
 
-/// A script to run, its input, and the bounds it runs in.
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Runnable {
+    /// A script for the user's shell, as it is.
+    Script(String),
+    /// A program with its arguments: no shell looks at them.
+    Program {
+        /// Its file.
+        file: PathBuf,
+        /// What it is given.
+        arguments: Vec<String>,
+    },
+}
+
+/// A program to run, its input, and the bounds it runs in.
 #[derive(Debug, Clone)]
 pub struct PipedCommand {
-    /// What the shell runs, as it is.
-    pub script: String,
+    /// What is run.
+    pub run: Runnable,
     /// The folder to run in.
     pub cwd: PathBuf,
     /// The whole environment.
@@ -53,8 +67,7 @@ pub struct PipedOutcome {
     pub ended: Ended,
 }
 
-/// Runs a script in the user's shell and returns when the script ends. What it leaves running goes on, also when this
-/// program ends.
+/// Runs a script or a program and returns when it ends. What it leaves running goes on, also when this program ends.
 ///
 /// On cancel, time-out or when the future is dropped, everything that it started is ended behind the caller's
 /// back, as [`run`](crate::run) does it. Needs a tokio runtime with I/O and time.
@@ -69,7 +82,7 @@ pub async fn run_piped(
         return Err(ShellError::CancelledBeforeStart);
     }
     let (timeout, limit) = (deadline(Some(command.timeout)), command.limit);
-    let mut piped = Piped::start(Shell::current()?, &command)?;
+    let mut piped = Piped::start(&command)?;
     let writing = feed(piped.stdin.take(), command.input);
     tokio::pin!(writing);
     let mut fed = false;
@@ -97,7 +110,7 @@ async fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
     }
 }
 
-/// A script under way.
+/// A program under way.
 struct Piped {
     child: tokio::process::Child,
     session: Session,
@@ -106,10 +119,8 @@ struct Piped {
 }
 
 impl Piped {
-    fn start(shell: &Shell, command: &PipedCommand) -> Result<Self, ShellError> {
-        if command.script.contains('\0') {
-            return Err(ShellError::NulCharacter);
-        }
+    fn start(command: &PipedCommand) -> Result<Self, ShellError> {
+        let (program, arguments) = command.run.words()?;
         if !command.cwd.is_dir() {
             return Err(ShellError::WorkingDirectory(command.cwd.clone()));
         }
@@ -119,9 +130,9 @@ impl Piped {
             stdout: Stream::new(stdout).map_err(ShellError::Pipe)?,
             stderr: Stream::new(stderr).map_err(ShellError::Pipe)?,
         };
-        let mut process = std::process::Command::new(&shell.program);
+        let mut process = std::process::Command::new(program);
         process
-            .args(arguments(shell, &command.script))
+            .args(arguments)
             .current_dir(&command.cwd)
             .env_clear()
             .envs(command.environment.iter().map(|(name, value)| (name, value)))
@@ -130,7 +141,7 @@ impl Piped {
             .stderr(err_writer);
         lead_session(&mut process);
         let (mut child, session) = Session::start(tokio::process::Command::from(process))
-            .map_err(|source| ShellError::Spawn { shell: shell.program.clone(), source })?;
+            .map_err(|source| ShellError::Spawn { program: program.to_owned(), source })?;
         let stdin = child.stdin.take();
         Ok(Self { child, session, stdin, streams })
     }
@@ -159,6 +170,26 @@ impl Piped {
             signal: status.and_then(signal),
             ended,
         })
+    }
+}
+
+impl Runnable {
+    /// The program's file and its arguments.
+    fn words(&self) -> Result<(&Path, Vec<OsString>), ShellError> {
+        let has_nul = |text: &String| text.contains('\0');
+        match self {
+            Self::Script(script) if has_nul(script) => Err(ShellError::NulCharacter),
+            Self::Script(script) => {
+                let shell = Shell::current()?;
+                Ok((&shell.program, arguments(shell, script)))
+            }
+            Self::Program { arguments, .. } if arguments.iter().any(has_nul) => {
+                Err(ShellError::NulCharacter)
+            }
+            Self::Program { file, arguments } => {
+                Ok((file, arguments.iter().map(OsString::from).collect()))
+            }
+        }
     }
 }
 

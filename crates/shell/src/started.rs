@@ -76,7 +76,7 @@ impl Started {
         // The command holds our copies of the writing end: it is dropped with this statement, or the
         // pipe would never end.
         let (child, session) = Session::start(tokio::process::Command::from(process))
-            .map_err(|source| ShellError::Spawn { shell: shell.program.clone(), source })?;
+            .map_err(|source| ShellError::Spawn { program: shell.program.clone(), source })?;
         Ok(Self { child, session, reader: Some(Source::Pipe(reader)), terminal: None, jobs })
     }
 }

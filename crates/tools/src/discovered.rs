@@ -15,7 +15,7 @@ use pollux_protocol::{
     Args, CancellationToken, Declaration, Display, Effects, Invocation, RunContext, Tool,
     ToolError, ToolErrorKind, ToolKind, ToolOutput, ToolSource,
 };
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, run_piped};
+use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, run_piped};
 
 use crate::context::ToolContext;
 use crate::truncation::{self, output_path, truncate};
@@ -103,7 +103,7 @@ fn piped(
     timeout: Duration,
 ) -> PipedCommand {
     PipedCommand {
-        script: words::script(words),
+        run: Runnable::Script(words::script(words)),
         cwd: context.workspace.target().to_path_buf(),
         environment: environment(context),
         input,

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, ShellError, run_piped};
+use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, ShellError, run_piped};
 use tokio_util::sync::CancellationToken;
 
 fn piped(script: &str) -> PipedCommand {
     PipedCommand {
-        script: script.to_owned(),
+        run: Runnable::Script(script.to_owned()),
         cwd: std::env::temp_dir(),
         environment: std::env::vars_os().collect(),
         input: b"{\"a\":1}".to_vec(),
@@ -33,7 +33,7 @@ async fn a_huge_input_that_is_not_read_harms_nobody() {
     let mut command = piped("exec 0<&-; echo done");
     command.input = vec![b'x'; 8 << 20];
     assert_eq!(outcome(command.clone()).await.stdout, b"done\n");
-    command.script = "head -c 3".to_owned();
+    command.run = Runnable::Script("head -c 3".to_owned());
     assert_eq!(outcome(command).await.stdout, b"xxx");
 }
 
