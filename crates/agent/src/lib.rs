@@ -10,6 +10,7 @@ mod beside;
 mod chat;
 mod commands;
 pub mod compression;
+mod conseca;
 mod context;
 mod emitter;
 mod handle;

@@ -6,6 +6,7 @@
 //! with exactly one response.
 
 mod approval;
+mod checks;
 mod grants;
 mod group;
 mod hooked;
@@ -16,13 +17,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pollux_policy::{Policy, Query, Subject};
+use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, FinishedCall, Invocation, JournalError, Limits, Operator, Record, Tool,
+    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator, Record, Tool,
     ToolError, ToolOutput,
 };
 
+use crate::conseca::Conseca;
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
 use crate::response;
@@ -32,8 +34,6 @@ pub(crate) use grants::Grants;
 use hooked::Hooked;
 pub(crate) use inputs::CallInputs;
 
-/// What is told to the model about a call that the person did not let run.
-const DENIED: &str = "Reason: User denied execution.";
 /// About calls that waited behind it, or that were never begun when the work was stopped.
 const STOPPED: &str = "Reason: User cancelled operation";
 /// About a call that was stopped while it ran.
@@ -76,6 +76,14 @@ pub struct Scheduler<'a> {
     pub(crate) operator: &'a dyn Operator,
     pub(crate) inputs: &'a CallInputs,
     pub(crate) grants: &'a Grants,
+    /// The person's programs that check calls.
+    pub(crate) checkers: &'a CheckerPrograms,
+    /// The model that checks calls, when it is wanted.
+    pub(crate) conseca: Option<&'a Conseca>,
+    /// The words of the prompt under way.
+    pub(crate) prompt: &'a str,
+    /// The conversation so far.
+    pub(crate) history: &'a History,
     pub(crate) hooks: &'a HookEvents,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) mode: ApprovalMode,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_hooks::Hooks;
-use pollux_policy::Policy;
+use pollux_policy::{CheckerPrograms, Policy};
 use pollux_protocol::{
     Adjustments, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event, FinishedCall,
     History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole, Models, Operator,
@@ -16,6 +16,7 @@ use pollux_protocol::{
 
 use crate::beside::{Conversation, WatchedModels};
 use crate::chat::{Chat, Interference};
+use crate::conseca::Conseca;
 use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
@@ -57,6 +58,10 @@ pub struct SessionParts {
     pub loading: Option<Loading>,
     /// What may run.
     pub policy: Policy,
+    /// The person's programs that check calls.
+    pub checkers: CheckerPrograms,
+    /// A model checks calls too.
+    pub conseca: bool,
     /// The approval mode; the tools share it.
     pub mode: SharedMode,
     /// Where events go.
@@ -103,8 +108,11 @@ pub struct Session {
     pub(crate) hooks: HookEvents,
     /// What programs said when the session began, for the first prompt.
     opening: Option<String>,
-    /// The words of the answers to the prompt under way.
+    /// The words of the prompt under way, as the person typed them.
+    prompt: String,
+    /// The words of the answers to it.
     answers: Vec<String>,
+    conseca: Option<Conseca>,
 }
 
 /// Why a prompt's work ends: by an outcome, or by a log that cannot be written.
@@ -133,10 +141,14 @@ impl Session {
         let instruction = Instruction::of(&parts.history);
         let masking = Masking::new(parts.masking.clone());
         let hooks = HookEvents::new(parts.hooks.clone(), parts.emitter.clone());
+        let conseca =
+            parts.conseca.then(|| Conseca::new(parts.beside.clone(), parts.emitter.clone()));
         Self {
             hooks,
             opening: None,
+            prompt: String::new(),
             answers: Vec::new(),
+            conseca,
             parts,
             turns: 0,
             mode_since: Instant::now(),
@@ -250,6 +262,7 @@ impl Session {
                 // Words that came while the model finished are work of their own.
                 let words = self.steering.take_with_words();
                 if !words.is_empty() {
+                    self.prompt = format!("{}\n\n{}", self.prompt, hooked::words(&words));
                     self.say(words, None).await?;
                     continue;
                 }
@@ -292,6 +305,7 @@ impl Session {
     ) -> Result<(), End> {
         let text =
             display.clone().unwrap_or_else(|| parts.iter().filter_map(Part::as_text).collect());
+        self.prompt.clone_from(&text);
         let measure = Measurement::UserPrompt { prompt_id: prompt_id.to_owned(), prompt: text };
         self.parts.emitter.measure(measure).await;
         self.open_context().await?;
@@ -406,6 +420,10 @@ impl Session {
             operator,
             inputs: &self.inputs,
             grants: &self.grants,
+            checkers: &self.parts.checkers,
+            conseca: self.conseca.as_ref(),
+            prompt: &self.prompt,
+            history: &self.parts.history,
             hooks: &self.hooks,
             cancel,
             mode: self.mode(),

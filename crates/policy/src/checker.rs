@@ -1,11 +1,22 @@
-//! Safety checkers: programs and built-in checks that look at a call which the rules would let run.
+//! Safety checkers: programs and built-in checks that look at a call which the rules would let run. They can make a
+//! verdict stricter, never weaker.
 
 use serde_json::{Map, Value};
 
 use crate::file::{Fault, Fields};
+use crate::judgement::Verdict;
+use crate::policy::{CallArguments, Policy};
 use crate::rule::Rule;
+use crate::subject::Query;
 
-mod run;
+mod allowed_path;
+mod external;
+mod permissions;
+
+pub use external::{CheckedCall, CheckerProgram, CheckerPrograms};
+
+/// The check that a model makes.
+const CONSECA: &str = "conseca";
 
 /// What does the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +51,63 @@ pub struct CheckerRule {
     pub checker: Checker,
 }
 
+/// What a checker makes of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// Nothing speaks against it. It may tell what went wrong with the check itself.
+    Allow {
+        /// What the person should know.
+        remark: Option<String>,
+    },
+    /// A person must say yes, for this reason.
+    Ask(String),
+    /// It may not run, for this reason.
+    Deny(String),
+}
+
+impl Finding {
+    /// Nothing speaks against it.
+    pub const ALLOW: Self = Self::Allow { remark: None };
+
+    /// The verdict with this finding.
+    pub fn over(&self, verdict: Verdict) -> Verdict {
+        match (self, verdict) {
+            (_, deny @ Verdict::Deny { .. }) => deny,
+            (Self::Deny(message), _) => Verdict::Deny { message: Some(message.clone()) },
+            (Self::Ask(_), _) => Verdict::Ask,
+            (Self::Allow { .. }, verdict) => verdict,
+        }
+    }
+}
+
+impl Policy {
+    /// The checkers that are to look at a call, in their order.
+    pub fn checks(&self, query: Query<'_>) -> Vec<&Checker> {
+        let query = Query {
+            subject: query.subject.with_arguments(query.args),
+            mode: self.mode(query.mode),
+            ..query
+        };
+        let call = CallArguments::new(&query);
+        let concerned = self.checkers().iter().filter(|checker| {
+            checker.rule.concerns(&query.subject, query.mode, self.facts.interactive)
+                && call.fits(&checker.rule, &self.facts)
+        });
+        concerned.map(|checker| &checker.checker).collect()
+    }
+}
+
 impl Checker {
+    /// True for the check that a model makes.
+    pub fn is_conseca(&self) -> bool {
+        self.kind == CheckerKind::InProcess && self.name == CONSECA
+    }
+
+    /// True when it wants to know this: `environment` or `history`.
+    pub fn wants(&self, context: &str) -> bool {
+        self.required_context.is_empty() || self.required_context.iter().any(|name| name == context)
+    }
+
     /// From the table of a `[[safety_checker]]`.
     pub(crate) fn read(fields: &Fields<'_, '_>) -> Result<Self, Fault> {
         let Some(table) = fields.table("checker")? else {
@@ -54,7 +121,7 @@ impl Checker {
         let Some(name) = table.text("name")? else {
             return Err(table.fault("name", "is required"));
         };
-        if kind == CheckerKind::InProcess && !["allowed-path", "conseca"].contains(&name.as_str()) {
+        if kind == CheckerKind::InProcess && !["allowed-path", CONSECA].contains(&name.as_str()) {
             return Err(table.fault("name", "must be allowed-path or conseca for type in-process"));
         }
         let required_context = table.texts("required_context")?.map(|(names, _)| names);
@@ -82,4 +149,28 @@ pub(crate) fn path_fault(path: &std::path::Path) -> Option<&'static str> {
         }
     });
     faults.into_iter().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_makes_a_verdict_stricter_never_weaker() {
+        let deny = |text: &str| Verdict::Deny { message: Some(text.to_owned()) };
+        let (ask, no) = (Finding::Ask("why".to_owned()), Finding::Deny("no".to_owned()));
+        for (finding, verdict, expected) in [
+            (&Finding::ALLOW, Verdict::Allow, Verdict::Allow),
+            (&Finding::ALLOW, Verdict::Ask, Verdict::Ask),
+            (&Finding::ALLOW, deny("a"), deny("a")),
+            (&ask, Verdict::Allow, Verdict::Ask),
+            (&ask, Verdict::Ask, Verdict::Ask),
+            (&ask, deny("a"), deny("a")),
+            (&no, Verdict::Allow, deny("no")),
+            (&no, Verdict::Ask, deny("no")),
+            (&no, deny("a"), deny("a")),
+        ] {
+            assert_eq!(finding.over(verdict.clone()), expected, "{finding:?} {verdict:?}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::rule::{Rule, Ruling};
 pub enum Verdict {
     /// It may run.
     Allow,
-    /// A person must say yes.
+    /// A person must say yes; where there is none it may not run.
     Ask,
     /// It may not run.
     Deny {

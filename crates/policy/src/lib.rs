@@ -3,7 +3,9 @@
 //! The answer is a pure function of rules, the call and the approval mode: no clock, no person. What it assumes about the
 //! disk is looked up at the end (`ground`), and can only make the answer stricter. Rules are
 //! values; they come from the files that Pollux brings along, those of extensions, the project, the person and the
-//! administrator, and from settings. Asking a person, when the answer is [`Verdict::Ask`], is the agent's business.
+//! administrator, and from settings. Asking a person, when the answer is [`Verdict::Ask`], is the agent's business, and
+//! so is running the checkers that concern a call ([`Policy::checks`]); the programs among them run here
+//! ([`CheckerPrograms`]), which is all that is not pure.
 
 mod approval;
 mod arguments;
@@ -25,7 +27,9 @@ mod store;
 mod subject;
 
 pub use approval::{Approval, ApprovalError, FILE_NAME as APPROVALS_FILE, Scope};
-pub use checker::{Checker, CheckerKind, CheckerRule};
+pub use checker::{
+    CheckedCall, Checker, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule, Finding,
+};
 pub use expression::{Expression, ExpressionError, Found};
 pub use facts::Facts;
 pub use file::{PolicyFile, read};

@@ -138,16 +138,15 @@ impl Policy {
     /// What a rule says, or what holds without one.
     pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
         let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
-        let verdict = self.verdict(ruling, rule);
+        let verdict = Self::verdict(ruling, rule);
         Judgement { verdict, rule, parts: Vec::new(), reason: None, assumes: Vec::new() }
     }
 
-    /// A ruling as an answer: where nobody can be asked, a question is a no.
-    pub(crate) fn verdict(&self, ruling: Ruling, rule: Option<&Rule>) -> Verdict {
+    /// A ruling as an answer. Where nobody can be asked, who runs calls refuses what would have to be asked about.
+    pub(crate) fn verdict(ruling: Ruling, rule: Option<&Rule>) -> Verdict {
         match ruling {
             Ruling::Allow => Verdict::Allow,
-            Ruling::AskUser if self.facts.interactive => Verdict::Ask,
-            Ruling::AskUser => Verdict::Deny { message: None },
+            Ruling::AskUser => Verdict::Ask,
             Ruling::Deny => {
                 Verdict::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) }
             }

@@ -172,6 +172,8 @@ impl Setup {
             loading: self.discover_tools(&tool_context, &toolset, &emitter),
             toolset,
             policy: self.policy(session_id),
+            checkers: self.checkers(),
+            conseca: settings.boolean("security.enableConseca"),
             mode: mode.clone(),
             chat,
             emitter,

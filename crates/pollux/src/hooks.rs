@@ -39,8 +39,8 @@ fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
     pollux_hooks::read(&loaded.layers)
 }
 
-/// What hooks see: everything but credentials of models, and less where the settings want it.
-fn environment_of_hooks(loaded: &Loaded) -> Vec<(OsString, OsString)> {
+/// What the person's programs see: everything but credentials of models, and less where the settings want it.
+pub(crate) fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
     let environment = for_children(&loaded.environment);
     let redaction = ToolOptions::from_settings(&loaded.settings).redaction;
     let redaction = redaction.strict_in_actions(&environment);
@@ -66,7 +66,7 @@ impl Setup {
             transcript,
             cwd: self.cwd.clone(),
             plans_directory: self.plans_directory(session_id),
-            environment: environment_of_hooks(&self.loaded),
+            environment: environment_of_programs(&self.loaded),
         })
     }
 }

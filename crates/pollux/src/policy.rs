@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_config::{Accepted, Loaded, Places};
+use pollux_config::{Accepted, Loaded, Places, server_lists};
 use pollux_policy::{Facts, FoundPolicies, Policy, PolicyFile, PolicyPlaces, Subject, ToolLists};
 use pollux_shell::{Dialect, Shell};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use crate::headless::stderr_line;
 use crate::line::Lasting;
 use crate::setup::{Setup, expand_home};
 
+mod checkers;
 pub(crate) mod explain;
 
 /// Gemini CLI's words about lists that policy files replace.
@@ -91,13 +92,15 @@ pub(crate) fn tool_lists(arguments: &Arguments, loaded: &Loaded) -> ToolLists {
     };
     let headless = loaded.settings.value("mcp.autoAllowInHeadless") == Some(&Value::Bool(true));
     let names = servers.into_iter().flatten();
+    // No layer gives back what another takes away.
+    let listed = server_lists(&loaded.layers);
     ToolLists {
         core: tools.core.clone(),
         allowed: if given.is_empty() { tools.allowed.clone() } else { given.clone() },
         exclude: tools.exclude.clone(),
         confirmation_required: tools.confirmation_required.clone(),
-        excluded_servers: texts(loaded, "mcp.excluded"),
-        allowed_servers: texts(loaded, "mcp.allowed"),
+        excluded_servers: listed.excluded,
+        allowed_servers: listed.allowed.unwrap_or_default(),
         trusted_servers: names.clone().filter_map(trusts).collect(),
         headless_servers: names.filter(|_| headless).map(|(name, _)| name.clone()).collect(),
     }
@@ -126,6 +129,7 @@ impl Setup {
         Lasting {
             session: facts.trusted && !facts.without_approvals,
             saved: kept == Some(&Value::Bool(true)) && !facts.is_suspended,
+            preselected: self.loaded.settings.boolean("security.autoAddToPolicyByDefault"),
         }
     }
 

@@ -4,8 +4,11 @@
 
 mod suite {
     mod background;
+    mod checkers;
     mod command_line;
     mod config;
+    mod confirmations;
+    mod conseca;
     mod consent;
     mod consent_at_the_terminal;
     mod conversation;

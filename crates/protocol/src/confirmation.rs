@@ -41,9 +41,13 @@ pub enum ConfirmationKind {
         command: String,
         /// The programs it will start, as far as known.
         programs: Vec<String>,
+        /// The files that its redirections write, as far as known.
+        writes: Vec<String>,
+        /// Why there may be more of both than is known.
+        unknown: Vec<String>,
     },
     /// A plan is about to be carried out. [`Outcome::ProceedOnce`] asks again before each change,
-    /// [`Outcome::ProceedAlways`] makes changes of files without asking.
+    /// [`Outcome::ProceedAlways`] makes changes of files without asking. With [`Modification::Feedback`] it is not agreed to.
     Plan {
         /// The file that holds it, absolute.
         path: PathBuf,
@@ -160,6 +164,8 @@ pub enum Modification {
     NewContent(String),
     /// One answer for each question, in order.
     Answers(Vec<String>),
+    /// What the person wants changed before they agree.
+    Feedback(String),
 }
 
 /// An answer on its way back to the question.

@@ -64,7 +64,7 @@ pub use operator::{ConsentItem, Operator};
 pub use record::{CallRecord, MessageRecord, Record};
 pub use side::SideModels;
 pub use telemetry::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, FileOperation, FileOperationKind,
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure, ConsecaVerdictMeasure, FileOperation, FileOperationKind,
     HookCallMeasure, LoopKind, LoopMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure,
     WebFetchFallback,
 };

@@ -126,6 +126,36 @@ pub struct StreamRetryMeasure {
     pub delay: Option<Duration>,
 }
 
+/// A model was asked what tools may do for a prompt.
+#[derive(Debug, Clone)]
+pub struct ConsecaPolicyMeasure {
+    /// The words of the person.
+    pub prompt: String,
+    /// The tools, as JSON.
+    pub trusted_content: String,
+    /// What they may do, as JSON.
+    pub policy: String,
+    /// Why there is none.
+    pub error: Option<String>,
+}
+
+/// A model has judged a call.
+#[derive(Debug, Clone)]
+pub struct ConsecaVerdictMeasure {
+    /// The words of the person.
+    pub prompt: String,
+    /// What tools may do for them, as JSON.
+    pub policy: String,
+    /// The call, as JSON.
+    pub call: String,
+    /// `allow`, `ask_user` or `deny`.
+    pub verdict: &'static str,
+    /// Why.
+    pub rationale: String,
+    /// Why the verdict is not the model's.
+    pub error: Option<String>,
+}
+
 /// One of the user's programs has run at an event.
 #[derive(Debug, Clone)]
 pub struct HookCallMeasure {
@@ -275,6 +305,10 @@ pub enum Measurement {
     ToolCall(ToolCallMeasure),
     /// One of the user's programs has run at an event.
     HookCall(HookCallMeasure),
+    /// A model was asked what tools may do for a prompt.
+    ConsecaPolicy(Box<ConsecaPolicyMeasure>),
+    /// A model has judged a call.
+    ConsecaVerdict(Box<ConsecaVerdictMeasure>),
     /// A tool touched a file.
     File(FileOperation),
     /// Large output was cut.

@@ -12,6 +12,7 @@ use crate::attributes::{Attributes, Common, pairs, set};
 use crate::names::event;
 use crate::service::Asked;
 
+mod conseca;
 mod hooks;
 mod languages;
 mod loops;
@@ -128,6 +129,8 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         Measurement::NetworkRetry { .. } => network_retry(measurement)?,
         Measurement::ToolCall(measure) => tool_call(measure, rules),
         Measurement::HookCall(measure) => hooks::hook_call(measure, rules),
+        Measurement::ConsecaPolicy(measure) => conseca::policy(measure, rules),
+        Measurement::ConsecaVerdict(measure) => conseca::verdict(measure, rules),
         Measurement::File(operation) => file_operation(operation),
         Measurement::ToolOutputTruncated { .. } => truncated(measurement)?,
         Measurement::WebFetchFallback(reason) => LogEvent::new(

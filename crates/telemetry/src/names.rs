@@ -9,6 +9,8 @@ pub(crate) mod event {
     pub(crate) const USER_PROMPT: &str = "gemini_cli.user_prompt";
     pub(crate) const TOOL_CALL: &str = "gemini_cli.tool_call";
     pub(crate) const HOOK_CALL: &str = "gemini_cli.hook_call";
+    pub(crate) const CONSECA_POLICY: &str = "gemini_cli.conseca.policy_generation";
+    pub(crate) const CONSECA_VERDICT: &str = "gemini_cli.conseca.verdict";
     pub(crate) const FILE_OPERATION: &str = "gemini_cli.file_operation";
     pub(crate) const TOOL_OUTPUT_MASKING: &str = "gemini_cli.tool_output_masking";
     pub(crate) const TOOL_OUTPUT_TRUNCATED: &str = "gemini_cli.tool_output_truncated";

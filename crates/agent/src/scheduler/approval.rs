@@ -1,4 +1,4 @@
-//! Whether a call may run: what policy says, what programs made of that, and what the person answers.
+//! May a prepared call run? Policy says, checkers look, and where need be the person is asked.
 
 use pollux_policy::{Rule, Scope, Verdict};
 use pollux_protocol::{
@@ -6,7 +6,18 @@ use pollux_protocol::{
     Severity, ToolError, ToolErrorKind,
 };
 
-use super::{Batch, DENIED, Prepared, Ready, STOPPED, Scheduler, hooked};
+use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
+
+/// What is told to the model about a call that the person did not let run.
+const DENIED: &str = "Reason: User denied execution.";
+
+/// A person would have to say yes, and there is none.
+fn nobody_to_ask(tool: &str) -> ToolError {
+    let message = format!(
+        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode."
+    );
+    ToolError::new(ToolErrorKind::UnhandledException, message)
+}
 
 /// What a person said to a confirmation.
 enum Asked {
@@ -59,12 +70,16 @@ impl Scheduler<'_> {
             let mode = self.mode_after(batch);
             let judgement = self.policy.judge(ready.query(mode));
             let judged = ready.hooked.over(judgement.verdict);
-            let verdict = self.policy.checked(ready.query(mode), judged.clone());
+            let Some(checked) = self.checked(&ready, mode, judged).await else {
+                batch.cancelled = true;
+                self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
+                return Ok(None);
+            };
             // What a checker wants asked is asked, whatever was allowed before.
             let is_strict = judgement.rule.is_some_and(Rule::is_strict)
                 || ready.hooked.asks
-                || verdict != judged;
-            match verdict {
+                || checked.wants_asking;
+            match checked.verdict {
                 Verdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
                     break;
@@ -73,6 +88,11 @@ impl Scheduler<'_> {
                     let message = message.unwrap_or_default();
                     let text = format!("Tool execution denied by policy. {message}");
                     let error = ToolError::new(ToolErrorKind::PolicyViolation, text.trim_end());
+                    self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
+                    return Ok(None);
+                }
+                Verdict::Ask if !self.policy.facts.interactive => {
+                    let error = nobody_to_ask(ready.tool.display_name());
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
@@ -115,10 +135,6 @@ impl Scheduler<'_> {
         is_strict: bool,
         mode: ApprovalMode,
     ) -> Result<Asked, ToolError> {
-        if !self.policy.facts.interactive {
-            // Only a hook can want it.
-            return Err(hooked::nobody_to_ask(ready.tool.display_name()));
-        }
         let call_id = ready.queued.call.id.clone();
         // It may look at the world, and ask a model: a stop does not wait for that.
         let look = ready.invocation.confirmation(&call_id);

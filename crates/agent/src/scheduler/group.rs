@@ -66,7 +66,7 @@ impl Scheduler<'_> {
     }
 
     /// The model was told of this tool.
-    fn offers(&self, tool: &dyn Tool) -> bool {
+    pub(super) fn offers(&self, tool: &dyn Tool) -> bool {
         tool.is_offered_to(self.model, self.limits)
             && self.policy.declares(Subject::of(tool), self.mode)
     }

@@ -38,14 +38,6 @@ impl Hooked {
     }
 }
 
-/// A program wants a person to be asked, and there is none.
-pub(super) fn nobody_to_ask(tool: &str) -> ToolError {
-    let message = format!(
-        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode."
-    );
-    ToolError::new(ToolErrorKind::UnhandledException, message)
-}
-
 impl Scheduler<'_> {
     /// Lets programs look at the calls of a group, all at once, before policy judges what they made of them.
     pub(super) async fn before_tools(&self, group: Vec<Prepared>) -> Vec<Prepared> {
@@ -226,7 +218,7 @@ fn notification(confirmation: &Confirmation) -> HookPayload {
             "newContent": proposed,
             "isModifying": false,
         }),
-        ConfirmationKind::Execute { command, programs } => {
+        ConfirmationKind::Execute { command, programs, .. } => {
             json!({ "command": command, "rootCommand": programs.join(", ") })
         }
         ConfirmationKind::Information { prompt, urls } => json!({ "prompt": prompt, "urls": urls }),
@@ -272,7 +264,9 @@ mod tests {
                 "Confirm Shell Command",
                 ConfirmationKind::Execute {
                     command: "a | b".into(),
-                    programs: vec!["a".into(), "b".into()]
+                    programs: vec!["a".into(), "b".into()],
+                    writes: Vec::new(),
+                    unknown: Vec::new(),
                 }
             ),
             json!({"notification_type": "ToolPermission", "message": "Tool Confirm Shell Command requires execution",

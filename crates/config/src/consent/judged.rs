@@ -102,6 +102,8 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("output", Free),
     ("policyPaths", Asked(LOOSENS)),
     ("pollux", Asked(LOOSENS)),
+    // It has no effect in a project's file at all: nobody can agree to it.
+    ("pollux.safetyCheckers", Free),
     ("pollux.shell.timeout", Free),
     ("privacy", Asked(SENDS)),
     ("privacy.usageStatisticsEnabled", AskedUnless(Tight::False, SENDS)),
@@ -110,7 +112,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("security.blockGitExtensions", AskedUnless(Tight::True, LOOSENS)),
     ("security.disableAlwaysAllow", AskedUnless(Tight::True, LOOSENS)),
     ("security.disableYoloMode", AskedUnless(Tight::True, LOOSENS)),
-    // It has no effect in a project's file at all: nobody can agree to it.
+    // Nor has this.
     ("security.folderTrust", Free),
     ("security.environmentVariableRedaction.blocked", IfChanged(LOOSENS)),
     ("security.environmentVariableRedaction.enabled", AskedUnless(Tight::True, LOOSENS)),

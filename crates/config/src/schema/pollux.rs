@@ -1,10 +1,13 @@
 //! `pollux`: settings that Gemini CLI does not know.
 
-use super::setting::{Setting, boolean, integer, texts};
+use super::kind::Kind;
+use super::records;
+use super::setting::{Setting, boolean, integer, object, texts};
 
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
+    object("pollux.safetyCheckers", &Kind::Record(&records::CHECKER), "Programs that policy files name as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     integer("pollux.shell.timeout", 600, "Seconds after which a command is ended, whatever it prints; zero for never."),
     boolean("pollux.tools.saveMemory", false, "Offers the tool that keeps facts in the person's context file.").restart(),
     texts("pollux.web.privateHosts", &[], "Hosts that `web_fetch` may reach though they are private, as in `NO_PROXY`.").restart(),

@@ -18,6 +18,10 @@ const fn open(name: &'static str, fields: &'static [Field]) -> Record {
     Record { name, fields, is_strict: false }
 }
 
+/// `pollux.safetyCheckers.<name>`.
+pub(super) static CHECKER: Record =
+    strict("SafetyChecker", &[required("command", Kind::Text), field("args", Kind::TEXTS)]);
+
 const AUTH_PROVIDERS: Kind =
     Kind::Choice(&["dynamic_discovery", "google_credentials", "service_account_impersonation"]);
 

@@ -78,7 +78,7 @@ impl<'p> Line<'_, 'p> {
             }
             (_, None) => self.without_parts(whole),
         };
-        let verdict = self.policy.verdict(ruling, rule);
+        let verdict = Policy::verdict(ruling, rule);
         Judgement { verdict, rule, parts: shown, reason, assumes }
     }
 

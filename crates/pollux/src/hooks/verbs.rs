@@ -9,7 +9,7 @@ use pollux_hooks::{Fired, Found, Hook, HookOptions, HookResult, HookRun, Hooks, 
 use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
 use serde_json::{Map, Value, json};
 
-use super::{environment_of_hooks, found_in};
+use super::{environment_of_programs, found_in};
 use crate::arguments::{HooksArguments, HooksVerb};
 use crate::exit::Failure;
 use crate::headless::{harmless, stderr_line};
@@ -89,7 +89,7 @@ impl Desk {
             transcript: None,
             cwd: self.cwd.clone(),
             plans_directory: self.cwd.clone(),
-            environment: environment_of_hooks(&self.loaded),
+            environment: environment_of_programs(&self.loaded),
         })
     }
 

@@ -55,7 +55,11 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let (args, effects) = (json!({ "command": command }), Effects::default());
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
-    let (asking, alone) = (asking.judge(query), alone.judge(query));
+    let (asking, mut alone) = (asking.judge(query), alone.judge(query));
+    // Nobody answers: a question is a no.
+    if alone.verdict == Verdict::Ask {
+        alone.verdict = Verdict::Deny { message: None };
+    }
     if as_json {
         let told = json!({
             "command": command,

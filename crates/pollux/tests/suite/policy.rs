@@ -277,3 +277,27 @@ fn more_policy_files_than_are_read_end_a_headless_run() {
         run.stderr_text()
     );
 }
+
+#[test]
+fn a_server_that_one_file_excludes_stays_excluded() {
+    let stage = Stage::with([]);
+    stage.home.settings(&json!({"mcp": {"excluded": ["mine"]}}));
+    stage.home.project_settings(&json!({"mcp": {"excluded": ["theirs"]}}));
+    let run = stage.alone().args(["policy", "list", "--json"]).run();
+    run.assert_code(0);
+    for server in ["mine", "theirs"] {
+        assert!(run.stdout_text().contains(server), "{server}: {}", run.stdout_text());
+    }
+}
+
+#[test]
+fn a_question_without_a_person_is_told_as_one() {
+    let stage = running(&["touch a", "touch b"]);
+    let file = rule("run_shell_command", "ask_user", "commandPrefix = \"touch a\"")
+        + &rule("run_shell_command", "deny", "commandPrefix = \"touch b\"");
+    stage.home.user_file("policies/my.toml", file);
+    stage.yolo("go");
+    let asked = "Tool execution for \"Shell\" requires user confirmation, which is not supported in non-interactive mode.";
+    assert_eq!(answers(&stage), [asked, DENIED]);
+    assert!(!stage.home.project().join("a").exists());
+}

@@ -1,90 +1,56 @@
-//! What the safety checkers make of a call. They can make a verdict stricter, never weaker.
+//! `allowed-path`: the paths among the arguments stay inside of the workspace, and out of the places that change how
+//! tools behave. Links are followed on the disk.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Checker, CheckerKind};
-use crate::judgement::Verdict;
-use crate::policy::{CallArguments, Policy, lexical};
+use super::{Checker, Finding};
+use crate::policy::{Policy, lexical};
 use crate::subject::Query;
 
 impl Policy {
-    /// The verdict after all checkers that concern the call have looked at it. Links of paths are followed on the disk.
-    pub fn checked(&self, query: Query<'_>, verdict: Verdict) -> Verdict {
-        if matches!(verdict, Verdict::Deny { .. }) {
-            return verdict;
-        }
-        let query = Query {
-            subject: query.subject.with_arguments(query.args),
-            mode: self.mode(query.mode),
-            ..query
-        };
-        let call = CallArguments::new(&query);
-        let mut strictest = verdict;
-        for checker in self.checkers() {
-            let concerns =
-                checker.rule.concerns(&query.subject, query.mode, self.facts.interactive);
-            if !concerns || !call.fits(&checker.rule, &self.facts) {
-                continue;
-            }
-            match self.look(&checker.checker, &query) {
-                Verdict::Allow => {}
-                Verdict::Ask if self.facts.interactive => strictest = Verdict::Ask,
-                Verdict::Ask => return Verdict::Deny { message: None },
-                deny @ Verdict::Deny { .. } => return deny,
-            }
-        }
-        strictest
-    }
-
-    fn look(&self, checker: &Checker, query: &Query<'_>) -> Verdict {
-        match (&checker.kind, checker.name.as_str()) {
-            (CheckerKind::InProcess, "allowed-path") => self.allowed_path(checker, query),
-            // It asks a model, and is off.
-            (CheckerKind::InProcess, _) => Verdict::Allow,
-            (CheckerKind::External, name) => Verdict::Deny {
-                message: Some(format!(
-                    "Failed to run safety checker \"{name}\": Unknown external checker \"{name}\"."
-                )),
-            },
-        }
-    }
-
-    /// Paths stay inside of the workspace, and out of the places that change how tools behave.
-    fn allowed_path(&self, checker: &Checker, query: &Query<'_>) -> Verdict {
+    /// What `allowed-path` makes of a call.
+    pub fn allowed_path(&self, checker: &Checker, query: &Query<'_>) -> Finding {
         let names = |key: &str| -> Vec<String> {
             let listed = checker.config.as_ref().and_then(|config| config.get(key)?.as_array());
             listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let (included, excluded) = (names("included_args"), names("excluded_args"));
-        let mut verdict = Verdict::Allow;
+        let mut finding = Finding::ALLOW;
         for path in paths(query.args, "", &included, &excluded) {
-            let path = lexical(&self.facts.folder, path);
-            let real = pollux_fs::real_path(&path).unwrap_or(path);
+            let real = self.real(path);
             let shown = real.display();
             // Our own tools have looked at where they write: there is more than the workspace.
-            let is_declared = query
-                .effects
-                .writes
-                .iter()
-                .chain(&query.effects.reads)
-                .any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
-            let is_inside = is_declared || self.workspace().any(|root| real.starts_with(root));
+            let mut declared = query.effects.writes.iter().chain(&query.effects.reads);
+            let is_declared =
+                declared.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
             match path_fault_below(&real, self.workspace()) {
-                _ if !is_inside => {
-                    let message = format!("The path {shown} is outside of the workspace.");
-                    return Verdict::Deny { message: Some(message) };
+                _ if !is_declared && !self.is_inside(&real) => {
+                    return Finding::Deny(format!("The path {shown} is outside of the workspace."));
                 }
-                Some(".vscode") => verdict = Verdict::Ask,
+                Some(".vscode") => {
+                    finding = Finding::Ask(format!("The path {shown} is in .vscode."));
+                }
                 Some(name) => {
                     let message = format!("The path {shown} is in {name}, which is protected.");
-                    return Verdict::Deny { message: Some(message) };
+                    return Finding::Deny(message);
                 }
                 None => {}
             }
         }
-        verdict
+        finding
+    }
+
+    /// Where a path leads that is meant in the project's folder.
+    pub(super) fn real(&self, path: &str) -> PathBuf {
+        let path = lexical(&self.facts.folder, path);
+        pollux_fs::real_path(&path).unwrap_or(path)
+    }
+
+    /// True for what lies in the workspace.
+    pub(super) fn is_inside(&self, real: &Path) -> bool {
+        self.workspace().any(|root| real.starts_with(root))
     }
 
     fn workspace(&self) -> impl Iterator<Item = PathBuf> {
@@ -168,27 +134,11 @@ mod tests {
             let args = json!({"file_path": path, "content": "../x"});
             let subject = Subject::named("write_file");
             let query = Query { subject, args: &args, effects: &effects, mode };
-            let verdict = policy.checked(query, policy.decide(query));
+            let mut verdict = policy.decide(query);
+            for checker in policy.checks(query).iter().filter(|checker| !checker.is_conseca()) {
+                verdict = policy.allowed_path(checker, &query).over(verdict);
+            }
             assert_eq!(verdict.as_str(), expected, "{path} {mode}");
         }
-    }
-
-    #[test]
-    fn a_program_that_nobody_knows_lets_nothing_pass() {
-        let text = "[[safety_checker]]\ntoolName = \"glob\"\n[safety_checker.checker]\ntype = \"external\"\nname = \"mine\"\n";
-        let file = crate::read(crate::Tier::User, Path::new("a.toml"), text);
-        let policy = Policy::new(Facts::default(), file);
-        let (args, effects) = (json!({}), Effects::default());
-        let mode = ApprovalMode::Yolo;
-        let query = Query { subject: Subject::named("glob"), args: &args, effects: &effects, mode };
-        let Verdict::Deny { message: Some(message) } = policy.checked(query, Verdict::Allow) else {
-            panic!("it passed")
-        };
-        assert_eq!(
-            message,
-            "Failed to run safety checker \"mine\": Unknown external checker \"mine\"."
-        );
-        let other = Query { subject: Subject::named("read_file"), ..query };
-        assert_eq!(policy.checked(other, Verdict::Allow), Verdict::Allow);
     }
 }

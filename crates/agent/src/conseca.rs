@@ -1,0 +1,268 @@
+//! A model as a safety checker (`security.enableConseca`): from the person's words it derives, once for each prompt, what
+//! tools may do for them, and judges each call by that. Whatever fails lets the call pass, as in Gemini CLI; the person is
+//! told so once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pollux_policy::Finding;
+use pollux_protocol::{
+    CancellationToken, ConsecaPolicyMeasure, ConsecaVerdictMeasure, Content, Declaration, Entry,
+    Event, JsonRequest, Measurement, ModelRole, Part, Request, Severity, SideModels,
+};
+use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
+
+use crate::emitter::Emitter;
+
+const POLICY_PROMPT: &str = include_str!("../prompts/conseca_policy.md");
+const VERDICT_PROMPT: &str = include_str!("../prompts/conseca_verdict.md");
+
+/// The configuration of the models that are asked: quick, and with as little chance as can be had.
+const ALIAS: &str = "gemini-3-flash-base";
+
+/// The checker of a session.
+pub(crate) struct Conseca {
+    models: Arc<dyn SideModels>,
+    emitter: Emitter,
+    /// The latest prompt that there is a policy for.
+    known: Mutex<Option<Known>>,
+    /// That calls pass unchecked was told.
+    told: AtomicBool,
+}
+
+/// What tools may do for a prompt.
+struct Known {
+    prompt: String,
+    policy: Value,
+}
+
+/// What is to be judged.
+pub(crate) struct Inquiry<'a> {
+    /// The words of the person.
+    pub(crate) prompt: &'a str,
+    /// Gives the tools that the model was told of.
+    pub(crate) tools: &'a (dyn Fn() -> Vec<Declaration> + Sync),
+    /// The call: its tool and arguments.
+    pub(crate) call: Value,
+}
+
+/// What the model makes of a call.
+struct Judged {
+    finding: Finding,
+    verdict: &'static str,
+    reason: String,
+}
+
+impl Conseca {
+    pub(crate) fn new(models: Arc<dyn SideModels>, emitter: Emitter) -> Self {
+        Self { models, emitter, known: Mutex::default(), told: AtomicBool::new(false) }
+    }
+
+    /// What the model makes of a call. None when `cancel` fired.
+    pub(crate) async fn look(
+        &self,
+        inquiry: &Inquiry<'_>,
+        cancel: &CancellationToken,
+    ) -> Option<Finding> {
+        cancel.run_until_cancelled(self.judge(inquiry, cancel)).await
+    }
+
+    async fn judge(&self, inquiry: &Inquiry<'_>, cancel: &CancellationToken) -> Finding {
+        let policy = self.policy(inquiry, cancel).await;
+        let judged = match &policy {
+            Ok(policy) => self.verdict(inquiry, policy, cancel).await,
+            Err(error) => Err(error.clone()),
+        };
+        let error = judged.as_ref().err().cloned();
+        let judged = judged.unwrap_or_else(|_| Judged {
+            finding: Finding::ALLOW,
+            verdict: "allow",
+            reason: String::new(),
+        });
+        let measure = ConsecaVerdictMeasure {
+            prompt: inquiry.prompt.to_owned(),
+            policy: policy.unwrap_or_else(|_| json!({})).to_string(),
+            call: inquiry.call.to_string(),
+            verdict: judged.verdict,
+            rationale: judged.reason,
+            error: error.clone(),
+        };
+        self.emitter.measure(Measurement::ConsecaVerdict(Box::new(measure))).await;
+        if let Some(error) = error {
+            self.warn(&error).await;
+        }
+        judged.finding
+    }
+
+    /// The policy for the prompt: the one that is known, else a new one. One that could not be had is asked for again
+    /// with the next call.
+    async fn policy(
+        &self,
+        inquiry: &Inquiry<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Value, String> {
+        let mut known = self.known.lock().await;
+        if let Some(known) = known.as_ref().filter(|known| known.prompt == inquiry.prompt) {
+            return Ok(known.policy.clone());
+        }
+        let tools = json!((inquiry.tools)());
+        let told = json!({ "user_prompt": inquiry.prompt, "trusted_content": tools });
+        let answer = self.ask(POLICY_PROMPT, &told, policy_schema(), cancel).await;
+        let policy = answer.and_then(|answer| by_tool(&answer));
+        let measure = ConsecaPolicyMeasure {
+            prompt: inquiry.prompt.to_owned(),
+            trusted_content: tools.to_string(),
+            policy: policy.as_ref().map_or_else(|_| "{}".to_owned(), ToString::to_string),
+            error: policy.as_ref().err().cloned(),
+        };
+        self.emitter.measure(Measurement::ConsecaPolicy(Box::new(measure))).await;
+        let policy = policy?;
+        *known = Some(Known { prompt: inquiry.prompt.to_owned(), policy: policy.clone() });
+        Ok(policy)
+    }
+
+    async fn verdict(
+        &self,
+        inquiry: &Inquiry<'_>,
+        policy: &Value,
+        cancel: &CancellationToken,
+    ) -> Result<Judged, String> {
+        let told = json!({
+            "user_prompt": inquiry.prompt,
+            "policy": policy,
+            "tool_call": inquiry.call,
+        });
+        let answer = self.ask(VERDICT_PROMPT, &told, verdict_schema(), cancel).await?;
+        read_verdict(&answer)
+    }
+
+    async fn ask(
+        &self,
+        instruction: &str,
+        told: &Value,
+        schema: Value,
+        cancel: &CancellationToken,
+    ) -> Result<Value, String> {
+        let choice = self.models.select(ALIAS).await.map_err(|error| error.to_string())?;
+        let request = JsonRequest {
+            request: Request {
+                entries: vec![Entry::detached(Content::user(vec![Part::text(told.to_string())]))],
+                system: Some(instruction.into()),
+                role: ModelRole::UtilityTool,
+                ..Request::default()
+            },
+            schema,
+            max_attempts: 1,
+        };
+        let answer = choice.model.generate_json(request, cancel.clone()).await;
+        answer.map(|(value, _)| value).map_err(|error| error.to_string())
+    }
+
+    /// A guard is not passed over in silence; once is enough.
+    async fn warn(&self, error: &str) {
+        if self.told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let text = format!(
+            "The model that security.enableConseca asks about calls gave no verdict, so a call was let pass: {error} \
+             This is told once."
+        );
+        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+    }
+}
+
+/// The entries of an answer by their tools.
+fn by_tool(answer: &Value) -> Result<Value, String> {
+    let Some(entries) = answer.get("policies").and_then(Value::as_array) else {
+        return Err("The answer holds no policies.".to_owned());
+    };
+    let mut policy = Map::new();
+    for entry in entries {
+        let Some(tool) = entry.get("tool_name").and_then(Value::as_str) else { continue };
+        let part = |key: &str| entry.get(key).cloned().unwrap_or_default();
+        let rules = json!({
+            "permissions": part("permissions"),
+            "constraints": part("constraints"),
+            "rationale": part("rationale"),
+        });
+        policy.insert(tool.to_owned(), rules);
+    }
+    Ok(policy.into())
+}
+
+fn read_verdict(answer: &Value) -> Result<Judged, String> {
+    let reason = answer.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let words = match reason.trim() {
+        "" => "It does not keep to the policy for this prompt.".to_owned(),
+        words => words.to_owned(),
+    };
+    let (finding, verdict) = match answer.get("decision").and_then(Value::as_str) {
+        Some("allow") => (Finding::ALLOW, "allow"),
+        Some("ask_user") => (Finding::Ask(words), "ask_user"),
+        Some("deny") => (Finding::Deny(words), "deny"),
+        _ => return Err("The answer holds no decision that is known.".to_owned()),
+    };
+    Ok(Judged { finding, verdict, reason })
+}
+
+fn policy_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "policies": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "tool_name": { "type": "string" },
+                        "permissions": { "type": "string", "enum": ["allow", "ask_user", "deny"] },
+                        "constraints": { "type": "string" },
+                        "rationale": { "type": "string" }
+                    },
+                    "required": ["tool_name", "permissions", "constraints", "rationale"]
+                }
+            }
+        },
+        "required": ["policies"]
+    })
+}
+
+fn verdict_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "reason": { "type": "string" },
+            "decision": { "type": "string", "enum": ["allow", "ask_user", "deny"] }
+        },
+        "required": ["reason", "decision"]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_read_or_refused() {
+        let entry = json!({"tool_name": "glob", "permissions": "allow", "constraints": "src", "rationale": "r"});
+        assert_eq!(
+            by_tool(&json!({"policies": [entry, {"permissions": "deny"}]})),
+            Ok(json!({"glob": {"permissions": "allow", "constraints": "src", "rationale": "r"}}))
+        );
+        assert!(by_tool(&json!([])).is_err());
+        let unexplained = "It does not keep to the policy for this prompt.".to_owned();
+        for (answer, expected) in [
+            (json!({"decision": "allow", "reason": "x"}), Ok(Finding::ALLOW)),
+            (json!({"decision": "ask_user", "reason": "x"}), Ok(Finding::Ask("x".to_owned()))),
+            (json!({"decision": "deny"}), Ok(Finding::Deny(unexplained))),
+            (json!({"decision": "maybe"}), Err(())),
+            (json!("allow"), Err(())),
+        ] {
+            let found = read_verdict(&answer).map(|judged| judged.finding).map_err(|_| ());
+            assert_eq!(found, expected, "{answer}");
+        }
+    }
+}

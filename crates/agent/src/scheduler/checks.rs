@@ -1,0 +1,158 @@
+//! What looks at a call beside the rules: the safety checkers, and what the call asks for beside its command.
+
+use pollux_policy::{CheckedCall, Checker, CheckerKind, Finding, Query, Verdict};
+use pollux_protocol::{ApprovalMode, Event, History, Role, Severity};
+use serde_json::{Value, json};
+
+use super::{Ready, Scheduler};
+use crate::conseca::Inquiry;
+use crate::context::CONTEXT_ENTRY_ID;
+
+/// Bytes of the conversation that a checker is told; older turns are left out.
+const MOST_HISTORY: usize = 1 << 20;
+
+/// A verdict after everything that looks at calls.
+pub(super) struct Checked {
+    pub(super) verdict: Verdict,
+    /// It is to be asked about, whatever the person allowed before.
+    pub(super) wants_asking: bool,
+}
+
+impl Scheduler<'_> {
+    /// The verdict after all checkers that concern the call: it can become stricter, never weaker. None when the work was
+    /// stopped meanwhile.
+    pub(super) async fn checked(
+        &self,
+        ready: &Ready,
+        mode: ApprovalMode,
+        verdict: Verdict,
+    ) -> Option<Checked> {
+        let mut checked = Checked { verdict, wants_asking: false };
+        let query = ready.query(mode);
+        if checked.verdict == Verdict::Allow {
+            self.take(&mut checked, self.policy.additional_files(query.args)).await;
+        }
+        for checker in self.policy.checks(query) {
+            if matches!(checked.verdict, Verdict::Deny { .. }) {
+                break;
+            }
+            let finding = self.look(checker, ready, &query).await?;
+            self.take(&mut checked, finding).await;
+        }
+        Some(checked)
+    }
+
+    /// Follows a finding; why a person is asked is told before the question.
+    async fn take(&self, checked: &mut Checked, finding: Finding) {
+        checked.verdict = finding.over(std::mem::replace(&mut checked.verdict, Verdict::Ask));
+        checked.wants_asking |= matches!(finding, Finding::Ask(_));
+        if let Finding::Ask(text) | Finding::Allow { remark: Some(text) } = finding {
+            self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+        }
+    }
+
+    /// Asks a model, where the settings want that.
+    async fn ask_conseca(&self, ready: &Ready) -> Option<Finding> {
+        let Some(conseca) = self.conseca else { return Some(Finding::ALLOW) };
+        let call = &ready.queued.call;
+        let tools = || {
+            let offered = self.toolset.iter().filter(|tool| self.offers(tool.as_ref()));
+            offered.map(|tool| tool.declaration()).collect()
+        };
+        let call = json!({ "name": call.name, "args": call.args });
+        conseca.look(&Inquiry { prompt: self.prompt, tools: &tools, call }, self.cancel).await
+    }
+
+    async fn look(&self, checker: &Checker, ready: &Ready, query: &Query<'_>) -> Option<Finding> {
+        match checker.kind {
+            CheckerKind::InProcess if checker.is_conseca() => self.ask_conseca(ready).await,
+            CheckerKind::InProcess => Some(self.policy.allowed_path(checker, query)),
+            CheckerKind::External => {
+                let turns = || turns(self.history);
+                let call =
+                    CheckedCall { tool: &ready.queued.call.name, args: query.args, turns: &turns };
+                self.checkers.ask(checker, call, &self.policy.facts, self.cancel).await
+            }
+        }
+    }
+}
+
+/// The conversation as checkers know it: what the person said, and what the model said and called thereupon.
+fn turns(history: &History) -> Vec<Value> {
+    let mut turns: Vec<Value> = Vec::new();
+    for entry in history.entries().iter().filter(|entry| entry.id().as_str() != CONTEXT_ENTRY_ID) {
+        let content = entry.content();
+        let text = content.text();
+        match content.role {
+            Role::User if !text.is_empty() => turns.push(json!({ "user": { "text": text } })),
+            Role::User => {}
+            Role::Model => {
+                let Some(turn) = turns.last_mut() else { continue };
+                let said = turn["model"]["text"].as_str().unwrap_or_default();
+                let text = format!("{said}{text}");
+                let calls =
+                    content.calls().map(|call| json!({ "name": call.name, "args": call.args }));
+                let earlier = turn["model"]["toolCalls"].as_array().cloned().unwrap_or_default();
+                let calls: Vec<Value> = earlier.into_iter().chain(calls).collect();
+                turn["model"] = json!({ "text": text, "toolCalls": calls });
+            }
+        }
+    }
+    let mut room = MOST_HISTORY;
+    let fitting = turns.iter().rev().take_while(|turn| {
+        let length = turn.to_string().len();
+        let fits = length <= room;
+        room = room.saturating_sub(length);
+        fits
+    });
+    let kept = fitting.count();
+    turns.split_off(turns.len() - kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::{EntryId, Part};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn id(name: &str) -> EntryId {
+        EntryId::new(name)
+    }
+
+    #[test]
+    fn a_conversation_is_told_in_turns() {
+        let mut history = History::new();
+        history.push_user(id(CONTEXT_ENTRY_ID), vec![Part::text("context")]);
+        history.push_user(id("1"), vec![Part::text("list")]);
+        let parts = vec![
+            Part::thought("hm"),
+            Part::text("Sure. "),
+            Part::call("c", "glob", json!({"a": 1})),
+        ];
+        history.push_model(id("2"), parts);
+        history.push_responses(id("3"), vec![Part::output("c", "glob", "x")]);
+        history.push_model(id("4"), vec![Part::text("Done.")]);
+        history.push_user(id("5"), vec![Part::text("more")]);
+        assert_eq!(
+            turns(&history),
+            [
+                json!({"user": {"text": "list"}, "model": {"text": "Sure. Done.",
+                    "toolCalls": [{"name": "glob", "args": {"a": 1}}]}}),
+                json!({"user": {"text": "more"}}),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_of_a_conversation_is_its_beginning() {
+        let mut history = History::new();
+        for (name, length) in [("1", 10), ("2", MOST_HISTORY), ("3", 20)] {
+            history.push_user(id(name), vec![Part::text("x".repeat(length))]);
+            history.push_model(id(&format!("{name}m")), vec![Part::text("ok")]);
+        }
+        let turns = turns(&history);
+        assert_eq!(turns.len(), 1);
+        assert_eq!(turns[0]["user"]["text"].as_str().unwrap().len(), 20);
+    }
+}

@@ -1,0 +1,253 @@
+//! Checkers that are programs of the person: a call goes in as JSON, a decision comes out as JSON. Whatever goes wrong is
+//! a denial.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pollux_protocol::CancellationToken;
+use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, ShellError, run_piped};
+use serde_json::{Map, Value, json};
+
+use super::{Checker, Finding};
+use crate::facts::Facts;
+
+/// The version of what is said between us and a program.
+const PROTOCOL: &str = "1.0.0";
+/// How long a program may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of each stream that are read.
+const LONGEST_ANSWER: usize = 1 << 20;
+/// Characters of a program's words that are told.
+const LONGEST_REASON: usize = 2000;
+
+/// One program that checks calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckerProgram {
+    /// Its file, absolute: what a relative path means would be up to the folder.
+    pub file: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<String>,
+}
+
+/// The programs that may check calls, and what they run in.
+#[derive(Debug, Clone, Default)]
+pub struct CheckerPrograms {
+    /// By the name that policy files use.
+    pub programs: BTreeMap<String, CheckerProgram>,
+    /// The environment that they see.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// A call that is to be checked.
+#[derive(Clone, Copy)]
+pub struct CheckedCall<'a> {
+    /// The tool, as the model calls it.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub args: &'a Value,
+    /// Makes a list of what was said so far, for who wants it.
+    pub turns: &'a (dyn Fn() -> Vec<Value> + Sync),
+}
+
+impl CheckerPrograms {
+    /// What a program makes of a call. None when `cancel` fired: then nothing was decided. Needs a tokio runtime.
+    pub async fn ask(
+        &self,
+        checker: &Checker,
+        call: CheckedCall<'_>,
+        facts: &Facts,
+        cancel: &CancellationToken,
+    ) -> Option<Finding> {
+        let name = &checker.name;
+        let failed = |why: String| {
+            Some(Finding::Deny(format!("Failed to run safety checker \"{name}\": {why}")))
+        };
+        if !is_name(name) {
+            return failed(format!(
+                "Invalid checker name \"{name}\": it may have a-z, 0-9 and hyphens."
+            ));
+        }
+        let Some(program) = self.programs.get(name) else {
+            return failed(format!("Unknown external checker \"{name}\"."));
+        };
+        if !program.file.is_absolute() {
+            return failed("Its command must be an absolute path.".to_owned());
+        }
+        let command = PipedCommand {
+            run: Runnable::Program {
+                file: program.file.clone(),
+                arguments: program.arguments.clone(),
+            },
+            cwd: facts.folder.clone(),
+            environment: self.environment.clone(),
+            input: question(checker, call, facts).to_string().into_bytes(),
+            timeout: PATIENCE,
+            limit: LONGEST_ANSWER,
+        };
+        match run_piped(command, cancel).await {
+            Ok(outcome) if outcome.ended == Ended::Cancelled => None,
+            Err(ShellError::CancelledBeforeStart) => None,
+            Ok(outcome) => Some(read(name, &outcome)),
+            Err(error) => failed(format!("{error}.")),
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let fits =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    !name.is_empty() && name.chars().all(fits)
+}
+
+/// What a program is told.
+fn question(checker: &Checker, call: CheckedCall<'_>, facts: &Facts) -> Value {
+    let mut context = Map::new();
+    if checker.wants("environment") {
+        let environment = json!({ "cwd": facts.folder, "workspaces": facts.workspace });
+        context.insert("environment".to_owned(), environment);
+    }
+    if checker.wants("history") {
+        context.insert("history".to_owned(), json!({ "turns": (call.turns)() }));
+    }
+    json!({
+        "protocolVersion": PROTOCOL,
+        "toolCall": { "name": call.tool, "args": call.args },
+        "context": context,
+        "config": checker.config,
+    })
+}
+
+/// What a program has said with its end and its output.
+fn read(name: &str, outcome: &PipedOutcome) -> Finding {
+    let deny = |why: String| Finding::Deny(format!("Safety checker \"{name}\" {why}"));
+    if outcome.ended == Ended::TimedOut {
+        return deny(format!("timed out after {}ms", PATIENCE.as_millis()));
+    }
+    if outcome.exit_code != Some(0) {
+        let how = match outcome.exit_code {
+            Some(code) => format!("exited with code {code}"),
+            None => "was ended by a signal".to_owned(),
+        };
+        let words = told(&String::from_utf8_lossy(&outcome.stderr));
+        return deny(if words.is_empty() { format!("{how}.") } else { format!("{how}: {words}") });
+    }
+    if outcome.overflowed {
+        return deny(format!("printed more than {} MiB.", LONGEST_ANSWER >> 20));
+    }
+    let answer: Value = match serde_json::from_slice(&outcome.stdout) {
+        Ok(answer) => answer,
+        Err(error) => return deny(format!("gave no JSON: {error}.")),
+    };
+    let text = |key: &str| {
+        let words = answer.get(key).and_then(Value::as_str).map(told);
+        words.filter(|words| !words.is_empty())
+    };
+    match (answer.get("decision").and_then(Value::as_str), text("reason")) {
+        (Some("allow"), _) => {
+            let error = text("error");
+            let remark = error
+                .map(|error| format!("Safety checker \"{name}\" allows, but reports: {error}"));
+            Finding::Allow { remark }
+        }
+        (Some("deny"), Some(reason)) => Finding::Deny(reason),
+        (Some("ask_user"), Some(reason)) => Finding::Ask(reason),
+        (Some(decision @ ("deny" | "ask_user")), None) => {
+            deny(format!("says {decision} without a reason."))
+        }
+        _ => deny("gave no decision that is known (allow, deny, ask_user).".to_owned()),
+    }
+}
+
+fn told(words: &str) -> String {
+    words.trim().chars().take(LONGEST_REASON).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::checker::CheckerKind;
+
+    fn checker(name: &str, required: &[&str]) -> Checker {
+        Checker {
+            kind: CheckerKind::External,
+            name: name.to_owned(),
+            required_context: required.iter().map(ToString::to_string).collect(),
+            config: None,
+        }
+    }
+
+    #[test]
+    fn a_program_is_told_what_it_wants_to_know() {
+        let facts = Facts { folder: "/p".into(), workspace: vec!["/p".into()], ..Facts::default() };
+        let args = json!({"a": 1});
+        let turns = || vec![json!("turn")];
+        let call = CheckedCall { tool: "glob", args: &args, turns: &turns };
+        let environment = json!({"cwd": "/p", "workspaces": ["/p"]});
+        let history = json!({"turns": ["turn"]});
+        for (required, context) in [
+            (&[][..], json!({"environment": environment, "history": history})),
+            (&["environment"], json!({"environment": environment})),
+            (&["history"], json!({"history": history})),
+        ] {
+            let expected = json!({
+                "protocolVersion": "1.0.0", "toolCall": {"name": "glob", "args": {"a": 1}},
+                "context": context, "config": null,
+            });
+            assert_eq!(question(&checker("x", required), call, &facts), expected);
+        }
+    }
+
+    #[test]
+    fn whatever_is_no_clear_answer_is_a_denial() {
+        let outcome = |stdout: &str, exit_code| PipedOutcome {
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: b"oops\n".to_vec(),
+            overflowed: false,
+            exit_code,
+            signal: None,
+            ended: Ended::Exited,
+        };
+        let deny = |words: &str| Finding::Deny(format!("Safety checker \"x\" {words}"));
+        let allow = r#"{"decision":"allow"}"#;
+        let remark = Some("Safety checker \"x\" allows, but reports: e".to_owned());
+        for (stdout, code, expected) in [
+            (allow, Some(0), Finding::ALLOW),
+            (r#"{"decision":"allow","error":"e"}"#, Some(0), Finding::Allow { remark }),
+            (r#"{"decision":"deny","reason":"bad"}"#, Some(0), Finding::Deny("bad".to_owned())),
+            (r#"{"decision":"ask_user","reason":"?"}"#, Some(0), Finding::Ask("?".to_owned())),
+            (allow, Some(3), deny("exited with code 3: oops")),
+            (allow, None, deny("was ended by a signal: oops")),
+            (r#"{"decision":"deny"}"#, Some(0), deny("says deny without a reason.")),
+            (
+                r#"{"decision":"ask_user","reason":" "}"#,
+                Some(0),
+                deny("says ask_user without a reason."),
+            ),
+            ("[]", Some(0), deny("gave no decision that is known (allow, deny, ask_user).")),
+            (
+                r#"{"decision":"Allow"}"#,
+                Some(0),
+                deny("gave no decision that is known (allow, deny, ask_user)."),
+            ),
+        ] {
+            assert_eq!(read("x", &outcome(stdout, code)), expected, "{stdout} {code:?}");
+        }
+        let Finding::Deny(words) = read("x", &outcome("allow", Some(0))) else { panic!() };
+        assert!(words.starts_with("Safety checker \"x\" gave no JSON: "), "{words}");
+        let many = PipedOutcome { overflowed: true, ..outcome(allow, Some(0)) };
+        assert_eq!(read("x", &many), deny("printed more than 1 MiB."));
+        let late = PipedOutcome { ended: Ended::TimedOut, ..outcome(allow, None) };
+        assert_eq!(read("x", &late), deny("timed out after 5000ms"));
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for (name, fits) in [("my-checker-2", true), ("My", false), ("a/b", false), ("", false)] {
+            assert_eq!(is_name(name), fits, "{name}");
+        }
+    }
+}

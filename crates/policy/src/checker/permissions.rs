@@ -1,0 +1,52 @@
+//! Files that a call asks for beside its command (`additional_permissions.fileSystem`). Without a sandbox nothing keeps
+//! a command from them; what it asks for is asked about all the same.
+
+use serde_json::Value;
+
+use super::Finding;
+use crate::policy::Policy;
+
+impl Policy {
+    /// What is to be made of the files that a call asks for: one outside of the workspace needs a person's yes.
+    pub fn additional_files(&self, args: &Value) -> Finding {
+        let wanted = args.get("additional_permissions").and_then(|wanted| wanted.get("fileSystem"));
+        let listed = ["read", "write"].into_iter().filter_map(|kind| wanted?.get(kind)?.as_array());
+        let mut paths = listed.flatten().filter_map(Value::as_str);
+        match paths.find(|path| !self.is_inside(&self.real(path))) {
+            Some(path) => Finding::Ask(format!("It asks for {path}, outside of the workspace.")),
+            None => Finding::ALLOW,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Facts, PolicyFile};
+
+    #[test]
+    fn files_outside_of_the_workspace_are_asked_about() {
+        let facts = Facts {
+            folder: "/p".into(),
+            workspace: vec!["/p".into(), "/q".into()],
+            ..Facts::default()
+        };
+        let policy = Policy::new(facts, PolicyFile::default());
+        let files = |kind: &str, path: &str| json!({"command": "ls", "additional_permissions": {"fileSystem": {kind: ["a", path]}}});
+        for (args, asks) in [
+            (json!({"command": "ls"}), false),
+            (json!({"additional_permissions": {"network": true}}), false),
+            (json!({"additional_permissions": {"fileSystem": {"read": "/etc"}}}), false),
+            (files("read", "/p/src"), false),
+            (files("write", "/q"), false),
+            (files("write", "/p/../etc/passwd"), true),
+            (files("read", "/etc/passwd"), true),
+            (files("read", "../x"), true),
+        ] {
+            let finding = policy.additional_files(&args);
+            assert_eq!(matches!(finding, Finding::Ask(_)), asks, "{args}");
+        }
+    }
+}
