@@ -20,8 +20,8 @@ use std::time::Duration;
 use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator, Record, Tool,
-    ToolError, ToolOutput,
+    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator, Record,
+    Tool, ToolError, ToolOutput,
 };
 
 use crate::conseca::Conseca;

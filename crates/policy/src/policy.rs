@@ -70,7 +70,7 @@ impl Policy {
         if judgement.verdict == Verdict::Allow {
             let fault = judgement.assumes.iter().find_map(|assumed| assumed.fault(&self.facts));
             if let Some(fault) = fault {
-                judgement.verdict = self.verdict(Ruling::AskUser, None);
+                judgement.verdict = Verdict::Ask;
                 judgement.reason = Some(fault);
             }
         }

@@ -27,6 +27,7 @@ pub(crate) mod agree;
 mod ask;
 mod conversation;
 mod editor;
+mod external_editor;
 mod keys;
 mod page;
 mod question;
@@ -41,6 +42,7 @@ pub(crate) use question::{Lasting, visible};
 pub(crate) use terminal::{Typed, restore as restore_terminal};
 
 use conversation::{Conversation, Preparation, Setting, Work};
+use external_editor::{Proposal, Workbench};
 use page::Page;
 use terminal::{Change, Changes, MARK_PASTES, Modes, NO_MARKS};
 
@@ -78,6 +80,7 @@ pub(crate) async fn run(
     let is_dumb = setup.loaded.environment.get("TERM").is_some_and(|name| name == "dumb");
     let (prepare, lasting) = (preparing(&setup), setup.lasting_permissions());
     let (folder, model) = (setup.cwd.clone(), setup.model.clone());
+    let bench = Workbench::new(&setup);
     let Opened { id, history, statistics, .. } = opened;
     let prompts = PromptLog::new(&setup.project, &id);
     let record = Box::new(move |prompt: &str| prompts.record(prompt));
@@ -104,8 +107,15 @@ pub(crate) async fn run(
     page.line(&greeting);
     let mut conversation = Conversation::new(setting, page);
     conversation.remember(&earlier);
-    let mut screen =
-        Screen { out: Stdout::default(), typed, modes, changes, behind: false, stopped: false };
+    let mut screen = Screen {
+        out: Stdout::default(),
+        typed,
+        modes,
+        changes,
+        bench,
+        behind: false,
+        stopped: false,
+    };
     if let Some(prompt) = first.filter(|prompt| !prompt.trim().is_empty()) {
         conversation.first_prompt(prompt);
     }
@@ -153,6 +163,7 @@ struct Screen {
     typed: Typed,
     modes: Modes,
     changes: Changes,
+    bench: Workbench,
     /// Not everything that is on the page has been handed over.
     behind: bool,
     /// It has stopped itself, and is told soon that it goes on.
@@ -171,6 +182,12 @@ impl Screen {
         loop {
             if let Some(code) = talk.over {
                 return code;
+            }
+            if let Some(proposal) = talk.to_edit.take() {
+                match self.edit(&proposal, talk, signals).await {
+                    Ok(edited) => talk.edited(edited),
+                    Err(code) => return code,
+                }
             }
             talk.show();
             let bytes = talk.page.take();
@@ -214,14 +231,7 @@ impl Screen {
     async fn change(&mut self, change: Change, talk: &mut Conversation<'_>) {
         match change {
             Change::Stop => {
-                talk.page.keep_row();
-                if self.modes.raw {
-                    self.out.push(NO_MARKS);
-                }
-                self.out.push(&talk.page.take());
-                // A terminal that is gone is noticed by the next line.
-                drop(tokio::time::timeout(LAST_WORDS, self.out.finish()).await);
-                self.modes.suspend();
+                self.give_back(talk).await;
                 self.stopped = terminal::stop();
                 self.take_over(talk);
             }
@@ -233,6 +243,51 @@ impl Screen {
                 tell_size(talk);
             }
         }
+    }
+
+    /// Lends the terminal to the editor; fails with the exit code when a signal ends the program meanwhile.
+    async fn edit(
+        &mut self,
+        proposal: &Proposal,
+        talk: &mut Conversation<'_>,
+        signals: &mut Signals,
+    ) -> Result<Result<Option<String>, String>, u8> {
+        self.give_back(talk).await;
+        let lent = terminal::lend();
+        let bench = self.bench.clone();
+        let editing = bench.edit(proposal);
+        tokio::pin!(editing);
+        let edited = loop {
+            tokio::select! {
+                biased;
+                edited = &mut editing => break edited,
+                code = signals.next() => match code {
+                    // It is the editor's.
+                    INTERRUPT => {}
+                    code => return Err(u8::try_from(code).unwrap_or(1)),
+                },
+                change = self.changes.next() => match change {
+                    Change::Stop => self.stopped = terminal::stop(),
+                    Change::Continue => self.stopped = false,
+                    Change::Resize => {}
+                },
+            }
+        };
+        drop(lent);
+        self.take_over(talk);
+        Ok(edited)
+    }
+
+    /// Prints what waits, and gives the terminal its own modes.
+    async fn give_back(&mut self, talk: &mut Conversation<'_>) {
+        talk.page.keep_row();
+        if self.modes.raw {
+            self.out.push(NO_MARKS);
+        }
+        self.out.push(&talk.page.take());
+        // A terminal that is gone is noticed by the next line.
+        drop(tokio::time::timeout(LAST_WORDS, self.out.finish()).await);
+        self.modes.suspend();
     }
 
     fn take_over(&mut self, talk: &mut Conversation<'_>) {

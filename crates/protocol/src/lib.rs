@@ -64,9 +64,9 @@ pub use operator::{ConsentItem, Operator};
 pub use record::{CallRecord, MessageRecord, Record};
 pub use side::SideModels;
 pub use telemetry::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure, ConsecaVerdictMeasure, FileOperation, FileOperationKind,
-    HookCallMeasure, LoopKind, LoopMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure,
-    WebFetchFallback,
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure,
+    ConsecaVerdictMeasure, FileOperation, FileOperationKind, HookCallMeasure, LoopKind,
+    LoopMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure, WebFetchFallback,
 };
 pub use tool::{
     Args, AwaitedInput, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation,

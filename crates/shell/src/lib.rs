@@ -7,6 +7,7 @@
 //!   order they were written; in a terminal of its own ([`TerminalSize`]) what is told is what that shows. A command
 //!   that waits for somebody to type is noticed.
 //! - [`run_piped`]: a program that is given one input and answers on two streams.
+//! - [`run_in_foreground`]: an editor, which has our terminal to itself.
 //! - [`BackgroundProcesses`]: the commands of a session that go on beside it, with their logs on disk; a
 //!   command under way goes there with [`run_or_hand_over`].
 //! - [`reap_all`]: ends what commands left running; the program calls it before it exits.
@@ -24,6 +25,7 @@ mod capture;
 mod command;
 mod environment;
 mod error;
+mod foreground;
 mod jobs;
 mod output;
 mod pipe;
@@ -45,8 +47,9 @@ pub use capture::{BINARY_NOTICE, Chunk};
 pub use command::{Ended, Outcome, ShellCommand, Wish};
 pub use environment::child_environment;
 pub use error::ShellError;
+pub use foreground::run_in_foreground;
 pub use output::{Limits, Output, TRUNCATION_WARNING};
-pub use piped::{PipedCommand, PipedOutcome, run_piped};
+pub use piped::{PipedCommand, PipedOutcome, Runnable, run_piped};
 pub use redaction::{Redaction, redact};
 pub use run::{Ran, run, run_or_hand_over, run_with};
 pub use script::strip_wrapper;

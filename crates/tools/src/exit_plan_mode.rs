@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pollux_fs::RealPath;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display, Effects,
-    Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Invocation, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -62,7 +62,13 @@ impl ExitPlanModeTool {
 #[derive(Deserialize)]
 struct Params {
     plan_filename: String,
+    /// What the person wants changed; it is no argument that the model is told of.
+    #[serde(default)]
+    feedback: Option<String>,
 }
+
+/// Where the person's words stand once they are given.
+const FEEDBACK: &str = "feedback";
 
 impl Tool for ExitPlanModeTool {
     fn name(&self) -> &'static str {
@@ -90,18 +96,20 @@ impl Tool for ExitPlanModeTool {
     }
 
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
-        let Params { plan_filename } = self.schema.read(args)?;
+        let Params { plan_filename, feedback } = self.schema.read(args)?;
         if plan_filename.trim().is_empty() {
             return Err(invalid("plan_filename is required."));
         }
         let (path, real) = self.locate(plan_filename.trim())?;
-        Ok(Box::new(ExitPlanMode { path, real }))
+        Ok(Box::new(ExitPlanMode { path, real, plan_filename, feedback }))
     }
 }
 
 struct ExitPlanMode {
     path: PathBuf,
     real: RealPath,
+    plan_filename: String,
+    feedback: Option<String>,
 }
 
 impl ExitPlanMode {
@@ -147,7 +155,25 @@ impl Invocation for ExitPlanMode {
         })
     }
 
+    fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
+        let Modification::Feedback(feedback) = modification else {
+            return Err(invalid("A plan is changed in its file."));
+        };
+        let mut args = Args::new();
+        args.insert("plan_filename".to_owned(), self.plan_filename.as_str().into());
+        args.insert(FEEDBACK.to_owned(), feedback.as_str().into());
+        Ok(args)
+    }
+
     async fn run(&self, run: RunContext) -> ToolOutput {
+        if let Some(feedback) = &self.feedback {
+            let path = self.path.display();
+            return ToolOutput::quiet(format!(
+                "Plan rejected. User feedback: {feedback}\n\nThe plan is in {path}. Revise it, then put it before the \
+                 user again."
+            ))
+            .display(Display::Text(format!("Feedback: {feedback}")));
+        }
         // Without a person nobody has looked at it before.
         if let Err(error) = self.read(&run.cancel).await {
             return error.into();

@@ -199,14 +199,24 @@ impl Invocation for RunShellCommand {
         let command = self.params.command.clone();
         let bare = pollux_shell::strip_wrapper(&command);
         let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
-        let mut programs = analyse_in(&bare, dialect).root_commands;
+        let analysis = analyse_in(&bare, dialect);
+        let written = analysis.redirections.iter().filter(|found| found.kind.writes());
+        let writes =
+            written.map(|found| found.target.clone().unwrap_or_else(|| "?".to_owned())).collect();
+        let mut unknown: Vec<String> = Vec::new();
+        for reason in analysis.unknown.iter().map(|found| found.reason.describe()) {
+            if unknown.iter().all(|known| known != reason) {
+                unknown.push(reason.to_owned());
+            }
+        }
+        let mut programs = analysis.root_commands;
         if programs.is_empty() {
             programs.push(bare.into_owned());
         }
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Confirm Shell Command".to_owned(),
-            kind: ConfirmationKind::Execute { programs, command },
+            kind: ConfirmationKind::Execute { programs, command, writes, unknown },
         })
     }
 

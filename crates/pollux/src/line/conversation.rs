@@ -8,19 +8,20 @@ use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use pollux_agent::Commands;
-use pollux_protocol::{
-    AgentHandle, Answer, Confirmation, ConfirmationKind, Event, Modification, Op, Outcome, Part,
-};
+use pollux_protocol::{AgentHandle, Confirmation, ConfirmationKind, Event, Op, Outcome, Part};
 use tokio::task::JoinHandle;
 
 use super::editor::{Edited, Editor};
+use super::external_editor::Proposal;
 use super::keys::{Decoder, Key};
 use super::page::Page;
 use super::question::{self, Choice, Lasting};
 use super::story::Story;
-use super::survey::{Step, Survey};
+use super::survey::Survey;
 use super::typing::Typing;
 use crate::exit::Failure;
+
+mod answering;
 
 /// A second Ctrl-C within this time ends the program.
 const TWICE: Duration = Duration::from_secs(2);
@@ -80,6 +81,8 @@ pub(super) struct Conversation<'a> {
     /// Questions, the one on the page first.
     questions: VecDeque<Confirmation>,
     choices: Vec<Choice>,
+    /// What the person wants to change in their editor.
+    pub(super) to_edit: Option<Proposal>,
     /// The questions of the model, when the one on the page is theirs.
     survey: Option<Survey>,
     /// What is typed for a command that waits for it.
@@ -105,6 +108,7 @@ impl<'a> Conversation<'a> {
             answer: Editor::default(),
             questions: VecDeque::new(),
             choices: Vec::new(),
+            to_edit: None,
             survey: None,
             typing: Typing::default(),
             queue: VecDeque::new(),
@@ -142,7 +146,7 @@ impl<'a> Conversation<'a> {
         if !self.questions.is_empty() {
             let label = match &self.survey {
                 Some(survey) => survey.label(),
-                None => question::label(self.choices.len()),
+                None => self.label(),
             };
             self.page.show(&label, self.answer.before(), self.answer.after());
         } else if let Some((label, before, after)) = self.typing.row() {
@@ -377,62 +381,6 @@ impl<'a> Conversation<'a> {
             let text = question::text(confirmation, &self.setting.folder, &self.choices);
             self.page.line(&text);
         }
-    }
-
-    /// `is_one_line`: the key came with no line but its own. What came with others was typed ahead of the
-    /// question, or pasted, and answers nothing.
-    fn edit_answer(&mut self, key: Key, is_one_line: bool) {
-        match self.answer.press(key) {
-            Edited::Line => {}
-            Edited::Continued | Edited::TooLong => self.ask_again(),
-            Edited::Submitted(line) if self.survey.is_some() => {
-                self.answer_survey(&line, is_one_line);
-            }
-            Edited::Submitted(line) => match question::chosen(&line, &self.choices) {
-                Some(outcome) if is_one_line => self.reply(outcome),
-                _ => self.ask_again(),
-            },
-            Edited::EndOfInput => self.reply(Outcome::Cancel),
-        }
-    }
-
-    fn answer_survey(&mut self, line: &str, is_one_line: bool) {
-        let Some(survey) = &mut self.survey else { return };
-        let line = if is_one_line { line } else { "" };
-        match survey.answer(line) {
-            Step::Done(answers) => {
-                self.reply_with(Outcome::ProceedOnce, Some(Modification::Answers(answers)));
-            }
-            Step::Again(remark) => {
-                self.answer.clear();
-                self.page.keep_row();
-                self.page.line(&remark);
-            }
-            Step::Next => {
-                let text = survey.text();
-                self.answer.clear();
-                self.page.keep_row();
-                self.page.line(&text);
-            }
-        }
-    }
-
-    fn ask_again(&mut self) {
-        self.answer.clear();
-        self.page.keep_row();
-        self.page.line(&question::remark(self.choices.len()));
-    }
-
-    fn reply(&mut self, outcome: Outcome) {
-        self.reply_with(outcome, None);
-    }
-
-    fn reply_with(&mut self, outcome: Outcome, modification: Option<Modification>) {
-        self.page.keep_row();
-        if let Some(Confirmation { call_id, .. }) = self.questions.pop_front() {
-            self.wish(Op::Answer(Answer { call_id, outcome, modification }));
-        }
-        self.ask();
     }
 }
 

@@ -4,10 +4,15 @@ use std::path::Path;
 
 use pollux_protocol::{Confirmation, ConfirmationKind, Outcome};
 
+use super::external_editor;
+
 /// Lines of a change or of a command that are shown. What is left out is said.
 const SHOWN_LINES: usize = 1000;
 /// Characters of one of these lines.
 const SHOWN_CHARACTERS: usize = 1000;
+
+/// Where a permission for sessions to come is kept, below the folder of settings.
+const KEPT_IN: &str = " (policies/auto-saved.toml)";
 
 /// One choice: its words and what it leads to.
 pub(super) type Choice = (&'static str, Outcome);
@@ -19,14 +24,16 @@ pub(crate) struct Lasting {
     pub(crate) session: bool,
     /// For sessions to come.
     pub(crate) saved: bool,
+    /// Enter gives one for sessions to come, where that is on offer.
+    pub(crate) preselected: bool,
 }
 
 /// The choices, in the order of their numbers.
 pub(super) fn choices(kind: &ConfirmationKind, lasting: Lasting) -> Vec<Choice> {
     if let ConfirmationKind::Plan { .. } = kind {
-        let mut choices = vec![("Yes, and ask before each change", Outcome::ProceedOnce)];
-        let quietly = ("Yes, and change files without asking", Outcome::ProceedAlways);
-        choices.extend(lasting.session.then_some(quietly));
+        let quietly = ("Yes, automatically accept edits", Outcome::ProceedAlways);
+        let mut choices: Vec<Choice> = lasting.session.then_some(quietly).into_iter().collect();
+        choices.push(("Yes, manually accept edits", Outcome::ProceedOnce));
         choices.push(("No, the plan needs work", Outcome::Cancel));
         return choices;
     }
@@ -40,8 +47,28 @@ pub(super) fn choices(kind: &ConfirmationKind, lasting: Lasting) -> Vec<Choice> 
     };
     let saved = (saved, Outcome::ProceedAlwaysAndSave);
     choices.extend((lasting.session && lasting.saved).then_some(saved));
+    let is_edit = matches!(kind, ConfirmationKind::Edit { .. });
+    let editor = ("Modify with external editor", Outcome::ModifyWithEditor);
+    choices.extend((is_edit && external_editor::IS_THERE).then_some(editor));
     choices.push(("No, suggest changes", Outcome::Cancel));
     choices
+}
+
+/// The choice that Enter makes, by its place: keeping the permission, where the person wants that of every question.
+/// A command is never kept so.
+pub(super) fn preselected(
+    kind: &ConfirmationKind,
+    choices: &[Choice],
+    lasting: Lasting,
+) -> Option<usize> {
+    let is_command = matches!(kind, ConfirmationKind::Execute { .. });
+    let is_kept = |(_, outcome): &Choice| *outcome == Outcome::ProceedAlwaysAndSave;
+    choices.iter().position(is_kept).filter(|_| lasting.preselected && !is_command)
+}
+
+/// True for a line that is no mistyped number.
+pub(super) fn is_words(line: &str) -> bool {
+    line.chars().any(char::is_alphabetic)
 }
 
 /// The choice that a line names: its number and nothing else.
@@ -70,17 +97,22 @@ pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice
             lines.push("Apply this change?".to_owned());
             lines
         }
-        ConfirmationKind::Execute { command, .. } => {
+        ConfirmationKind::Execute { command, programs, writes, unknown } => {
             let mut lines = indented(command);
             lines.insert(0, "Command:".to_owned());
-            lines.push("Allow execution of Shell?".to_owned());
+            let told = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
+            let told = told.into_iter().filter(|(_, found)| !found.is_empty());
+            lines.extend(told.map(|(label, found)| {
+                format!("{label}: {}", shown(&found.join(", ")).trim_start())
+            }));
+            lines.push("Allow execution of [Shell]?".to_owned());
             lines
         }
         ConfirmationKind::Plan { path, text } => {
             let mut lines = indented(text);
             let path = visible(&path.display().to_string());
             lines.insert(0, format!("Plan ({path}):"));
-            lines.push("Carry out this plan?".to_owned());
+            lines.push("Ready to start implementation?".to_owned());
             lines
         }
         // They are asked one by one: see `survey`.
@@ -97,13 +129,18 @@ pub(super) fn text(confirmation: &Confirmation, folder: &Path, choices: &[Choice
         }
     };
     let numbered = choices.iter().enumerate();
-    lines.extend(numbered.map(|(index, (words, _))| format!("  {}. {words}", index + 1)));
+    lines.extend(numbered.map(|(index, (words, outcome))| {
+        let place = if *outcome == Outcome::ProceedAlwaysAndSave { KEPT_IN } else { "" };
+        format!("  {}. {words}{place}", index + 1)
+    }));
     lines.join("\n")
 }
 
-/// Asks for the number.
-pub(super) fn label(last: usize) -> String {
-    format!("Choose 1-{last}: ")
+/// Asks for the number. `preselected`: what Enter chooses. `words`: other answers are taken too.
+pub(super) fn label(last: usize, preselected: Option<usize>, words: bool) -> String {
+    let enter = preselected.map(|choice| format!(", Enter for {}", choice + 1));
+    let words = if words { ", or type your feedback" } else { "" };
+    format!("Choose 1-{last}{}{words}: ", enter.unwrap_or_default())
 }
 
 /// What a line that is no such number is answered with.
@@ -157,18 +194,59 @@ mod tests {
 
     use super::*;
 
-    const SESSION: Lasting = Lasting { session: true, saved: false };
+    const SESSION: Lasting = Lasting { session: true, saved: false, preselected: false };
+    const SAVED: Lasting = Lasting { session: true, saved: true, preselected: false };
+
+    fn run(command: &str) -> ConfirmationKind {
+        ConfirmationKind::Execute {
+            command: command.to_owned(),
+            programs: Vec::new(),
+            writes: Vec::new(),
+            unknown: Vec::new(),
+        }
+    }
 
     #[test]
     fn what_is_saved_comes_behind_what_holds_for_the_session() {
-        let kind = ConfirmationKind::Execute { command: "ls".into(), programs: Vec::new() };
+        let kind = run("ls");
         let words = |lasting| -> Vec<&str> {
             choices(&kind, lasting).iter().map(|(words, _)| *words).collect()
         };
         let [once, session, no] = ["Allow once", "Allow for this session", "No, suggest changes"];
         let saved = "Allow this command for all future sessions";
-        assert_eq!(words(Lasting { session: true, saved: true }), [once, session, saved, no]);
-        assert_eq!(words(Lasting { session: false, saved: true }), [once, no]);
+        assert_eq!(words(SAVED), [once, session, saved, no]);
+        assert_eq!(words(Lasting { session: false, ..SAVED }), [once, no]);
+    }
+
+    #[test]
+    fn enter_keeps_a_permission_only_where_that_is_wanted() {
+        let information = ConfirmationKind::Information { prompt: String::new(), urls: Vec::new() };
+        let wanted = Lasting { preselected: true, ..SAVED };
+        for (kind, lasting, expected) in [
+            (&information, wanted, Some(2)),
+            (&information, SAVED, None),
+            (&information, Lasting { saved: false, ..wanted }, None),
+            (&run("ls"), wanted, None),
+        ] {
+            assert_eq!(preselected(kind, &choices(kind, lasting), lasting), expected, "{kind:?}");
+        }
+        assert_eq!(label(4, Some(2), false), "Choose 1-4, Enter for 3: ");
+        assert_eq!(label(3, None, true), "Choose 1-3, or type your feedback: ");
+    }
+
+    #[test]
+    fn a_command_is_shown_with_what_it_runs_and_writes() {
+        let kind = ConfirmationKind::Execute {
+            command: "a | b > c".to_owned(),
+            programs: vec!["a".to_owned(), "b".to_owned()],
+            writes: vec!["c\u{1b}".to_owned()],
+            unknown: vec!["a command name is computed".to_owned()],
+        };
+        assert_eq!(
+            text(&question(kind), Path::new("/p"), &[]),
+            "Command:\n  a | b > c\nRuns: a, b\nWrites: c\\u{1b}\nCannot tell: a command name is computed\n\
+             Allow execution of [Shell]?"
+        );
     }
 
     fn question(kind: ConfirmationKind) -> Confirmation {
@@ -190,7 +268,7 @@ mod tests {
         assert_eq!(
             text,
             "Change of src/a.rs (+1 -1):\n  @@ -1 +1 @@\n  -old\n  +new\nApply this change?\n  \
-             1. Allow once\n  2. Allow for this session\n  3. No, suggest changes"
+             1. Allow once\n  2. Allow for this session\n  3. Modify with external editor\n  4. No, suggest changes"
         );
     }
 
@@ -222,15 +300,15 @@ mod tests {
         let text = text(&question(kind), Path::new("/p"), &choices);
         assert_eq!(
             text,
-            "Plan (/t/plans/a.md):\n  # Goal\n  x\nCarry out this plan?\n  1. Yes, and ask before each change\n  \
-             2. Yes, and change files without asking\n  3. No, the plan needs work"
+            "Plan (/t/plans/a.md):\n  # Goal\n  x\nReady to start implementation?\n  1. Yes, automatically accept edits\n  \
+             2. Yes, manually accept edits\n  3. No, the plan needs work"
         );
     }
 
     #[test]
     fn what_would_be_unseen_is_spelt_out() {
         let command = "rm a\u{1b}[2K\rls \u{202e}x\necho é".to_owned();
-        let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
+        let kind = run(&command);
         let choices = choices(&kind, Lasting::default());
         let text = text(&question(kind), Path::new("/p"), &choices);
         assert!(text.contains("  rm a\\u{1b}[2K\\u{d}ls \\u{202e}x\n  echo é\n"), "{text}");
@@ -240,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_said() {
         let command = format!("{}\n{}", "x".repeat(1500), "y\n".repeat(1500));
-        let kind = ConfirmationKind::Execute { command, programs: Vec::new() };
+        let kind = run(&command);
         let choices = choices(&kind, SESSION);
         let text = text(&question(kind), Path::new("/p"), &choices);
         assert!(text.contains("[500 more characters are not shown]"));

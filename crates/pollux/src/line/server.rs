@@ -31,7 +31,7 @@ pub(super) async fn choose(
     if models.is_empty() {
         return Ok(None);
     }
-    let (mut out, label) = (Stdout::default(), question::label(models.len()));
+    let (mut out, label) = (Stdout::default(), question::label(models.len(), None, false));
     out.push(question.as_bytes());
     loop {
         let Some(line) = ask::line(&mut out, &label, typed, signals).await? else {

@@ -73,10 +73,12 @@ pub(crate) type Typed = mpsc::Receiver<Vec<u8>>;
 /// terminal's own ends it at Ctrl-D too.
 pub(super) fn read() -> Typed {
     let (sender, receiver) = mpsc::channel(WAITING);
+    let mut turn = turns::take();
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock();
         let mut buffer = vec![0; CHUNK];
         loop {
+            turn.wait();
             match stdin.read(&mut buffer) {
                 Ok(count @ 1..) => {
                     if sender.blocking_send(buffer[..count].to_vec()).is_err() {
@@ -91,8 +93,102 @@ pub(super) fn read() -> Typed {
     receiver
 }
 
+/// Keys go to whoever else reads while this lives.
+pub(super) struct Lent(());
+
+/// Lends the terminal to another program: nothing more is read from it.
+pub(super) fn lend() -> Lent {
+    turns::rest(true);
+    Lent(())
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        turns::rest(false);
+    }
+}
+
 pub(super) use changes::Changes;
 pub(super) use modes::{size, stop};
+
+/// Whose turn it is to read from the terminal.
+#[cfg(unix)]
+mod turns {
+    use std::io::{PipeReader, PipeWriter, Read, Write};
+    use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::stdio::stdin;
+
+    /// Somebody else reads.
+    static RESTING: Mutex<bool> = Mutex::new(false);
+    static RESTED: Condvar = Condvar::new();
+    /// Wakes a reader that waits for keys.
+    static WAKER: OnceLock<PipeWriter> = OnceLock::new();
+
+    /// The reader's side; without a pipe it reads at all times.
+    pub(super) struct Turn(Option<PipeReader>);
+
+    pub(super) fn take() -> Turn {
+        let Ok((reader, writer)) = std::io::pipe() else { return Turn(None) };
+        Turn(WAKER.set(writer).is_ok().then_some(reader))
+    }
+
+    impl Turn {
+        /// Returns when there is something to read, and it is for us.
+        pub(super) fn wait(&mut self) {
+            let Some(waker) = &mut self.0 else { return };
+            loop {
+                let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
+                while *resting {
+                    resting = RESTED.wait(resting).unwrap_or_else(PoisonError::into_inner);
+                }
+                drop(resting);
+                let stdin = stdin();
+                let mut ends =
+                    [PollFd::new(&stdin, PollFlags::IN), PollFd::new(waker, PollFlags::IN)];
+                let polled = poll(&mut ends, None);
+                let [keys, woken] = ends.map(|end| !end.revents().is_empty());
+                match polled {
+                    Ok(_) if woken => {
+                        // One byte for each rest; none comes of a broken pipe.
+                        if waker.read_exact(&mut [0]).is_err() {
+                            return;
+                        }
+                    }
+                    Ok(_) if keys => return,
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => return,
+                }
+            }
+        }
+    }
+
+    pub(super) fn rest(resting: bool) {
+        *RESTING.lock().unwrap_or_else(PoisonError::into_inner) = resting;
+        if !resting {
+            RESTED.notify_all();
+        } else if let Some(mut waker) = WAKER.get() {
+            // A reader that is gone needs no rest.
+            drop(waker.write_all(&[0]));
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod turns {
+    pub(super) struct Turn;
+
+    pub(super) fn take() -> Turn {
+        Turn
+    }
+
+    impl Turn {
+        pub(super) fn wait(&mut self) {}
+    }
+
+    pub(super) fn rest(_resting: bool) {}
+}
 
 #[cfg(unix)]
 mod modes {

@@ -274,11 +274,11 @@ fn a_change_is_shown_and_made_after_a_yes() {
     talk.wait_for_text("Change of a.txt (+1 -1):");
     talk.wait_for_text("  -two\n  +zwei\n");
     talk.wait_for_text(
-        "  1. Allow once\n  2. Allow for this session\n  3. No, suggest changes\nChoose 1-3:",
+        "  1. Allow once\n  2. Allow for this session\n  3. Modify with external editor\n  4. No, suggest changes\nChoose 1-4:",
     );
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
     talk.type_line("maybe");
-    talk.wait_for_text("Type a number from 1 to 3");
+    talk.wait_for_text("Type a number from 1 to 4");
     talk.type_line("1");
     talk.wait_for_text("Done.");
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\nzwei\nthree\n");
@@ -290,8 +290,8 @@ fn a_change_is_shown_and_made_after_a_yes() {
 fn a_no_leaves_everything_as_it_is() {
     let talk = editing([edit("two", "zwei"), reply().text("Understood.")]);
     talk.type_line("go");
-    talk.wait_for_text("Choose 1-3:");
-    talk.type_line("3");
+    talk.wait_for_text("Choose 1-4:");
+    talk.type_line("4");
     talk.wait_for_text("Request cancelled.");
     talk.wait_for_prompt();
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
@@ -304,7 +304,7 @@ fn a_no_leaves_everything_as_it_is() {
 fn a_yes_for_the_session_asks_no_more() {
     let talk = editing([edit("two", "zwei"), edit("one", "eins"), reply().text("Done.")]);
     talk.type_line("go");
-    talk.wait_for_text("Choose 1-3:");
+    talk.wait_for_text("Choose 1-4:");
     talk.type_line("2");
     talk.wait_for_text("Mode: autoEdit");
     talk.wait_for_text("Done.");
@@ -320,7 +320,7 @@ fn it_holds_for_the_changes_that_came_with_it() {
         reply().call("replace", change("one", "eins")).call("replace", change("two", "zwei"));
     let talk = editing([both, reply().text("Done.")]);
     talk.type_line("go");
-    talk.wait_for_text("Choose 1-3:");
+    talk.wait_for_text("Choose 1-4:");
     talk.type_line("2");
     talk.wait_for_text("Done.");
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "eins\nzwei\nthree\n");
@@ -337,9 +337,11 @@ fn a_yes_for_the_session_covers_the_program_of_a_command() {
         reply().text("Done."),
     ]);
     talk.type_line("go");
-    talk.wait_for_text("  printf first\nAllow execution of Shell?");
+    talk.wait_for_text("  printf first\nRuns: printf\nAllow execution of [Shell]?");
     talk.type_line("2");
-    talk.wait_for_text("  printf third; touch ridden\nAllow execution of Shell?");
+    talk.wait_for_text(
+        "  printf third; touch ridden\nRuns: printf, touch\nAllow execution of [Shell]?",
+    );
     talk.wait_for_text("  > run_shell_command printf second");
     talk.type_line("3");
     talk.wait_for_text("Request cancelled.");
@@ -356,7 +358,9 @@ fn without_trust_nothing_is_allowed_for_good() {
     talk.type_line("/mode yolo");
     talk.wait_for_text("the current folder is not trusted");
     talk.type_line("go");
-    talk.wait_for_text("  1. Allow once\n  2. No, suggest changes\nChoose 1-2:");
+    talk.wait_for_text(
+        "  1. Allow once\n  2. Modify with external editor\n  3. No, suggest changes\nChoose 1-3:",
+    );
     talk.type_line("1");
     talk.wait_for_text("Done.");
     talk.end();
@@ -422,7 +426,7 @@ fn an_interrupt_stops_the_work_at_once() {
 fn an_interrupt_ends_a_question() {
     let talk = editing([edit("two", "zwei"), reply().text("Understood.")]);
     talk.type_line("go");
-    talk.wait_for_text("Choose 1-3:");
+    talk.wait_for_text("Choose 1-4:");
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
     talk.wait_for_prompt();
@@ -660,9 +664,9 @@ fn a_plan_is_made_shown_and_carried_out() {
     talk.type_line("mend a.txt");
     talk.wait_for_text("This restricts the agent to looking and planning. It is large.");
     talk.type_line("1");
-    talk.wait_for_text("  # Goal\n  mend it\nCarry out this plan?");
-    talk.wait_for_text("  3. No, the plan needs work\nChoose 1-3:");
-    talk.type_line("2");
+    talk.wait_for_text("  # Goal\n  mend it\nReady to start implementation?");
+    talk.wait_for_text("  3. No, the plan needs work\nChoose 1-3, or type your feedback:");
+    talk.type_line("1");
     talk.wait_for_text("Done.");
     talk.wait_for_prompt();
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "mended\n");
@@ -685,7 +689,7 @@ fn a_plan_that_needs_work_stays_a_plan() {
     talk.type_line("mend a.txt");
     talk.wait_for_text("Choose 1-3:");
     talk.type_line("1");
-    talk.wait_for_text("Carry out this plan?");
+    talk.wait_for_text("Ready to start implementation?");
     talk.type_line("3");
     talk.wait_for_text("Request cancelled.");
     talk.wait_for_prompt();
@@ -728,7 +732,9 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     stage.home.settings(&json!({"security": {"enablePermanentToolApproval": true}}));
     let talk = Talk::start(stage, |program| program);
     talk.type_line("go");
-    talk.wait_for_text("  3. Allow this command for all future sessions\n  4. No, suggest changes");
+    talk.wait_for_text(
+        "  3. Allow this command for all future sessions (policies/auto-saved.toml)\n  4. No, suggest changes",
+    );
     talk.type_line("3");
     talk.wait_for_text("First.");
     let (stage, _) = talk.leave();
@@ -740,7 +746,7 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     }
     let talk = Talk::start(stage, |program| program);
     talk.type_line("go");
-    talk.wait_for_text("  rmdir two\nAllow execution of Shell?");
+    talk.wait_for_text("  rmdir two\nRuns: rmdir\nAllow execution of [Shell]?");
     assert!(talk.stage.home.project().join("two").exists());
     talk.type_line("4");
     talk.wait_for_text("Request cancelled.");

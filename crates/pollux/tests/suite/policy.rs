@@ -112,7 +112,9 @@ fn an_exclusion_with_arguments_holds_in_yolo_mode() {
     stage.home.settings(&json!({"tools": {"exclude": ["run_shell_command(touch)"]}}));
     stage.yolo("go");
     let told = answers(&stage);
-    assert_eq!([&told[0], &told[1], &told[3]], [DENIED; 3]);
+    assert_eq!([&told[0], &told[1]], [DENIED; 2]);
+    // What is computed would have to be asked about.
+    assert!(told[3].contains("requires user confirmation"), "{told:?}");
     assert!(told[2].contains("fine"), "{told:?}");
     for name in ["a", "b", "c"] {
         assert!(!stage.home.project().join(name).exists(), "{name}");

@@ -332,7 +332,7 @@ fn a_conversation_tells_its_commands_and_modes() {
     type_line("/about");
     terminal.wait_for(at_prompt, SOON);
     type_line("go");
-    terminal.wait_for_text("Choose 1-3:", SOON);
+    terminal.wait_for_text("Choose 1-4:", SOON);
     type_line("2");
     terminal.wait_for_text("Done.", SOON);
     terminal.wait_for(at_prompt, SOON);

@@ -238,7 +238,7 @@ async fn what_is_asked_and_what_it_does() {
     assert_eq!((effects.command.as_deref(), effects.alone), (Some("ls -l | wc"), false));
     let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
     assert_eq!(confirmation.title, "Confirm Shell Command");
-    let ConfirmationKind::Execute { command, programs } = confirmation.kind else { panic!() };
+    let ConfirmationKind::Execute { command, programs, .. } = confirmation.kind else { panic!() };
     assert_eq!(
         (command.as_str(), programs.as_slice()),
         ("ls -l | wc", ["ls".to_owned(), "wc".to_owned()].as_slice())

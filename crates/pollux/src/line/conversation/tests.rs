@@ -45,7 +45,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         prepare: Box::new(|_| panic!("nothing to prepare")),
         record: Box::new(|_| {}),
         folder: "/p".into(),
-        lasting: super::Lasting { session: true, saved: false },
+        lasting: super::Lasting { session: true, ..super::Lasting::default() },
         model: "m".to_owned(),
     };
     Conversation::new(setting, Page::new(60, false, false))
@@ -65,7 +65,12 @@ fn question(id: &str) -> Event {
     Event::Question(Confirmation {
         call_id: CallId::new(id),
         title: "Confirm".to_owned(),
-        kind: ConfirmationKind::Execute { command: "ls".to_owned(), programs: Vec::new() },
+        kind: ConfirmationKind::Execute {
+            command: "ls".to_owned(),
+            programs: vec!["ls".to_owned()],
+            writes: Vec::new(),
+            unknown: Vec::new(),
+        },
     })
 }
 
@@ -118,7 +123,10 @@ fn a_number_answers_the_question() {
         agent.asked();
         talk.event(&question("c"));
         let page = printed(&mut talk);
-        assert!(page.contains("  ls\nAllow execution") && page.ends_with("Choose 1-3: "), "{page}");
+        assert!(
+            page.contains("  ls\nRuns: ls\nAllow execution") && page.ends_with("Choose 1-3: "),
+            "{page}"
+        );
         talk.typed(keys.as_bytes());
         assert_eq!(agent.asked(), [format!("c {outcome}")], "{keys:?}");
     }
