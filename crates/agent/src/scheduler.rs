@@ -20,8 +20,8 @@ use std::time::Duration;
 use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator, Record,
-    Tool, ToolError, ToolOutput,
+    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator,
+    PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
 use crate::conseca::Conseca;
@@ -55,6 +55,29 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// An end that the calls themselves brought about.
+    pub(crate) fn outcome(&self) -> Option<PromptOutcome> {
+        for finished in &self.finished {
+            let Some(error) = &finished.error else { continue };
+            match error.kind {
+                ToolErrorKind::NoSpaceLeft => {
+                    let (tool, message) = (finished.call.name.clone(), error.message.clone());
+                    return Some(PromptOutcome::FatalTool { tool, message });
+                }
+                ToolErrorKind::StopExecution => {
+                    return Some(PromptOutcome::Stopped(error.message.clone()));
+                }
+                _ => {}
+            }
+        }
+        for directive in &self.directives {
+            if let Directive::Stop(reason) = directive {
+                return Some(PromptOutcome::Stopped(reason.clone()));
+            }
+        }
+        self.ends_the_work().then_some(PromptOutcome::Cancelled)
+    }
+
     /// The work ends here: the person ended it, or refused everything that could be refused. Where something
     /// was done, the model is told of it.
     pub fn ends_the_work(&self) -> bool {

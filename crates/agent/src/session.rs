@@ -11,7 +11,7 @@ use pollux_policy::{CheckerPrograms, Policy};
 use pollux_protocol::{
     Adjustments, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event, FinishedCall,
     History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole, Models, Operator,
-    Part, PromptOutcome, Record, Request, Severity, SharedMode, ToolErrorKind, TurnLimit,
+    Part, PromptOutcome, Record, Request, Severity, SharedMode, TurnLimit,
 };
 
 use crate::beside::{Conversation, WatchedModels};
@@ -231,11 +231,7 @@ impl Session {
         let prompt = hooked::words(&parts);
         self.guard = LoopGuard::new(prompt_id, &prompt);
         self.take_prompt(prompt_id, parts, display, cancel).await?;
-        if let Some(loading) = self.parts.loading.clone()
-            && cancel.run_until_cancelled(loading).await.is_some()
-        {
-            self.parts.loading = None;
-        }
+        self.wait_for_tools(cancel).await;
         let choice =
             self.choose().await.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
         let (mut turn, mut goes_on) = (0, false);
@@ -267,8 +263,8 @@ impl Session {
                     continue;
                 }
                 let Some(more) = self.after_agent(&prompt, goes_on, cancel).await? else {
-                    let cancelled = cancel.is_cancelled();
-                    return Ok(if cancelled {
+                    let stopped = cancel.is_cancelled();
+                    return Ok(if stopped {
                         PromptOutcome::Cancelled
                     } else {
                         PromptOutcome::Done
@@ -281,9 +277,18 @@ impl Session {
                 continue;
             }
             let batch = self.run_calls(calls, &choice, operator, cancel).await?;
-            if let Some(outcome) = outcome_of(&batch) {
+            if let Some(outcome) = batch.outcome() {
                 return Ok(outcome);
             }
+        }
+    }
+
+    /// The first request has all tools.
+    async fn wait_for_tools(&mut self, cancel: &CancellationToken) {
+        if let Some(loading) = self.parts.loading.clone()
+            && cancel.run_until_cancelled(loading).await.is_some()
+        {
+            self.parts.loading = None;
         }
     }
 
@@ -480,27 +485,4 @@ impl Session {
         let mode = self.mode();
         self.measure_mode(mode).await;
     }
-}
-
-/// An end that the calls themselves brought about.
-fn outcome_of(batch: &Batch) -> Option<PromptOutcome> {
-    for finished in &batch.finished {
-        let Some(error) = &finished.error else { continue };
-        match error.kind {
-            ToolErrorKind::NoSpaceLeft => {
-                let (tool, message) = (finished.call.name.clone(), error.message.clone());
-                return Some(PromptOutcome::FatalTool { tool, message });
-            }
-            ToolErrorKind::StopExecution => {
-                return Some(PromptOutcome::Stopped(error.message.clone()));
-            }
-            _ => {}
-        }
-    }
-    for directive in &batch.directives {
-        if let Directive::Stop(reason) = directive {
-            return Some(PromptOutcome::Stopped(reason.clone()));
-        }
-    }
-    batch.ends_the_work().then_some(PromptOutcome::Cancelled)
 }

@@ -148,10 +148,6 @@ impl Setup {
         observers.push(last_words.clone());
         let (emitter, events) = Emitter::new(log, observers);
         let settings = &self.loaded.settings;
-        let retries = StreamRetries {
-            attempts: settings.general.max_attempts.min(StreamRetries::default().attempts),
-            base: retry_base(&self.loaded.environment),
-        };
         memory.resume(&history);
         let mode = SharedMode::new(self.mode);
         let beside =
@@ -162,7 +158,7 @@ impl Setup {
             ..self.tool_context(session_id, &memory, mode.clone(), Some(beside.clone()))
         });
         let toolset = SharedToolset::new(Toolset::new(self.builtin_tools(&tool_context)));
-        let chat = Chat::new(emitter.clone(), retries, log_prompts)
+        let chat = Chat::new(emitter.clone(), self.stream_retries(), log_prompts)
             .with_hooks(hooks.clone(), Arc::clone(&models));
         let farewell = FAREWELL + hooks.patience(HookEvent::SessionEnd);
         let session = Session::new(SessionParts {
@@ -191,6 +187,14 @@ impl Setup {
         let (handle, task) = pollux_agent::spawn(session, commands, events);
         tokio::spawn(news.deliver(handle.wishes()));
         Assembled { handle, task, statistics, telemetry, farewell, last_words }
+    }
+
+    fn stream_retries(&self) -> StreamRetries {
+        let attempts = self.loaded.settings.general.max_attempts;
+        StreamRetries {
+            attempts: attempts.min(StreamRetries::default().attempts),
+            base: retry_base(&self.loaded.environment),
+        }
     }
 
     /// The built-in tools that the settings and the flags keep.

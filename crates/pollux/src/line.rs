@@ -107,15 +107,7 @@ pub(crate) async fn run(
     page.line(&greeting);
     let mut conversation = Conversation::new(setting, page);
     conversation.remember(&earlier);
-    let mut screen = Screen {
-        out: Stdout::default(),
-        typed,
-        modes,
-        changes,
-        bench,
-        behind: false,
-        stopped: false,
-    };
+    let mut screen = Screen::new(typed, modes, changes, bench);
     if let Some(prompt) = first.filter(|prompt| !prompt.trim().is_empty()) {
         conversation.first_prompt(prompt);
     }
@@ -171,6 +163,10 @@ struct Screen {
 }
 
 impl Screen {
+    fn new(typed: Typed, modes: Modes, changes: Changes, bench: Workbench) -> Self {
+        Self { out: Stdout::default(), typed, modes, changes, bench, behind: false, stopped: false }
+    }
+
     /// The loop: waits for whatever comes first, until it is over.
     async fn talk(&mut self, talk: &mut Conversation<'_>, signals: &mut Signals) -> u8 {
         let mut events = talk.events().fuse();

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use pollux_protocol::{
-    Decision, FileOperation, FileOperationKind, Measurement, StreamRetryMeasure, ToolCallMeasure,
+    ApprovalMode, Decision, FileOperation, FileOperationKind, Measurement, StreamRetryMeasure,
+    ToolCallMeasure,
 };
 use serde_json::json;
 
@@ -155,14 +156,7 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
             format!("Approval mode switched from {from} to {to}."),
             pairs([("from_mode", json!(from.as_str())), ("to_mode", json!(to.as_str()))]),
         ),
-        Measurement::ModeDuration { mode, duration } => {
-            let duration = duration.as_secs_f64() * 1000.0;
-            LogEvent::new(
-                event::MODE_DURATION,
-                format!("Approval mode {mode} was active for {duration}ms."),
-                pairs([("mode", json!(mode.as_str())), ("duration_ms", json!(duration))]),
-            )
-        }
+        Measurement::ModeDuration { mode, duration } => mode_duration(*mode, *duration),
         Measurement::LoopDetected(found) => loops::detected(found),
         Measurement::LoopDetectionDisabled { prompt_id } => loops::disabled(prompt_id),
         Measurement::LoopCheck { prompt_id, confidence, second_model, second_confidence } => {
@@ -178,6 +172,15 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         | Measurement::ApiError(_)
         | Measurement::InvalidStream { .. } => return None,
     })
+}
+
+fn mode_duration(mode: ApprovalMode, duration: Duration) -> LogEvent {
+    let duration = duration.as_secs_f64() * 1000.0;
+    LogEvent::new(
+        event::MODE_DURATION,
+        format!("Approval mode {mode} was active for {duration}ms."),
+        pairs([("mode", json!(mode.as_str())), ("duration_ms", json!(duration))]),
+    )
 }
 
 fn masked(measurement: &Measurement) -> Option<LogEvent> {

@@ -91,11 +91,6 @@ impl Scheduler<'_> {
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
-                Verdict::Ask if !self.policy.facts.interactive => {
-                    let error = nobody_to_ask(ready.tool.display_name());
-                    self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
-                    return Ok(None);
-                }
                 Verdict::Ask => match self.confirm(&mut ready, is_strict, mode).await {
                     Ok(Asked::Yes) => break,
                     Ok(Asked::Again) => {}
@@ -135,6 +130,9 @@ impl Scheduler<'_> {
         is_strict: bool,
         mode: ApprovalMode,
     ) -> Result<Asked, ToolError> {
+        if !self.policy.facts.interactive {
+            return Err(nobody_to_ask(ready.tool.display_name()));
+        }
         let call_id = ready.queued.call.id.clone();
         // It may look at the world, and ask a model: a stop does not wait for that.
         let look = ready.invocation.confirmation(&call_id);

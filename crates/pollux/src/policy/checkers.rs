@@ -66,7 +66,7 @@ mod tests {
             layer(LayerKind::Workspace, "/evil"),
             layer(LayerKind::System, "/etc/check"),
         );
-        assert_eq!(named(&[project.clone()]), None);
+        assert_eq!(named(std::slice::from_ref(&project)), None);
         assert_eq!(named(&[user.clone(), project.clone()]).as_deref(), Some("/home/me/check"));
         assert_eq!(named(&[user, project, system]).as_deref(), Some("/etc/check"));
     }
