@@ -237,11 +237,16 @@ fn patterns_of_commands_and_of_arguments() {
     }
 }
 
+/// What becomes of a line where nobody can be asked.
+fn alone(policy: &Policy, line: &str, mode: ApprovalMode) -> &'static str {
+    if say(policy, line, mode) == "allow" { "allow" } else { "refused" }
+}
+
 #[test]
-fn headless_what_would_be_asked_is_denied() {
+fn headless_what_would_be_asked_is_refused() {
     let policy = policy(false, &allow("[\"git\"]"));
-    for (line, expected) in [("git log", "allow"), ("git log > x", "deny"), ("ls", "deny")] {
-        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    for (line, expected) in [("git log", "allow"), ("git log > x", "refused"), ("ls", "refused")] {
+        assert_eq!(alone(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }
 
@@ -251,36 +256,36 @@ fn what_speaks_of_a_denied_command_is_not_run_unseen() {
     let rules = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\", \"git tag\"]\ndecision = \"deny\"\npriority = 100\n";
     let held = policy(false, rules);
     for (line, expected) in [
-        ("git -c alias.x='!touch a' x", "deny"),
-        ("git -c alias.x=tag x a", "deny"),
-        ("git config alias.x '!touch a'; git x", "deny"),
-        ("git fetch --upload-pack='touch a;' .", "deny"),
-        ("git difftool -y -x 'touch a;'", "deny"),
-        ("git grep -O'touch a;' x", "deny"),
-        ("GIT_EXTERNAL_DIFF='touch a;' git diff", "deny"),
-        ("x='touch a'; GIT_EXTERNAL_DIFF=\"$x\" git diff", "deny"),
-        ("X='!touch a' git --config-env=alias.x=X x", "deny"),
-        ("export TAR_OPTIONS='--to-command=/bin/touch a'; tar xf x", "deny"),
-        ("tar xf x --to-command='touch a'", "deny"),
-        ("tar xf x --to-command=\"$x\"", "deny"),
-        ("ssh -o ProxyCommand='touch a' h", "deny"),
-        ("split --filter='touch a' words", "deny"),
-        ("awk '{ system($0) }' a", "deny"),
-        ("awk '{ print | \"sh\" }' a", "deny"),
-        ("sed 1e a", "deny"),
-        ("perl -e 'system(\"touch a\")'", "deny"),
+        ("git -c alias.x='!touch a' x", "refused"),
+        ("git -c alias.x=tag x a", "refused"),
+        ("git config alias.x '!touch a'; git x", "refused"),
+        ("git fetch --upload-pack='touch a;' .", "refused"),
+        ("git difftool -y -x 'touch a;'", "refused"),
+        ("git grep -O'touch a;' x", "refused"),
+        ("GIT_EXTERNAL_DIFF='touch a;' git diff", "refused"),
+        ("x='touch a'; GIT_EXTERNAL_DIFF=\"$x\" git diff", "refused"),
+        ("X='!touch a' git --config-env=alias.x=X x", "refused"),
+        ("export TAR_OPTIONS='--to-command=/bin/touch a'; tar xf x", "refused"),
+        ("tar xf x --to-command='touch a'", "refused"),
+        ("tar xf x --to-command=\"$x\"", "refused"),
+        ("ssh -o ProxyCommand='touch a' h", "refused"),
+        ("split --filter='touch a' words", "refused"),
+        ("awk '{ system($0) }' a", "refused"),
+        ("awk '{ print | \"sh\" }' a", "refused"),
+        ("sed 1e a", "refused"),
+        ("perl -e 'system(\"touch a\")'", "refused"),
         ("git -c user.name=a commit -m x", "allow"),
         ("git log \"$x\"", "allow"),
         ("EDITOR=true git rebase --continue", "allow"),
         ("tar xf x -I zstd", "allow"),
         ("awk '/a|b/ && $3 > 5 { print $1 / 2 }' a", "allow"),
         ("awk '{ print > \"b\" }' a", "allow"),
-        ("sed 's/a/b/e.me' a; sed -i s/a/b/ key.pem", "deny"),
+        ("sed 's/a/b/e.me' a; sed -i s/a/b/ key.pem", "refused"),
         ("sed -i s/a/b/ key.pem", "allow"),
         ("python3 -c 'print(1)'", "allow"),
         ("python3 -c 'import touchy'", "allow"),
     ] {
-        assert_eq!(say(&held, line, ApprovalMode::Yolo), expected, "{line}");
+        assert_eq!(alone(&held, line, ApprovalMode::Yolo), expected, "{line}");
     }
     let free = policy(false, "");
     assert_eq!(say(&free, "awk '{ system($0) }' a", ApprovalMode::Yolo), "allow");
@@ -293,16 +298,16 @@ fn code_of_an_allowed_program_is_read() {
     for (line, expected) in [
         ("awk '/a|b/ { print $2 }' a", "allow"),
         ("awk '$3 > 5' a", "allow"),
-        ("awk '{ print > \"b\" }' a", "deny"),
-        ("awk '{ \"date\" | getline }' a", "deny"),
+        ("awk '{ print > \"b\" }' a", "refused"),
+        ("awk '{ \"date\" | getline }' a", "refused"),
         ("sed -n '/a/,/e/p' test.me", "allow"),
         ("sed -i s/a/b/ a", "allow"),
-        ("sed 'w b' a", "deny"),
-        ("sed s/a/b/e a", "deny"),
-        ("sed --expression='1e date' a", "deny"),
+        ("sed 'w b' a", "refused"),
+        ("sed s/a/b/e a", "refused"),
+        ("sed --expression='1e date' a", "refused"),
         ("uniq -c a", "allow"),
-        ("uniq a b", "deny"),
+        ("uniq a b", "refused"),
     ] {
-        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+        assert_eq!(alone(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }

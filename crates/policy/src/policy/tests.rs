@@ -249,6 +249,6 @@ fn a_required_confirmation_holds_in_yolo_too() {
     let args = json!({"command": "ls"});
     assert_eq!(decide(&policy, "run_shell_command", &args, ApprovalMode::Yolo), "ask_user");
     policy.facts.interactive = false;
-    assert_eq!(decide(&policy, "run_shell_command", &args, ApprovalMode::Yolo), "deny");
+    assert_eq!(decide(&policy, "run_shell_command", &args, ApprovalMode::Yolo), "ask_user");
     assert!(policy.declares(Subject::named("run_shell_command"), ApprovalMode::Yolo));
 }

@@ -118,6 +118,7 @@ fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
 fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
     let turn = (0..2000).fold(reply(), |turn, _| turn.text("x".repeat(1 << 10)));
     let stage = Stage::with([turn]);
+    stage.home.settings(&json!({"model": {"disableLoopDetection": true}}));
     // A pipe that stays open, and full.
     let program = stage.redirected("mkfifo full; exec 3<>full; exec \"$0\" \"$@\" > full");
     let running = program.args(["-m", super::stage::MODEL, "-p", "go"]);

@@ -216,7 +216,9 @@ fn a_redirect_without_end_is_left() {
 #[test]
 fn a_line_of_50_megabytes_does_not_end_in_a_panic() {
     let stage = Stage::new();
-    stage.home.settings(&json!({"general": {"maxAttempts": 1}}));
+    stage
+        .home
+        .settings(&json!({"general": {"maxAttempts": 1}, "model": {"disableLoopDetection": true}}));
     stage.server.stream(reply().huge_line(50 << 20));
     let run = stage.prompt("text", "go");
     match run.code {
