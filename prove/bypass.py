@@ -46,6 +46,9 @@ OF_COMMANDS = {
     "GIT_CONFIG_NOSYSTEM": "1",
 }
 DENIAL = "Tool execution denied by policy."
+QUESTION = "requires user confirmation, which is not supported in non-interactive mode."
+# A model whose every call is refused is taken for one that goes round in circles.
+UNGUARDED = {"model": {"disableLoopDetection": True}}
 
 LIBRARY = """
 #include <fcntl.h>
@@ -206,7 +209,7 @@ class Trial:
             (place / name).mkdir(parents=True)
         if setting.policy:
             (place / ".gemini/policies/proof.toml").write_text(setting.policy)
-        (place / ".gemini/settings.json").write_text(json.dumps(setting.settings))
+        (place / ".gemini/settings.json").write_text(json.dumps(UNGUARDED | setting.settings))
         for number, case in enumerate(cases):
             folders.make(self.project / f"{number:04}", case)
 
@@ -248,7 +251,7 @@ def told(contents):
 
 def refused(words):
     """Whether a call was never run: denied, no command line at all, or of a tool that the policy takes away."""
-    return words.startswith(DENIAL) or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
+    return words.startswith(DENIAL) or words.endswith(QUESTION) or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
 
 
 def attack(binary, place, folders, setting, cases):

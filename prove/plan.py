@@ -43,7 +43,8 @@ FILES = {
 }
 
 # Ways to be in plan mode: what is set, the arguments, and turns before it.
-DEFAULTS = {"tools": {"shell": {"enableInteractiveShell": False}}}
+# A model whose every call is refused is taken for one that goes round in circles.
+DEFAULTS = {"tools": {"shell": {"enableInteractiveShell": False}}, "model": {"disableLoopDetection": True}}
 WAYS = {
     "--approval-mode plan": ({}, ("--approval-mode", "plan"), []),
     "the setting": ({"general": {"defaultApprovalMode": "plan"}}, (), []),
