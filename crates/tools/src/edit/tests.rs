@@ -155,7 +155,8 @@ fn repetitive_input_takes_bounded_time() {
     for (text, old) in &cases {
         assert!(find_edit(text, old, "new", false).is_err());
     }
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    // Two seconds of work; without the bounds, hours. A busy machine may take its time.
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
 }
 
 /// The textbook algorithm, to compare with.
