@@ -156,7 +156,7 @@ fn repetitive_input_takes_bounded_time() {
         assert!(find_edit(text, old, "new", false).is_err());
     }
     // Two seconds of work; without the bounds, hours. A busy machine may take its time.
-    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(2), "{:?}", start.elapsed());
 }
 
 /// The textbook algorithm, to compare with.
