@@ -5,6 +5,8 @@ A turn is a `Text` (an answer, in pieces) or `Calls` (what the model wants done)
 - Gemini: `POST …:streamGenerateContent`
 - OpenAI Responses: `POST …/responses`
 - OpenAI Chat Completions: `POST …/chat/completions`
+
+`prompt_tokens` is what the model says the request came to; only Gemini's dialect tells it.
 """
 
 import json
@@ -16,6 +18,7 @@ class Text:
     """An answer, in the pieces in which it streams."""
 
     pieces: tuple[str, ...]
+    prompt_tokens: int = 10
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Calls:
     `("tool", (name, arguments))` for a call word for word."""
 
     calls: tuple[tuple, ...]
+    prompt_tokens: int = 10
 
 
 def declared_tools(body):
@@ -61,7 +65,11 @@ def gemini_events(turn, _number, _tools):
         candidate = {"content": {"role": "model", "parts": parts}, "index": 0}
         if finish:
             candidate["finishReason"] = finish
-        usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+        usage = {
+            "promptTokenCount": turn.prompt_tokens,
+            "candidatesTokenCount": 5,
+            "totalTokenCount": turn.prompt_tokens + 5,
+        }
         return _data({"candidates": [candidate], "usageMetadata": usage})
 
     if isinstance(turn, Text):

@@ -114,7 +114,7 @@ class Memory:
             return
         resident = 0
         for pid in _tree(self._pid):
-            now, highest = _resident(pid)
+            now, highest = resident(pid)
             resident += now
             self.peak = max(self.peak, highest)
         self.peak = max(self.peak, resident)
@@ -146,7 +146,7 @@ def _tree(root):
     return found
 
 
-def _resident(pid):
+def resident(pid):
     """Resident memory now and at its highest, in bytes; 0 for a process that has ended."""
     try:
         fields = dict(
@@ -159,3 +159,12 @@ def _resident(pid):
         return 0, 0
     now, highest = (int(fields.get(name, "0 kB").split()[0]) for name in ("VmRSS", "VmHWM"))
     return now * 1024, highest * 1024
+
+
+def written(pid):
+    """Bytes that a process has sent to the device, or is about to; 0 for one that has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("write_bytes")), 0)

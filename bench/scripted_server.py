@@ -1,7 +1,7 @@
 """A scripted model server on loopback.
 
-A script is a list of turns, see `dialects`; each request for a turn takes the next one. The path of
-the request tells the dialect.
+A script is a list of turns, see `dialects`; each request for a turn takes the next one. A turn may be a
+function that makes it from the request. The path of the request tells the dialect.
 
 The server keeps, for each turn, when the request's head came, when its last byte came, when the
 reply began to be sent, and how large the request was. Times are `time.perf_counter` seconds.
@@ -31,10 +31,11 @@ class Exchange:
 @dataclass
 class ScriptedServer:
     """Serves one script. `keep_requests` keeps the bodies; `on_request` is called with the number of
-    each turn before its reply is sent."""
+    each turn before its reply is sent. `side_text` answers what is asked beside the conversation."""
 
     script: list
     keep_requests: bool = False
+    side_text: str = "{}"
     on_request: object = None
     exchanges: list = field(default_factory=list)
 
@@ -99,7 +100,7 @@ class ScriptedServer:
         path = path.partition("?")[0]
         dialect = _dialect(method, path)
         if dialect is None:
-            connection.sendall(_side_reply(path))
+            connection.sendall(_side_reply(path, self.side_text))
         elif path.endswith("/chat/completions") and b'"tools"' not in body:
             # A side question, such as a title for the conversation.
             connection.sendall(
@@ -119,6 +120,8 @@ class ScriptedServer:
         if self.on_request:
             self.on_request(number)
         turn = self.script[min(number, len(self.script) - 1)]
+        if callable(turn):
+            turn = turn(exchange)
         reply = _stream(list(dialect(turn, number, self._tools)))
         # Before, not after: a fast program answers before this thread runs again.
         exchange.sent = time.perf_counter()
@@ -165,9 +168,9 @@ def _dialect(method, path):
     return None
 
 
-def _side_reply(path):
+def _side_reply(path, text):
     if ":generateContent" in path:
-        content = {"role": "model", "parts": [{"text": "{}"}]}
+        content = {"role": "model", "parts": [{"text": text}]}
         body = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
     elif ":countTokens" in path:
         body = {"totalTokens": 1}

@@ -1,16 +1,19 @@
-//! `cargo xtask bench`: Pollux measured beside its peers. The measuring is in `bench/`.
+//! `cargo xtask bench`: Pollux measured beside its peers, and alone over a long session. The measuring is in `bench/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::process;
 
 /// What `cargo xtask bench` is told.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    kind: Option<Kind>,
     /// Fewer runs and shorter sessions; bench/RESULTS.md stays as it is
     #[arg(long)]
     quick: bool,
@@ -25,6 +28,17 @@ pub(crate) struct Options {
     profile: Option<Phase>,
 }
 
+/// What is measured instead of the comparison with the peers.
+#[derive(Subcommand)]
+enum Kind {
+    /// One session of many turns: memory and the cost of a turn as it ages, drawn in bench/soak.png
+    Soak {
+        /// Turns of the session; with fewer than 10,000 bench/soak.png stays as it is
+        #[arg(long, default_value_t = 10_000, value_name = "N")]
+        turns: u32,
+    },
+}
+
 /// A phase that can be looked at closely.
 #[derive(Clone, Copy, ValueEnum)]
 enum Phase {
@@ -35,9 +49,10 @@ enum Phase {
 /// Builds the release and measures it.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     let release = process::release_build(root)?;
-    process::run(match options.profile {
-        Some(Phase::Start) => profile(root, &release),
-        None => comparison(root, &release, options),
+    process::run(match (&options.kind, options.profile) {
+        (Some(Kind::Soak { turns }), _) => soak(root, &release, *turns)?,
+        (None, Some(Phase::Start)) => profile(root, &release),
+        (None, None) => comparison(root, &release, options),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -59,6 +74,29 @@ fn comparison(root: &Path, release: &process::Release, options: &Options) -> Com
     command
 }
 
+fn soak(root: &Path, release: &process::Release, turns: u32) -> Result<Command> {
+    let mut command = Command::new(drawing_python(root, release)?);
+    command.arg(root.join("bench/soak.py")).current_dir(root).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.arg("--binary").arg(&release.pollux).args(["--turns", &turns.to_string()]);
+    if turns < 10_000 {
+        command.arg("--png").arg(release.target.join("bench/soak.png"));
+    }
+    Ok(command)
+}
+
+/// A Python that can draw, with what is in bench/requirements.txt; made on the first use.
+fn drawing_python(root: &Path, release: &process::Release) -> Result<PathBuf> {
+    let environment = release.target.join("bench/python");
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv"]).arg(&environment);
+    process::run(make)?;
+    let mut install = Command::new(environment.join("bin/pip"));
+    install.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+    install.arg(root.join("bench/requirements.txt"));
+    process::run(install)?;
+    Ok(environment.join("bin/python"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,8 +104,13 @@ mod tests {
     #[test]
     fn the_options_reach_the_measuring_program() {
         let release = process::Release { pollux: "p".into(), target: "t".into() };
-        let options =
-            Options { quick: true, no_peers: false, only: Some("start".to_owned()), profile: None };
+        let options = Options {
+            kind: None,
+            quick: true,
+            no_peers: false,
+            only: Some("start".to_owned()),
+            profile: None,
+        };
         let command = comparison(Path::new("/repository"), &release, &options);
         let words: Vec<_> = command.get_args().collect();
         let expected = [

@@ -1,0 +1,229 @@
+"""One conversation of many thousand turns: does a turn cost more as the session ages, does memory grow?
+Started by `cargo xtask bench soak`; writes the curve as `bench/soak.png`.
+
+Each turn reads a file, or runs a command, with 100 kB of output. The scripted model counts tokens as a
+real one does, so that the conversation is compressed whenever it has grown so far. At each request
+three things are noted: the memory of the process, the time since the reply before, and the size of the
+request.
+
+Linux, because memory is read from /proc. matplotlib draws the curve.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import matplotlib
+
+matplotlib.use("Agg")
+import programs
+import sampling
+from dialects import Calls, Text
+from matplotlib import pyplot
+from scripted_server import ScriptedServer
+
+HERE = Path(__file__).resolve().parent
+MEGABYTE = 1_000_000
+OUTPUT = 100_000
+FILES = 50
+LINE = 64
+
+# What must hold: megabytes at most, and how much the last fifth may exceed the second one.
+MEMORY_LIMIT = 150
+GROWTH_LIMIT = 1.2
+TURN_LIMIT = 1.3
+
+SNAPSHOT = """<state_snapshot>
+<overall_goal>Go through all files and logs, one after the other.</overall_goal>
+<active_constraints>None.</active_constraints>
+<key_knowledge>The project holds text files and a log.</key_knowledge>
+<artifact_trail>Files were read and the log was listed; nothing was changed.</artifact_trail>
+<file_system_state>As it was at the beginning.</file_system_state>
+<recent_actions>The next file was read.</recent_actions>
+<task_state>Go on with the next file.</task_state>
+</state_snapshot>"""
+
+
+class Script:
+    """Turn after turn without an end in sight, and then an answer. Nothing is ever asked for twice."""
+
+    def __init__(self, turns):
+        self.turns = turns
+
+    def __len__(self):
+        return self.turns + 1
+
+    def __getitem__(self, number):
+        return partial(self._turn, number)
+
+    def _turn(self, number, exchange):
+        tokens = exchange.size // 4
+        if number == self.turns:
+            return Text(("Done.",), tokens)
+        return Calls((_call(number),), tokens)
+
+
+def _call(number):
+    if number % 2:
+        return "shell", f"tail -c +{number * LINE + 1} log.txt | head -c {OUTPUT}"
+    start = number // (2 * FILES) + 1
+    arguments = {
+        "file_path": f"part{number // 2 % FILES}.txt",
+        "start_line": start,
+        "end_line": start + OUTPUT // LINE - 1,
+    }
+    return "tool", ("read_file", arguments)
+
+
+def fill(project, turns):
+    """A log and files with lines that are all different, long enough for every turn."""
+    reach = OUTPUT // LINE + turns // (2 * FILES) + 2
+    for number in range(FILES):
+        _write(project / f"part{number}.txt", number * 1_000_000, reach)
+    _write(project / "log.txt", 900_000_000, turns + OUTPUT // LINE + 2)
+
+
+def _write(path, first, count):
+    with path.open("w") as file:
+        for number in range(first, first + count):
+            file.write(f"{number:012} {number * 2654435761 % 10**16:016}".ljust(LINE - 1, ".") + "\n")
+
+
+@dataclass
+class Curve:
+    """What was noted at each request."""
+
+    memory: list = field(default_factory=list)
+    size: list = field(default_factory=list)
+    gap: list = field(default_factory=list)
+
+    def part(self, values, fifth):
+        """One fifth of the session, counted from 0. The first turn has no reply before it."""
+        length = len(values) // 5
+        return values[max(1, fifth * length) : (fifth + 1) * length]
+
+
+class Process:
+    """Stands where a sampler would: looks only when a request comes, so that it disturbs nothing."""
+
+    def __init__(self):
+        self.pid, self.written = 0, 0
+
+    def watch(self, pid):
+        self.pid = pid
+        return self
+
+    def end(self):
+        return 0
+
+
+def soak(binary, turns, work):
+    """Runs the session; its curve and what it wrote, in bytes."""
+    home, project = work / "home", work / "project"
+    project.mkdir(parents=True)
+    fill(project, turns)
+    program = programs.Program("pollux", binary, (binary,), True)
+    curve, process = Curve(), Process()
+
+    def look(number):
+        curve.memory.append(sampling.resident(process.pid)[0] / MEGABYTE)
+        process.written = sampling.written(process.pid)
+        if number % 500 == 0:
+            print(f"  turn {number:,}: {curve.memory[-1]:.1f} MB", flush=True)
+
+    with ScriptedServer(Script(turns), on_request=look, side_text=SNAPSHOT) as server:
+        program.prepare(home, server.port)
+        settings = home / ".gemini" / "settings.json"
+        settings.write_text(
+            json.dumps(
+                programs.GEMINI_SETTINGS
+                | {"model": {"maxSessionTurns": turns + 10, "disableLoopDetection": True}}
+            )
+        )
+        cost = sampling.run(
+            program.arguments(),
+            project,
+            program.environment(home, server.port, os.environ["PATH"]),
+            sample=True,
+            sampler=process,
+            limit=max(120, turns),
+        )
+        exchanges = server.exchanges
+    if cost.code != 0 or len(exchanges) != turns + 1:
+        words = cost.errors.decode(errors="replace").strip()[-500:]
+        raise SystemExit(f"soak: exit code {cost.code} after {len(exchanges)} requests: {words}")
+    curve.size = [exchange.size / MEGABYTE for exchange in exchanges]
+    curve.gap = [0.0] + [
+        (after.head - before.sent) * 1000
+        for before, after in zip(exchanges, exchanges[1:], strict=False)
+    ]
+    return curve, cost, process.written
+
+
+def judge(curve):
+    """The figures, each with whether it is as it must be."""
+    # Every other turn runs a command, which costs its process.
+    reads, commands = curve.gap[1::2], curve.gap[2::2]
+    rows = [("peak memory", max(curve.memory), "MB", MEMORY_LIMIT)]
+    for what, values, take, limit in (
+        ("memory, peak of the last fifth against the second", curve.memory, max, GROWTH_LIMIT),
+        ("a turn that reads, last fifth against the second", reads, median, TURN_LIMIT),
+        ("a turn with a command, last fifth against the second", commands, median, TURN_LIMIT),
+    ):
+        early, late = take(curve.part(values, 1)), take(curve.part(values, 4))
+        rows.append((what, late / early, "times", limit))
+    return rows
+
+
+def draw(curve, path):
+    """Memory, time and size over the turns, one below the other."""
+    turns = range(len(curve.memory))
+    figure, axes = pyplot.subplots(3, 1, sharex=True, figsize=(9, 7), dpi=110)
+    for axis, values, title in (
+        (axes[0], curve.memory, "resident memory, MB"),
+        (axes[1], curve.gap, "reply to next request, ms"),
+        (axes[2], curve.size, "request, MB"),
+    ):
+        axis.plot(turns, values[: len(turns)], ".", markersize=1.5)
+        axis.set_ylabel(title)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylim(bottom=0)
+    axes[1].set_ylim(0, 3 * sorted(curve.gap)[len(curve.gap) * 95 // 100])
+    axes[2].set_xlabel("turn")
+    figure.suptitle(f"One session of {len(turns) - 1:,} turns with {OUTPUT // 1000} kB of output each")
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def main():
+    if not sys.platform.startswith("linux"):
+        raise SystemExit("soak: memory is read from /proc, so this runs on Linux only")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
+    parser.add_argument("--turns", type=int, default=10_000, help="turns of the session")
+    parser.add_argument("--png", type=Path, default=HERE / "soak.png", help="where the curve goes")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pollux-soak-") as work:
+        curve, cost, written = soak(options.binary.resolve(), options.turns, Path(work))
+    draw(curve, options.png)
+    good = True
+    for what, value, unit, limit in judge(curve):
+        good &= value <= limit
+        print(f"{what}: {value:.2f} {unit} (at most {limit}{'' if value <= limit else ', MISSED'})")
+    shrunk = sum(after < before / 2 for before, after in zip(curve.size, curve.size[1:], strict=False))
+    print(
+        f"{options.turns:,} turns, {options.turns * OUTPUT / 1e9:.2f} GB of output, {cost.wall:.0f} s, "
+        f"{cost.cpu:.0f} s of processor time with the commands' own, {written / 1e9:.2f} GB written, "
+        f"compressed {shrunk} times"
+    )
+    raise SystemExit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
