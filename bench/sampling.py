@@ -112,12 +112,12 @@ class Memory:
         """Looks once, now."""
         if self._pid is None:
             return
-        resident = 0
+        whole = 0
         for pid in _tree(self._pid):
             now, highest = resident(pid)
-            resident += now
+            whole += now
             self.peak = max(self.peak, highest)
-        self.peak = max(self.peak, resident)
+        self.peak = max(self.peak, whole)
 
     def _look_on(self):
         begin = time.perf_counter()
