@@ -53,13 +53,10 @@ pub fn declarations(declarations: &[Declaration]) -> f64 {
 fn part_within(part: &Part, depth: u32) -> f64 {
     match &part.body {
         Body::Text(words) => text(words),
-        Body::Inline(blob) => media(&blob.mime_type, || blob.data.len()),
-        Body::File(file) => {
-            media(file.mime_type.as_deref().unwrap_or_default(), || file.file_uri.len())
-        }
+        Body::Inline(blob) => media(part, Some(&blob.mime_type)),
+        Body::File(file) => media(part, file.mime_type.as_deref()),
         Body::Response(answer) => response(answer, depth),
-        Body::Call(call) => (call.name.len() + json_length(&call.args)) as f64 / 4.0,
-        Body::Other(keys) => json_length(keys) as f64 / 4.0,
+        Body::Call(_) | Body::Other(_) => json_length(part) as f64 / 4.0,
     }
 }
 
@@ -70,22 +67,22 @@ fn response(response: &FunctionResponse, depth: u32) -> f64 {
     own + nested.into_iter().flatten().sum::<f64>()
 }
 
-fn media(mime_type: &str, length: impl Fn() -> usize) -> f64 {
-    if mime_type.starts_with("image/") {
-        IMAGE
-    } else if mime_type == "application/pdf" {
-        DOCUMENT
-    } else {
-        length() as f64 / 4.0
+fn media(part: &Part, mime_type: Option<&str>) -> f64 {
+    match mime_type {
+        Some(image) if image.starts_with("image/") => IMAGE,
+        Some("application/pdf") => DOCUMENT,
+        _ => json_length(part) as f64 / 4.0,
     }
 }
 
-/// How long the JSON of a value is, in bytes, without writing it down.
+/// How long the JSON of a value is, in UTF-16 units, without writing it down.
 fn json_length(value: &impl Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
+            // The bytes that begin a character, and those that begin one of two units.
+            self.0 += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+            self.0 += bytes.iter().filter(|byte| **byte >= 0xF0).count();
             Ok(bytes.len())
         }
         fn flush(&mut self) -> std::io::Result<()> {
@@ -114,10 +111,14 @@ mod tests {
             Part::inline("image/png", "AAAA"),
             Part::thought("never sent"),
             Part::output("id", "glob", "12345"),
+            Part::output("id", "glob", "世🦀"),
+            Part::inline("audio/mp3", "AAAA"),
             Part::call("id", "glob", json!({})),
         ];
-        // `{"output":"12345"}` is 18 bytes.
-        let expected = IMAGE + f64::from(4 + 18) / 4.0 + f64::from(4 + 2) / 4.0;
+        let call = r#"{"functionCall":{"id":"id","name":"glob","args":{}}}"#.len();
+        let sound = r#"{"inlineData":{"mimeType":"audio/mp3","data":"AAAA"}}"#.len();
+        // `{"output":"12345"}` has 18 units; a crab has two.
+        let expected = IMAGE + ((4 + 18) + (4 + 13 + 3) + sound + call) as f64 / 4.0;
         assert!((content(&Content::user(parts)) - expected).abs() < 1e-9);
     }
 }
