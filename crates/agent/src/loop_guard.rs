@@ -9,6 +9,7 @@
 mod calls;
 mod chant;
 mod judge;
+mod refrain;
 
 pub(crate) use calls::CallTrail;
 pub(crate) use chant::Chant;
@@ -68,5 +69,7 @@ pub(crate) fn nudge(details: &str) -> String {
     )
 }
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,10 @@ use super::Finding;
 const REPEATS: usize = 5;
 /// The longest round of calls that is recognised.
 const LONGEST_ROUND: usize = 5;
-/// Turns in a row in which every call failed.
+/// Turns in a row in which every call failed, or gave what it had given shortly before.
 const FRUITLESS_TURNS: usize = 10;
+/// How many of them must have failed: who only reads again what was read has a round of calls to be known by.
+const FAILURES: usize = 4;
 /// Characters of a tool's name in words about it.
 const SHOWN_NAME: usize = 64;
 
@@ -20,7 +22,9 @@ const SHOWN_NAME: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct CallTrail {
     steps: VecDeque<Step>,
+    /// Turns in a row that brought nothing, and in how many of them a call failed.
     fruitless: usize,
+    failing: usize,
 }
 
 /// A call and what it gave, as far as two of them can be told apart.
@@ -37,19 +41,36 @@ impl CallTrail {
         &mut self,
         finished: impl IntoIterator<Item = &'a FinishedCall>,
     ) -> Option<Finding> {
-        let (mut calls, mut failed) = (0, 0);
+        let (mut calls, mut failed, mut barren) = (0, 0, 0);
         let mut found = None;
         for one in finished {
+            let step = Step::of(one);
+            let fails = one.status == CallStatus::Error;
             calls += 1;
-            failed += usize::from(one.status == CallStatus::Error);
+            failed += usize::from(fails);
+            barren += usize::from(fails || self.steps.contains(&step));
             if self.steps.len() == REPEATS * LONGEST_ROUND {
                 self.steps.pop_front();
             }
-            self.steps.push_back(Step::of(one));
+            self.steps.push_back(step);
             found = found.or_else(|| self.round());
         }
-        self.fruitless = if calls > 0 && calls == failed { self.fruitless + 1 } else { 0 };
-        found.or_else(|| (self.fruitless >= FRUITLESS_TURNS).then(fruitless))
+        if calls == barren {
+            self.fruitless += usize::from(calls > 0);
+            self.failing += usize::from(failed > 0);
+        } else {
+            (self.fruitless, self.failing) = (0, 0);
+        }
+        let is_stuck = self.fruitless >= FRUITLESS_TURNS && self.failing >= FAILURES;
+        found.or_else(|| is_stuck.then(|| self.fruitless()))
+    }
+
+    fn fruitless(&self) -> Finding {
+        let details = format!(
+            "Every call of the last {} turns failed or gave what was known already.",
+            self.fruitless
+        );
+        Finding { kind: LoopKind::Calls, details }
     }
 
     /// The shortest round that the last steps repeat.
@@ -78,11 +99,6 @@ impl CallTrail {
         (start + length..self.steps.len())
             .all(|place| self.steps[place] == self.steps[place - length])
     }
-}
-
-fn fruitless() -> Finding {
-    let details = format!("Every call of the last {FRUITLESS_TURNS} turns failed.");
-    Finding { kind: LoopKind::Calls, details }
 }
 
 impl Step {

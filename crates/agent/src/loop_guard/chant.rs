@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use pollux_protocol::LoopKind;
 
 use super::Finding;
+use super::refrain::Refrain;
 
 /// Characters of the piece that must come back.
 const PIECE: usize = 50;
@@ -30,7 +31,7 @@ const LEADING: u64 = {
 };
 
 /// Listens to an answer. Code, tables, lists, headings, quotations and dividers repeat themselves honestly: they are not
-/// listened to, and what follows them starts anew.
+/// listened to, and what follows them starts anew; only what no list and no code says so often, the [`Refrain`], ends them.
 #[derive(Debug, Default)]
 pub(crate) struct Chant {
     /// The last characters that were listened to.
@@ -43,6 +44,7 @@ pub(crate) struct Chant {
     places: HashMap<u64, Places>,
     line: Line,
     in_code: bool,
+    refrain: Refrain,
 }
 
 /// Where one piece was. Most are there once: that costs no allocation.
@@ -70,6 +72,9 @@ impl Chant {
     }
 
     fn letter(&mut self, letter: char) -> Option<Finding> {
+        if let Some(finding) = self.refrain.letter(letter) {
+            return Some(finding);
+        }
         if letter == '\n' {
             let line = std::mem::take(&mut self.line);
             self.in_code ^= line.is_fence();
