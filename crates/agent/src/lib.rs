@@ -13,12 +13,14 @@ pub mod compression;
 mod conseca;
 mod context;
 mod emitter;
+mod fill;
 mod handle;
 mod hook_events;
 mod instruction;
 mod loop_guard;
 mod masking;
 mod memory;
+mod next_speaker;
 mod prompt;
 mod response;
 mod scheduler;
@@ -37,6 +39,7 @@ pub use emitter::Emitter;
 pub use handle::{Handle, Wishes, spawn};
 pub use masking::MaskingOptions;
 pub use memory::SharedMemory;
+pub use next_speaker::NextSpeakerOptions;
 pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
 };

@@ -9,21 +9,23 @@ use futures::future::{BoxFuture, Shared};
 use pollux_hooks::Hooks;
 use pollux_policy::{CheckerPrograms, Policy};
 use pollux_protocol::{
-    Adjustments, Call, CallId, CancellationToken, Choice, Directive, EntryId, Event, FinishedCall,
-    History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole, Models, Operator,
-    Part, PromptOutcome, Record, Request, Severity, SharedMode, TurnLimit,
+    Adjustments, Call, CallId, CancellationToken, Choice, Directive, Event, FinishReason,
+    FinishedCall, History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole,
+    Models, Operator, Part, PromptOutcome, Record, Request, Severity, SharedMode, TurnLimit,
 };
 
 use crate::beside::{Conversation, WatchedModels};
 use crate::chat::{Chat, Interference};
 use crate::conseca::Conseca;
-use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
+use crate::context::SessionContext;
 use crate::emitter::Emitter;
+use crate::fill::Fill;
 use crate::hook_events::HookEvents;
 use crate::instruction::Instruction;
 use crate::loop_guard::{Finding, LoopGuard};
 use crate::masking::{Masking, MaskingOptions};
 use crate::memory::SharedMemory;
+use crate::next_speaker::NextSpeakerOptions;
 use crate::prompt::PromptInputs;
 use crate::scheduler::{Batch, CallInputs, Grants, Scheduler};
 use crate::steering::Steering;
@@ -34,6 +36,9 @@ mod choice;
 mod guarded;
 mod hooked;
 mod mode;
+mod overflow;
+mod speaker;
+mod words;
 
 /// Marks an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
@@ -84,6 +89,8 @@ pub struct SessionParts {
     pub masking: MaskingOptions,
     /// Loops are looked for.
     pub loop_detection: bool,
+    /// Whether the model goes on by itself when it only paused.
+    pub next_speaker: NextSpeakerOptions,
     /// The user's programs.
     pub hooks: Hooks,
     /// Makes ids for new entries.
@@ -100,6 +107,9 @@ pub struct Session {
     told_model: Option<String>,
     /// Tokens of the last request and its answer.
     last_tokens: u64,
+    fill: Fill,
+    /// Why the last answer ended.
+    finish: Option<FinishReason>,
     pub(crate) steering: Arc<Steering>,
     pub(crate) inputs: Arc<CallInputs>,
     grants: Grants,
@@ -155,6 +165,8 @@ impl Session {
             instruction,
             told_model: None,
             last_tokens: 0,
+            fill: Fill::default(),
+            finish: None,
             steering: Arc::default(),
             inputs: Arc::default(),
             grants: Grants::default(),
@@ -262,6 +274,9 @@ impl Session {
                     self.say(words, None).await?;
                     continue;
                 }
+                if self.goes_on_alone(prompt_id, cancel).await? {
+                    continue;
+                }
                 let Some(more) = self.after_agent(&prompt, goes_on, cancel).await? else {
                     let stopped = cancel.is_cancelled();
                     return Ok(if stopped {
@@ -320,26 +335,6 @@ impl Session {
         self.say(parts, display).await
     }
 
-    /// A conversation begins with the context of this place.
-    async fn open_context(&mut self) -> Result<(), End> {
-        let id = EntryId::new(CONTEXT_ENTRY_ID);
-        // An imported conversation comes without it.
-        if !self.parts.history.entries().iter().any(|entry| *entry.id() == id) {
-            let context = vec![Part::text((self.parts.context)().render())];
-            self.record(Record::Context { id: id.clone(), parts: context.clone() }).await?;
-            self.parts.history.push_user(id, context);
-        }
-        Ok(())
-    }
-
-    /// The person says something: first in the log, then in the conversation.
-    async fn say(&mut self, parts: Vec<Part>, display: Option<String>) -> Result<(), End> {
-        let id = self.new_id();
-        self.record(Record::User { id: id.clone(), parts: parts.clone(), display }).await?;
-        self.parts.history.push_user(id, parts);
-        Ok(())
-    }
-
     /// One request and its answer.
     async fn ask(
         &mut self,
@@ -350,6 +345,7 @@ impl Session {
         if let Some(masked) = self.masking.apply(&mut self.parts.history).await {
             self.parts.emitter.measure(masked).await;
         }
+        self.check_room(choice, cancel).await?;
         let request = self.request(prompt_id, choice)?;
         let copied = self.instruction.copy_to(self.parts.prompt_copy.as_deref()).await;
         copied.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
@@ -469,14 +465,6 @@ impl Session {
         self.record(Record::Responses { id: id.clone(), parts: parts.clone() }).await?;
         self.parts.history.push_responses(id, parts);
         Ok(())
-    }
-
-    async fn record(&self, record: Record) -> Result<(), End> {
-        Ok(self.parts.emitter.record(record).await?)
-    }
-
-    fn new_id(&self) -> EntryId {
-        EntryId::new((self.parts.new_id)())
     }
 
     /// Tells programs that the session ends, and its figures.

@@ -49,7 +49,8 @@ pub fn limits(name: &str) -> Limits {
     let context = if name.starts_with("gemma-4") { GEMMA_CONTEXT } else { CONTEXT };
     // Only the first generation 3 models are known to take media there; `gemini-3.1-…` is not one.
     let media_in_responses = name.starts_with("gemini-3-");
-    Limits { context, media_in_responses, web_search: true, reads_urls: true }
+    let vendor = Limits { web_search: true, reads_urls: true, ..Limits::default() };
+    Limits { context, media_in_responses, ..vendor }
 }
 
 /// The prompt family: `modern` for generation 3 and for models that are no Gemini, else `legacy`.

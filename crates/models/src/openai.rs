@@ -85,7 +85,7 @@ impl ChatModel {
     pub(crate) fn limits(&self) -> Limits {
         let served = self.service.server.as_ref().and_then(|server| server.context(&self.name));
         let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        Limits { context, ..Limits::default() }
+        Limits { context, tells_overflow: true, ..Limits::default() }
     }
 
     fn shape(&self, emulated: bool) -> Shape {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_agent::{
-    Chat, Commands, Emitter, Handle, MaskingOptions, Session, SessionContext, SessionParts,
-    SharedToolset, StreamRetries, Toolset, WatchedModels,
+    Chat, Commands, Emitter, Handle, MaskingOptions, NextSpeakerOptions, Session, SessionContext,
+    SessionParts, SharedToolset, StreamRetries, Toolset, WatchedModels,
 };
 use pollux_config::context;
 use pollux_config::{Environment, names as variables};
@@ -180,6 +180,7 @@ impl Setup {
             prompt_copy: wishes.copy,
             max_turns: settings.model.max_session_turns,
             loop_detection: !settings.model.loop_detection_disabled,
+            next_speaker: self.next_speaker(),
             masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.into_context(memory),
@@ -194,6 +195,15 @@ impl Setup {
         StreamRetries {
             attempts: attempts.min(StreamRetries::default().attempts),
             base: retry_base(&self.loaded.environment),
+        }
+    }
+
+    /// Whether the model goes on by itself when it only paused.
+    fn next_speaker(&self) -> NextSpeakerOptions {
+        let settings = &self.loaded.settings;
+        NextSpeakerOptions {
+            asks_model: !settings.model.skip_next_speaker_check,
+            plain_cases: settings.boolean("pollux.continueUnfinished"),
         }
     }
 

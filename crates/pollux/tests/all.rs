@@ -30,6 +30,8 @@ mod suite {
     mod masking;
     mod memory;
     mod network;
+    mod next_speaker;
+    mod overflow;
     mod policy;
     mod prompt;
     mod resume;

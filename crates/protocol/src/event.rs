@@ -105,6 +105,13 @@ pub enum Event {
         /// Who chose.
         reason: String,
     },
+    /// What is new in the conversation has more tokens than the model has room for: it is not sent.
+    ContextWillOverflow {
+        /// Tokens of what is new, estimated.
+        estimated: u64,
+        /// Tokens that the model has room for.
+        remaining: u64,
+    },
     /// More of the answer.
     Text(String),
     /// A thought.

@@ -66,7 +66,8 @@ pub use side::SideModels;
 pub use telemetry::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure,
     ConsecaVerdictMeasure, FileOperation, FileOperationKind, HookCallMeasure, LoopKind,
-    LoopMeasure, Measurement, StreamRetryMeasure, ToolCallMeasure, WebFetchFallback,
+    LoopMeasure, Measurement, NextSpeakerMeasure, Speaker, StreamRetryMeasure, ToolCallMeasure,
+    WebFetchFallback,
 };
 pub use tool::{
     Args, AwaitedInput, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation,

@@ -389,6 +389,8 @@ pub struct Limits {
     pub media_in_responses: bool,
     /// Its vendor searches the web when a side call asks for it (`web-search`).
     pub web_search: bool,
+    /// Who answers for it tells by itself when a request is too long: nobody needs to estimate before.
+    pub tells_overflow: bool,
     /// Its vendor reads the addresses in a side call itself (`web-fetch`).
     pub reads_urls: bool,
 }

@@ -98,6 +98,11 @@ pub enum Record {
         /// Function responses in completed order, then siblings; a steering text may come first.
         parts: Vec<Part>,
     },
+    /// What was said from this entry on is no part of the conversation any more.
+    Rewound {
+        /// The first entry that is gone.
+        to: EntryId,
+    },
     /// A notice that people saw.
     Notice {
         /// How grave.

@@ -222,6 +222,36 @@ impl LoopKind {
     }
 }
 
+/// Who speaks next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person: the model is done, or asks something.
+    User,
+    /// The model: it only paused.
+    Model,
+}
+
+impl Speaker {
+    /// The word of telemetry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// Who speaks after an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextSpeakerMeasure {
+    /// The prompt.
+    pub prompt_id: String,
+    /// Why the answer ended.
+    pub finish_reason: Option<String>,
+    /// Who was decided for; none when nobody could tell.
+    pub next: Option<Speaker>,
+}
+
 /// The model goes round in circles.
 #[derive(Debug, Clone)]
 pub struct LoopMeasure {
@@ -380,6 +410,8 @@ pub enum Measurement {
         /// How sure it is; none when it was not asked.
         second_confidence: Option<f64>,
     },
+    /// It was decided who speaks after an answer.
+    NextSpeaker(NextSpeakerMeasure),
     /// A conversation has ended.
     ConversationFinished {
         /// The mode.

@@ -85,6 +85,10 @@ impl Encoder {
                 };
                 Ok(vec![line(&message)?, updated(now)?])
             }
+            Record::Rewound { to } => {
+                self.turn = None;
+                Ok(vec![line(&json!({ "$rewindTo": to.as_str() }))?, updated(now)?])
+            }
             Record::PromptEnded { prompt_id } => {
                 own("promptEnded", &json!({ "promptId": prompt_id }))
             }

@@ -162,6 +162,7 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         Measurement::LoopCheck { prompt_id, confidence, second_model, second_confidence } => {
             loops::checked(prompt_id, *confidence, second_model, *second_confidence)
         }
+        Measurement::NextSpeaker(found) => loops::next_speaker(found),
         Measurement::ConversationFinished { mode, turns } => LogEvent::new(
             event::CONVERSATION_FINISHED,
             "Conversation finished.",

@@ -30,6 +30,7 @@ pub(crate) mod event {
     pub(crate) const LOOP_DETECTED: &str = "loop_detected";
     pub(crate) const LOOP_DETECTION_DISABLED: &str = "loop_detection_disabled";
     pub(crate) const LOOP_CHECK: &str = "gemini_cli.llm_loop_check";
+    pub(crate) const NEXT_SPEAKER: &str = "gemini_cli.next_speaker_check";
     pub(crate) const MODE_SWITCH: &str = "gemini_cli.plan.approval_mode_switch";
     pub(crate) const MODE_DURATION: &str = "gemini_cli.plan.approval_mode_duration";
 }

@@ -30,8 +30,10 @@ impl Session {
         let Answer { turn, model, .. } = answer;
         if let Some(usage) = turn.usage {
             self.last_tokens = usage.total;
+            self.fill.counted(&self.parts.history, usage.prompt);
         }
         self.answers.extend(Some(turn.text()).filter(|words| !words.is_empty()));
+        self.finish = turn.finish;
         let calls = turn.calls.clone();
         let stored = self.store_answer(&id, turn.parts);
         let message = MessageRecord {

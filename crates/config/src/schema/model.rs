@@ -15,7 +15,7 @@ pub(super) static TABLE: &[Setting] = &[
     unset("model.summarizeToolOutput", Kind::Map(&Kind::Record(&records::SUMMARY)), "Tools whose long output is summarised, with their budget.").idle(),
     fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed.").restart().idle(),
     boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
-    boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is.").idle(),
+    boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is."),
 
     // The built-in tables live with the models; files add to them.
     unset("modelConfigs.aliases", Kind::OBJECT, "Named model configurations, merged into the built-in ones."),

@@ -42,8 +42,13 @@ fn a_name_tells_limits_family_and_signatures() {
         ("my-model", 1_048_576, false, "modern", true),
         ("gemini-1.5-pro", 1_048_576, false, "legacy", false),
     ] {
-        let expected =
-            Limits { context, media_in_responses: media, web_search: true, reads_urls: true };
+        let expected = Limits {
+            context,
+            media_in_responses: media,
+            web_search: true,
+            reads_urls: true,
+            tells_overflow: false,
+        };
         assert_eq!(limits(name), expected, "{name}");
         assert_eq!(family(name), family_name, "{name}");
         assert_eq!(wants_signatures(name), signatures, "{name}");

@@ -1,6 +1,6 @@
-//! Loops that were found.
+//! Loops that were found, and work that only paused.
 
-use pollux_protocol::LoopMeasure;
+use pollux_protocol::{LoopMeasure, NextSpeakerMeasure, Speaker};
 use serde_json::json;
 
 use super::LogEvent;
@@ -47,6 +47,19 @@ pub(super) fn checked(
             ("flash_confidence", json!(confidence)),
             ("main_model", json!(second_model)),
             ("main_model_confidence", json!(second)),
+        ]),
+    )
+}
+
+pub(super) fn next_speaker(found: &NextSpeakerMeasure) -> LogEvent {
+    let result = found.next.map_or("", Speaker::as_str);
+    LogEvent::new(
+        event::NEXT_SPEAKER,
+        "Next speaker check.",
+        pairs([
+            ("prompt_id", json!(found.prompt_id)),
+            ("finish_reason", json!(found.finish_reason.as_deref().unwrap_or_default())),
+            ("result", json!(result)),
         ]),
     )
 }

@@ -1,0 +1,138 @@
+//! How full a conversation is, without counting what was counted before.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Body, Entry, EntryId, History, Part, Role, estimate};
+
+use crate::context::CONTEXT_ENTRY_ID;
+
+/// The tokens of a conversation as the vendor counted them last, and which entries they are of. What was said since is
+/// estimated by itself, so that a turn costs the same in a conversation of any length.
+#[derive(Debug, Default)]
+pub(crate) struct Fill {
+    tokens: u64,
+    /// Number of entries, and the last of them. Another one in its place means another conversation.
+    counted: Option<(usize, EntryId)>,
+}
+
+/// A request that is about to be sent.
+pub(crate) struct Load<'a> {
+    /// Tokens of what was sent before.
+    pub(crate) held: u64,
+    /// What the user's side has said since: prompts, results.
+    pub(crate) new: Vec<&'a Arc<Entry>>,
+}
+
+impl Fill {
+    /// The vendor has counted a request with all of this conversation.
+    pub(crate) fn counted(&mut self, history: &History, tokens: u64) {
+        let last = history.entries().last();
+        if let Some(last) = last.filter(|_| tokens > 0) {
+            self.tokens = tokens;
+            self.counted = Some((history.entries().len(), last.id().clone()));
+        }
+    }
+
+    /// What the next request comes to. A conversation that is not known yet, or no more, is estimated once.
+    pub(crate) fn load<'a>(&mut self, history: &'a History) -> Load<'a> {
+        let entries = history.entries();
+        let is_known = |(number, id): &(usize, EntryId)| {
+            number.checked_sub(1).and_then(|last| entries.get(last)).is_some_and(|it| it.id() == id)
+        };
+        if !self.counted.as_ref().is_some_and(is_known) {
+            let is_new = |entry: &&Arc<Entry>| {
+                entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
+            };
+            let before = entries.len() - entries.iter().rev().take_while(is_new).count();
+            let held = &entries[..before];
+            self.tokens =
+                held.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64;
+            self.counted = held.last().map(|last| (before, last.id().clone()));
+        }
+        let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
+        let new = entries[number..].iter().filter(|entry| entry.content().role == Role::User);
+        Load { held: self.tokens, new: new.collect() }
+    }
+}
+
+impl Load<'_> {
+    /// Tokens of what is new, without asking anyone.
+    pub(crate) fn estimate(&self) -> u64 {
+        self.new.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64
+    }
+
+    /// Something in it has a size that only its vendor knows.
+    pub(crate) fn has_media(&self) -> bool {
+        self.new.iter().any(|entry| entry.content().parts.iter().any(is_media))
+    }
+}
+
+fn is_media(part: &Part) -> bool {
+    match &part.body {
+        Body::Inline(_) | Body::File(_) => true,
+        Body::Response(response) => response.parts.iter().any(is_media),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    fn id(number: usize) -> EntryId {
+        EntryId::new(format!("e{number}"))
+    }
+
+    fn load(fill: &mut Fill, history: &History) -> (u64, u64) {
+        let load = fill.load(history);
+        (load.held, load.estimate())
+    }
+
+    #[test]
+    fn only_what_was_said_since_is_estimated() {
+        let (mut fill, mut history) = (Fill::default(), History::new());
+        history.push_user(EntryId::new(CONTEXT_ENTRY_ID), vec![Part::text("x".repeat(40))]);
+        history.push_user(id(1), vec![Part::text("y".repeat(80))]);
+        assert_eq!(load(&mut fill, &history), (10, 20));
+        fill.counted(&history, 5000);
+        history.push_model(id(2), vec![Part::call("c", "glob", json!({}))]);
+        history.push_responses(id(3), vec![Part::output("c", "glob", "12345")]);
+        // `glob` and `{"output":"12345"}`.
+        assert_eq!(load(&mut fill, &history), (5000, 5));
+        fill.counted(&history, 0);
+        assert_eq!(
+            load(&mut fill, &history),
+            (5000, 5),
+            "a vendor that counts nothing says nothing"
+        );
+    }
+
+    #[test]
+    fn a_conversation_that_was_rewritten_is_estimated_anew() {
+        let (mut fill, mut history) = (Fill::default(), History::new());
+        for number in 0..10 {
+            history.push_user(id(2 * number), vec![Part::text("x".repeat(400))]);
+            history.push_model(id(2 * number + 1), vec![Part::text("y".repeat(400))]);
+        }
+        fill.counted(&history, 900_000);
+        let mut shorter = History::new();
+        shorter.push_user(id(100), vec![Part::text("summary!")]);
+        shorter.push_model(id(101), vec![Part::text("yes.")]);
+        shorter.push_user(id(102), vec![Part::text("go on, go on")]);
+        assert_eq!(load(&mut fill, &shorter), (3, 3));
+        history.rewind(&id(19));
+        assert_eq!(load(&mut fill, &history).1, 100);
+    }
+
+    #[test]
+    fn media_are_seen_wherever_they_are() {
+        let mut history = History::new();
+        history.push_user(id(1), vec![Part::text("look")]);
+        assert!(!Fill::default().load(&history).has_media());
+        history.push_user(id(2), vec![Part::inline("image/png", "AAAA")]);
+        assert!(Fill::default().load(&history).has_media());
+    }
+}
