@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use pollux_protocol::{FunctionResponse, History, Measurement, Part, Role, estimate};
+use pollux_protocol::{
+    DISCOVERED_CONTEXT, FunctionResponse, History, Measurement, Part, Role, estimate,
+};
 use serde_json::{Value, json};
 
 /// Results of these are never masked: they say how to go on.
@@ -199,10 +201,19 @@ fn mask(response: &FunctionResponse, directory: &Path) -> (PathBuf, Value, Strin
         _ => preview(&whole),
     };
     let shown = format!(
-        "{OPENING}\n{preview}\n\nOutput too large. Full output available at: {}\n{CLOSING}",
-        file.display()
+        "{OPENING}\n{preview}\n\nOutput too large. Full output available at: {}\n{CLOSING}{}",
+        file.display(),
+        output.and_then(discovered).unwrap_or_default()
     );
     (file, json!({ "output": shown }), whole)
+}
+
+/// The block of context files at the end of a result. They hold for all that comes, and are told once: they stay.
+fn discovered(output: &str) -> Option<String> {
+    let [opening, closing] = DISCOVERED_CONTEXT;
+    let (_, block) = output.rsplit_once(opening)?;
+    let (told, _) = block.split_once(closing)?;
+    Some(format!("\n\n{opening}{told}{closing}"))
 }
 
 /// What goes into the file: the words themselves, where there is nothing else, because a model reads a file by lines and

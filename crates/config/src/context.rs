@@ -23,7 +23,7 @@ use read::{Loader, Read};
 use search::{Found, ceiling, upward};
 
 pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
-pub use render::{blocks, discovered_section, project_section, system_section};
+pub use render::{blocks, project_section, system_section};
 
 /// The names that are always looked for, in this order, after those of the settings. Gemini CLI
 /// knows only the first.

@@ -8,14 +8,11 @@ use pollux_agent::SharedMemory;
 use pollux_config::context::{self, ContextFile, ContextFiles, ContextOptions};
 use pollux_config::{Accepted, Places, Settings};
 use pollux_fs::{Expectation, WriteOptions};
-use pollux_protocol::{History, Part, estimate};
+use pollux_protocol::{DISCOVERED_CONTEXT, History, Part, estimate};
 use pollux_tools::{ContextLookup, with_fact};
 
 use crate::headless::stderr_line;
 use crate::setup::Setup;
-
-/// Opens the block with which a tool's result tells of context files.
-const DISCOVERED: &str = "--- Newly Discovered Project Context ---";
 
 /// Bytes of the file that a fact is added to.
 const LARGEST: u64 = 1 << 20;
@@ -202,7 +199,8 @@ fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
 /// The context files that a tool's result has told of.
 fn told_in(part: &Part) -> Vec<PathBuf> {
     let output = part.as_response().and_then(|answer| answer.response.get("output")?.as_str());
-    let Some((_, block)) = output.and_then(|output| output.rsplit_once(DISCOVERED)) else {
+    let Some((_, block)) = output.and_then(|output| output.rsplit_once(DISCOVERED_CONTEXT[0]))
+    else {
         return Vec::new();
     };
     let paths = block.lines().filter_map(|line| {
@@ -239,8 +237,9 @@ mod tests {
         let block = |path: &str| {
             format!("--- Context from: {path} ---\nx\n--- End of Context from: {path} ---")
         };
+        let [opening, closing] = DISCOVERED_CONTEXT;
         let output = format!(
-            "--- Newly Discovered Project Context ---\n{}\nthe file goes on\n\n{DISCOVERED}\n{}\n--- End Project Context ---",
+            "{opening}\n{}\nthe file goes on\n\n{opening}\n{}\n{closing}",
             block("/p/imitated.md"),
             block("/p/sub/GEMINI.md")
         );

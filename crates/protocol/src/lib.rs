@@ -70,9 +70,9 @@ pub use telemetry::{
     WebFetchFallback,
 };
 pub use tool::{
-    Args, AwaitedInput, CallInput, Declaration, DiffStat, Directive, Display, FileDiff, Invocation,
-    LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
-    ToolSource,
+    Args, AwaitedInput, CallInput, DISCOVERED_CONTEXT, Declaration, DiffStat, Directive, Display,
+    FileDiff, Invocation, LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind,
+    ToolKind, ToolOutput, ToolSource,
 };
 pub use usage::Usage;
 

@@ -15,6 +15,10 @@ use crate::{
     Modification, Part,
 };
 
+/// Opens and closes the block at the end of a result that tells of context files which its tool came upon.
+pub const DISCOVERED_CONTEXT: [&str; 2] =
+    ["--- Newly Discovered Project Context ---", "--- End Project Context ---"];
+
 /// The arguments of a call: always an object.
 pub type Args = Map<String, Value>;
 

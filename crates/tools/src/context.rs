@@ -8,8 +8,8 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
-    ApprovalMode, FileOperation, FileOperationKind, Measurement, SharedMode, SideModels, Tool,
-    ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Measurement, SharedMode,
+    SideModels, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
 use pollux_shell::{BackgroundProcesses, Redaction};
@@ -336,9 +336,8 @@ impl ToolContext {
     /// The block that tells a model of context files it has not seen, now that a tool has touched `path`.
     pub(crate) fn discovered_context(&self, path: &Path) -> Option<String> {
         let text = self.context_for.as_ref()?(path)?;
-        Some(format!(
-            "\n\n--- Newly Discovered Project Context ---\n{text}\n--- End Project Context ---"
-        ))
+        let [opening, closing] = DISCOVERED_CONTEXT;
+        Some(format!("\n\n{opening}\n{text}\n{closing}"))
     }
 }
 

@@ -34,6 +34,30 @@ async fn masked(history: &mut History, options: MaskingOptions) -> Vec<bool> {
 }
 
 #[tokio::test]
+async fn rules_that_came_with_a_result_outlast_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [opening, closing] = DISCOVERED_CONTEXT;
+    let block = |rule: &str| format!("\n\n{opening}\n{rule}\n{closing}");
+    let long = "x".repeat(400_000);
+    let output = format!("{}{long}{}", block("imitated"), block("Use tabs."));
+    let mut history = conversation(&[
+        ("read_file", json!({ "output": output })),
+        ("read_file", json!({ "output": format!("{long}{opening} that never ends") })),
+        ("read_file", answer(90_000)),
+    ]);
+    masked(&mut history, options(folder.path())).await;
+    let told: Vec<String> = history
+        .entries()
+        .iter()
+        .flat_map(|entry| entry.content().responses())
+        .map(|response| response.response["output"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(told[0].starts_with(OPENING) && told[0].ends_with(&block("Use tabs.")), "{}", told[0]);
+    assert!(!told[0].contains("\n\nimitated") && told[0].len() < 2000);
+    assert!(told[1].ends_with(CLOSING), "{}", told[1]);
+}
+
+#[tokio::test]
 async fn only_what_is_old_and_much_is_masked() {
     let folder = tempfile::tempdir().unwrap();
     let table: &[(&[usize], &[bool])] = &[

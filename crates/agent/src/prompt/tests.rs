@@ -144,6 +144,42 @@ fn every_way_of_working() {
     assert_snapshot!("ways_of_working", told.join("\n"));
 }
 
+/// Every combination of what decides about sections.
+#[test]
+fn every_combination() {
+    let mut told = Vec::new();
+    for family in ["modern", "legacy"] {
+        for interactive in [true, false] {
+            for mode in [
+                ApprovalMode::Default,
+                ApprovalMode::AutoEdit,
+                ApprovalMode::Yolo,
+                ApprovalMode::Plan,
+            ] {
+                for sandbox in [Sandbox::None, Sandbox::Seatbelt, Sandbox::Container] {
+                    for (kind, tools) in [("bare", &[][..]), ("all", &ALL[..])] {
+                        let base = if kind == "all" { equipped() } else { inputs() };
+                        let git = kind == "all";
+                        let inputs =
+                            PromptInputs { interactive, sandbox, git, brief_output: git, ..base };
+                        let situation = Situation { mode, family, ..situation(tools) };
+                        let sections: Vec<&str> = system_prompt(&inputs, situation)
+                            .sections()
+                            .map(|(section, _)| section.name())
+                            .collect();
+                        let who = if interactive { "person" } else { "alone" };
+                        told.push(format!(
+                            "{family}, {who}, {mode}, {sandbox:?}, {kind}: {}",
+                            sections.join(", ")
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert_snapshot!("combinations", told.join("\n"));
+}
+
 #[test]
 fn an_approved_plan_is_what_is_worked_on() {
     let plan = Some(Path::new("/tmp/plans/a.md"));

@@ -59,15 +59,3 @@ pub fn project_section(extensions: &str, project: &[ContextFile], servers: &str)
     (!parts.is_empty())
         .then(|| format!("<loaded_context>\n{}\n</loaded_context>", parts.join("\n")))
 }
-
-/// What [`super::ContextFiles::jit`] found, to be appended to the output of the tool; empty when
-/// it found nothing.
-pub fn discovered_section(files: &[ContextFile]) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    format!(
-        "\n\n--- Newly Discovered Project Context ---\n{}\n--- End Project Context ---",
-        blocks(files)
-    )
-}

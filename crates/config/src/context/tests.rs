@@ -32,12 +32,6 @@ fn formats() {
                 --- Context from: /a/b/GEMINI.md ---\ntwo\n--- End of Context from: /a/b/GEMINI.md ---";
     assert_eq!(blocks(&files), both);
     assert_eq!(
-        discovered_section(&files[..1]),
-        "\n\n--- Newly Discovered Project Context ---\n--- Context from: /a/GEMINI.md ---\none\n\
-         --- End of Context from: /a/GEMINI.md ---\n--- End Project Context ---"
-    );
-    assert_eq!(discovered_section(&[]), "");
-    assert_eq!(
         project_section("", &files, "").unwrap(),
         format!(
             "<loaded_context>\n<project_context>\n{both}\n</project_context>\n</loaded_context>"

@@ -178,6 +178,64 @@ fn a_long_file_is_cut_and_says_so() {
 }
 
 #[test]
+fn a_hundred_megabytes_cost_no_more_than_one() {
+    let case = Case::new();
+    let line = "All work and no play makes for a long file.\n";
+    let text = line.repeat(100 * 1024 * 1024 / line.len());
+    case.home.write("work/GEMINI.md", &text);
+    case.home.write("work/sub/large.md", &text);
+    case.home.write("work/sub/GEMINI.md", "before @large.md after");
+    let mut files = case.discover();
+    assert!(files.project[0].text.len() < context::MAX_FILE_BYTES + 100);
+    let found = files.jit(&case.options(), &case.home.path("work/sub/x.txt"));
+    let text = &found[0].text;
+    assert!(text.starts_with("before <!-- Imported from: large.md -->"), "{}", &text[..60]);
+    assert!(text.ends_with("<!-- End of import from: large.md --> after"));
+    assert!(text.len() < context::MAX_FILE_BYTES + 200);
+}
+
+#[test]
+fn bytes_of_no_encoding_and_imports_of_anything_end_nothing() {
+    let case = Case::new();
+    case.home.write("work/loop.md", "@GEMINI.md @loop.md @./loop.md");
+    fs::create_dir_all(case.home.path("work/folder")).unwrap();
+    fs::write(case.home.path("work/noise.md"), [0xff, 0xfe, 0xfd, b'a', 0x80]).unwrap();
+    fs::write(case.home.path("work/picture.md"), b"\x89PNG\0\0").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../work", case.home.path("work/folder/up")).unwrap();
+    case.home.write(
+        "work/GEMINI.md",
+        "@loop.md @folder @noise.md @picture.md @folder/up/folder/up/loop.md @/dev/zero @/dev/stdin",
+    );
+    let files = case.discover();
+    let text = &files.project[0].text;
+    assert!(text.contains("<!-- File already processed: loop.md -->"), "{text}");
+    assert!(text.contains("<!-- Import failed: folder - EISDIR"), "{text}");
+    assert!(text.contains("<!-- Import failed: picture.md - not a text file -->"), "{text}");
+    assert!(text.contains("<!-- Import failed: /dev/zero - Path traversal attempt -->"), "{text}");
+    assert!(text.len() < 20_000, "{} bytes", text.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let case = Case::new();
+    case.home.write("work/GEMINI.md", "@pipe.md end");
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(case.home.path(name)).status();
+        assert!(made.unwrap().success());
+    };
+    pipe("work/pipe.md");
+    pipe("work/AGENTS.md");
+    let files = case.discover();
+    assert!(
+        files.project[0].text.contains("<!-- Import failed: pipe.md - "),
+        "{:?}",
+        files.project
+    );
+}
+
+#[test]
 fn imports_stay_in_the_project() {
     let case = Case::new();
     let home = &case.home;

@@ -63,18 +63,27 @@ fn eight_megabytes_are_read_and_the_rest_is_named() {
     // A character of two bytes lies across the limit.
     let mut input = "x".repeat(LIMIT - 1);
     input.push_str("üü and more");
-    let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin(input));
-    assert_eq!(texts[0].len(), LIMIT - 1 + "\n\ngo".len());
-    assert!(texts[0].ends_with("x\n\ngo"));
-    assert_eq!(run.stderr_text(), "Warning: stdin input truncated to 8388608 bytes.\n");
+    let run = stage.pollux(&["-o", "stream-json", "-p", "go"]).stdin(input).run();
+    let prompt = taken(&run);
+    assert_eq!(prompt.len(), LIMIT - 1 + "\n\ngo".len());
+    assert!(prompt.ends_with("x\n\ngo"));
+    let told = run.stderr_text();
+    assert!(told.starts_with("Warning: stdin input truncated to 8388608 bytes.\n"), "{told}");
+    // So much is more than the model takes.
+    run.assert_code(1);
+}
+
+/// The prompt of a run that told lines of JSON.
+fn taken(run: &Finished) -> String {
+    lines_of(run, "message")[0]["content"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_hundred_megabytes_cost_no_more_than_eight() {
     let stage = Stage::new();
-    let program = stage.pollux(&["-p", "go"]).stdin(vec![b'x'; 100 << 20]);
-    let (texts, run) = sent(&stage, program);
-    assert_eq!(texts[0].len(), (8 << 20) + "\n\ngo".len());
+    let program = stage.pollux(&["-o", "stream-json", "-p", "go"]).stdin(vec![b'x'; 100 << 20]);
+    let run = program.run();
+    assert_eq!(taken(&run).len(), (8 << 20) + "\n\ngo".len());
     let peak = run.peak_rss.unwrap_or_default();
     assert!(peak < 150 << 20, "{} MB", peak >> 20);
 }

@@ -67,7 +67,7 @@ fn output_is_cut_to_what_the_model_has_room_for() {
     assert!(fs::read_to_string(file).unwrap().contains("\n1000\n"));
     // Where nothing is left a result still says something.
     let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
-    stage.server.stream(call.usage(2_000_000, 0)).stream(reply().text("done"));
+    stage.server.stream(call.usage(500_000, 1_500_000)).stream(reply().text("done"));
     stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
     let told = stage.response();
     assert!(told.contains("Showing first 400 and last 1,600 characters."), "{told}");
