@@ -1,6 +1,7 @@
 //! The program: arguments in, exit code out. Everything between is in the modules; `assemble.rs` is
 //! where the crates meet.
 
+mod allocator;
 mod ansi;
 mod arguments;
 mod assemble;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 use arguments::{Exit, Invocation};
 
 fn main() -> ExitCode {
+    allocator::settle();
     hide_memory();
     match arguments::parse(std::env::args_os(), &called_as()) {
         Ok(Invocation::Run(arguments)) => program::run(*arguments),
