@@ -15,6 +15,7 @@ use crate::subject::Query;
 pub(crate) mod approval;
 mod classify;
 mod escapes;
+mod finder;
 mod folders;
 mod form;
 mod git;
@@ -25,26 +26,28 @@ mod part;
 mod redirection;
 mod variables;
 
+use finder::Finder;
 use form::Form;
 use line::Line;
 use part::Part;
 
-/// Judges a command line by the rules that concern the call, the highest first.
+/// Judges a command line by the rules that concern the call: these are their places, the highest first.
 pub(crate) fn judge<'p>(
     policy: &'p Policy,
-    rules: &[&'p Rule],
+    places: &[usize],
     query: &Query<'_>,
     text: &str,
 ) -> Judgement<'p> {
-    if let Some(rule) = decides_alone(rules)
+    let rules: Vec<&Rule> = places.iter().map(|place| &policy.rules()[*place]).collect();
+    if let Some(rule) = decides_alone(&rules)
         && (rule.ruling == Ruling::Deny || query.mode == ApprovalMode::Yolo)
     {
         return policy.by_rule(Some(rule), query.mode);
     }
     let analysis = analyse_in(text, policy.facts.dialect);
-    let form = Form::new(text);
-    let line = Line { policy, rules, query, text, form, analysis: &analysis };
-    line.judge()
+    let (rules, form) = (rules.as_slice(), Form::new(text));
+    let finder = Finder::new(policy, places, query.args);
+    Line { policy, rules, finder, query, text, form, analysis: &analysis }.judge()
 }
 
 /// The first rule, when nothing can come before it.

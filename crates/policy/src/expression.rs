@@ -8,6 +8,7 @@
 use std::sync::OnceLock;
 
 mod class;
+mod needles;
 mod translate;
 
 use translate::{Translated, translate};
@@ -34,8 +35,6 @@ pub struct ExpressionError {
 pub struct Expression {
     source: String,
     translated: Translated,
-    /// What every text must begin with in which it is found. Most patterns of commands begin with a program's name.
-    beginning: String,
     engine: OnceLock<Engine>,
 }
 
@@ -82,8 +81,7 @@ impl Expression {
             return Err(ExpressionError { message, position: 1 });
         }
         let translated = translate(source)?;
-        let (source, beginning) = (source.to_owned(), String::new());
-        Ok(Self { source, translated, beginning, engine: OnceLock::new() })
+        Ok(Self { source: source.to_owned(), translated, engine: OnceLock::new() })
     }
 
     /// A pattern that is found only where its text begins.
@@ -93,7 +91,6 @@ impl Expression {
     pub fn at_start(source: &str) -> Result<Self, ExpressionError> {
         let mut expression = Self::new(source)?;
         expression.translated.text = format!("\\A(?:{})", expression.translated.text);
-        beginning(source).clone_into(&mut expression.beginning);
         Ok(expression)
     }
 
@@ -107,11 +104,13 @@ impl Expression {
         self.translated.is_stepping
     }
 
+    /// Of these texts one is in every text in which it is found; none when nothing of use can be told.
+    pub(crate) fn needles(&self) -> Option<Vec<String>> {
+        if self.is_stepping() { None } else { needles::needles(&self.translated.text) }
+    }
+
     /// Looks for it.
     pub fn find(&self, text: &str) -> Found {
-        if !text.starts_with(&self.beginning) {
-            return Found::No;
-        }
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Linear(regex) => {
                 regex.find(text).map_or(Found::No, |found| Found::Until(found.end()))
@@ -145,22 +144,9 @@ impl Clone for Expression {
         Self {
             source: self.source.clone(),
             translated: self.translated.clone(),
-            beginning: self.beginning.clone(),
             engine: self.engine.clone(),
         }
     }
-}
-
-/// The letters that a pattern begins with and that stand for themselves; none where it has alternatives.
-fn beginning(source: &str) -> &str {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " _-/".contains(letter);
-    let end = source.find(|letter| !is_plain(letter)).unwrap_or(source.len());
-    if source.contains('|') {
-        return "";
-    }
-    // What follows may say that the last letter need not be there.
-    let is_sure = !source[end..].starts_with(['?', '*', '+', '{']);
-    if is_sure { &source[..end] } else { &source[..end.saturating_sub(1)] }
 }
 
 impl Engine {

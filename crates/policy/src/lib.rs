@@ -16,6 +16,7 @@ mod expression;
 mod facts;
 mod file;
 mod ground;
+mod index;
 mod judgement;
 mod lint;
 mod policy;

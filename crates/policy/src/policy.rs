@@ -1,6 +1,7 @@
 //! The decision: the first rule that applies, in the order of their ranks. Pure.
 
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use pollux_protocol::{ApprovalMode, Effects};
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::defaults::defaults;
 use crate::expression::Expression;
 use crate::facts::Facts;
 use crate::file::PolicyFile;
+use crate::index::Index;
 use crate::judgement::{Judgement, Verdict};
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::{Query, Subject};
@@ -23,6 +25,8 @@ pub struct Policy {
     pub facts: Facts,
     rules: Vec<Rule>,
     checkers: Vec<CheckerRule>,
+    /// Made when the first command line is judged.
+    index: OnceLock<Arc<Index>>,
 }
 
 impl Default for Policy {
@@ -40,7 +44,7 @@ impl Policy {
         let PolicyFile { mut rules, mut checkers, .. } = all;
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         checkers.sort_by_key(|checker| std::cmp::Reverse(checker.priority));
-        Self { facts, rules, checkers }
+        Self { facts, rules, checkers, index: OnceLock::new() }
     }
 
     /// The rules, the highest first.
@@ -57,6 +61,19 @@ impl Policy {
     pub fn add(&mut self, rule: Rule) {
         let at = self.rules.partition_point(|other| other.priority >= rule.priority);
         self.rules.insert(at, rule);
+        self.index = OnceLock::new();
+    }
+
+    /// Where the rules are that may mean a command.
+    pub(crate) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Arc::new(Index::new(&self.rules)))
+    }
+
+    /// Every rule is asked about every command.
+    #[cfg(test)]
+    pub(crate) fn without_index(mut self) -> Self {
+        self.index = OnceLock::from(Arc::new(Index::of_nothing(&self.rules)));
+        self
     }
 
     /// Decides about one call.
@@ -84,13 +101,14 @@ impl Policy {
             mode: self.mode(query.mode),
             ..query
         };
-        let rules = self.concerned(&query.subject, query.mode);
+        let mut rules = self.concerned(&query.subject, query.mode);
         let line = query.args.get("command").and_then(Value::as_str);
         if let Some(line) = line.filter(|_| query.subject.is_shell()) {
-            return command::judge(self, &rules, &query, line);
+            let places: Vec<usize> = rules.map(|(place, _)| place).collect();
+            return command::judge(self, &places, &query, line);
         }
         let call = CallArguments::new(&query);
-        let rule = rules.into_iter().find(|rule| call.fits(rule, &self.facts));
+        let rule = rules.find(|(_, rule)| call.fits(rule, &self.facts)).map(|(_, rule)| rule);
         self.by_rule(rule, query.mode)
     }
 
@@ -98,7 +116,7 @@ impl Policy {
     /// given. As in Gemini CLI a tool is declared also where its question would find nobody.
     pub fn declares(&self, subject: Subject<'_>, mode: ApprovalMode) -> bool {
         let mode = self.mode(mode);
-        for rule in self.concerned(&subject, mode) {
+        for (_, rule) in self.concerned(&subject, mode) {
             match rule.ruling {
                 Ruling::Deny if rule.is_conditional() => {}
                 Ruling::Deny => return false,
@@ -116,14 +134,17 @@ impl Policy {
         }
     }
 
-    /// The rules that apply to this tool in this mode, whatever its arguments.
-    fn concerned(&self, subject: &Subject<'_>, mode: ApprovalMode) -> Vec<&Rule> {
-        let counts = |rule: &&Rule| {
-            let is_void = self.facts.without_approvals || self.facts.is_suspended;
+    /// The rules that apply to this tool in this mode, whatever its arguments, with their places.
+    fn concerned<'p>(
+        &'p self,
+        subject: &Subject<'_>,
+        mode: ApprovalMode,
+    ) -> impl Iterator<Item = (usize, &'p Rule)> {
+        let is_void = self.facts.without_approvals || self.facts.is_suspended;
+        self.rules.iter().enumerate().filter(move |(_, rule)| {
             !(is_void && rule.priority.is_approval() && rule.ruling == Ruling::Allow)
                 && rule.concerns(subject, mode, self.facts.interactive)
-        };
-        self.rules.iter().filter(counts).collect()
+        })
     }
 
     /// What holds where no rule applies.

@@ -26,6 +26,11 @@ impl Prefix {
         &self.text
     }
 
+    /// The first word without its folders.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
     /// The words, as far as spaces part them.
     pub(crate) fn words(&self) -> &[String] {
         &self.words
@@ -55,8 +60,8 @@ impl Prefix {
     /// A text may be meant by a rule that forbids this: it begins with it, whatever comes next.
     pub(crate) fn begins_loosely(&self, text: &str) -> bool {
         let rest = text.trim_start().strip_prefix(self.text.as_str());
-        let ends = |letter: char| !letter.is_alphanumeric() && !"_-./".contains(letter);
-        !self.text.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(ends))
+        let ends = |rest: &str| !rest.starts_with(is_of_word);
+        !self.text.is_empty() && rest.is_some_and(ends)
     }
 
     /// The same program is called with the same further words among its options: what a rule that forbids this means.
@@ -87,6 +92,11 @@ pub(crate) enum Likeness {
     /// Words that are only known when it runs may make it so.
     Maybe,
     No,
+}
+
+/// A letter that does not end a word of a command.
+pub(crate) fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || "_-./".contains(letter)
 }
 
 /// The last part of a path.

@@ -6,6 +6,7 @@
 //! commands are put together. The words are read by hand (`scanner`, `line`), and each byte must
 //! belong to exactly one thing that one of the two has understood. Where they disagree, and wherever a
 //! shell would compute what to run, the analysis says so in [`Analysis::unknown`] instead of guessing.
+//! Lines of which there is one reading only (`plain`) are not put before the grammar.
 //!
 //! The text comes from a model, so it may be hostile: its length, its depth and the work spent on it
 //! are bounded.
@@ -32,6 +33,7 @@ mod interpreters;
 mod line;
 mod model;
 mod options;
+mod plain;
 mod programs;
 mod scanner;
 mod test_words;

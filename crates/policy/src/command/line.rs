@@ -3,6 +3,7 @@
 use pollux_protocol::ApprovalMode;
 use pollux_shell::analysis::{Analysis, Reason, Unknown};
 
+use super::finder::Finder;
 use super::form::Form;
 use super::matching::{Coverage, Meaning, meaning};
 use super::part::Part;
@@ -24,6 +25,7 @@ pub(super) struct Line<'a, 'p> {
     pub(super) policy: &'p Policy,
     /// The highest first.
     pub(super) rules: &'a [&'p Rule],
+    pub(super) finder: Finder<'a, 'p>,
     pub(super) query: &'a Query<'a>,
     pub(super) text: &'a str,
     /// The text as patterns look at it.
@@ -42,7 +44,8 @@ struct Judged<'p> {
 impl<'p> Line<'_, 'p> {
     /// The answer about the whole line.
     pub(super) fn judge(&self) -> Judgement<'p> {
-        let whole = self.rules.iter().copied().find(|rule| self.fits_whole(rule));
+        let whole = self.finder.of_line(self.text, &self.form);
+        let whole = whole.into_iter().find(|rule| self.fits_whole(rule));
         let parts = super::parts(self.analysis);
         let judged = self.judge_parts(&parts);
         let shown: Vec<PartJudgement<'p>> = parts
@@ -174,7 +177,7 @@ impl<'p> Line<'_, 'p> {
     fn judge_part(&self, part: &Part<'_>) -> Judged<'p> {
         let mut doubt = None;
         let mut found = None;
-        for rule in self.rules.iter().copied() {
+        for rule in self.finder.of_part(part) {
             match meaning(rule, part, self.query.args) {
                 Meaning::Means(covered) => {
                     found = Some((rule, covered));

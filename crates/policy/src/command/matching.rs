@@ -82,12 +82,7 @@ fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Mea
         let found = forms.written.as_ref().is_some_and(|written| find(written).is_sure());
         return means(found.then_some(Coverage { words: 1, variables: true }));
     }
-    let mut forms = [Some(&forms.plain), forms.written.as_ref(), forms.bare.as_ref()].into_iter();
-    means(
-        forms
-            .any(|form| form.is_some_and(|form| find(form).is_possible()))
-            .then_some(Coverage::ALL),
-    )
+    means(forms.all().any(|form| find(form).is_possible()).then_some(Coverage::ALL))
 }
 
 /// The words that end before this byte of the command as JSON writes it.

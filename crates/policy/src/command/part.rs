@@ -51,6 +51,13 @@ pub(super) struct Forms {
     pub(super) bare: Option<Form>,
 }
 
+impl Forms {
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Form> {
+        [Some(&self.plain), self.written.as_ref(), self.bare.as_ref()].into_iter().flatten()
+    }
+}
+
 impl<'a> Part<'a> {
     /// All commands of a line, in their order.
     pub(super) fn all(analysis: &'a Analysis) -> Vec<Self> {

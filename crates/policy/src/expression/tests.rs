@@ -126,7 +126,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn the_beginning_that_is_looked_at_first_takes_nothing_away() {
+fn a_pattern_of_commands_is_found_at_the_beginning_only() {
     for (pattern, text, found) in [
         ("git push", "git push -f", true),
         ("git push", "git pull", false),
@@ -139,6 +139,7 @@ fn the_beginning_that_is_looked_at_first_takes_nothing_away() {
         ("?", "x", false),
         ("a-b/c_d e", "a-b/c_d e", true),
         ("git (a|b)", "git b", true),
+        ("git", "a git", false),
     ] {
         let found_here = Expression::at_start(pattern).is_ok_and(|made| made.find(text).is_sure());
         assert_eq!(found_here, found, "{pattern} in {text}");

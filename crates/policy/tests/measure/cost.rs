@@ -17,28 +17,41 @@ const RULES: usize = 500;
 const PARTS: usize = 20;
 
 /// What the rules say of commands: their first words, a pattern, or one after the other.
-const KINDS: [(&str, &[&str]); 3] = [
+const KINDS: [(&str, &[&str]); 5] = [
     ("prefixes that allow", &["allow"]),
     ("prefixes that allow and deny", &["allow", "deny"]),
     ("prefixes and patterns", &["allow", "deny", "pattern"]),
+    ("patterns of commands", &["pattern"]),
+    ("patterns of arguments", &["arguments"]),
+];
+
+/// What follows each command: nothing or a redirection, so that the line is plain, or something for the grammar.
+const ENDS: [(&str, &str); 3] = [
+    ("plain commands", ""),
+    ("commands with redirections", " 2>/dev/null"),
+    ("commands for the grammar", " \"${HOME}\""),
 ];
 
 fn main() {
-    let line = line();
-    let (args, effects) = (json!({ "command": line }), Effects::default());
-    let subject = Subject::named("run_shell_command");
-    let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
-    let analysis = time(|| analyse_in(&line, Dialect::Bash));
-    println!("the analysis of {PARTS} commands alone      {analysis:>6} us");
-    for (name, kinds) in KINDS {
-        let file = pollux_policy::read(Tier::User, Path::new("rules.toml"), &rules(kinds));
-        assert!(file.problems.iter().all(|problem| !problem.is_error()));
-        let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
-        let policy = Policy::new(facts, file);
-        let judgement = policy.judge(query);
-        assert_eq!((judgement.parts.len(), judgement.verdict.as_str()), (PARTS, "allow"));
-        let decision = time(|| policy.judge(query).verdict);
-        println!("a decision, {RULES} {name:<29} {decision:>6} us");
+    for (lines, end) in ENDS {
+        let line = line(end);
+        let (args, effects) = (json!({ "command": line }), Effects::default());
+        let subject = Subject::named("run_shell_command");
+        let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
+        let analysis = time(|| analyse_in(&line, Dialect::Bash));
+        println!("the analysis of {PARTS} {lines:<34} {analysis:>6} us");
+        for (name, kinds) in KINDS {
+            let file = pollux_policy::read(Tier::User, Path::new("rules.toml"), &rules(kinds));
+            assert!(file.problems.iter().all(|problem| !problem.is_error()));
+            let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
+            let policy = Policy::new(facts, file);
+            let started = Instant::now();
+            let judgement = policy.judge(query);
+            let first = started.elapsed().as_micros();
+            assert_eq!((judgement.parts.len(), judgement.verdict.as_str()), (PARTS, "allow"));
+            let decision = time(|| policy.judge(query).verdict);
+            println!("a decision, {RULES} {name:<37} {decision:>6} us (the first: {first} us)");
+        }
     }
     let folder = files();
     let reading = time(|| {
@@ -50,15 +63,15 @@ fn main() {
             accepts: &|_| false,
         })
     });
-    println!("50 files with 10 rules each               {reading:>6} us");
+    println!("50 files with 10 rules each {reading:>31} us");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Twenty commands, the last of which is named by the last rules only.
-fn line() -> String {
+fn line(end: &str) -> String {
     let command = |number: usize| {
         let last = RULES - 1 - number % 3 * 3;
-        format!("program{last} run --verbose \"a file {number}.txt\" -n {number}")
+        format!("program{last} run --verbose \"a file {number}.txt\" -n {number}{end}")
     };
     (0..PARTS).map(command).collect::<Vec<_>>().join(" && ")
 }
@@ -67,9 +80,14 @@ fn rules(kinds: &[&str]) -> String {
     let mut text = String::new();
     for number in 0..RULES {
         // The commands of the line are the last of their kind, and allowed.
-        let kind = if number + 9 > RULES { "allow" } else { kinds[number % kinds.len()] };
+        let is_one = kinds.len() == 1;
+        let kind =
+            if number + 9 > RULES && !is_one { "allow" } else { kinds[number % kinds.len()] };
         let (decision, condition) = match kind {
             "pattern" => ("allow", format!("commandRegex = \"program{number} (run|test)\"")),
+            "arguments" => {
+                ("allow", format!("argsPattern = '\"command\":\"program{number} (run|test)'"))
+            }
             kind => (kind, format!("commandPrefix = \"program{number} run\"")),
         };
         let priority = 999 - number;

@@ -9,6 +9,7 @@ use super::arithmetic;
 use super::model::{
     Analysis, Assignment, Reason, Redirection, Scope, Substitution, SubstitutionKind, Unknown, Via,
 };
+use super::plain;
 use super::scanner::Scanner;
 use super::walk::{Walker, spans};
 
@@ -105,25 +106,41 @@ impl Analyser {
         if !self.spend(text.len() + 64, position) {
             return;
         }
+        if let Some(plain) = plain::read(text) {
+            let scanner = Scanner::new(text, frame.is_posix, HashMap::new());
+            return self.walk(scanner, frame, |walker| walker.plain(&plain));
+        }
         let tree = parse(text);
-        let found = tree.as_ref().and_then(|tree| Some((tree, spans(tree.root_node(), text)?)));
-        let Some((tree, spans)) = found else {
+        let found =
+            tree.as_ref().and_then(|tree| Some((tree.root_node(), spans(tree.root_node(), text)?)));
+        let Some((root, spans)) = found else {
             return self.note(Reason::TooMuch, position);
         };
-        let scanner = Scanner::new(text, frame.is_posix, spans);
+        self.walk(Scanner::new(text, frame.is_posix, spans), frame, |walker| {
+            walker.visit(root);
+            if root.has_error() {
+                walker.scanner.note(Reason::Syntax, first_error(root));
+            }
+        });
+    }
+
+    /// Walks a script with its words.
+    fn walk<'a>(
+        &mut self,
+        scanner: Scanner<'a>,
+        frame: &Frame,
+        walk: impl FnOnce(&mut Walker<'_, 'a>),
+    ) {
         let is_own_shell = matches!(frame.via.last(), Some(Via::Script(_)));
         let outer = self.defined.clone();
         if is_own_shell {
             self.defined.clear();
         }
         let mut walker = Walker::new(self, frame.clone(), scanner);
-        walker.visit(tree.root_node());
+        walk(&mut walker);
         let Walker { mut scanner, .. } = walker;
         if let Some(at) = scanner.first_uncovered() {
             scanner.note(Reason::Syntax, at);
-        }
-        if tree.root_node().has_error() {
-            scanner.note(Reason::Syntax, first_error(tree.root_node()));
         }
         self.finish_script(scanner, frame);
         self.defined = outer;

@@ -9,7 +9,7 @@ use super::word::Word;
 
 /// Words that begin or end compound commands. As the first word of a simple command they show that
 /// the grammar and the shell disagree.
-const RESERVED: &[&str] = &[
+pub(super) const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
     "select", "function", "{", "}", "[[", "]]", "in",
 ];

@@ -169,8 +169,16 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// One character that stands for itself.
+    /// One character that stands for itself, or several that nothing ever treats in another way.
     fn plain(&mut self, at: usize, builder: &mut Builder) -> usize {
+        let rest = self.text.as_bytes().get(at..).unwrap_or_default();
+        let is_dull = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-/:%+@".contains(byte);
+        let length = rest.iter().take_while(|byte| is_dull(byte)).count();
+        if length > 0 {
+            builder.unquoted_text(self.slice(at, at + length));
+            self.cover(at, at + length);
+            return at + length;
+        }
         let Some(letter) = self.text.get(at..).and_then(|rest| rest.chars().next()) else {
             return at + 1;
         };
@@ -232,11 +240,14 @@ impl<'a> Scanner<'a> {
                 b'$' => self.dollar(at, true, builder),
                 b'`' => self.backtick(at, true, builder),
                 _ => {
-                    let letter = self.text.get(at..).and_then(|rest| rest.chars().next());
-                    let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
-                    builder.quoted_letter(letter);
-                    self.cover(at, at + letter.len_utf8());
-                    at + letter.len_utf8()
+                    // A backslash that escapes nothing is a letter as well.
+                    let rest = self.slice(at, self.text.len());
+                    let first = rest.chars().next().map_or(1, char::len_utf8);
+                    let more = self.slice(at + first, self.text.len());
+                    let end = at + first + more.find(['"', '\\', '$', '`']).unwrap_or(more.len());
+                    builder.quoted_text(self.slice(at, end));
+                    self.cover(at, end);
+                    end
                 }
             };
         }

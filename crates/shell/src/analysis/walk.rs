@@ -16,6 +16,8 @@ use super::word::is_name;
 const MAX_LEVEL: usize = 200;
 /// More nodes than this are not looked at.
 const MAX_NODES: usize = 500_000;
+/// A text of fewer bytes never has that many.
+const SHORT: usize = 16 * 1024;
 
 /// Walks one script.
 pub(super) struct Walker<'w, 'a> {
@@ -29,6 +31,9 @@ pub(super) struct Walker<'w, 'a> {
 /// Where the constructs are that words jump over; none when there are too many.
 pub(super) fn spans(root: Node<'_>, text: &str) -> Option<HashMap<usize, (usize, SpanKind)>> {
     let mut spans = HashMap::new();
+    if text.len() < SHORT && !text.contains(['$', '(']) {
+        return Some(spans);
+    }
     let mut cursor = root.walk();
     let mut count = 0_usize;
     loop {
@@ -414,7 +419,7 @@ impl<'w, 'a> Walker<'w, 'a> {
     }
 
     /// Takes down what the redirections of a command do.
-    fn redirections(&mut self, redirects: &[super::line::Redirect]) {
+    pub(super) fn redirections(&mut self, redirects: &[super::line::Redirect]) {
         for redirect in redirects {
             let position = self.frame.position(redirect.position);
             let name = match redirect.kind {

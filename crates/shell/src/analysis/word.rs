@@ -106,6 +106,12 @@ impl Builder {
         self.text.push(letter);
     }
 
+    /// Unquoted letters, digits and signs none of which [`unquoted`](Self::unquoted) treats specially.
+    pub(super) fn unquoted_text(&mut self, text: &str) {
+        self.last = text.chars().next_back();
+        self.text.push_str(text);
+    }
+
     /// A character that stands for itself whatever it is.
     pub(super) fn quoted_letter(&mut self, letter: char) {
         self.is_quoted = true;

@@ -146,6 +146,153 @@ proptest! {
     }
 }
 
+/// Names of commands in plain lines; each is read in a way of its own.
+const NAMES: &[&str] = &[
+    "ls", "rm", "./run", "/bin/x", "a.b", "sudo", "env", "xargs", "timeout", "sh", "bash", "cd",
+    "echo", "test", "set", "eval", "trap", "exec", "command", "read", "alias", "find", "let",
+    "printf", "git", "python", "sed", "awk", "nice", "busybox", "make", "true", "source",
+    "builtin", "wait", "g++", "_x", "X", "ssh", "watch", "parallel", "unsetenv",
+];
+/// Words that may follow.
+const WORDS: &[&str] = &[
+    "ls",
+    "rm",
+    "-rf",
+    "--all=1",
+    "A=1",
+    "a.b/c",
+    "./run",
+    "..",
+    "'a b'",
+    "\"a b\"",
+    "x'y'\"z\"",
+    "''",
+    "1",
+    "2",
+    "+x",
+    "-",
+    "--",
+    "%1",
+    "a@b",
+    "a:b",
+    "a,b",
+    "=",
+    "if",
+    "then",
+    "in",
+    "do",
+    "done",
+    "time",
+    "sudo",
+    "env",
+    "5",
+    "sh",
+    "bash",
+    "-c",
+    "'ls; rm x'",
+    "\"a && b\"",
+    "'$x'",
+    "-exec",
+    "-v",
+    "'s/a/b/w f'",
+    "'{print}'",
+    "select",
+    "function",
+    "case",
+    "esac",
+    "a=b=c",
+    "a+=b",
+    "x=",
+    "'it''s'",
+    "export",
+    "'a\"b'",
+    "\"it's\"",
+    "'#'",
+    "a'&&'b",
+    "-n5",
+    "\"!\"",
+    "--a='b c'",
+];
+
+fn plain_lines() -> impl Strategy<Value = String> {
+    let words = prop::collection::vec(prop::sample::select(WORDS), 0..5);
+    let joint = prop::sample::select(vec![" && ", " || ", "; ", " | ", "&&", ";", "|", "||"]);
+    let command = (prop::sample::select(NAMES), words, joint);
+    prop::collection::vec(command, 1..6).prop_map(|commands| {
+        let mut line = String::new();
+        for (number, (name, words, joint)) in commands.into_iter().enumerate() {
+            line.push_str(if number == 0 { "" } else { joint });
+            line.push_str(name);
+            line.extend(words.into_iter().flat_map(|word| [" ", word]));
+        }
+        line
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// With a line end the grammar is asked.
+    #[test]
+    fn a_plain_line_is_what_the_grammar_says(line in plain_lines()) {
+        prop_assert!(super::super::plain::read(&line).is_some() || line.contains("unsetenv"));
+        prop_assert_eq!(analyse(&line), analyse(&format!("{line}\n")));
+    }
+}
+
+#[test]
+fn common_lines_are_plain() {
+    for line in [
+        "ls",
+        " cd src && cargo test --all 'a b' || echo \"no luck\" | tee x.log; git add a=b  ",
+        "./a.out -x=1 'it''s'",
+        "grep \"$x\" *.rs 2>/dev/null > out; ls ~",
+    ] {
+        assert!(super::super::plain::read(line).is_some(), "{line}");
+    }
+    for line in [
+        "",
+        "ls &",
+        "ls;",
+        "a |& b",
+        "ls &> x",
+        "x=1 ls",
+        "'ls'",
+        "$x",
+        "> x",
+        "ls ${x}",
+        "ls \"$(x)\"",
+        "ls 'a",
+        "if x",
+        "ls\n",
+        "ls\nls",
+        "a && && b",
+        "&& a",
+        "a ;; b",
+        "ls ?",
+        "time ls",
+        "export a",
+        "é",
+        "ls é",
+        "a |",
+        "(a)",
+        "a\tb",
+        "a # b",
+        "a << E",
+        "a <<< b",
+        "a <> b",
+        "a >| b",
+        "a >&x",
+        "a 2>&1x",
+        "a >",
+        "a > > b",
+        "ls $1",
+        "ls $",
+    ] {
+        assert!(super::super::plain::read(line).is_none(), "{line}");
+    }
+}
+
 /// Commands that stand by themselves, in groups of all kinds.
 fn commands() -> impl Strategy<Value = String> {
     let simple = prop::sample::select(vec![

@@ -1,0 +1,67 @@
+//! The rules to be asked about a command: those that concern the call and that the index finds.
+
+use serde_json::Value;
+
+use super::form::Form;
+use super::part::Part;
+use crate::index::{Index, lead};
+use crate::policy::Policy;
+use crate::rule::Rule;
+
+/// Finds the rules of one call.
+pub(super) struct Finder<'a, 'p> {
+    rules: &'p [Rule],
+    index: &'p Index,
+    /// Those that are asked about every command.
+    general: Vec<usize>,
+    /// For each rule, whether it concerns the call.
+    concerned: Vec<bool>,
+    args: &'a Value,
+}
+
+impl<'a, 'p> Finder<'a, 'p> {
+    /// `places`: of the rules that concern the call.
+    pub(super) fn new(policy: &'p Policy, places: &[usize], args: &'a Value) -> Self {
+        let (rules, index) = (policy.rules(), policy.index());
+        let mut concerned = vec![false; rules.len()];
+        for place in places {
+            concerned[*place] = true;
+        }
+        let general = index.general.iter().copied().filter(|place| concerned[*place]).collect();
+        Self { rules, index, general, concerned, args }
+    }
+
+    /// The rules that may mean a line as a whole, the highest first.
+    pub(super) fn of_line(&self, text: &str, form: &Form) -> Vec<&'p Rule> {
+        self.ranked([lead(text)].into_iter(), || [form].into_iter())
+    }
+
+    /// The rules that may mean a command, the highest first.
+    pub(super) fn of_part(&self, part: &Part<'_>) -> Vec<&'p Rule> {
+        let written = part.written.map(lead).into_iter();
+        let words = written.chain([lead(part.shown[0]), part.name()]);
+        self.ranked(words, || part.forms().all())
+    }
+
+    fn ranked<'f, F: Iterator<Item = &'f Form>>(
+        &self,
+        words: impl Iterator<Item = &'f str>,
+        forms: impl Fn() -> F,
+    ) -> Vec<&'p Rule> {
+        let mut found = self.general.clone();
+        for word in words {
+            self.index.find_word(word, &mut found);
+        }
+        let (commands, arguments) = (&self.index.commands, &self.index.arguments);
+        if !commands.is_empty() {
+            forms().for_each(|form| commands.find(form.as_command(), &mut found));
+        }
+        if !arguments.is_empty() {
+            forms().for_each(|form| arguments.find(form.as_arguments(self.args).0, &mut found));
+        }
+        found.retain(|place| self.concerned[*place]);
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|place| &self.rules[place]).collect()
+    }
+}

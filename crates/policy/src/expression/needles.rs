@@ -1,0 +1,55 @@
+//! Texts without which a pattern is not found: looking for all of them at once is quicker than for each pattern.
+
+use regex_syntax::hir::Hir;
+use regex_syntax::hir::literal::{ExtractKind, Extractor};
+
+/// Every command that patterns look at has this in front of it.
+const KEY: &str = "\"command\":\"";
+/// More texts than this for one pattern are no help.
+const MOST: usize = 16;
+/// Shorter ones are everywhere.
+const SHORTEST: usize = 2;
+
+/// Of these texts one is in every text in which the pattern is found; none when nothing of use can be told.
+pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
+    let tree = regex_syntax::parse(pattern).ok()?;
+    let ends = [ExtractKind::Prefix, ExtractKind::Suffix];
+    let found = ends.into_iter().filter_map(|kind| at_one_end(&tree, kind));
+    let (length, needles) = found.max_by_key(|(length, _)| *length)?;
+    (length >= SHORTEST).then_some(needles)
+}
+
+/// What every match begins or ends with, and how much the shortest of it tells.
+fn at_one_end(tree: &Hir, kind: ExtractKind) -> Option<(usize, Vec<String>)> {
+    let found = Extractor::new().kind(kind).limit_total(MOST).extract(tree);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let needles: Option<Vec<String>> =
+        found.literals()?.iter().map(|literal| text(literal.as_bytes())).collect();
+    let needles = needles?;
+    let length = needles.iter().map(|needle| needle.replace(KEY, "").len()).min()?;
+    Some((length, needles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_must_be_there() {
+        for (pattern, expected) in [
+            ("git (?:log|status)", Some(vec!["git log", "git status"])),
+            (r"\A(?:npm run)", Some(vec!["npm run"])),
+            (r"\A(?:(?:npm|yarn) .*)", Some(vec!["npm ", "yarn "])),
+            ("\"command\":\"[^\"]*sudo ", Some(vec!["sudo "])),
+            (".*", None),
+            ("a?b", None),
+            ("[0-9]+", None),
+            ("", None),
+        ] {
+            let found = needles(pattern);
+            let found: Option<Vec<&str>> =
+                found.as_ref().map(|found| found.iter().map(String::as_str).collect());
+            assert_eq!(found, expected, "{pattern}");
+        }
+    }
+}
