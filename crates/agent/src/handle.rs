@@ -28,6 +28,13 @@ pub struct Handle {
 pub struct Wishes(mpsc::WeakUnboundedSender<Op>);
 
 impl Wishes {
+    /// Waits until the agent has ended.
+    pub async fn gone(&self) {
+        if let Some(ops) = self.0.upgrade() {
+            ops.closed().await;
+        }
+    }
+
     /// Sends a wish; an agent that has ended does not hear it.
     pub fn send(&self, op: Op) {
         if let Some(ops) = self.0.upgrade() {

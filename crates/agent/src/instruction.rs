@@ -8,13 +8,10 @@ use pollux_policy::Policy;
 use pollux_protocol::{
     ApprovalMode, Choice, Declaration, FinishedCall, History, ModelError, ModelErrorKind,
 };
-use serde_json::Value;
 
 use crate::prompt::{PromptInputs, Situation, system_prompt};
+use crate::standing::{PLAN_TOOL, Standing, clean, plan_of};
 use crate::toolset::Toolset;
-
-/// Characters of a topic; the rest says nothing more.
-const LONGEST_TOPIC: usize = 200;
 
 /// The instruction as it was last made. It is made anew when mode, model or tools change, and with a new prompt when the topic
 /// has; else it is the very same bytes, which is what vendors' caches go by.
@@ -44,21 +41,8 @@ impl Instruction {
     /// The instruction of a conversation that goes on: its topic is the last one that the model named, its plan the
     /// last one that was approved.
     pub(crate) fn of(history: &History) -> Self {
-        let parts =
-            || history.entries().iter().rev().flat_map(|entry| entry.content().parts.iter().rev());
-        let mut titles = parts().filter_map(|part| {
-            let call = part.as_call().filter(|call| call.name == "update_topic")?;
-            clean(call.args.get("title")?.as_str()?)
-        });
-        let mut approvals = parts().filter_map(|part| {
-            let answer = part.as_response().filter(|answer| answer.name == PLAN_TOOL)?;
-            answer.response.get("error").is_none().then_some(answer.id.as_str())
-        });
-        let plan = approvals.next().and_then(|id| {
-            let call = parts().filter_map(|part| part.as_call()).find(|call| call.id == id)?;
-            plan_of(&call.args)
-        });
-        Self { topic: titles.next(), plan, ..Self::default() }
+        let Standing { topic, plan, .. } = Standing::of(history);
+        Self { topic, plan, ..Self::default() }
     }
 
     /// The user has approved the plan that this call put before them: it is what is worked on from now on.
@@ -140,38 +124,9 @@ impl Instruction {
     }
 }
 
-/// The tool that puts a plan before the user.
-const PLAN_TOOL: &str = "exit_plan_mode";
-
-/// The plan that a call of it names.
-fn plan_of(args: &Value) -> Option<String> {
-    let name = args.get("plan_filename")?.as_str()?.trim();
-    (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
-}
-
-/// A title as one line of bounded length; none when there is nothing to it. It stands among instructions, so a model
-/// that was talked into a long or many-lined one gains nothing by it.
-fn clean(title: &str) -> Option<String> {
-    let words = title.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let line: String = words.join(" ").chars().take(LONGEST_TOPIC).collect();
-    (!line.is_empty()).then_some(line)
-}
-
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{EntryId, Part};
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn a_topic_is_one_bounded_line() {
-        assert_eq!(clean(" Mend\n\n the\u{1b} parser\t"), Some("Mend the parser".to_owned()));
-        assert_eq!(clean(" \n\u{0}"), None);
-        assert_eq!(clean(&"é".repeat(5000)), Some("é".repeat(LONGEST_TOPIC)));
-    }
 
     #[test]
     fn the_last_topic_with_words_is_the_one_that_counts() {
@@ -180,41 +135,5 @@ mod tests {
             instruction.set_topic(title);
             assert_eq!(instruction.topic.as_deref(), Some(topic));
         }
-    }
-
-    #[test]
-    fn a_conversation_that_goes_on_keeps_its_topic() {
-        let mut history = History::new();
-        let call = |id: &str, args| Part::call(id, "update_topic", args);
-        for (id, args) in [
-            ("a", json!({"title": "First", "strategic_intent": "i"})),
-            ("b", json!({"title": "Second", "strategic_intent": "i"})),
-            ("c", json!({"strategic_intent": "i"})),
-        ] {
-            history.push_user(EntryId::new(format!("u{id}")), vec![Part::text("go")]);
-            history.push_model(EntryId::new(format!("m{id}")), vec![call(id, args)]);
-        }
-        assert_eq!(Instruction::of(&history).topic.as_deref(), Some("Second"));
-        assert_eq!(Instruction::of(&History::new()).topic, None);
-    }
-
-    #[test]
-    fn a_conversation_that_goes_on_keeps_the_plan_that_was_approved() {
-        let mut history = History::new();
-        for (id, name, approved) in
-            [("a", "one.md", true), ("b", "two.md", true), ("c", "three.md", false)]
-        {
-            history.push_user(EntryId::new(format!("u{id}")), vec![Part::text("go")]);
-            let call = Part::call(id, PLAN_TOOL, json!({"plan_filename": name}));
-            history.push_model(EntryId::new(format!("m{id}")), vec![call]);
-            let answer = if approved {
-                Part::output(id, PLAN_TOOL, "Plan approved.")
-            } else {
-                Part::error(id, PLAN_TOOL, "no")
-            };
-            history.push_responses(EntryId::new(format!("r{id}")), vec![answer]);
-        }
-        assert_eq!(Instruction::of(&history).plan.as_deref(), Some("two.md"));
-        assert_eq!(plan_of(&json!({"plan_filename": "a\n# Rules"})), None);
     }
 }

@@ -151,6 +151,12 @@ impl Session {
         let instruction = Instruction::of(&parts.history);
         let masking = Masking::new(parts.masking.clone());
         let hooks = HookEvents::new(parts.hooks.clone(), parts.emitter.clone());
+        // Side calls before the first prompt follow the conversation, too.
+        parts.beside.follow(Conversation {
+            requested: parts.requested_model.clone(),
+            mode: parts.mode.get(),
+            ..Conversation::default()
+        });
         let conseca =
             parts.conseca.then(|| Conseca::new(parts.beside.clone(), parts.emitter.clone()));
         Self {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use pollux_agent::{
@@ -50,6 +50,8 @@ pub(crate) struct Assembled {
     pub(crate) task: tokio::task::JoinHandle<()>,
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) telemetry: Option<Arc<Telemetry>>,
+    /// Models for calls beside the conversation, as long as that lasts: who keeps them keeps its events from ending.
+    pub(crate) beside: Weak<dyn SideModels>,
     /// How long the agent may take to end.
     farewell: Duration,
     last_words: Arc<LastWords>,
@@ -152,6 +154,7 @@ impl Setup {
         let mode = SharedMode::new(self.mode);
         let beside =
             Arc::new(WatchedModels::new(Arc::clone(&models), emitter.clone(), log_prompts));
+        let lasting = Arc::downgrade(&beside) as Weak<dyn SideModels>;
         let (reporter, news) = crate::reports::channel();
         let tool_context = Arc::new(ToolContext {
             reporter: Some(reporter),
@@ -187,7 +190,7 @@ impl Setup {
         });
         let (handle, task) = pollux_agent::spawn(session, commands, events);
         tokio::spawn(news.deliver(handle.wishes()));
-        Assembled { handle, task, statistics, telemetry, farewell, last_words }
+        Assembled { handle, task, statistics, telemetry, beside: lasting, farewell, last_words }
     }
 
     fn stream_retries(&self) -> StreamRetries {

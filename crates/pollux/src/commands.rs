@@ -57,7 +57,8 @@ pub(crate) fn interactive(
     let mut named = general();
     named.push(Arc::new(session::Model));
     named.push(Arc::new(mode));
-    named.push(Arc::new(memory::MemoryCommand(Arc::clone(memory))));
+    let (memory, inbox) = (Arc::clone(memory), setup.inbox());
+    named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
     if setup.loaded.settings.security.folder_trust_enabled {
         named.push(Arc::new(permissions::Permissions::new(setup)));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
+use pollux_agent::Standing;
 use pollux_protocol::{Op, Part};
 use pollux_session::{PromptLog, recent_prompts};
 
@@ -50,6 +51,8 @@ use terminal::{Change, Changes, MARK_PASTES, Modes, NO_MARKS};
 const HUNG_UP: u8 = 129;
 /// What the last words may take on a terminal that has stopped.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// What is to be done, as far as a greeting says it.
+const SHOWN_TODOS: usize = 12;
 /// Columns of a terminal that does not tell.
 const COLUMNS: u16 = 80;
 
@@ -75,7 +78,8 @@ pub(crate) async fn run(
         .map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
     signals.be_patient();
     let resumed = !opened.history.is_empty();
-    let greeting = greeting(&setup, resumed.then_some(opened.id.as_str()));
+    let standing = resumed.then(|| Standing::of(&opened.history));
+    let greeting = greeting(&setup, standing.map(|standing| (opened.id.as_str(), standing)));
     let (raw_output, first) = (setup.raw_output(), setup.arguments.prompt_interactive.clone());
     let is_dumb = setup.loaded.environment.get("TERM").is_some_and(|name| name == "dumb");
     let (prepare, lasting) = (preparing(&setup), setup.lasting_permissions());
@@ -86,7 +90,7 @@ pub(crate) async fn run(
     let record = Box::new(move |prompt: &str| prompts.record(prompt));
     let earlier = recent_prompts(&setup.project, editor::HISTORY);
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
-    let memory = Arc::new(Memory::read(&setup));
+    let (memory, collector) = (Arc::new(Memory::read(&setup)), setup.collector(&id));
     let commands = crate::commands::interactive(&setup, &statistics, &hooks, &memory);
     let assembled = setup.start(Launch {
         models,
@@ -100,6 +104,7 @@ pub(crate) async fn run(
         memory,
     });
     let handle = &assembled.handle;
+    let auto_memory = collector.map(|it| it.start(assembled.beside.clone(), handle.wishes()));
     let setting = Setting { handle, commands, prepare, record, folder, lasting, model };
 
     let modes = Modes::enter(!is_dumb);
@@ -112,6 +117,7 @@ pub(crate) async fn run(
         conversation.first_prompt(prompt);
     }
     let code = screen.talk(&mut conversation, signals).await;
+    drop(auto_memory);
     let hint = conversation.spoken || resumed;
     let mut page = conversation.page;
     page.keep_row();
@@ -123,7 +129,7 @@ pub(crate) async fn run(
 }
 
 /// What the conversation is between.
-fn greeting(setup: &Setup, resumed: Option<&str>) -> String {
+fn greeting(setup: &Setup, resumed: Option<(&str, Standing)>) -> String {
     let (version, model, mode) = (crate::arguments::version(), &setup.model, setup.mode);
     let trust = if setup.loaded.trust.is_trusted() { "trusted" } else { "not trusted" };
     let mut lines = vec![
@@ -132,8 +138,25 @@ fn greeting(setup: &Setup, resumed: Option<&str>) -> String {
         "/help lists the commands. A backslash at the end continues a line. Ctrl-C stops the work, Ctrl-D ends."
             .to_owned(),
     ];
-    lines.extend(resumed.map(|id| format!("Session {id} goes on.")));
+    if let Some((id, standing)) = resumed {
+        lines.push(format!("Session {id} goes on."));
+        lines.extend(told(standing));
+    }
     lines.join("\n")
+}
+
+/// Where a conversation that goes on stands.
+fn told(standing: Standing) -> impl Iterator<Item = String> {
+    let Standing { topic, plan, todos } = standing;
+    let topic = topic.map(|topic| format!("Topic: {topic}"));
+    let plan = plan.map(|plan| format!("Plan: {plan} (approved)"));
+    let more = todos.len().checked_sub(SHOWN_TODOS).filter(|more| *more > 0);
+    let todo = |(status, words): (String, String)| format!("  [{status}] {words}");
+    topic
+        .into_iter()
+        .chain(plan)
+        .chain(todos.into_iter().take(SHOWN_TODOS).map(todo))
+        .chain(more.map(|more| format!("  ... {more} more")))
 }
 
 /// Reads what a prompt refers to, beside the loop.

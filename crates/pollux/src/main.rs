@@ -5,6 +5,7 @@ mod allocator;
 mod ansi;
 mod arguments;
 mod assemble;
+mod auto_memory;
 mod commands;
 mod config;
 mod consent;

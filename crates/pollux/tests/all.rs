@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod suite {
+    mod auto_memory;
     mod background;
     mod checkers;
     mod command_line;

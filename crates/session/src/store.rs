@@ -103,6 +103,14 @@ impl SessionStore {
         })
     }
 
+    /// What a session holds, without going on with it.
+    ///
+    /// # Errors
+    /// [`SessionError::Unreadable`], [`SessionError::Files`].
+    pub fn read(&self, session: &SessionSummary) -> Result<SessionData, SessionError> {
+        SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)
+    }
+
     /// Goes on with a session: its log, claimed for this process, and what it holds. New events are appended to the
     /// same file; nothing in it changes. A session in the old format of one JSON object is copied to a new file
     /// beside it.

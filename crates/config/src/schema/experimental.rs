@@ -40,7 +40,7 @@ pub(super) static TABLE: &[Setting] = &[
     text("experimental.gemmaModelRouter.classifier.host", "http://localhost:9379", "Address of the local Gemma.").restart().idle(),
     text("experimental.gemmaModelRouter.classifier.model", "gemma3-1b-gpu-custom", "Model that the local Gemma serves.").restart().idle(),
     boolean("experimental.stressTestProfile", false, "Small limits of `contextManagement`, to try it out.").restart().idle(),
-    boolean("experimental.autoMemory", false, "Collects memories in the background.").restart().idle(),
+    boolean("experimental.autoMemory", false, "Reads old sessions in the background of a conversation, and proposes facts and skills: `/memory inbox`.").restart(),
     boolean("experimental.generalistProfile", false, "Limits of `contextManagement` for mixed work.").restart().idle(),
     boolean("experimental.powerUserProfile", false, "Limits of `contextManagement` for long work.").restart().idle(),
     boolean("experimental.contextManagement", false, "Uses the limits of `contextManagement`.").restart().idle(),

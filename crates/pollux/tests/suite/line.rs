@@ -49,8 +49,15 @@ impl Talk {
         self.leave().1
     }
 
+    /// Waits for the end of a conversation that was told to end.
+    pub(super) fn over(mut self) -> Stage {
+        let code = self.terminal.wait_exit(SOON).exit_code();
+        assert_eq!(code, 0, "{}", self.terminal.screen());
+        self.stage
+    }
+
     /// Ends the conversation; another may follow on the same stage.
-    fn leave(mut self) -> (Stage, String) {
+    pub(super) fn leave(mut self) -> (Stage, String) {
         self.terminal.send_key(Key::Ctrl('d'));
         let code = self.terminal.wait_exit(SOON).exit_code();
         assert_eq!(code, 0, "{}", self.terminal.screen());

@@ -8,6 +8,7 @@ use pollux_testkit::{CapturedRequest, Key, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::line::Talk;
 use super::stage::{MODEL, Stage, lines_of, texts};
 
 fn system(request: &CapturedRequest) -> String {
@@ -123,6 +124,57 @@ fn a_person_follows_the_list_and_says_yes_to_memories() {
     assert!(fs::read_to_string(&file).unwrap().ends_with("- Likes tea.\n"));
     terminal.send_key(Key::Ctrl('d'));
     assert_eq!(terminal.wait_exit(soon).exit_code(), 0);
+}
+
+#[test]
+fn a_conversation_that_goes_on_says_where_it_stands() {
+    let todos: Vec<Value> = (0..14)
+        .map(|number| json!({"description": format!("step {number}"), "status": "pending"}))
+        .collect();
+    let topic = json!({"title": "Mend the parser", "strategic_intent": "look"});
+    let turn = reply().call("update_topic", topic).call("write_todos", json!({"todos": todos}));
+    let stage = Stage::with([turn, reply().text("done")]);
+    stage.yolo("go");
+    let talk = Talk::start(stage, |program| program.args(["--resume", "latest"]));
+    talk.wait_for_text("Topic: Mend the parser");
+    talk.wait_for_text("[pending] step 11");
+    talk.wait_for_text("... 2 more");
+    talk.end();
+}
+
+#[test]
+fn a_plan_that_was_refused_with_words_is_no_approved_one_later() {
+    let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
+    let stage = Stage::with([
+        reply().call("write_file", plan),
+        reply().call("exit_plan_mode", json!({"plan_filename": "p.md"})),
+        reply().text("Understood."),
+        reply().text("again"),
+    ]);
+    let talk = Talk::start(stage, |program| program.args(["--approval-mode", "plan"]));
+    talk.type_line("go");
+    talk.wait_for_text("Choose 1-3, or type your feedback:");
+    talk.type_line("Smaller steps.");
+    talk.wait_for_text("Understood.");
+    let (stage, _) = talk.leave();
+    stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
+    let told = system(stage.requests().last().unwrap());
+    assert!(!told.contains("has approved the plan"), "{told}");
+}
+
+#[test]
+fn tasks_are_told_in_the_instruction_and_shown_to_the_person() {
+    let create = json!({"title": "Read on", "description": "d", "type": "task"});
+    let stage = Stage::with([reply().call("tracker_create_task", create), reply().text("noted")]);
+    stage.home.settings(&json!({"experimental": {"taskTracker": true}}));
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("go");
+    talk.wait_for_text("[pending] task: Read on");
+    talk.wait_for_text("noted");
+    let told = system(&talk.stage.requests()[0]);
+    assert!(told.contains("# Task tracker\n") && told.contains("/tracker`"), "{told}");
+    assert!(!told.contains("`write_todos`"), "{told}");
+    talk.end();
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! Changes of text files as people read them, with what is around each. Pure.
+
+use std::path::{Path, PathBuf};
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+/// Files and lines of a patch that are read at most.
+const MOST_FILES: usize = 20;
+const MOST_LINES: usize = 20_000;
+/// Stands behind a last line without an end.
+const NO_END: &str = "\\ No newline at end of file";
+
+/// The change of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FilePatch {
+    /// The file, as the patch names it.
+    pub(super) path: PathBuf,
+    hunks: Vec<Hunk>,
+}
+
+/// A change in one place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Hunk {
+    /// The line where it begins, from 0.
+    start: usize,
+    old: Vec<String>,
+    new: Vec<String>,
+}
+
+/// The patch that makes `new` of `old`; `old` is none where there is no file yet.
+pub(super) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
+    let (before, after) = (lines(old.unwrap_or_default()), lines(new));
+    let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
+    let rest = (before.len() - same).min(after.len() - same);
+    let tail = (0..rest)
+        .take_while(|back| before[before.len() - 1 - back] == after[after.len() - 1 - back])
+        .count();
+    let start = same.saturating_sub(CONTEXT);
+    let kept = tail.min(CONTEXT);
+    let (old_end, new_end) = (before.len() - tail, after.len() - tail);
+    let path = path.display();
+    let from = if old.is_some() { path.to_string() } else { "/dev/null".to_owned() };
+    let place = |begin: usize, length: usize| {
+        // As elsewhere, a place without lines is named by the line before it.
+        format!("{},{length}", if length == 0 { begin } else { begin + 1 })
+    };
+    let old_place = place(start, old_end + kept - start);
+    let new_place = place(start, new_end + kept - start);
+    let mut text = format!("--- {from}\n+++ {path}\n@@ -{old_place} +{new_place} @@\n");
+    let mut write = |mark: char, line: &str| {
+        text.push(mark);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push('\n');
+            text.push_str(NO_END);
+            text.push('\n');
+        }
+    };
+    before[start..same].iter().for_each(|line| write(' ', line));
+    before[same..old_end].iter().for_each(|line| write('-', line));
+    after[same..new_end].iter().for_each(|line| write('+', line));
+    before[old_end..old_end + kept].iter().for_each(|line| write(' ', line));
+    text
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// Reads a patch. None when it is none.
+pub(super) fn parse(text: &str) -> Option<Vec<FilePatch>> {
+    let mut files: Vec<FilePatch> = Vec::new();
+    let lines: Vec<&str> = text.lines().take(MOST_LINES + 1).collect();
+    if lines.len() > MOST_LINES {
+        return None;
+    }
+    let mut rest = lines.as_slice();
+    while let Some((line, after)) = rest.split_first() {
+        if line.starts_with("--- ") && after.first().is_some_and(|next| next.starts_with("+++ ")) {
+            let path = after[0].strip_prefix("+++ ")?.trim_end();
+            files.push(FilePatch { path: path.into(), hunks: Vec::new() });
+            rest = &after[1..];
+        } else if line.starts_with("@@ -") {
+            let (hunk, after) = hunk(line, after)?;
+            files.last_mut()?.hunks.push(hunk);
+            rest = after;
+        } else if line.trim().is_empty() {
+            rest = after;
+        } else {
+            return None;
+        }
+    }
+    let is_whole = !files.is_empty()
+        && files.len() <= MOST_FILES
+        && files.iter().all(|file| !file.hunks.is_empty());
+    is_whole.then_some(files)
+}
+
+/// A change behind its line of places, and what comes after it.
+fn hunk<'a, 'b>(places: &str, lines: &'b [&'a str]) -> Option<(Hunk, &'b [&'a str])> {
+    let (old, new) = places.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
+    let place = |text: &str| -> Option<(usize, usize)> {
+        let (start, length) = text.split_once(',').unwrap_or((text, "1"));
+        Some((start.parse().ok()?, length.parse().ok()?))
+    };
+    let ((start, old_length), (_, new_length)) = (place(old)?, place(new)?);
+    let start = if old_length == 0 { start } else { start.checked_sub(1)? };
+    let mut hunk = Hunk { start, ..Hunk::default() };
+    let mut rest = lines;
+    while hunk.old.len() < old_length || hunk.new.len() < new_length {
+        let (line, after) = rest.split_first()?;
+        let is_last = after.first().is_some_and(|next| *next == NO_END);
+        rest = if is_last { &after[1..] } else { after };
+        let mark = line.chars().next().unwrap_or(' ');
+        let words = line.get(1..).unwrap_or_default();
+        let words = if is_last { words.to_owned() } else { format!("{words}\n") };
+        if matches!(mark, ' ' | '-') {
+            hunk.old.push(words.clone());
+        }
+        if matches!(mark, ' ' | '+') {
+            hunk.new.push(words);
+        }
+        if !matches!(mark, ' ' | '-' | '+') {
+            return None;
+        }
+    }
+    (hunk.old.len() == old_length && hunk.new.len() == new_length).then_some((hunk, rest))
+}
+
+impl FilePatch {
+    /// The text with the change. None when it is not the text that the change was made for.
+    pub(super) fn apply(&self, text: &str) -> Option<String> {
+        let old = lines(text);
+        let mut new = String::with_capacity(text.len());
+        let mut done = 0;
+        for hunk in &self.hunks {
+            let start = hunk.place(&old, done)?;
+            new.extend(old[done..start].iter().copied());
+            new.extend(hunk.new.iter().map(String::as_str));
+            done = start + hunk.old.len();
+        }
+        new.extend(old[done..].iter().copied());
+        Some(new)
+    }
+}
+
+impl Hunk {
+    /// Where it goes: where it says, or else the only other place that has its lines.
+    fn place(&self, lines: &[&str], from: usize) -> Option<usize> {
+        let fits = |start: usize| {
+            start >= from
+                && lines.get(start..start + self.old.len()).is_some_and(|there| *there == self.old)
+        };
+        if fits(self.start) {
+            return Some(self.start);
+        }
+        if self.old.is_empty() {
+            return None;
+        }
+        let mut places = (from..lines.len()).filter(|start| fits(*start));
+        places.next().filter(|_| places.next().is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FILE: &str = "/m/MEMORY.md";
+
+    fn patched(patch: &str, text: &str) -> Option<String> {
+        parse(patch)?.iter().try_fold(text.to_owned(), |text, file| file.apply(&text))
+    }
+
+    #[test]
+    fn a_patch_reads_as_patches_do() {
+        assert_eq!(
+            make(Path::new(FILE), Some("a\nb\nc\nd\n"), "a\nb\nc\nd\ne\n"),
+            "--- /m/MEMORY.md\n+++ /m/MEMORY.md\n@@ -2,3 +2,4 @@\n b\n c\n d\n+e\n"
+        );
+        assert_eq!(
+            make(Path::new(FILE), None, "a\n"),
+            "--- /dev/null\n+++ /m/MEMORY.md\n@@ -0,0 +1,1 @@\n+a\n"
+        );
+    }
+
+    #[test]
+    fn a_text_that_has_moved_is_found_and_another_is_not_touched() {
+        let patch = make(Path::new(FILE), Some("a\nb\n"), "a\nb\nc\n");
+        assert_eq!(patched(&patch, "new\na\nb\nend\n").as_deref(), Some("new\na\nb\nc\nend\n"));
+        assert_eq!(patched(&patch, "x\na\nb\na\nb\n"), None, "two places");
+        assert_eq!(patched(&patch, "other\n"), None);
+        let new = make(Path::new(FILE), None, "a\n");
+        assert_eq!(patched(&new, ""), Some("a\n".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_patch_is_refused() {
+        for text in [
+            "",
+            "hello",
+            "--- a\n+++ b\n",
+            "@@ -1,1 +1,1 @@\n a\n",
+            "--- a\n+++ b\n@@ -1,9 +1,9 @@\n a\n",
+            "--- a\n+++ b\n@@ -1,1 +1,1 @@\n*a\n",
+            "--- a\n+++ b\n@@ -x +1,1 @@\n+a\n",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_patch_does_what_it_was_made_for(old in "([ab]\n?){0,20}", new in "([abc]\n?){0,20}") {
+            prop_assume!(old != new);
+            let patch = make(Path::new(FILE), Some(&old), &new);
+            prop_assert_eq!(patched(&patch, &old), Some(new), "{}", patch);
+        }
+
+        #[test]
+        fn no_text_ends_in_a_panic(text in "([-+ @]{0,3}[0-9,a\n]{0,6}){0,30}", old in "[a\n]{0,9}") {
+            patched(&text, &old);
+        }
+    }
+}
