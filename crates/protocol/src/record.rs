@@ -64,6 +64,8 @@ pub enum Record {
         /// What the model is sent.
         parts: Vec<Part>,
     },
+    /// The conversation is forgotten: what comes next opens it anew.
+    Cleared,
     /// The person said something.
     User {
         /// The id of the entry.

@@ -62,6 +62,11 @@ impl Encoder {
                 Ok(vec![line(&set)?])
             }
             Record::Context { id, parts } => self.said(id, parts, None, now),
+            Record::Cleared => {
+                // As Gemini CLI takes messages back: the file has those that are listed, from here on.
+                (self.is_fresh, self.turn) = (true, None);
+                Ok(vec![line(&json!({ "$set": { "messages": [], "lastUpdated": now } }))?])
+            }
             Record::User { id, parts, display } => self.said(id, parts, display.as_deref(), now),
             Record::Model(message) => self.answered(message, now),
             Record::Decided { call_id, decision } => {

@@ -3,10 +3,11 @@
 use pollux_hooks::HookResult;
 use pollux_protocol::{
     CancellationToken, CompressTrigger, Event, History, HookEvent, HookPayload, Part,
-    PromptOutcome, SessionEndReason, SessionSource,
+    PromptOutcome, Record, SessionEndReason, SessionSource,
 };
 
 use super::{End, Session};
+use crate::fill::Fill;
 
 /// What programs are told where no answer had words.
 const NO_WORDS: &str = "[no response text]";
@@ -95,7 +96,7 @@ impl Session {
         let (clears, words) = (result.clear_context, result.block.clone());
         let verdict = verdict(result);
         if clears && !matches!(verdict, Verdict::Go) {
-            self.parts.history = History::new();
+            self.forget().await?;
         }
         match verdict {
             Verdict::Stop(reason) => Err(End::Outcome(PromptOutcome::Stopped(reason))),
@@ -105,6 +106,15 @@ impl Session {
             }
             Verdict::Go => Ok(None),
         }
+    }
+
+    /// The conversation is over: the log says so, and nothing of it is sent again.
+    async fn forget(&mut self) -> Result<(), End> {
+        self.record(Record::Cleared).await?;
+        self.parts.history = History::new();
+        self.fill = Fill::default();
+        self.last_tokens = 0;
+        Ok(())
     }
 
     /// The conversation is looked at, whether it has become too long.

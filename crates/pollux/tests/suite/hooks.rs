@@ -460,6 +460,14 @@ fn the_work_goes_on_without_what_was_said() {
     let said = said(&stage);
     assert!(said[0].starts_with("<session_context>"), "{said:?}");
     assert_eq!(said[1..], ["anew"]);
+    // Nor does it come back.
+    stage.home.settings(&json!({}));
+    stage.server.stream(reply().text("c"));
+    stage.pollux(&["-r", "latest", "-p", "more"]).run().assert_code(0);
+    let contents = stage.server.last_request().contents().to_vec();
+    let texts: Vec<&str> = contents.iter().flat_map(texts).collect();
+    assert!(texts[0].starts_with("<session_context>"), "{texts:?}");
+    assert_eq!(texts[1..], ["anew", "b", "more"]);
 }
 
 #[test]

@@ -66,6 +66,15 @@ fn a_plain_exchange_has_the_lines_of_gemini_cli() {
 }
 
 #[test]
+fn a_conversation_that_is_forgotten_begins_anew() {
+    let context = Record::Context { id: EntryId::new("c"), parts: vec![Part::text("x")] };
+    let lines = all(&[context.clone(), Record::Cleared, context]);
+    let opened = r#"{"$set":{"messages":[{"id":"c","timestamp":"2026-01-31T12:00:00.000Z","type":"user","content":[{"text":"x"}]}],"lastUpdated":"2026-01-31T12:00:00.000Z"}}"#;
+    let cleared = r#"{"$set":{"messages":[],"lastUpdated":"2026-01-31T12:00:00.000Z"}}"#;
+    assert_eq!(lines, [opened, cleared, opened]);
+}
+
+#[test]
 fn a_call_is_in_flight_with_an_answer_then_finished_in_its_message() {
     let mut signed = Part::call("a", "read_file", json!({ "file_path": "a.txt" }));
     signed.opaque = Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data: "c2ln".to_owned() });

@@ -56,6 +56,8 @@ enum Step {
         reversed: bool,
     },
     Notice,
+    /// A program wants the conversation forgotten.
+    Forget,
     /// The process dies and another one resumes.
     Die,
 }
@@ -75,6 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(count, from_back, media)| Step::Finish { count, from_back, media }),
         4 => (any::<bool>(), any::<bool>()).prop_map(|(steering, reversed)| Step::Tell { steering, reversed }),
         1 => Just(Step::Notice),
+        1 => Just(Step::Forget),
         1 => Just(Step::Die),
     ]
 }
@@ -97,10 +100,14 @@ impl Run {
             calls: Vec::new(),
             next: 0,
         };
-        let (id, parts) = (run.id(), vec![Part::text("<session_context>\nhere")]);
-        run.log(&Record::Context { id: id.clone(), parts: parts.clone() });
-        run.history.push_user(id, parts);
+        run.open();
         run
+    }
+
+    fn open(&mut self) {
+        let (id, parts) = (self.id(), vec![Part::text("<session_context>\nhere")]);
+        self.log(&Record::Context { id: id.clone(), parts: parts.clone() });
+        self.history.push_user(id, parts);
     }
 
     fn id(&mut self) -> EntryId {
@@ -131,11 +138,16 @@ impl Run {
                 let text = "careful".to_owned();
                 self.log(&Record::Notice { severity: pollux_protocol::Severity::Info, text });
             }
+            Step::Forget if self.calls.is_empty() => {
+                self.log(&Record::Cleared);
+                self.history = History::new();
+                self.open();
+            }
             Step::Die => {
                 self.die();
                 self.encoder = Encoder::new(false);
             }
-            Step::User(_) | Step::Answer { .. } | Step::Tell { .. } => {}
+            Step::User(_) | Step::Answer { .. } | Step::Tell { .. } | Step::Forget => {}
         }
     }
 
