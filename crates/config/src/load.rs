@@ -41,6 +41,26 @@ pub struct LoadOptions<'a> {
     pub check_system_file: fn(&Path) -> Result<(), String>,
 }
 
+impl<'a> LoadOptions<'a> {
+    /// As a run in this folder has them.
+    pub fn new(
+        places: &'a Places,
+        cwd: &'a Path,
+        environment: &'a Environment,
+        skip_trust: bool,
+    ) -> Self {
+        Self {
+            places,
+            cwd,
+            environment,
+            skip_trust,
+            ide_trust: None,
+            ignore_env: false,
+            check_system_file: crate::guard::check,
+        }
+    }
+}
+
 /// Which layer a file is; the later beats the earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LayerKind {
@@ -226,7 +246,9 @@ impl Found {
         }
         let file = self.read_dotenv(&self.own_settings(), true).filter(|file| file.of_project);
         let mut items: Vec<_> = file.iter().flat_map(consent::variable_items).collect();
-        items.extend(consent::definition_items(&self.cwd));
+        let (definitions, left_out) = consent::definition_items(&self.cwd);
+        items.extend(definitions);
+        self.reading.warnings.extend(left_out);
         items.extend(context::items(
             &self.settings_with_all_of_the_project().context,
             &self.cwd,

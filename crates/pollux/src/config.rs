@@ -97,15 +97,7 @@ impl Desk {
     }
 
     fn load_quietly(&self) -> Result<Loaded, Failure> {
-        let options = LoadOptions {
-            places: &self.places,
-            cwd: &self.cwd,
-            environment: &self.environment,
-            skip_trust: self.skip_trust,
-            ide_trust: None,
-            ignore_env: false,
-            check_system_file: pollux_config::guard::check,
-        };
+        let options = LoadOptions::new(&self.places, &self.cwd, &self.environment, self.skip_trust);
         pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))
     }
 }

@@ -391,14 +391,10 @@ mod tests {
         let settings = r#"{"security": {"environmentVariableRedaction":
             {"enabled": true, "allowed": ["A", 1], "blocked": ["B"]}}}"#;
         std::fs::write(places.user_settings(), settings).unwrap();
+        let project = home.path().join("project");
         let loaded = pollux_config::load(&pollux_config::LoadOptions {
-            places: &places,
-            cwd: &home.path().join("project"),
-            environment: &environment,
-            skip_trust: false,
-            ide_trust: None,
             ignore_env: true,
-            check_system_file: pollux_config::guard::check,
+            ..pollux_config::LoadOptions::new(&places, &project, &environment, false)
         });
         let options = ToolOptions::from_settings(&loaded.unwrap().settings);
         let expected = Redaction {

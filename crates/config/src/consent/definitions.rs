@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_fs::EntryKind;
+use pollux_fs::{DirectoryEntry, EntryKind};
 use pollux_protocol::ConsentItem;
 
 use super::{digest, item, kinds};
@@ -16,31 +16,121 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_DEPTH: usize = 8;
 /// The most files below one folder.
 const MAX_FILES: usize = 500;
+/// Lines that tell what was left out.
+const MAX_TOLD: usize = 10;
 /// Lines of a definition that are told.
 const TOLD_LINES: usize = 12;
 
-/// Lists what a project's folder defines, in the order of names.
-pub(crate) fn items(project: &Path) -> Vec<ConsentItem> {
+/// Lists what a project's folder defines, in the order of names. What is not listed stays off: the second list says so.
+pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     let own = project.join(GEMINI_DIR);
-    let mut items = commands(&own.join("commands"));
-    items.extend(subagents(&own.join("agents")));
+    let mut listed = Listed::default();
+    listed.commands(&own.join("commands"));
+    listed.subagents(&own.join("agents"));
     for folder in [own.join("skills"), project.join(".agents").join("skills")] {
-        items.extend(skills(&folder));
+        listed.skills(&folder);
     }
-    items
+    let more = listed.left_out.len().saturating_sub(MAX_TOLD);
+    listed.left_out.truncate(MAX_TOLD);
+    listed.left_out.extend((more > 0).then(|| format!("{more} more definitions stay off.")));
+    (listed.items, listed.left_out)
 }
 
-/// Every `.toml` below the folder.
-fn commands(folder: &Path) -> Vec<ConsentItem> {
-    let found = files_below(folder).into_iter().filter(|path| ends_in(path, "toml"));
-    let listed = found.filter_map(|path| {
-        let text = files::read_whole(&path, MAX_BYTES).ok()?;
-        let relative = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
-        let names: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-        let name = format!("/{}", names.join(":"));
-        Some(item(kinds::CUSTOM_COMMAND, &name, command_detail(&text), text.as_bytes()))
-    });
-    listed.collect()
+/// What was found.
+#[derive(Default)]
+struct Listed {
+    items: Vec<ConsentItem>,
+    /// What stays off because it was not looked at, and why, for people.
+    left_out: Vec<String>,
+}
+
+/// The regular files below a folder, in the order of their paths.
+#[derive(Default)]
+struct Below {
+    files: Vec<PathBuf>,
+    /// There are more than are listed.
+    has_more: bool,
+}
+
+impl Listed {
+    /// Every `.toml` below the folder.
+    fn commands(&mut self, folder: &Path) {
+        let below = files_below(folder);
+        if below.has_more {
+            self.has_more(folder);
+        }
+        for path in below.files.iter().filter(|path| ends_in(path, "toml")) {
+            let Some(text) = self.read(path) else { continue };
+            let relative = path.strip_prefix(folder).unwrap_or(path).with_extension("");
+            let names: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+            let name = format!("/{}", names.join(":"));
+            let detail = command_detail(&text);
+            self.items.push(item(kinds::CUSTOM_COMMAND, &name, detail, text.as_bytes()));
+        }
+    }
+
+    /// Every `.md` in the folder whose name does not begin with `_`.
+    fn subagents(&mut self, folder: &Path) {
+        let is_one = |entry: &DirectoryEntry| {
+            !entry.name.starts_with('_')
+                && ends_in(&entry.path, "md")
+                && files::is_file(&entry.path)
+        };
+        for entry in self.entries(folder, is_one) {
+            let Some(text) = self.read(&entry.path) else { continue };
+            let name = entry.name.trim_end_matches(".md");
+            self.items.push(item(kinds::SUBAGENT, name, front_matter(&text), text.as_bytes()));
+        }
+    }
+
+    /// Every folder with a `SKILL.md` that has more files: a skill of words alone runs nothing.
+    fn skills(&mut self, folder: &Path) {
+        let is_one = |entry: &DirectoryEntry| files::is_file(&entry.path.join("SKILL.md"));
+        for entry in self.entries(folder, is_one) {
+            let below = files_below(&entry.path);
+            if below.has_more {
+                // What is not read could change unseen.
+                self.left_out.push(format!(
+                    "The skill {} stays off: it brings more than {MAX_FILES} files, or folders more than {MAX_DEPTH} deep.",
+                    entry.path.display()
+                ));
+                continue;
+            }
+            self.items.extend(skill(&entry.name, &entry.path, &below.files));
+        }
+    }
+
+    /// The first entries of this kind, in the order of their names.
+    fn entries(
+        &mut self,
+        folder: &Path,
+        is_one: impl Fn(&DirectoryEntry) -> bool,
+    ) -> Vec<DirectoryEntry> {
+        let mut entries = pollux_fs::list_directory(folder).unwrap_or_default();
+        entries.retain(is_one);
+        if entries.len() > MAX_FILES {
+            entries.truncate(MAX_FILES);
+            self.has_more(folder);
+        }
+        entries
+    }
+
+    fn read(&mut self, path: &Path) -> Option<String> {
+        match files::read_whole(path, MAX_BYTES) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                self.left_out.push(format!("A definition stays off: {error}."));
+                None
+            }
+        }
+    }
+
+    fn has_more(&mut self, folder: &Path) {
+        self.left_out.push(format!(
+            "Only the first {MAX_FILES} files of {}, at most {MAX_DEPTH} folders deep, are looked at: the others stay off.",
+            folder.display()
+        ));
+    }
 }
 
 /// What a custom command would run and read.
@@ -82,20 +172,6 @@ fn inserted<'a>(prompt: &'a str, open: &'a str) -> impl Iterator<Item = &'a str>
     })
 }
 
-/// Every `.md` in the folder whose name does not begin with `_`.
-fn subagents(folder: &Path) -> Vec<ConsentItem> {
-    let entries = pollux_fs::list_directory(folder).unwrap_or_default();
-    let found = entries.into_iter().filter(|entry| {
-        !entry.name.starts_with('_') && ends_in(&entry.path, "md") && files::is_file(&entry.path)
-    });
-    let listed = found.take(MAX_FILES).filter_map(|entry| {
-        let text = files::read_whole(&entry.path, MAX_BYTES).ok()?;
-        let name = entry.name.trim_end_matches(".md");
-        Some(item(kinds::SUBAGENT, name, front_matter(&text), text.as_bytes()))
-    });
-    listed.collect()
-}
-
 /// The lines between the first two `---`, as they are: they name tools, servers and commands.
 fn front_matter(text: &str) -> String {
     let lines = text.lines().map(str::trim_end).skip_while(|line| *line != "---").skip(1);
@@ -109,15 +185,8 @@ fn front_matter(text: &str) -> String {
     told.join("\n") + &more
 }
 
-/// Every folder with a `SKILL.md` that has more files: a skill of words alone runs nothing.
-fn skills(folder: &Path) -> Vec<ConsentItem> {
-    let entries = pollux_fs::list_directory(folder).unwrap_or_default();
-    let found = entries.into_iter().filter(|entry| files::is_file(&entry.path.join("SKILL.md")));
-    found.take(MAX_FILES).filter_map(|entry| skill(&entry.name, &entry.path)).collect()
-}
-
-fn skill(name: &str, folder: &Path) -> Option<ConsentItem> {
-    let brought = files_below(folder);
+/// A skill with these files; none when it is of words alone.
+fn skill(name: &str, folder: &Path, brought: &[PathBuf]) -> Option<ConsentItem> {
     let names: Vec<String> = brought
         .iter()
         .filter_map(|path| Some(path.strip_prefix(folder).ok()?.display().to_string()))
@@ -139,23 +208,23 @@ fn skill(name: &str, folder: &Path) -> Option<ConsentItem> {
     Some(item(kinds::SKILL, name, detail, content.as_bytes()))
 }
 
-/// The regular files below a folder, links followed, in the order of their paths.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    gather(folder, MAX_DEPTH, &mut found);
-    found
+/// The regular files below a folder, links followed.
+fn files_below(folder: &Path) -> Below {
+    let mut below = Below::default();
+    gather(folder, MAX_DEPTH, &mut below);
+    below
 }
 
-fn gather(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+fn gather(folder: &Path, depth: usize, below: &mut Below) {
     let mut entries = pollux_fs::list_directory(folder).unwrap_or_default();
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     for entry in entries {
-        if found.len() >= MAX_FILES {
-            return;
-        }
         match pollux_fs::info(&entry.path).map(|info| info.kind) {
-            Ok(EntryKind::File) => found.push(entry.path),
-            Ok(EntryKind::Directory) if depth > 1 => gather(&entry.path, depth - 1, found),
+            Ok(EntryKind::File) if below.files.len() < MAX_FILES => below.files.push(entry.path),
+            Ok(EntryKind::Directory) if depth > 1 && !below.has_more => {
+                gather(&entry.path, depth - 1, below);
+            }
+            Ok(EntryKind::File | EntryKind::Directory) => below.has_more = true,
             _ => {}
         }
     }

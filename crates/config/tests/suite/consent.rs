@@ -162,3 +162,34 @@ fn folders_are_known_by_their_real_path() {
     let store = ConsentStore::load(&home.places).unwrap();
     assert_eq!(store.folder(&home.work()).unwrap().answer(&hook("a")), Some(true));
 }
+
+#[test]
+fn what_is_not_listed_is_named_and_stays_off() {
+    let home = Home::new();
+    home.trust(&home.work());
+    for number in 0..510 {
+        home.write(&format!("work/.gemini/commands/c{number:03}.toml"), "prompt = \"x\"");
+        home.write(&format!("work/.gemini/agents/a{number:03}.md"), "---\nname: a\n---\n");
+        home.write(&format!("work/.gemini/skills/large/f{number:03}"), "x");
+    }
+    home.write("work/.gemini/skills/large/SKILL.md", "large");
+    home.write("work/.gemini/skills/small/SKILL.md", "small");
+    home.write("work/.gemini/skills/small/run.sh", "x");
+    home.write("work/.gemini/commands/a-big-one.toml", &"#".repeat(1_100_000));
+    let work = home.work();
+    let mut found = find(&home.options(&work, false, false)).unwrap();
+    found.look();
+    let items = found.items();
+    let of = |kind: &str| -> Vec<&str> {
+        let names = items.iter().filter(|item| item.kind == kind);
+        names.map(|item| item.name.as_str()).collect()
+    };
+    assert_eq!(of("skill"), ["small"]);
+    assert_eq!((of("custom command").len(), of("subagent").len()), (499, 500));
+    assert!(of("custom command").contains(&"/c498") && !of("custom command").contains(&"/c499"));
+    let warnings = found.load(Accepted::only(&items)).unwrap().warnings;
+    let told = |words: &str| warnings.iter().filter(|line| line.contains(words)).count();
+    assert_eq!(told("the others stay off"), 2, "{warnings:?}");
+    assert_eq!(told("skills/large stays off"), 1, "{warnings:?}");
+    assert_eq!(told("a-big-one.toml"), 1, "{warnings:?}");
+}

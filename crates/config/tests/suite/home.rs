@@ -91,13 +91,9 @@ impl Home {
         ignore_env: bool,
     ) -> LoadOptions<'a> {
         LoadOptions {
-            places: &self.places,
-            cwd,
-            environment: &self.environment,
-            skip_trust,
-            ide_trust: None,
             ignore_env,
             check_system_file: self.check_system_file,
+            ..LoadOptions::new(&self.places, cwd, &self.environment, skip_trust)
         }
     }
 }

@@ -91,13 +91,8 @@ pub(crate) fn settings(file: &serde_json::Value) -> Settings {
     let path = places.user_settings();
     pollux_fs::AppendLog::open(&path).unwrap().append(file.to_string().as_bytes()).unwrap();
     let options = LoadOptions {
-        places: &places,
-        cwd: home.path(),
-        environment: &environment,
-        skip_trust: false,
-        ide_trust: None,
         ignore_env: true,
-        check_system_file: pollux_config::guard::check,
+        ..LoadOptions::new(&places, home.path(), &environment, false)
     };
     load(&options).unwrap().settings
 }

@@ -64,16 +64,9 @@ impl Desk {
         let environment = Environment::from_process();
         let places = Places::new(&environment);
         let cwd = folder()?;
-        let loaded = pollux_config::load(&LoadOptions {
-            places: &places,
-            cwd: &cwd,
-            environment: &environment,
-            skip_trust: arguments.skip_trust,
-            ide_trust: None,
-            ignore_env: false,
-            check_system_file: pollux_config::guard::check,
-        })
-        .map_err(|error| Failure::config(error.to_string()))?;
+        let options = LoadOptions::new(&places, &cwd, &environment, arguments.skip_trust);
+        let loaded =
+            pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));
         let found = found_in(&loaded);
         found.warnings.iter().for_each(|warning| stderr_line(&format!("[WARNING] {warning}")));
