@@ -6,16 +6,24 @@ After each answer of the model:
 - every file of the project, of the folder beside it and of the home is what it was, byte for byte; only the
   folder for plans and Pollux's own records may change;
 - and a plan can still be written, or the mode would hold by refusing everything.
+
+The same is tried at a terminal, where a person says yes to every question but that about the plan; with hooks that make
+something else of a call, or put another one in its place; and with prompts that name files and commands.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
+import pty
+import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
@@ -42,6 +50,20 @@ FILES = {
     ".gemini/GEMINI.md": "alpha\n",
 }
 
+# A program at BeforeTool and AfterTool that looks up what to make of a call.
+HOOK = """import json, sys
+event, table = json.load(sys.stdin), json.load(open(sys.argv[1]))
+arguments = event["tool_input"]
+if event["hook_event_name"] == "BeforeTool":
+    marks = [arguments.get("file_path"), str(arguments.get("command"))[3:]]
+    made = [{"tool_input": table["inputs"][mark]} for mark in marks if mark in table["inputs"]]
+else:
+    tail = table["tails"].get(str(arguments.get("start_line")))
+    made = [{"tailToolCallRequest": {"name": tail[0], "args": tail[1]}}] if tail else []
+if made:
+    print(json.dumps({"hookSpecificOutput": made[0]}))
+"""
+
 # Ways to be in plan mode: what is set, the arguments, and turns before it.
 # A model whose every call is refused is taken for one that goes round in circles.
 DEFAULTS = {"tools": {"shell": {"enableInteractiveShell": False}}, "model": {"disableLoopDetection": True}}
@@ -52,6 +74,7 @@ WAYS = {
     "enter_plan_mode in yolo": ({}, ("--yolo",), [[("enter_plan_mode", {"reason": "to think"})]]),
     "enter_plan_mode in auto_edit": ({}, ("--approval-mode", "auto_edit"), [[("enter_plan_mode", {"reason": "to think"})]]),
 }
+PLANNING = ("--approval-mode", "plan")
 
 
 class Stage:
@@ -130,8 +153,49 @@ def fingerprint(path):
     return mode if path.is_dir() else f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def run(binary, stage, arguments, turns):
-    """Lets the model answer with these turns; what changed after which of them, and what it was told."""
+def headless(command, stage, environment, prompts, _):
+    """One run without a person: its exit code and what it printed."""
+    ended = subprocess.run([*command, "--prompt", prompts[0]], cwd=stage.project, env=environment, stdin=subprocess.DEVNULL,
+                           capture_output=True, timeout=LIMIT, check=False)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def at_terminal(command, stage, environment, prompts, is_over):
+    """A conversation with a person who says yes to all but the plan, and goes on until it is over."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(stage.project)
+        os.execve(command[0], [str(word) for word in command], {**environment, "TERM": "dumb"})
+    typed, said, whole, deadline = list(prompts), "", "", time.monotonic() + LIMIT
+    with contextlib.suppress(OSError):
+        while time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown = os.read(terminal, 65536).decode(errors="replace")
+                said, whole = said + re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown), whole + shown
+                continue
+            if line := reply(said, typed, is_over()):
+                said = ""
+                os.write(terminal, line.encode())
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), whole.encode()
+
+
+def reply(said, typed, is_over):
+    """What the person types at what the screen says, when it asks for anything."""
+    last = said.rsplit("\n", 1)[-1]
+    if choices := re.match(r"Choose 1-(\d+)", last):
+        is_plan = "Ready to start implementation?" in said
+        return f"{choices[1] if is_plan else 1}\n"
+    if last.startswith("Answer"):
+        return "yes, do it\n"
+    if last == "> ":
+        return "\x04" if is_over else f"{typed.pop(0) if typed else 'go on'}\n"
+    return None
+
+
+def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_end=False):
+    """Lets the model answer with these turns; what changed after which of them, and what it was told. `may_end`: a
+    prompt need not reach the model."""
     before, changes = stage.tree(), []
     filled = stage.filled(turns)
 
@@ -154,15 +218,14 @@ def run(binary, stage, arguments, turns):
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
             "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.port}",
         }
-        command = [binary, "--model", "gemini-2.5-flash", *arguments, "--prompt", "go"]
-        ended = subprocess.run(command, cwd=stage.project, env=environment, stdin=subprocess.DEVNULL,
-                               capture_output=True, timeout=LIMIT, check=False)
+        command = [binary, "--model", "gemini-2.5-flash", *arguments]
+        code, output = drive(command, stage, environment, prompts, lambda: len(server.exchanges) > len(turns))
         requests = [json.loads(exchange.request) for exchange in server.exchanges]
-    if ended.returncode != 0 or len(requests) != len(turns) + 1:
-        errors = (ended.stdout + ended.stderr).decode(errors="replace")[-400:]
-        raise SystemExit(f"plan: exit code {ended.returncode} after {len(requests)} of {len(turns)} answers: {errors}")
+    if code != 0 or not (len(requests) == len(turns) + 1 or (may_end and not requests)):
+        errors = output.decode(errors="replace")[-400:]
+        raise SystemExit(f"plan: exit code {code} after {len(requests)} of {len(turns)} answers: {errors}")
     look(len(turns) + 1)
-    return changes, told(requests[-1]["contents"])
+    return changes, told(requests[-1]["contents"]) if requests else []
 
 
 def told(contents):
@@ -195,11 +258,10 @@ def try_way(binary, place, name, sample):
     stage = Stage(place / "home", settings)
     problems = can_plan(binary, stage, arguments, before)
     resumed = (*arguments, "--resume", SESSION)
-    every = plan_attempts.attempts()
-    chosen = every if not sample else [every[int(at * len(every) / sample)] for at in range(min(sample, len(every)))]
-    count = sum(len(turn) for turn in chosen)
-    for at in range(0, len(chosen), TURNS):
-        changes, _ = run(binary, stage, resumed, [*before, *chosen[at : at + TURNS]])
+    attempts = chosen(plan_attempts.attempts(), sample)
+    count = sum(len(turn) for turn in attempts)
+    for at in range(0, len(attempts), TURNS):
+        changes, _ = run(binary, stage, resumed, [*before, *attempts[at : at + TURNS]])
         problems += changes
     ways_out = plan_attempts.leaving()
     for number, turns in enumerate(ways_out if not sample else ways_out[-5:-3]):
@@ -208,6 +270,57 @@ def try_way(binary, place, name, sample):
         problems += changes
         count += sum(len(turn) for turn in turns)
     return count, problems
+
+
+def chosen(every, sample):
+    return every if not sample else [every[int(at * len(every) / sample)] for at in range(min(sample, len(every)))]
+
+
+def try_terminal(binary, place, sample):
+    """The same calls where a person is asked; the screen's input has commands and files in it, too."""
+    stage = Stage(place / "home", {})
+    problems, turns = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.attempts(), sample)
+    for at in range(0, len(turns), TURNS):
+        resumed = (*PLANNING, "--resume", SESSION)
+        changes, _ = run(binary, stage, resumed, turns[at : at + TURNS], at_terminal, plan_attempts.INPUTS)
+        problems += changes
+    count = sum(len(turn) for turn in turns)
+    for number, turns in enumerate(chosen(plan_attempts.leaving(), sample and 3)):
+        fresh = Stage(place / f"leaving-{number}", {})
+        problems += run(binary, fresh, (*PLANNING, "--session-id", SESSION), turns, at_terminal)[0]
+        count += sum(len(turn) for turn in turns)
+    return count, problems
+
+
+def try_hooks(binary, place, sample):
+    """Calls that would be let through, of which a hook makes something else, or after which it has another one made."""
+    home = place / "home"
+    program, table = home / "tmp/hook.py", home / "tmp/table.json"
+    command = {"type": "command", "command": f"{sys.executable} {program} {table}"}
+    settings = {"hooks": {event: [{"hooks": [command]}] for event in ("BeforeTool", "AfterTool")}}
+    stage, made = Stage(home, settings), plan_attempts.hooked()
+    program.write_text(HOOK)
+    table.write_text(json.dumps({"inputs": {}, "tails": {}}))
+    problems = can_plan(binary, stage, PLANNING, [])
+    table.write_text(json.dumps(stage.filled(made.table)))
+    turns = chosen(made.turns, sample)
+    for at in range(0, len(turns), TURNS):
+        problems += run(binary, stage, (*PLANNING, "--resume", SESSION), turns[at : at + TURNS])[0]
+    return len(turns), problems
+
+
+def try_inputs(binary, place, sample):
+    """Prompts that name files or look like commands, each with calls that would write."""
+    stage = Stage(place / "home", {})
+    problems, inputs = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.PROMPTS, sample)
+    tries = [[call] for call in plan_attempts.TRIES]
+    for prompt in inputs:
+        changes, _ = run(binary, stage, (*PLANNING, "--resume", SESSION), tries, prompts=(prompt,), may_end=True)
+        problems += [f"{change} (prompt {prompt})" for change in changes]
+    return len(inputs) * len(tries), problems
+
+
+OTHERS = {"a person at the terminal": try_terminal, "hooks that change calls": try_hooks, "prompts with files and commands": try_inputs}
 
 
 def main():
@@ -220,8 +333,11 @@ def main():
         raise SystemExit("plan: this proof needs Linux")
     place = Path(tempfile.mkdtemp(prefix="pollux-plan-"))
     total, wrong = 0, 0
-    for number, name in enumerate(name for name in WAYS if options.only in name):
-        count, problems = try_way(options.binary.resolve(), place / str(number), name, options.sample)
+    for number, name in enumerate(name for name in (*WAYS, *OTHERS) if options.only in name):
+        binary, home = options.binary.resolve(), place / str(number)
+        other = OTHERS.get(name)
+        tried = other(binary, home, options.sample) if other else try_way(binary, home, name, options.sample)
+        count, problems = tried
         for problem in problems:
             print(f"plan: CHANGED in plan mode by {name}: {problem}")
         print(f"plan: {name}: {count} calls, {len(problems)} changes", flush=True)

@@ -2,6 +2,8 @@
 
 Paths are written with the markers below; nothing of this may change a file, but for plans."""
 
+from dataclasses import dataclass, field
+
 PROJECT, HOME, BESIDE, PLANS = "<project>", "<home>", "<beside>", "<plans>"
 
 # Names under which models know the tools that write, here or elsewhere.
@@ -120,6 +122,54 @@ def odd_calls():
     ]
 
 
+# What a model tries when it only wants to write.
+TRIES = [("write_file", write("new.txt")), ("replace", edit("a.txt")), ("run_shell_command", {"command": "touch new.txt"})]
+
+# Prompts that bring files along or look like commands.
+PROMPTS = (
+    "see @a.txt", "@src and @../beside/b.txt", "@a.txt > new.txt", "@./a.txt", "@$(touch new.txt)", "@a.txt;touch new.txt",
+    "!touch new.txt", "$(touch new.txt)", "`touch new.txt`", "/help", "/about", "/stats", "/memory show", "/memory list", "/hooks",
+    "/yolo", "/plan off", "/nonsense > new.txt", "--yolo", "y", "1", "/quit", "/mode", "@",
+)
+# The same typed at the terminal: the model's turns go on behind them.
+INPUTS = ("go", "/help", "see @a.txt", "/stats", "/mode", "/memory show", "@a.txt > new.txt", "/hooks")
+
+
+@dataclass
+class Hooked:
+    """Calls with a mark, and what hooks make of those with it."""
+
+    turns: list = field(default_factory=list)
+    table: dict = field(default_factory=lambda: {"inputs": {}, "tails": {}})
+
+    def rewrite(self, name, arguments):
+        mark = f"hooked-{len(self.turns)}.md"
+        call = {"command": f"ls {mark}"} if name == "run_shell_command" else {**arguments, "file_path": mark}
+        self.table["inputs"][mark] = arguments
+        self.turns.append([(name, call)])
+
+    def follow(self, name, arguments):
+        line = len(self.turns) + 1
+        self.table["tails"][str(line)] = [name, arguments]
+        self.turns.append([("read_file", {"file_path": "a.txt", "start_line": line})])
+
+
+def hooked():
+    """Every target and command, as what a hook makes of a harmless call, and as what it puts in its place."""
+    made = Hooked()
+    for target in TARGETS:
+        made.rewrite("write_file", write(target))
+        made.rewrite("replace", edit(target))
+        made.follow("write_file", write(target))
+        made.follow("replace", edit(target))
+    for command in COMMANDS:
+        made.rewrite("run_shell_command", {"command": command})
+        made.follow("run_shell_command", {"command": command})
+    for name, arguments in odd_calls():
+        made.follow(name, arguments)
+    return made
+
+
 def together():
     """Several calls in one answer: what one of them allows must not carry over to the next."""
     reads, plan = ("read_file", {"file_path": "a.txt"}), ("write_file", write("plan.md"))
@@ -137,8 +187,7 @@ def together():
 def leaving():
     """Ways out of plan mode, each for a session of its own: turns, the last of which tries to write.
     Without a person nobody can approve a plan, so the project stays as it is all the same."""
-    plan = ("write_file", write("plan.md"))
-    tries = [("write_file", write("new.txt")), ("replace", edit("a.txt")), ("run_shell_command", {"command": "touch new.txt"})]
+    plan, tries = ("write_file", write("plan.md")), TRIES
 
     def leave(name):
         return ("exit_plan_mode", {"plan_filename": name})

@@ -27,14 +27,56 @@ PLANS_ONLY = '''    if name == "write_file" and path == "plan.md":
         return "alpha"'''
 
 
+# Does what a hook makes of a call, and what it wants after it, without judging that.
+OBEYS_HOOKS = '''
+    import json
+    settings = json.load(open(home + "/.gemini/settings.json"))
+    def ask(event):
+        command = settings["hooks"][event][0]["hooks"][0]["command"]
+        said = {"hook_event_name": event, "tool_input": arguments}
+        told = subprocess.run(command, shell=True, input=json.dumps(said), capture_output=True, text=True, check=True).stdout
+        return json.loads(told)["hookSpecificOutput"] if told else {}
+    made = ask("BeforeTool").get("tool_input")
+    tail = ask("AfterTool").get("tailToolCallRequest", {"args": None})["args"]
+    for given in (made, tail):
+        if given and given.get("command") == "touch new.txt":
+            open("new.txt", "w")'''
+
+
 @unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
 class Detection(unittest.TestCase):
-    def problems(self, deed, sample=8):
+    def problems(self, deed, sample=8, other=None):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
             stand_in.write(program, PROGRAM.format(deed=deed, session=plan.SESSION))
-            _, problems = plan.try_way(program, Path(folder, "place"), "--approval-mode plan", sample)
+            place = Path(folder, "place")
+            if other:
+                return "\n".join(other(program, place, sample)[1])
+            _, problems = plan.try_way(program, place, "--approval-mode plan", sample)
             return "\n".join(problems)
+
+    def test_what_hooks_do(self):
+        self.assertEqual(self.problems(PLANS_ONLY, other=plan.try_hooks), "")
+        found = self.problems(OBEYS_HOOKS + "\n" + PLANS_ONLY, sample=0, other=plan.try_hooks)
+        self.assertIn("project/new.txt after run_shell_command", found)
+
+    def test_what_prompts_do(self):
+        deed = "\n    if '@' in sys.argv[-1]: open('new.txt', 'w')"
+        self.assertEqual(self.problems(PLANS_ONLY, other=plan.try_inputs), "")
+        self.assertIn("(prompt see @a.txt)", self.problems(PLANS_ONLY + deed, other=plan.try_inputs))
+
+    def test_what_a_person_says(self):
+        for screen, is_over, expected in (
+            ("> ", False, "go\n"),
+            ("text\n> ", True, "\x04"),
+            ("Choose 1-3: ", False, "1\n"),
+            ("Ready to start implementation?\n  1. Yes\nChoose 1-3, or type your feedback: ", False, "3\n"),
+            ("Answer: ", False, "yes, do it\n"),
+            ("working", False, None),
+            ("> go\n", False, None),
+        ):
+            self.assertEqual(plan.reply(screen, ["go"], is_over), expected, screen)
+        self.assertEqual(plan.reply("> ", [], False), "go on\n")
 
     def test_nothing_is_found_where_nothing_is_wrong(self):
         self.assertEqual(self.problems(PLANS_ONLY), "")
