@@ -30,6 +30,7 @@ use crate::hook_events::HookEvents;
 use crate::response;
 use crate::toolset::Toolset;
 
+pub use approval::{denied, nobody_to_ask};
 pub(crate) use grants::Grants;
 use hooked::Hooked;
 pub(crate) use inputs::CallInputs;

@@ -22,7 +22,9 @@ mod tests;
 
 pub(crate) use clap_complete::Shell;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
-pub(crate) use flags::{Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments};
+pub(crate) use flags::{
+    Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments, RuleArguments,
+};
 pub(crate) use generate::{completions, man};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
 

@@ -45,14 +45,14 @@ pub(crate) fn read(
         let whole = |path: &String| pollux_fs::absolute(cwd, &expand_home(path, &places.home));
         paths.iter().filter(|path| !path.is_empty()).map(whole).collect()
     };
-    let mut user = paths(&arguments.policy, "policyPaths");
+    let mut user = paths(&arguments.rules.policy, "policyPaths");
     if user.is_empty() {
         user.push(places.user_policies());
     }
     let found = FoundPolicies::read(&PolicyPlaces {
         user: &user,
         system: &places.system_policies(),
-        admin: &paths(&arguments.admin_policy, "adminPolicyPaths"),
+        admin: &paths(&arguments.rules.admin_policy, "adminPolicyPaths"),
         project: loaded.trust.is_trusted().then_some(cwd),
         accepts: &|item| accepted.accepts(item),
     });
@@ -85,7 +85,7 @@ pub(crate) fn read(
 /// What `tools.*`, `mcp.*` and the flags say.
 pub(crate) fn tool_lists(arguments: &Arguments, loaded: &Loaded) -> ToolLists {
     let tools = &loaded.settings.tools;
-    let given = &arguments.allowed_tools;
+    let given = &arguments.rules.allowed_tools;
     let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
     let trusts = |(name, server): (&String, &Value)| {
         (server.get("trust") == Some(&Value::Bool(true))).then(|| name.clone())

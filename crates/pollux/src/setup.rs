@@ -44,16 +44,9 @@ impl Beginning {
     pub(crate) fn read(start: Start) -> Result<Self, Failure> {
         let Start { arguments, environment, cwd, replay } = start;
         let places = Places::new(&environment);
-        let found = pollux_config::find(&LoadOptions {
-            places: &places,
-            cwd: &cwd,
-            environment: &environment,
-            skip_trust: arguments.skip_trust,
-            ide_trust: None,
-            ignore_env: false,
-            check_system_file: pollux_config::guard::check,
-        })
-        .map_err(|error| Failure::config(error.to_string()))?;
+        let options = LoadOptions::new(&places, &cwd, &environment, arguments.rules.skip_trust);
+        let found =
+            pollux_config::find(&options).map_err(|error| Failure::config(error.to_string()))?;
         let interactive = replay.is_none() && is_conversation(&arguments, &environment)?;
         Ok(Self { arguments, cwd, replay, places, found, interactive })
     }

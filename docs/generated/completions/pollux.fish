@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= include-directories= skip-trust r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
+    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
 end
 
 function __fish_pollux_needs_command
@@ -144,10 +144,10 @@ yolo\t''
 plan\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -l admin-policy -d 'More policy files or folders of the administrator' -r
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l allowed-tools -d 'As for a run' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -l json -d 'Print JSON'
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l skip-trust -d 'Trust the current folder for this question'
+complete -c pollux -n "__fish_pollux_using_subcommand policy" -l skip-trust -d 'Trust the current folder for this run'
 complete -c pollux -n "__fish_pollux_using_subcommand policy" -s d -l debug -d 'Say more on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s m -l model -d 'As for a run' -r
 complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l approval-mode -d 'As for a run' -r -f -a "default\t''

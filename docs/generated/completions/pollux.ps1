@@ -217,11 +217,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'The approval mode to judge in')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
-            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
-            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
             break

@@ -11,12 +11,19 @@ use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
 /// What is told to the model about a call that the person did not let run.
 const DENIED: &str = "Reason: User denied execution.";
 
-/// A person would have to say yes, and there is none.
-fn nobody_to_ask(tool: &str) -> ToolError {
-    let message = format!(
+/// What the model is told of a call that a person would have to agree to where there is none; the tool by its name for
+/// people.
+pub fn nobody_to_ask(tool: &str) -> String {
+    format!(
         "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode."
-    );
-    ToolError::new(ToolErrorKind::UnhandledException, message)
+    )
+}
+
+/// What the model is told of a call that policy denies, with what the rule adds.
+pub fn denied(message: Option<&str>) -> String {
+    format!("Tool execution denied by policy. {}", message.unwrap_or_default())
+        .trim_end()
+        .to_owned()
 }
 
 /// What a person said to a confirmation.
@@ -85,9 +92,8 @@ impl Scheduler<'_> {
                     break;
                 }
                 Verdict::Deny { message } => {
-                    let message = message.unwrap_or_default();
-                    let text = format!("Tool execution denied by policy. {message}");
-                    let error = ToolError::new(ToolErrorKind::PolicyViolation, text.trim_end());
+                    let text = denied(message.as_deref());
+                    let error = ToolError::new(ToolErrorKind::PolicyViolation, text);
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
@@ -131,7 +137,8 @@ impl Scheduler<'_> {
         mode: ApprovalMode,
     ) -> Result<Asked, ToolError> {
         if !self.policy.facts.interactive {
-            return Err(nobody_to_ask(ready.tool.display_name()));
+            let message = nobody_to_ask(ready.tool.display_name());
+            return Err(ToolError::new(ToolErrorKind::UnhandledException, message));
         }
         let call_id = ready.queued.call.id.clone();
         // It may look at the world, and ask a model: a stop does not wait for that.

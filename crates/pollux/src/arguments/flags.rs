@@ -69,25 +69,12 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     pub(crate) yolo: bool,
 
-    /// Policy files or folders to use instead of ~/.gemini/policies
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
-    pub(crate) policy: Vec<String>,
-
-    /// More policy files or folders of the administrator
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
-    pub(crate) admin_policy: Vec<String>,
-
-    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files say more
-    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
-    pub(crate) allowed_tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArguments,
 
     /// More folders to work in, separated by commas
     #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
     pub(crate) include_directories: Vec<String>,
-
-    /// Trust the current folder for this run
-    #[arg(long)]
-    pub(crate) skip_trust: bool,
 
     /// Continue a session: the latest, or that of this number or id
     #[arg(short, long, value_name = "SESSION", num_args = 0..=1, default_missing_value = LATEST)]
@@ -176,6 +163,26 @@ impl Arguments {
     }
 }
 
+/// What a run may do beside the settings: the flags of every command that judges calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct RuleArguments {
+    /// Policy files or folders to use instead of ~/.gemini/policies
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) policy: Vec<String>,
+
+    /// More policy files or folders of the administrator
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    pub(crate) admin_policy: Vec<String>,
+
+    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files say more
+    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
+    pub(crate) allowed_tools: Vec<String>,
+
+    /// Trust the current folder for this run
+    #[arg(long)]
+    pub(crate) skip_trust: bool,
+}
+
 /// The flags of `demo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct DemoArguments {
@@ -207,21 +214,8 @@ pub(crate) struct PolicyArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Policy files or folders to use instead of ~/.gemini/policies
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
-    pub(crate) policy: Vec<String>,
-
-    /// More policy files or folders of the administrator
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
-    pub(crate) admin_policy: Vec<String>,
-
-    /// As for a run
-    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
-    pub(crate) allowed_tools: Vec<String>,
-
-    /// Trust the current folder for this question
-    #[arg(long)]
-    pub(crate) skip_trust: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArguments,
 
     /// Say more on standard error
     #[arg(short, long)]

@@ -41,7 +41,7 @@ fn nothing_is_a_run_with_defaults() {
     assert_eq!(arguments.prompt_text(), None);
     assert_eq!(arguments.model, None);
     assert_eq!(arguments.output_format, None);
-    assert!(!arguments.yolo && !arguments.debug && !arguments.skip_trust);
+    assert!(!arguments.yolo && !arguments.debug && !arguments.rules.skip_trust);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn every_flag_that_works() {
     assert_eq!(arguments.fake_responses_non_strict, Some(PathBuf::from("n.jsonl")));
     assert_eq!(arguments.record_responses, Some(PathBuf::from("w.jsonl")));
     assert_eq!(arguments.delete_session.as_deref(), Some("2"));
-    assert!(arguments.skip_trust && arguments.raw_output && arguments.accept_raw_output_risk);
+    assert!(arguments.rules.skip_trust && arguments.raw_output && arguments.accept_raw_output_risk);
     assert!(arguments.debug && arguments.is_command && arguments.list_sessions);
     let file = run(&["--session-file", "s.jsonl"]).session_file;
     assert_eq!(file, Some(PathBuf::from("s.jsonl")));

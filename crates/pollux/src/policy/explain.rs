@@ -9,11 +9,15 @@ use pollux_shell::analysis::Unknown;
 use pollux_shell::{Analysis, analyse_in};
 use serde_json::{Value, json};
 
+use pollux_agent::{denied, nobody_to_ask};
+
 use crate::arguments::{Arguments, PolicyArguments};
 use crate::exit::Failure;
 use crate::line::visible;
 use crate::setup::{Beginning, Setup, Start};
 
+/// The tool that runs commands, as people know it.
+const SHELL: &str = "Shell";
 /// The exit code when a policy file is broken: what is said may not be all.
 const BROKEN: u8 = 52;
 
@@ -27,10 +31,7 @@ pub(crate) fn answer(
     cwd: PathBuf,
 ) -> Result<(String, u8), Failure> {
     let arguments = Arguments {
-        policy: asked.policy,
-        admin_policy: asked.admin_policy,
-        allowed_tools: asked.allowed_tools,
-        skip_trust: asked.skip_trust,
+        rules: asked.rules,
         debug: asked.debug,
         approval_mode: None,
         looks_up: true,
@@ -55,17 +56,13 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let (args, effects) = (json!({ "command": command }), Effects::default());
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
-    let (asking, mut alone) = (asking.judge(query), alone.judge(query));
-    // Nobody answers: a question is a no.
-    if alone.verdict == Verdict::Ask {
-        alone.verdict = Verdict::Deny { message: None };
-    }
+    let (asking, alone) = (asking.judge(query), alone.judge(query));
     if as_json {
         let told = json!({
             "command": command,
             "mode": mode.as_str(),
-            "interactive": judgement(&asking),
-            "headless": judgement(&alone),
+            "interactive": judgement(&asking, true),
+            "headless": judgement(&alone, false),
             "analysis": in_json(&analysis),
         });
         return format!("{told:#}\n");
@@ -73,9 +70,9 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
     lines.extend(in_words(&analysis));
     lines.push("With a person:".to_owned());
-    lines.extend(told(&asking));
+    lines.extend(told(&asking, true));
     lines.push("Headless:".to_owned());
-    lines.extend(told(&alone));
+    lines.extend(told(&alone, false));
     lines.join("\n") + "\n"
 }
 
@@ -127,14 +124,32 @@ fn unknown(unknown: &Unknown) -> String {
     format!("{} (at byte {})", unknown.reason.describe(), unknown.position)
 }
 
-fn told(judgement: &Judgement<'_>) -> Vec<String> {
+/// What becomes of the call: a question finds nobody in a headless run, and is a no.
+fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
+    match verdict {
+        Verdict::Allow => "runs",
+        Verdict::Ask if interactive => "asked",
+        Verdict::Ask | Verdict::Deny { .. } => "refused",
+    }
+}
+
+/// The words that a refused call is answered with.
+fn refusal(verdict: &Verdict, interactive: bool) -> Option<String> {
+    match verdict {
+        Verdict::Deny { message } => Some(denied(message.as_deref())),
+        Verdict::Ask if !interactive => Some(nobody_to_ask(SHELL)),
+        Verdict::Ask | Verdict::Allow => None,
+    }
+}
+
+fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
     let mut lines = vec![format!(
         "  {}{}",
         judgement.verdict.as_str(),
         because(judgement.rule, judgement.reason.as_deref())
     )];
-    if let Verdict::Deny { message: Some(message) } = &judgement.verdict {
-        lines.push(format!("  message: {}", visible(message)));
+    if let Some(words) = refusal(&judgement.verdict, interactive) {
+        lines.push(format!("  refused; the model is told: {}", visible(&words)));
     }
     if judgement.parts.len() > 1 {
         lines.extend(judgement.parts.iter().map(|part| {
@@ -153,7 +168,7 @@ fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
     rule + &reason.map(|reason| format!("; {reason}")).unwrap_or_default()
 }
 
-fn judgement(judgement: &Judgement<'_>) -> Value {
+fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
     let message = match &judgement.verdict {
         Verdict::Deny { message } => message.as_deref(),
         Verdict::Allow | Verdict::Ask => None,
@@ -172,6 +187,8 @@ fn judgement(judgement: &Judgement<'_>) -> Value {
         .collect();
     json!({
         "decision": judgement.verdict.as_str(),
+        "outcome": outcome(&judgement.verdict, interactive),
+        "told": refusal(&judgement.verdict, interactive),
         "rule": judgement.rule.map(rule),
         "reason": judgement.reason,
         "message": message,

@@ -10,7 +10,7 @@ use pollux_models::names;
 use pollux_protocol::{Declaration, Limits, SelectContext, SharedMode, estimate};
 use serde_json::{Value, json};
 
-use crate::arguments::{Arguments, PromptArguments};
+use crate::arguments::{Arguments, PromptArguments, RuleArguments};
 use crate::exit::Failure;
 use crate::headless::harmless;
 use crate::memory::Memory;
@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         model: asked.model,
         approval_mode: asked.approval_mode,
         include_directories: asked.include_directories,
-        skip_trust: asked.skip_trust,
+        rules: RuleArguments { skip_trust: asked.skip_trust, ..RuleArguments::default() },
         debug: asked.debug,
         looks_up: true,
         ..Arguments::default()

@@ -160,6 +160,34 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     assert!(words.contains("Runs: ls"), "{words}");
     assert!(words.contains("With a person:\n  allow, by Default: write.toml"), "{words}");
     assert!(words.contains("Headless:\n  deny, by Default: write.toml"), "{words}");
+    assert!(
+        words.contains("  refused; the model is told: Tool execution denied by policy."),
+        "{words}"
+    );
+    stage.home.user_file(
+        "policies/my.toml",
+        rule("run_shell_command", "allow", "commandPrefix = \"git\""),
+    );
+    let asked = ["policy", "explain", "git log > x", "--json"];
+    let told: Value = serde_json::from_str(&stage.alone().args(asked).run().stdout_text()).unwrap();
+    let of = |who: &str| told[who].clone();
+    assert_eq!(
+        (&of("interactive")["decision"], &of("interactive")["outcome"]),
+        (&json!("ask_user"), &json!("asked"))
+    );
+    assert_eq!(
+        (&of("headless")["decision"], &of("headless")["outcome"]),
+        (&json!("ask_user"), &json!("refused"))
+    );
+    assert_eq!(
+        of("headless")["told"],
+        "Tool execution for \"Shell\" requires user confirmation, which is not supported in non-interactive mode."
+    );
+    let words = stage.alone().args(&asked[..3]).run().stdout_text();
+    assert!(words.contains("Headless:\n  ask_user, by User: my.toml"), "{words}");
+    stage
+        .home
+        .user_file("policies/my.toml", rule("run_shell_command", "deny", "commandPrefix = \"rm\""));
     let run = stage.alone().args(["policy", "list"]).run();
     assert!(
         run.stdout_text().starts_with("4.1    deny run_shell_command: rm …  (User: my.toml:1)\n"),
