@@ -72,6 +72,7 @@ class Detection(unittest.TestCase):
             ("Choose 1-3: ", False, "1\n"),
             ("Ready to start implementation?\n  1. Yes\nChoose 1-3, or type your feedback: ", False, "3\n"),
             ("Answer: ", False, "yes, do it\n"),
+            ("A number, or an answer of your own: ", False, "1\n"),
             ("working", False, None),
             ("> go\n", False, None),
         ):
