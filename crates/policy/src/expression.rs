@@ -109,6 +109,11 @@ impl Expression {
         if self.is_stepping() { None } else { needles::needles(&self.translated.text) }
     }
 
+    /// Its search may reach the limit of steps: it goes back and forth over something repeated that is repeated.
+    pub(crate) fn may_give_up(&self) -> bool {
+        self.is_stepping() && repeats_repeated(&self.source)
+    }
+
     /// Looks for it.
     pub fn find(&self, text: &str) -> Found {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
@@ -147,6 +152,36 @@ impl Clone for Expression {
             engine: self.engine.clone(),
         }
     }
+}
+
+/// A group with a repetition inside is repeated itself.
+fn repeats_repeated(source: &str) -> bool {
+    let repeats = |letter: char| "*+{".contains(letter);
+    // For each group that is open, whether something in it is repeated.
+    let mut open = Vec::new();
+    let mut letters = source.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '(' => open.push(false),
+            ')' => {
+                let is_repeated = letters.peek().copied().is_some_and(repeats);
+                if open.pop() == Some(true) && is_repeated {
+                    return true;
+                }
+                if let Some(outer) = open.last_mut() {
+                    *outer |= is_repeated;
+                }
+            }
+            letter if repeats(letter) => {
+                if let Some(group) = open.last_mut() {
+                    *group = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Engine {

@@ -1,9 +1,11 @@
 //! What is doubtful about rules although they can be read.
 
+use std::collections::HashMap;
+
 use pollux_protocol::spelling;
 
 use crate::problem::{Problem, ProblemKind};
-use crate::rule::{Pattern, Rule, Tier, ToolPattern};
+use crate::rule::{Pattern, Rule, Ruling, Tier, ToolPattern};
 
 /// Letters that a name may be away from a known one to be taken for it.
 const NEAR: usize = 3;
@@ -71,27 +73,84 @@ pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)
     })
 }
 
-/// Rules that nothing ever comes to, because one before them takes all.
-pub(crate) fn shadowed(rules: &[Rule]) -> Vec<Problem> {
-    let mut order: Vec<&Rule> = rules.iter().collect();
-    order.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
-    let mut takers: Vec<&Rule> = Vec::new();
-    let mut problems: Vec<Problem> = Vec::new();
-    for rule in order {
-        if let Some(taker) = takers.iter().find(|taker| takes_all_of(taker, rule)) {
-            problems.extend(told(rule, taker));
-        }
-        let has_no_conditions = rule.pattern.is_none()
-            && rule.server.is_none()
-            && rule.subagent.is_none()
-            && rule.annotations.is_empty();
-        if has_no_conditions {
-            takers.push(rule);
-        }
-    }
+/// What is doubtful about rules that can be read.
+pub(crate) fn doubts(rules: &[Rule]) -> Vec<Problem> {
+    let mut problems = shadowed(rules);
+    problems.extend(rules.iter().filter_map(gives_up));
     // One line of a file may stand for many rules.
     problems.dedup_by(|a, b| a.path == b.path && a.position == b.position);
     problems
+}
+
+/// A pattern whose search may not come to an end within its limit of steps.
+fn gives_up(rule: &Rule) -> Option<Problem> {
+    let (Pattern::Command(expression) | Pattern::Arguments(expression)) = rule.pattern.as_ref()?
+    else {
+        return None;
+    };
+    let becomes = if rule.ruling == Ruling::Allow { "not found" } else { "found" };
+    let message = format!(
+        "The pattern of this rule ({}) looks around or back, and repeats what is repeated already: on some texts its search is given up, and it counts as {becomes}.",
+        in_words(rule)
+    );
+    if expression.may_give_up() { problem(rule, message) } else { None }
+}
+
+/// Rules that nothing ever comes to, because one before them takes all.
+fn shadowed(rules: &[Rule]) -> Vec<Problem> {
+    let mut order: Vec<&Rule> = rules.iter().collect();
+    order.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+    let mut takers: Vec<&Rule> = Vec::new();
+    let mut beginnings: HashMap<String, Vec<&Rule>> = HashMap::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    for rule in order {
+        let prefix = plain_prefix(rule);
+        if let Some(taker) = takers.iter().find(|taker| takes_all_of(taker, rule)) {
+            let message = format!(
+                "This rule ({}) never decides: {} comes first and takes every call.",
+                in_words(rule),
+                taker.source
+            );
+            problems.extend(problem(rule, message));
+        } else if let Some(taker) = prefix.and_then(|words| taker_of(words, rule, &beginnings)) {
+            let message = format!(
+                "This rule ({}) hardly ever decides: {} comes first and takes the commands that begin like this.",
+                in_words(rule),
+                taker.source
+            );
+            problems.extend(problem(rule, message));
+        }
+        if let Some(words) = prefix.filter(|_| has_only_a_pattern(rule)) {
+            beginnings.entry(words.join(" ")).or_default().push(rule);
+        }
+        if rule.pattern.is_none() && has_only_a_pattern(rule) {
+            takers.push(rule);
+        }
+    }
+    problems
+}
+
+/// Neither server nor caller nor anything else is asked for.
+fn has_only_a_pattern(rule: &Rule) -> bool {
+    rule.server.is_none() && rule.subagent.is_none() && rule.annotations.is_empty()
+}
+
+/// The words of a prefix that a shell takes as they are.
+fn plain_prefix(rule: &Rule) -> Option<&[String]> {
+    match &rule.pattern {
+        Some(Pattern::Prefix(prefix)) if prefix.is_plain() => Some(prefix.words()),
+        _ => None,
+    }
+}
+
+/// A rule before this one that takes commands which begin with these words, or with the first of them.
+fn taker_of<'r>(
+    words: &[String],
+    rule: &Rule,
+    beginnings: &HashMap<String, Vec<&'r Rule>>,
+) -> Option<&'r Rule> {
+    let shorter = (1..=words.len()).filter_map(|count| beginnings.get(&words[..count].join(" ")));
+    shorter.flatten().copied().find(|taker| takes_all_of(taker, rule))
 }
 
 fn takes_all_of(taker: &Rule, rule: &Rule) -> bool {
@@ -102,13 +161,9 @@ fn takes_all_of(taker: &Rule, rule: &Rule) -> bool {
         && taker.ruling != rule.ruling
 }
 
-fn told(rule: &Rule, taker: &Rule) -> Option<Problem> {
+/// What is said of a rule; none for those that are in no file.
+fn problem(rule: &Rule, message: String) -> Option<Problem> {
     let path = rule.source.file.as_deref()?;
-    let message = format!(
-        "This rule ({}) never decides: {} comes first and takes every call.",
-        in_words(rule),
-        taker.source
-    );
     let tier = if rule.source.label.starts_with("Admin") {
         Tier::Admin
     } else if rule.source.label.starts_with("Workspace") {
@@ -163,7 +218,7 @@ mod tests {
         };
         let told = |text: String| {
             let file = read(Tier::User, Path::new("a.toml"), &text);
-            shadowed(&file.rules).iter().map(ToString::to_string).collect::<Vec<_>>()
+            doubts(&file.rules).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let all = rule("*", "allow", 9, "");
         let problems = told(all.clone() + &rule("glob", "deny", 8, ""));
@@ -174,5 +229,36 @@ mod tests {
         }
         let half = rule("*", "allow", 9, "modes = [\"yolo\"]");
         assert_eq!(told(half + &rule("glob", "deny", 8, "")), Vec::<String>::new());
+        let shell = |decision: &str, priority: u16, words: &str| {
+            rule("run_shell_command", decision, priority, &format!("commandPrefix = \"{words}\""))
+        };
+        let push = shell("deny", 8, "git push");
+        let problems = told(shell("allow", 9, "git") + &push);
+        assert!(problems[0].contains("hardly ever decides: User: a.toml:1"), "{problems:?}");
+        for other in [
+            shell("allow", 7, "git"),
+            shell("deny", 9, "git"),
+            shell("allow", 9, "gi"),
+            shell("allow", 9, "git pull"),
+        ] {
+            assert_eq!(told(other + &push), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn patterns_whose_search_may_be_given_up() {
+        for (pattern, is_told) in [
+            ("(?=(a+)+b)x", true),
+            ("(a+)+b", false),
+            ("(?!git push)git", false),
+            ("(x|y)\\\\1", false),
+        ] {
+            let text = format!(
+                "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\ncommandRegex = \"{pattern}\""
+            );
+            let file = read(Tier::User, Path::new("a.toml"), &text);
+            assert_eq!(file.rules.len(), 1, "{pattern}");
+            assert_eq!(!doubts(&file.rules).is_empty(), is_told, "{pattern}");
+        }
     }
 }

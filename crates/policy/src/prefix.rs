@@ -26,6 +26,11 @@ impl Prefix {
         &self.text
     }
 
+    /// A shell takes its words as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain && !self.words.is_empty()
+    }
+
     /// The first word without its folders.
     pub(crate) fn program(&self) -> &str {
         &self.program

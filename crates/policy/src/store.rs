@@ -72,7 +72,7 @@ impl FoundPolicies {
         if let Some(project) = places.project {
             found.take_project(project, places.accepts);
         }
-        found.file.problems.extend(lint::shadowed(&found.file.rules));
+        found.file.problems.extend(lint::doubts(&found.file.rules));
         found
     }
 
