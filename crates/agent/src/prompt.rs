@@ -186,6 +186,7 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
             ("ask", any(&["ask_user"])),
             ("enter_plan", any(&["enter_plan_mode"])),
             ("exit_plan", any(&["exit_plan_mode"])),
+            ("offered", !tools.is_empty()),
             ("find", any(&["grep_search", "glob"])),
             ("write", any(&["write_file", "replace"])),
             ("shell", any(&["run_shell_command"])),
@@ -204,8 +205,14 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
             ("private_memory", path(&inputs.private_memory)),
             ("subagents", subagents(inputs)),
             ("skills", skills(inputs)),
+            ("tools", enumerated(tools)),
         ],
     }
+}
+
+/// Names in a sentence.
+fn enumerated(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The subagents by name and description; empty without any.
