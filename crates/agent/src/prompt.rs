@@ -210,9 +210,11 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     }
 }
 
-/// Names in a sentence.
+/// Names in a sentence. One that could be more than a name is left out.
 fn enumerated(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:".contains(letter);
+    let plain = names.iter().filter(|name| name.chars().all(is_plain));
+    plain.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The subagents by name and description; empty without any.

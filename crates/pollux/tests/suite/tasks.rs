@@ -163,6 +163,33 @@ fn a_plan_that_was_refused_with_words_is_no_approved_one_later() {
 }
 
 #[test]
+fn without_a_person_a_plan_of_the_models_own_accord_is_made_and_approved() {
+    let write = |path: &str| json!({"file_path": path, "content": "# Goal\nmend it\n"});
+    let stage = Stage::with([
+        reply().call("enter_plan_mode", json!({"reason": "It is large."})),
+        reply().call("write_file", write("a.txt")),
+        reply().call("write_file", write("p.md")),
+        reply().call("exit_plan_mode", json!({"plan_filename": "p.md"})),
+        reply().call("write_file", write("a.txt")),
+        reply().text("done"),
+    ]);
+    stage.prompt("text", "go").assert_code(0);
+    let requests = stage.requests();
+    let told: Vec<String> = requests[1..].iter().map(|it| it.last_parts()[0].to_string()).collect();
+    assert!(told[0].contains("Switching to Plan mode."), "{}", told[0]);
+    assert!(told[1].contains("\"error\""), "{}", told[1]);
+    assert!(told[2].contains("p.md") && !told[2].contains("\"error\""), "{}", told[2]);
+    assert!(told[3].contains("Plan approved."), "{}", told[3]);
+    // What may be changed is what the run may change.
+    assert!(told[4].contains("\"error\""), "{}", told[4]);
+    let planning: Vec<bool> =
+        requests.iter().map(|request| system(request).contains("# Plan mode\n")).collect();
+    assert_eq!(planning, [false, true, true, true, false, false]);
+    assert!(system(&requests[4]).contains("has approved the plan"));
+    assert!(!stage.home.project().join("a.txt").exists());
+}
+
+#[test]
 fn tasks_are_told_in_the_instruction_and_shown_to_the_person() {
     let create = json!({"title": "Read on", "description": "d", "type": "task"});
     let stage = Stage::with([reply().call("tracker_create_task", create), reply().text("noted")]);
