@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Chunk, ChunkStream, JsonRequest, Model, ModelError,
-    Models, Part, Request, SelectContext, SideModels, Usage,
+    ModelErrorKind, Models, Part, Request, SelectContext, SideModels, Usage,
 };
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::emitter::Emitter;
 use crate::turn::Turn;
 use crate::watch::{Asked, Watch};
@@ -35,9 +36,14 @@ pub(crate) struct Conversation {
 }
 
 impl WatchedModels {
-    /// Side calls with these models, told to `emitter`. `log_prompts`: figures carry the texts too.
-    pub fn new(models: Arc<dyn Models>, emitter: Emitter, log_prompts: bool) -> Self {
-        let watch = Watch::new(emitter, log_prompts);
+    /// Side calls with these models, told to `emitter` and paid from `budget`. `log_prompts`: figures carry the texts too.
+    pub fn new(
+        models: Arc<dyn Models>,
+        emitter: Emitter,
+        budget: Budget,
+        log_prompts: bool,
+    ) -> Self {
+        let watch = Watch::new(emitter, budget, log_prompts);
         Self { models, watch, conversation: Mutex::default() }
     }
 
@@ -90,6 +96,29 @@ impl WatchedModel {
         request
     }
 
+    fn asked(&self, request: Request) -> Asked {
+        Asked::new(self.inner.vendor(), self.inner.name(), self.named(request))
+    }
+
+    /// One attempt at a JSON answer: each is a request of its own.
+    async fn json_once(
+        &self,
+        request: &JsonRequest,
+        cancel: &CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let send = |one| {
+            let schema = request.schema.clone();
+            let one = JsonRequest { request: one, schema, max_attempts: 1 };
+            self.inner.generate_json(one, cancel.clone())
+        };
+        let shown = |(value, usage): &(Value, Usage)| Chunk {
+            parts: vec![Part::text(value.to_string())],
+            usage: Some(*usage),
+            ..Chunk::default()
+        };
+        self.whole(request.request.clone(), cancel, send, shown).await
+    }
+
     /// An answer that comes as a whole; `shown` is what the figures see of it.
     async fn whole<T, F>(
         &self,
@@ -101,13 +130,13 @@ impl WatchedModel {
     where
         F: Future<Output = Result<T, ModelError>>,
     {
-        let mut asked = Asked::new(self.inner.name(), self.named(request));
+        let mut asked = self.asked(request);
         let answer = self.watch.open(&mut asked, cancel, send).await;
         let mut turn = Turn::default();
         if let Ok(answer) = &answer {
             turn.take(shown(answer));
         }
-        self.watch.close(&asked, &turn, answer.as_ref().err()).await;
+        self.watch.close(&mut asked, &turn, answer.as_ref().err()).await;
         answer
     }
 }
@@ -118,17 +147,21 @@ impl Model for WatchedModel {
         self.inner.name()
     }
 
+    fn vendor(&self) -> &str {
+        self.inner.vendor()
+    }
+
     async fn stream(
         &self,
         request: Request,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let mut asked = Asked::new(self.inner.name(), self.named(request));
+        let mut asked = self.asked(request);
         let send = |request| self.inner.stream(request, cancel.clone());
         let inner = match self.watch.open(&mut asked, &cancel, send).await {
             Ok(inner) => inner,
             Err(error) => {
-                self.watch.close(&asked, &Turn::default(), Some(&error)).await;
+                self.watch.close(&mut asked, &Turn::default(), Some(&error)).await;
                 return Err(error);
             }
         };
@@ -152,16 +185,15 @@ impl Model for WatchedModel {
         request: JsonRequest,
         cancel: CancellationToken,
     ) -> Result<(Value, Usage), ModelError> {
-        let JsonRequest { request, schema, max_attempts } = request;
-        let send = |request| {
-            self.inner.generate_json(JsonRequest { request, schema, max_attempts }, cancel.clone())
-        };
-        let shown = |(value, usage): &(Value, Usage)| Chunk {
-            parts: vec![Part::text(value.to_string())],
-            usage: Some(*usage),
-            ..Chunk::default()
-        };
-        self.whole(request, &cancel, send, shown).await
+        let mut attempt = 1;
+        loop {
+            let answer = self.json_once(&request, &cancel).await;
+            let unusable = answer.as_ref().is_err_and(|error| error.kind == ModelErrorKind::Broken);
+            if !unusable || attempt >= request.max_attempts || cancel.is_cancelled() {
+                return answer;
+            }
+            attempt += 1;
+        }
     }
 
     /// Counting is no request in the figures.
@@ -202,11 +234,11 @@ impl Watched {
                 Some((Ok(chunk), Some(self)))
             }
             Some(Err(error)) => {
-                self.watch.close(&self.asked, &self.turn, Some(&error)).await;
+                self.watch.close(&mut self.asked, &self.turn, Some(&error)).await;
                 Some((Err(error), None))
             }
             None => {
-                self.watch.close(&self.asked, &self.turn, None).await;
+                self.watch.close(&mut self.asked, &self.turn, None).await;
                 None
             }
         }

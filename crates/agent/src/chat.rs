@@ -15,6 +15,7 @@ use pollux_protocol::{
 };
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
 use crate::turn::{LONGEST_ANSWER, Turn};
@@ -61,9 +62,14 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// A chat that tells its events to `emitter`. `log_prompts`: figures carry the texts too.
-    pub fn new(emitter: Emitter, retries: StreamRetries, log_prompts: bool) -> Self {
-        let watch = Watch::new(emitter.clone(), log_prompts);
+    /// A chat that tells its events to `emitter` and pays from `budget`. `log_prompts`: figures carry the texts too.
+    pub fn new(
+        emitter: Emitter,
+        retries: StreamRetries,
+        budget: Budget,
+        log_prompts: bool,
+    ) -> Self {
+        let watch = Watch::new(emitter.clone(), budget, log_prompts);
         Self { emitter, retries, watch, hooked: None }
     }
 
@@ -153,15 +159,15 @@ impl Chat {
             Err(interference) => return self.interfered(&choice.name, turn, interference).await,
         };
         let Prepared { choice, request, told } = prepared;
-        let mut asked = Asked::new(&choice.name, request);
         let model = &choice.model;
+        let mut asked = Asked::new(model.vendor(), &choice.name, request);
         let opened =
             self.watch.open(&mut asked, cancel, |request| model.stream(request, cancel.clone()));
         let drained = match opened.await {
             Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), guarded, cancel).await,
             Err(error) => Err(error),
         };
-        self.watch.close(&asked, &turn, drained.as_ref().err()).await;
+        self.watch.close(&mut asked, &turn, drained.as_ref().err()).await;
         match drained {
             Ok(Some(interference)) => self.interfered(&choice.name, turn, interference).await,
             drained => {

@@ -7,6 +7,7 @@
 //! models, tools, journal and person only as ports.
 
 mod beside;
+mod budget;
 mod chat;
 mod commands;
 pub mod compression;
@@ -34,6 +35,7 @@ mod validity;
 mod watch;
 
 pub use beside::WatchedModels;
+pub use budget::{Budget, Spending};
 pub use chat::{Chat, StreamRetries};
 pub use commands::Commands;
 pub use context::{CONTEXT_ENTRY_ID, SessionContext};

@@ -20,10 +20,11 @@ use std::time::Duration;
 use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, FinishedCall, History, Invocation, JournalError, Limits, Operator,
+    Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits, Operator,
     PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
+use crate::budget::Budget;
 use crate::conseca::Conseca;
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
@@ -37,6 +38,8 @@ pub(crate) use inputs::CallInputs;
 
 /// About calls that waited behind it, or that were never begun when the work was stopped.
 const STOPPED: &str = "Reason: User cancelled operation";
+/// About calls that the budget had no room for.
+const OVER_BUDGET: &str = "Not run: the budget of tool calls is used up.";
 /// About a call that was stopped while it ran.
 const INTERRUPTED: &str = "User cancelled tool execution.";
 
@@ -53,6 +56,8 @@ pub struct Batch {
     pub after_plan: ApprovalMode,
     /// The person refused a call; those that waited behind it were not run.
     pub refused: bool,
+    /// The limit for which some were not run.
+    pub exceeded: Option<Exceeded>,
 }
 
 impl Batch {
@@ -75,6 +80,9 @@ impl Batch {
             if let Directive::Stop(reason) = directive {
                 return Some(PromptOutcome::Stopped(reason.clone()));
             }
+        }
+        if let Some(exceeded) = self.exceeded.filter(|_| !self.cancelled) {
+            return Some(PromptOutcome::Budget(Box::new(exceeded)));
         }
         self.ends_the_work().then_some(PromptOutcome::Cancelled)
     }
@@ -110,6 +118,7 @@ pub struct Scheduler<'a> {
     pub(crate) history: &'a History,
     pub(crate) hooks: &'a HookEvents,
     pub(crate) cancel: &'a CancellationToken,
+    pub(crate) budget: &'a Budget,
     pub(crate) mode: ApprovalMode,
     /// The model's name.
     pub(crate) model: &'a str,
@@ -161,6 +170,7 @@ impl Scheduler<'_> {
             calls.into_iter().map(|call| Queued { answers_as: call.name.clone(), call }).collect();
         // A topic names what follows: it comes first.
         queue.make_contiguous().sort_by_key(|queued| queued.call.name != UPDATE_TOPIC);
+        let over_budget = queue.split_off(self.budget.take_calls(queue.len()).await);
         while !queue.is_empty() {
             batch.cancelled |= self.cancel.is_cancelled();
             if batch.cancelled || batch.refused {
@@ -175,6 +185,12 @@ impl Scheduler<'_> {
             self.run_group(approved, &mut queue, &mut batch).await?;
             // Calls that never ran have ended sooner; the model is told in the order in which it asked.
             batch.finished[before..].sort_by_key(|finished| places.get(&finished.call.id).copied());
+        }
+        if !over_budget.is_empty() {
+            batch.exceeded = self.budget.exceeded();
+        }
+        for queued in &over_budget {
+            self.finish_cancelled(&mut batch, queued, None, OVER_BUDGET).await?;
         }
         Ok(batch)
     }

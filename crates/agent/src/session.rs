@@ -15,6 +15,7 @@ use pollux_protocol::{
 };
 
 use crate::beside::{Conversation, WatchedModels};
+use crate::budget::Budget;
 use crate::chat::{Chat, Interference};
 use crate::conseca::Conseca;
 use crate::context::SessionContext;
@@ -32,6 +33,7 @@ use crate::steering::Steering;
 use crate::toolset::SharedToolset;
 
 mod answers;
+mod bounded;
 mod choice;
 mod guarded;
 mod hooked;
@@ -85,6 +87,8 @@ pub struct SessionParts {
     pub prompt_copy: Option<PathBuf>,
     /// Requests that the session may send; none for no limit.
     pub max_turns: Option<u64>,
+    /// What the work may cost; the chat and the models beside it pay from the same.
+    pub budget: Budget,
     /// When old results of tools become short.
     pub masking: MaskingOptions,
     /// Loops are looked for.
@@ -201,7 +205,7 @@ impl Session {
     ) -> PromptOutcome {
         let emitter = self.parts.emitter.clone();
         emitter.emit(Event::PromptStarted { prompt_id: prompt_id.to_owned() }).await;
-        let outcome = match self.turns(prompt_id, parts, display, operator, cancel).await {
+        let outcome = match self.within_budget(prompt_id, parts, display, operator, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let closed = self.close(prompt_id, &outcome).await;
                 closed
@@ -212,6 +216,7 @@ impl Session {
         let ended =
             Event::PromptEnded { prompt_id: prompt_id.to_owned(), outcome: outcome.clone() };
         emitter.emit(ended).await;
+        self.parts.budget.end().await;
         outcome
     }
 
@@ -223,6 +228,7 @@ impl Session {
             PromptOutcome::FatalTool { message, .. } | PromptOutcome::Loop(message) => {
                 Some(message.clone())
             }
+            PromptOutcome::Budget(exceeded) => Some(exceeded.to_string()),
             _ => None,
         };
         if let Some(text) = text {
@@ -433,6 +439,7 @@ impl Session {
             history: &self.parts.history,
             hooks: &self.hooks,
             cancel,
+            budget: &self.parts.budget,
             mode: self.mode(),
             model: &choice.name,
             limits: choice.limits,

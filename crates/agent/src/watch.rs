@@ -1,18 +1,19 @@
 //! One request to a model under the eyes of the observers.
 //!
-//! Every request of a session passes here, those of the conversation and those beside it: each attempt at a
-//! connection is told as a request, and ends as a response or an error.
+//! Every request of a session passes here, those of the conversation and those beside it: it is made only if the budget
+//! has room for it, each attempt at a connection is told as a request, and ends as a response or an error.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_protocol::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Event, Measurement,
-    ModelError, Request, RetryNotice,
+    ModelError, ModelErrorKind, Money, Request, RetryNotice, Usage, estimate,
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use crate::budget::{Budget, Hold};
 use crate::emitter::Emitter;
 use crate::turn::Turn;
 
@@ -23,6 +24,7 @@ const API_ERROR: &str = "ApiError";
 #[derive(Clone)]
 pub(crate) struct Watch {
     emitter: Emitter,
+    budget: Budget,
     log_prompts: bool,
 }
 
@@ -30,28 +32,49 @@ pub(crate) struct Watch {
 pub(crate) struct Asked {
     /// The model as it was asked for.
     model: String,
+    /// Who bills it.
+    vendor: String,
     request: Request,
     /// When the attempt under way began; none while the next one is waited for.
     began: Option<Instant>,
+    /// What the attempt, or the next one, holds of the budget; none once it is settled.
+    hold: Option<Hold>,
 }
 
 impl Asked {
-    pub(crate) fn new(model: &str, request: Request) -> Self {
-        Self { model: model.to_owned(), request, began: None }
+    pub(crate) fn new(vendor: &str, model: &str, request: Request) -> Self {
+        let (vendor, model) = (vendor.to_owned(), model.to_owned());
+        Self { model, vendor, request, began: None, hold: None }
+    }
+
+    /// About how many tokens are sent.
+    fn estimate(&self) -> u64 {
+        estimate::request(&self.request).ceil() as u64
+    }
+}
+
+/// Whoever drops a request under way has still sent it.
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if self.began.is_some()
+            && let Some(hold) = self.hold.take()
+        {
+            hold.abandon(self.estimate(), &self.vendor, &self.model);
+        }
     }
 }
 
 impl Watch {
     /// `log_prompts`: figures carry the texts too.
-    pub(crate) fn new(emitter: Emitter, log_prompts: bool) -> Self {
-        Self { emitter, log_prompts }
+    pub(crate) fn new(emitter: Emitter, budget: Budget, log_prompts: bool) -> Self {
+        Self { emitter, budget, log_prompts }
     }
 
     /// Sends the request with `send`; tells of connection attempts that failed while it waits. Who gets an
     /// answer, or an error, [closes](Self::close) the matter.
     ///
     /// # Errors
-    /// Those of `send`; `Cancelled` as soon as `cancel` is.
+    /// Those of `send`; `Cancelled` as soon as `cancel` is; those of the [budget](Budget::admit), and then nothing is sent.
     pub(crate) async fn open<T, F>(
         &self,
         asked: &mut Asked,
@@ -67,6 +90,7 @@ impl Watch {
             // Nobody waits any more when the receiver is gone.
             drop(sender.send(notice));
         }));
+        self.admit(asked).await?;
         self.begin(asked, Instant::now()).await;
         let opening = send(request);
         tokio::pin!(opening);
@@ -83,6 +107,8 @@ impl Watch {
                     }
                     next = Some(Instant::now() + notice.delay);
                     self.tell_waiting(asked, notice).await;
+                    // The next attempt is a request like the first.
+                    self.admit(asked).await?;
                 }
                 opened = &mut opening => {
                     if let Some(began) = next.take() {
@@ -99,14 +125,37 @@ impl Watch {
     }
 
     /// Tells how the last attempt ended: with the answer in `turn`, or with an error.
-    pub(crate) async fn close(&self, asked: &Asked, turn: &Turn, error: Option<&ModelError>) {
+    pub(crate) async fn close(&self, asked: &mut Asked, turn: &Turn, error: Option<&ModelError>) {
         // Who gave up between two attempts had no request under way.
-        let Some(began) = asked.began else { return };
+        let Some(began) = asked.began.take() else { return };
+        let usage = asked.charged(turn, error);
+        let names = [turn.answered_by(&asked.model), &asked.model];
+        let cost = self.cost(&asked.vendor, names, &usage);
+        if let Some(hold) = asked.hold.take() {
+            hold.settle(usage.all(), cost);
+        }
         let measure = match error {
-            None => self.response(asked, turn, began.elapsed()),
-            Some(error) => asked.failure(turn.answered_by(&asked.model), began.elapsed(), error),
+            None => self.response(asked, turn, began.elapsed(), cost),
+            Some(error) => {
+                asked.failure(turn.answered_by(&asked.model), began.elapsed(), error, cost)
+            }
         };
         self.emitter.measure(measure).await;
+    }
+
+    /// Makes room for the next attempt.
+    async fn admit(&self, asked: &mut Asked) -> Result<(), ModelError> {
+        let price = self.budget.price(&asked.vendor, [&asked.model, &asked.model]);
+        asked.hold = Some(self.budget.admit(&asked.model, price, || asked.estimate()).await?);
+        Ok(())
+    }
+
+    /// What tokens cost; nothing costs nothing, whoever bills it.
+    fn cost(&self, vendor: &str, names: [&str; 2], usage: &Usage) -> Option<Money> {
+        if *usage == Usage::default() {
+            return Some(Money::ZERO);
+        }
+        self.budget.price(vendor, names).map(|price| price.cost(usage))
     }
 
     /// Each attempt at a connection is a request of its own in the figures.
@@ -129,6 +178,9 @@ impl Watch {
 
     async fn tell_waiting(&self, asked: &mut Asked, notice: RetryNotice) {
         if let Some(began) = asked.began.take() {
+            if let Some(hold) = asked.hold.take() {
+                hold.settle(0, Some(Money::ZERO));
+            }
             let error = ApiErrorMeasure {
                 model: asked.model.clone(),
                 prompt_id: asked.request.prompt_id.clone(),
@@ -137,13 +189,20 @@ impl Watch {
                 message: notice.reason.clone(),
                 error_type: notice.error_type.clone(),
                 status: refused_with(&notice),
+                cost: Some(Money::ZERO),
             };
             self.emitter.measure(Measurement::ApiError(error)).await;
         }
         self.emitter.emit(Event::Waiting(notice)).await;
     }
 
-    fn response(&self, asked: &Asked, turn: &Turn, duration: Duration) -> Measurement {
+    fn response(
+        &self,
+        asked: &Asked,
+        turn: &Turn,
+        duration: Duration,
+        cost: Option<Money>,
+    ) -> Measurement {
         let finish_reasons = turn.finish.iter().map(|finish| finish.as_str().to_owned());
         Measurement::ApiResponse(ApiResponseMeasure {
             model: turn.answered_by(&asked.model).to_owned(),
@@ -151,6 +210,7 @@ impl Watch {
             role: asked.request.role,
             duration,
             usage: turn.usage.unwrap_or_default(),
+            cost,
             finish_reasons: finish_reasons.collect(),
             response_text: self.log_prompts.then(|| turn.to_json()),
             response_id: turn.response_id.clone(),
@@ -159,7 +219,29 @@ impl Watch {
 }
 
 impl Asked {
-    fn failure(&self, model: &str, duration: Duration, error: &ModelError) -> Measurement {
+    /// What is paid for: what the vendor told; else an estimate of what was sent and what came back. Nothing for what was
+    /// refused or never arrived.
+    fn charged(&self, turn: &Turn, error: Option<&ModelError>) -> Usage {
+        if let Some(usage) = turn.usage {
+            return usage;
+        }
+        let was_cut_off = |error: &ModelError| {
+            matches!(error.kind, ModelErrorKind::Cancelled | ModelErrorKind::Broken)
+        };
+        if !turn.begun && error.is_some_and(|error| !was_cut_off(error)) {
+            return Usage::default();
+        }
+        let candidates = turn.parts.iter().map(estimate::part).sum::<f64>().ceil() as u64;
+        Usage { prompt: self.estimate(), candidates, ..Usage::default() }
+    }
+
+    fn failure(
+        &self,
+        model: &str,
+        duration: Duration,
+        error: &ModelError,
+        cost: Option<Money>,
+    ) -> Measurement {
         // What a vendor refused is an API error in the figures, whatever it means for the run.
         let error_type = if error.status.is_some() { API_ERROR } else { error.type_name };
         Measurement::ApiError(ApiErrorMeasure {
@@ -170,6 +252,7 @@ impl Asked {
             message: error.message.clone(),
             error_type: error_type.to_owned(),
             status: error.status,
+            cost,
         })
     }
 }

@@ -207,6 +207,10 @@ impl Model for ChatModel {
         &self.name
     }
 
+    fn vendor(&self) -> &str {
+        self.service.vendor_id()
+    }
+
     async fn stream(
         &self,
         request: Request,
@@ -264,7 +268,8 @@ impl Model for ChatModel {
             ..Reading::default()
         };
         let ask = || {
-            let asked = self.service.ask(&self.name, encoded.body.clone(), JSON_ATTEMPTS, &cancel);
+            let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
+            let asked = self.service.ask(&self.name, body, on_retry, JSON_ATTEMPTS, &cancel);
             let mut answer = answer::Answer::new(reading.clone());
             async move { answer.take_whole(&asked.await?) }
         };

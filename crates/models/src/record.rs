@@ -66,6 +66,10 @@ impl Model for RecordingModel {
         self.inner.name()
     }
 
+    fn vendor(&self) -> &str {
+        self.inner.vendor()
+    }
+
     async fn stream(
         &self,
         request: Request,

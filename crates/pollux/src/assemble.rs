@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use pollux_agent::{
-    Chat, Commands, Emitter, Handle, MaskingOptions, NextSpeakerOptions, Session, SessionContext,
-    SessionParts, SharedToolset, StreamRetries, Toolset, WatchedModels,
+    Budget, Chat, Commands, Emitter, Handle, MaskingOptions, NextSpeakerOptions, Session,
+    SessionContext, SessionParts, SharedToolset, Spending, StreamRetries, Toolset, WatchedModels,
 };
 use pollux_config::context;
 use pollux_config::{Environment, names as variables};
@@ -68,6 +68,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) hooks: Hooks,
     pub(crate) wishes: Wishes,
     pub(crate) memory: Arc<Memory>,
+    pub(crate) spending: Spending,
 }
 
 impl Assembled {
@@ -141,19 +142,18 @@ impl Setup {
             hooks,
             wishes,
             memory,
+            spending,
         } = launch;
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
-        let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone()];
-        observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let last_words = Arc::new(LastWords::default());
-        observers.push(last_words.clone());
+        let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), last_words.clone()];
+        observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (emitter, events) = Emitter::new(log, observers);
         let settings = &self.loaded.settings;
         memory.resume(&history);
-        let mode = SharedMode::new(self.mode);
-        let beside =
-            Arc::new(WatchedModels::new(Arc::clone(&models), emitter.clone(), log_prompts));
+        let (mode, budget) = (SharedMode::new(self.mode), Budget::new(spending, emitter.clone()));
+        let beside = watched(&models, &emitter, &budget, log_prompts);
         let lasting = Arc::downgrade(&beside) as Weak<dyn SideModels>;
         let (reporter, news) = crate::reports::channel();
         let tool_context = Arc::new(ToolContext {
@@ -161,7 +161,7 @@ impl Setup {
             ..self.tool_context(session_id, &memory, mode.clone(), Some(beside.clone()))
         });
         let toolset = SharedToolset::new(Toolset::new(self.builtin_tools(&tool_context)));
-        let chat = Chat::new(emitter.clone(), self.stream_retries(), log_prompts)
+        let chat = Chat::new(emitter.clone(), self.stream_retries(), budget.clone(), log_prompts)
             .with_hooks(hooks.clone(), Arc::clone(&models));
         let farewell = FAREWELL + hooks.patience(HookEvent::SessionEnd);
         let session = Session::new(SessionParts {
@@ -182,6 +182,7 @@ impl Setup {
             memory: memory.told(),
             prompt_copy: wishes.copy,
             max_turns: settings.model.max_session_turns,
+            budget,
             loop_detection: !settings.model.loop_detection_disabled,
             next_speaker: self.next_speaker(),
             masking: self.masking(session_id),
@@ -327,6 +328,17 @@ impl Setup {
         });
         trees.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The models for calls beside the conversation.
+fn watched(
+    models: &Arc<dyn Models>,
+    emitter: &Emitter,
+    budget: &Budget,
+    log_prompts: bool,
+) -> Arc<WatchedModels> {
+    let (models, emitter) = (Arc::clone(models), emitter.clone());
+    Arc::new(WatchedModels::new(models, emitter, budget.clone(), log_prompts))
 }
 
 /// Names of all variables that hold credentials of models.

@@ -11,10 +11,11 @@
 //! | 53 | the limit of turns was reached |
 //! | 54 | a tool or the session log failed fatally (the disk is full) |
 //! | 56 | the model went round in circles |
+//! | 57 | a limit of what may be spent was reached |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
 
-use pollux_protocol::{ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
+use pollux_protocol::{Exceeded, ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
 use serde_json::{Value, json};
 
 /// Why the program ends other than well.
@@ -31,11 +32,21 @@ pub(crate) struct Failure {
     /// Standard error is told in words in the JSON format too: it went wrong before the original knows that an
     /// object is wanted.
     pub(crate) is_plain: bool,
+    /// More about it, under a key of its own in the `error` of JSON output. What Gemini CLI does not know comes with it, and
+    /// the figures of the run.
+    pub(crate) details: Option<Box<(&'static str, Value)>>,
 }
 
 impl Failure {
     fn new(name: &'static str, code: i32, message: impl Into<String>) -> Self {
-        Self { name, message: message.into(), code: code.into(), text_exit: code, is_plain: false }
+        Self {
+            name,
+            message: message.into(),
+            code: code.into(),
+            text_exit: code,
+            is_plain: false,
+            details: None,
+        }
     }
 
     pub(crate) fn general(message: impl Into<String>) -> Self {
@@ -79,6 +90,21 @@ impl Failure {
         Self::new("FatalLoopDetectedError", 56, message)
     }
 
+    pub(crate) fn budget(exceeded: &Exceeded) -> Self {
+        let number = |amount| exceeded.resource.number(amount);
+        let details = json!({
+            "period": exceeded.period.key(),
+            "resource": exceeded.resource.key(),
+            "limit": number(exceeded.limit.amount),
+            "spent": number(exceeded.spent),
+            "source": exceeded.source(),
+        });
+        Self {
+            details: Some(Box::new(("budget", details))),
+            ..Self::new("FatalBudgetExceededError", 57, exceeded.to_string())
+        }
+    }
+
     pub(crate) fn tool(message: impl Into<String>) -> Self {
         Self::new("FatalToolExecutionError", 54, message)
     }
@@ -111,6 +137,7 @@ impl Failure {
             }
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
+            PromptOutcome::Budget(exceeded) => Some(Self::budget(exceeded)),
             PromptOutcome::Loop(details) => Some(Self::looped(details)),
             PromptOutcome::FatalTool { tool, message } => {
                 Some(Self::tool(format!("Error executing tool {tool}: {message}")))
@@ -129,7 +156,17 @@ impl Failure {
 
     /// The `error` object of JSON output.
     pub(crate) fn to_json(&self) -> Value {
-        json!({ "type": self.name, "message": self.message, "code": self.code })
+        let mut error = json!({ "type": self.name, "message": self.message, "code": self.code });
+        self.add_details(&mut error);
+        error
+    }
+
+    /// Puts what else is known of it into an `error` object.
+    pub(crate) fn add_details(&self, error: &mut Value) {
+        if let Some(details) = &self.details {
+            let (key, value) = details.as_ref();
+            error[*key] = value.clone();
+        }
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) async fn run(
         setup.model = model;
     }
     let models = setup.models().await?;
-    let wishes = setup.prompt_wishes()?;
+    let (wishes, spending) = (setup.prompt_wishes()?, setup.spending(&opened.figures)?);
     let log = opened.take_log(&setup)?;
     let changes = Changes::listen()
         .map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
@@ -84,9 +84,8 @@ pub(crate) async fn run(
     let is_dumb = setup.loaded.environment.get("TERM").is_some_and(|name| name == "dumb");
     let (prepare, lasting) = (preparing(&setup), setup.lasting_permissions());
     let (folder, model) = (setup.cwd.clone(), setup.model.clone());
-    let bench = Workbench::new(&setup);
+    let (bench, prompts) = (Workbench::new(&setup), PromptLog::new(&setup.project, &opened.id));
     let Opened { id, history, statistics, .. } = opened;
-    let prompts = PromptLog::new(&setup.project, &id);
     let record = Box::new(move |prompt: &str| prompts.record(prompt));
     let earlier = recent_prompts(&setup.project, editor::HISTORY);
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
@@ -102,6 +101,7 @@ pub(crate) async fn run(
         hooks,
         wishes,
         memory,
+        spending,
     });
     let handle = &assembled.handle;
     let auto_memory = collector.map(|it| it.start(assembled.beside.clone(), handle.wishes()));

@@ -6,6 +6,7 @@ mod ansi;
 mod arguments;
 mod assemble;
 mod auto_memory;
+mod budget;
 mod commands;
 mod config;
 mod consent;

@@ -213,6 +213,7 @@ fn output_ended(broken: Broken) -> u8 {
 async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result<Ended, Failure> {
     let models = setup.models().await?;
     let wishes = setup.prompt_wishes()?;
+    let spending = setup.spending(&opened.figures)?;
     let prompt = unless_signalled(signals, input::prompt(&setup)).await?;
     let started = Instant::now();
     let format = setup.output_format();
@@ -243,6 +244,7 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
         hooks,
         wishes,
         memory,
+        spending,
     };
     let assembled = setup.start(launch);
     let run = Run {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use pollux_protocol::{History, Repair};
 use pollux_session::{
-    SessionData, SessionError, SessionLog, SessionStore, Statistics, format_deleted, format_list,
+    RecordedFigures, SessionData, SessionError, SessionLog, SessionStore, Statistics,
+    format_deleted, format_list,
 };
 
 use crate::exit::Failure;
@@ -20,6 +21,8 @@ pub(crate) struct Opened {
     log: Option<SessionLog>,
     pub(crate) history: History,
     pub(crate) statistics: Arc<Statistics>,
+    /// What it did before.
+    pub(crate) figures: RecordedFigures,
 }
 
 /// Does what `--list-sessions` or `--delete-session` ask for and gives the text to print; none when
@@ -90,6 +93,7 @@ fn fresh() -> Opened {
         log: None,
         history: History::new(),
         statistics: Arc::default(),
+        figures: RecordedFigures::default(),
     }
 }
 
@@ -104,7 +108,8 @@ fn restore((log, data): (SessionLog, SessionData), interactive: bool) -> Opened 
     if interactive {
         statistics.hydrate(&data.figures);
     }
-    Opened { id: log.session_id().to_owned(), log: Some(log), history, statistics }
+    let (id, figures) = (log.session_id().to_owned(), data.figures);
+    Opened { id, log: Some(log), history, statistics, figures }
 }
 
 fn describe(repair: &Repair) -> String {

@@ -5,6 +5,7 @@
 mod suite {
     mod auto_memory;
     mod background;
+    mod budget;
     mod checkers;
     mod command_line;
     mod config;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::{Body, Content, Declaration, FunctionResponse, Part};
+use crate::{Body, Content, Declaration, FunctionResponse, Part, Request};
 
 /// Longer texts are judged by their length alone, in UTF-16 units.
 const COUNTED_LENGTH: usize = 100_000;
@@ -40,6 +40,13 @@ pub fn content(content: &Content) -> f64 {
 /// Tokens of a part, were it sent.
 pub fn part(part: &Part) -> f64 {
     part_within(part, 0)
+}
+
+/// Tokens of a request: its instruction, its tools and its conversation.
+pub fn request(request: &Request) -> f64 {
+    let entries = request.entries.iter().map(|entry| content(entry.content()));
+    let system = request.system.as_deref().map_or(0.0, text);
+    system + declarations(&request.tools) + entries.sum::<f64>()
 }
 
 /// Tokens of the declarations of tools.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Call, CallId, CallStatus, Confirmation, FinishedCall, HookEvent, InvalidStream, LiveOutput,
-    Measurement, ModelError, Record, RetryNotice,
+    Call, CallId, CallStatus, Confirmation, Exceeded, FinishedCall, HookEvent, InvalidStream,
+    LiveOutput, Measurement, ModelError, Record, RetryNotice,
 };
 
 /// How grave a notice is. The strings are those of session files.
@@ -66,6 +66,8 @@ pub enum PromptOutcome {
     InvalidStream(InvalidStream),
     /// The limit of turns was reached.
     TurnLimit(TurnLimit),
+    /// A limit of what may be spent was reached.
+    Budget(Box<Exceeded>),
     /// A tool or hook ended it on purpose, for this reason.
     Stopped(String),
     /// The model went round in circles, and a hint did not help. What shows it.

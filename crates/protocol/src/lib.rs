@@ -12,6 +12,7 @@ mod agent;
 mod ansi;
 mod approval;
 mod bounded;
+mod budget;
 mod call;
 mod command;
 mod confirmation;
@@ -26,6 +27,7 @@ mod journal;
 mod model;
 mod op;
 mod operator;
+mod price;
 mod record;
 mod side;
 pub mod spelling;
@@ -36,6 +38,9 @@ mod usage;
 pub use agent::{AgentGone, AgentHandle};
 pub use ansi::{AnsiOutput, AnsiToken};
 pub use approval::{ApprovalMode, SharedMode, UnknownMode};
+pub use budget::{
+    Amounts, Booked, Ceilings, DayEntry, DayLedger, Exceeded, LedgerError, Limit, Period, Resource,
+};
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall};
 pub use command::{Command, CommandEffect, CommandError};
 pub use confirmation::{
@@ -61,6 +66,7 @@ pub use model::{
 };
 pub use op::{Op, PromptId, Report};
 pub use operator::{ConsentItem, Operator};
+pub use price::{Money, Price, Prices, Rates};
 pub use record::{CallRecord, MessageRecord, Record};
 pub use side::SideModels;
 pub use telemetry::{

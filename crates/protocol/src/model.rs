@@ -323,6 +323,8 @@ pub enum ModelErrorKind {
     Replay,
     /// The settings that concern models are wrong.
     Config,
+    /// A limit of what may be spent was reached: nothing was sent.
+    Budget,
     /// Anything else.
     Other,
 }
@@ -356,6 +358,7 @@ impl ModelError {
             ModelErrorKind::Auth => "FatalAuthenticationError",
             ModelErrorKind::Cancelled => "FatalCancellationError",
             ModelErrorKind::Config => "FatalConfigError",
+            ModelErrorKind::Budget => "FatalBudgetExceededError",
             ModelErrorKind::NotFound => "ModelNotFoundError",
             ModelErrorKind::Quota => "TerminalQuotaError",
             ModelErrorKind::Busy => "RetryableQuotaError",
@@ -434,6 +437,12 @@ pub trait Models: Send + Sync {
 pub trait Model: Send + Sync {
     /// Its name as the vendor knows it.
     fn name(&self) -> &str;
+
+    /// Who bills it: an id of the catalog, `local` for a server on the person's own machine, empty for the Gemini API.
+    #[expect(clippy::unnecessary_literal_bound, reason = "others give what they hold")]
+    fn vendor(&self) -> &str {
+        ""
+    }
 
     /// The figures that a request is sent with, without its own adjustments.
     fn tuning(&self, _request: &Request) -> Tuning {

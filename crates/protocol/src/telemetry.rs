@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{ApprovalMode, Decision, DiffStat, HookEvent, InvalidStream, ModelRole, Usage};
+use crate::{ApprovalMode, Decision, DiffStat, HookEvent, InvalidStream, ModelRole, Money, Usage};
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub struct ApiResponseMeasure {
     pub duration: Duration,
     /// Tokens.
     pub usage: Usage,
+    /// What it cost; none when the model's price is not known.
+    pub cost: Option<Money>,
     /// The vendor's names of the reasons.
     pub finish_reasons: Vec<String>,
     /// The answer as JSON, only when somebody records prompts.
@@ -86,6 +88,8 @@ pub struct ApiErrorMeasure {
     pub error_type: String,
     /// The HTTP status.
     pub status: Option<u16>,
+    /// What it cost all the same; none when the model's price is not known.
+    pub cost: Option<Money>,
 }
 
 /// A call of a tool has ended.

@@ -21,6 +21,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// All tokens: the vendor's total, or the sum of what it told where that is more.
+    pub fn all(&self) -> u64 {
+        let parts = [self.prompt, self.candidates, self.thoughts, self.tool];
+        self.total.max(parts.into_iter().fold(0, u64::saturating_add))
+    }
+
     /// Tokens of the request that had to be read anew: `prompt - cached`, never negative.
     pub fn input(&self) -> u64 {
         self.prompt.saturating_sub(self.cached)

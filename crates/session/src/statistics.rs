@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use pollux_protocol::{
-    ApiErrorMeasure, ApiResponseMeasure, Decision, Event, Measurement, ModelRole, Observer,
+    ApiErrorMeasure, ApiResponseMeasure, Decision, Event, Measurement, ModelRole, Money, Observer,
     ToolCallMeasure, Usage,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::figures::RecordedFigures;
@@ -22,12 +22,13 @@ pub struct Statistics {
     figures: Mutex<Figures>,
 }
 
-/// The `stats` object, with its keys in Gemini CLI's order.
+/// The `stats` object, with its keys in Gemini CLI's order; what it does not know comes last.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Figures {
     models: IndexMap<String, Model>,
     tools: Tools,
     files: Files,
+    cost: Cost,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -35,6 +36,29 @@ struct Model {
     api: Requests,
     tokens: Tokens,
     roles: IndexMap<&'static str, Role>,
+    cost: Cost,
+}
+
+/// Dollars; `null` as soon as the price of one request is not known.
+#[derive(Debug, Clone, Copy)]
+struct Cost(Option<Money>);
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self(Some(Money::ZERO))
+    }
+}
+
+impl Serialize for Cost {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.map(Money::usd).serialize(serializer)
+    }
+}
+
+impl Cost {
+    fn add(&mut self, cost: Option<Money>) {
+        self.0 = self.0.zip(cost).map(|(sum, more)| sum.plus(more));
+    }
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -139,6 +163,9 @@ impl Statistics {
             let model = figures.models.entry(name.clone()).or_default();
             model.api.total_requests = recorded.requests;
             model.tokens.add(recorded.usage);
+            // The file tells no prices.
+            model.cost = Cost(None);
+            figures.cost = Cost(None);
         }
         for (name, recorded) in &recorded.tools {
             figures.tools.total_calls += recorded.count;
@@ -151,7 +178,7 @@ impl Statistics {
         *self.lock() = figures;
     }
 
-    /// The `stats` of JSON output: `models`, `tools`, `files`.
+    /// The `stats` of JSON output: `models`, `tools`, `files`, and `cost` in dollars.
     pub fn stats(&self) -> Value {
         serde_json::to_value(&*self.lock()).unwrap_or_default()
     }
@@ -171,7 +198,9 @@ impl Statistics {
                 thoughts: tokens.thoughts,
                 tool: tokens.tool,
             });
-            models.insert(name.clone(), flat(tokens));
+            let mut one = flat(tokens);
+            one["cost"] = json!(model.cost);
+            models.insert(name.clone(), one);
         }
         // The sum of what each model read anew, as the models' own lines say it.
         all.input = figures.models.values().map(|model| model.tokens.input).sum();
@@ -179,6 +208,7 @@ impl Statistics {
         stats["duration_ms"] = json!(milliseconds(duration));
         stats["tool_calls"] = json!(figures.tools.total_calls);
         stats["models"] = Value::Object(models);
+        stats["cost"] = json!(figures.cost);
         stats
     }
 
@@ -217,7 +247,9 @@ impl Figures {
 
     fn response(&mut self, measure: &ApiResponseMeasure) {
         let latency = milliseconds(measure.duration);
+        self.cost.add(measure.cost);
         let model = self.model(&measure.model);
+        model.cost.add(measure.cost);
         model.api.total_requests += 1;
         model.api.total_latency_ms += latency;
         model.tokens.add(measure.usage);
@@ -229,7 +261,9 @@ impl Figures {
 
     fn error(&mut self, measure: &ApiErrorMeasure) {
         let latency = milliseconds(measure.duration);
+        self.cost.add(measure.cost);
         let model = self.model(&measure.model);
+        model.cost.add(measure.cost);
         model.api.total_requests += 1;
         model.api.total_latency_ms += latency;
         model.api.add_error(&measure.error_type);

@@ -180,6 +180,7 @@ mod tests {
                 message: "no".to_owned(),
                 error_type: "E".to_owned(),
                 status,
+                cost: None,
             };
             let points = points(&Measurement::ApiError(failure), &Asked::default());
             let attributes: Vec<Value> =

@@ -1,19 +1,21 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    Event, FinishReason, Journal, JournalError, Limits, Measurement, ModelErrorKind, ModelRole,
-    Observer, Record, RetryNotice,
+    Ceilings, Event, FinishReason, Journal, JournalError, Limit, Limits, Measurement,
+    ModelErrorKind, ModelRole, Observer, Record, Resource, RetryNotice,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
+use crate::budget::Spending;
 
 /// Answers everything with one word, or fails; notes what it was asked.
 #[derive(Default)]
 struct OneWord {
     fails: AtomicBool,
     hangs: AtomicBool,
+    breaks: AtomicBool,
     asked: Mutex<Vec<String>>,
 }
 
@@ -22,6 +24,9 @@ impl OneWord {
         self.asked.lock().unwrap().push(request.prompt_id.clone());
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
+        }
+        if self.breaks.load(Ordering::SeqCst) {
+            return Err(ModelError::new(ModelErrorKind::Broken, "no JSON"));
         }
         if self.fails.load(Ordering::SeqCst) {
             let error = ModelError::new(ModelErrorKind::Busy, "overloaded");
@@ -148,9 +153,14 @@ struct Bench {
 }
 
 fn bench() -> Bench {
+    bench_with(Spending::default())
+}
+
+fn bench_with(spending: Spending) -> Bench {
     let (model, notes) = (Arc::new(OneWord::default()), Arc::new(Notes::default()));
     let (emitter, events) = Emitter::new(Arc::new(NoLog), vec![notes.clone()]);
-    let watched = WatchedModels::new(Arc::new(Shared(Arc::clone(&model))), emitter, false);
+    let budget = Budget::new(spending, emitter.clone());
+    let watched = WatchedModels::new(Arc::new(Shared(Arc::clone(&model))), emitter, budget, false);
     watched.follow(Conversation {
         requested: "large".to_owned(),
         prompt_id: "p1".to_owned(),
@@ -233,4 +243,35 @@ async fn a_cancelled_call_returns_although_the_model_hangs() {
         bench.notes().last().map(String::as_str),
         Some("small fails: FatalCancellationError")
     );
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_while_it_runs_has_been_paid_for() {
+    let mut prompt = Ceilings::default();
+    prompt.set(Resource::Turns, Limit { amount: 1, by_flag: true });
+    let bench = bench_with(Spending { prompt, ..Spending::default() });
+    bench.model.hangs.store(true, Ordering::SeqCst);
+    let choice = bench.watched.select("x").await.unwrap();
+    {
+        let asking = choice.model.stream(request(), CancellationToken::new());
+        tokio::pin!(asking);
+        assert!(futures::poll!(&mut asking).is_pending());
+    }
+    let refused = choice.model.stream(request(), CancellationToken::new()).await.err().unwrap();
+    assert_eq!(refused.kind, ModelErrorKind::Budget);
+    assert_eq!(bench.model.asked.lock().unwrap().len(), 1, "the second was never sent");
+    assert_eq!(bench.notes().len(), 1, "nor told");
+}
+
+#[tokio::test]
+async fn each_attempt_at_a_json_answer_is_a_request_of_its_own() {
+    let mut prompt = Ceilings::default();
+    prompt.set(Resource::Turns, Limit { amount: 2, by_flag: true });
+    let bench = bench_with(Spending { prompt, ..Spending::default() });
+    bench.model.breaks.store(true, Ordering::SeqCst);
+    let choice = bench.watched.select("x").await.unwrap();
+    let json = JsonRequest { request: request(), schema: json!({}), max_attempts: 5 };
+    let error = choice.model.generate_json(json, CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Budget);
+    assert_eq!(bench.model.asked.lock().unwrap().len(), 2);
 }

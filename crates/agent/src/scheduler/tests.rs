@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Answer, Args, Confirmation, ConsentItem, Declaration, Journal, Outcome, RunContext,
-    ToolErrorKind, ToolKind,
+    Answer, Args, Ceilings, Confirmation, ConsentItem, Declaration, Journal, Limit, Outcome,
+    Resource, RunContext, ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::budget::Spending;
 
 /// What every fake tool writes down as it goes.
 type Diary = Arc<Mutex<Vec<String>>>;
@@ -133,6 +134,7 @@ struct Bench {
     interactive: bool,
     mode: ApprovalMode,
     says: Outcome,
+    spending: Spending,
 }
 
 impl Default for Bench {
@@ -144,6 +146,7 @@ impl Default for Bench {
             interactive: false,
             mode: ApprovalMode::Yolo,
             says: Outcome::ProceedOnce,
+            spending: Spending::default(),
         }
     }
 }
@@ -183,6 +186,7 @@ impl Bench {
             history: &History::new(),
             hooks: &HookEvents::new(pollux_hooks::Hooks::default(), emitter.clone()),
             cancel: &self.cancel,
+            budget: &Budget::new(self.spending.clone(), emitter.clone()),
             mode: self.mode,
             model: "m",
             limits: Limits::default(),
@@ -362,4 +366,23 @@ async fn nothing_runs_that_the_log_does_not_hold() {
         assert!(started <= logged, "limit {limit}: {started} started, {logged} in the log");
         assert!(failed, "limit {limit}");
     }
+}
+
+#[tokio::test]
+async fn calls_that_the_budget_has_no_room_for_are_answered_and_not_run() {
+    let mut prompt = Ceilings::default();
+    prompt.set(Resource::ToolCalls, Limit { amount: 2, by_flag: true });
+    let bench = Bench { spending: Spending { prompt, ..Spending::default() }, ..Bench::default() };
+    let batch = bench
+        .run(&[("look", json!({})), ("look", json!({})), ("look", json!({})), ("look", json!({}))])
+        .await
+        .unwrap();
+    let statuses: Vec<_> = batch.finished.iter().map(|finished| finished.status).collect();
+    assert_eq!(
+        statuses,
+        [CallStatus::Success, CallStatus::Success, CallStatus::Cancelled, CallStatus::Cancelled]
+    );
+    assert!(batch.finished.iter().all(|finished| finished.response.len() == 1));
+    let Some(PromptOutcome::Budget(exceeded)) = batch.outcome() else { panic!("{batch:?}") };
+    assert_eq!((exceeded.resource, exceeded.wanted), (Resource::ToolCalls, 4));
 }

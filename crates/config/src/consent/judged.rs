@@ -102,6 +102,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("output", Free),
     ("policyPaths", Asked(LOOSENS)),
     ("pollux", Asked(LOOSENS)),
+    ("pollux.budget", IfChanged(SPENDS)),
     // It has no effect in a project's file at all: nobody can agree to it.
     ("pollux.safetyCheckers", Free),
     ("pollux.shell.timeout", Free),

@@ -2,11 +2,26 @@
 
 use super::kind::Kind;
 use super::records;
-use super::setting::{Setting, boolean, integer, object, texts};
+use super::setting::{Setting, boolean, integer, object, texts, unset};
 
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
+    unset("pollux.budget.day.seconds", Kind::Number, "Seconds of work that a day, from midnight to midnight, may take in all processes together.").restart(),
+    unset("pollux.budget.day.tokens", Kind::Number, "Tokens of requests and answers that a day, from midnight to midnight, may take in all processes together.").restart(),
+    unset("pollux.budget.day.toolCalls", Kind::Number, "Calls of tools that a day, from midnight to midnight, may take in all processes together.").restart(),
+    unset("pollux.budget.day.turns", Kind::Number, "Requests to models, those beside the conversation and repeated ones included that a day, from midnight to midnight, may take in all processes together.").restart(),
+    unset("pollux.budget.day.usd", Kind::Number, "Dollars, by the prices in `prices.json` that a day, from midnight to midnight, may take in all processes together.").restart(),
+    unset("pollux.budget.prompt.seconds", Kind::Number, "Seconds of work that one prompt may take.").restart().flag("--timeout"),
+    unset("pollux.budget.prompt.tokens", Kind::Number, "Tokens of requests and answers that one prompt may take.").restart().flag("--max-tokens"),
+    unset("pollux.budget.prompt.toolCalls", Kind::Number, "Calls of tools that one prompt may take.").restart().flag("--max-tool-calls"),
+    unset("pollux.budget.prompt.turns", Kind::Number, "Requests to models, those beside the conversation and repeated ones included that one prompt may take.").restart().flag("--max-turns"),
+    unset("pollux.budget.prompt.usd", Kind::Number, "Dollars, by the prices in `prices.json` that one prompt may take.").restart().flag("--max-cost"),
+    unset("pollux.budget.session.seconds", Kind::Number, "Seconds of work that the session may take.").restart(),
+    unset("pollux.budget.session.tokens", Kind::Number, "Tokens of requests and answers that the session may take.").restart(),
+    unset("pollux.budget.session.toolCalls", Kind::Number, "Calls of tools that the session may take.").restart(),
+    unset("pollux.budget.session.turns", Kind::Number, "Requests to models, those beside the conversation and repeated ones included that the session may take.").restart(),
+    unset("pollux.budget.session.usd", Kind::Number, "Dollars, by the prices in `prices.json` that the session may take.").restart(),
     object("pollux.safetyCheckers", &Kind::Record(&records::CHECKER), "Programs that policy files name as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     boolean("pollux.continueUnfinished", false, "Lets the model go on when its answer is plainly unfinished: cut off, or ending with a step that it announces."),
     integer("pollux.shell.timeout", 600, "Seconds after which a command is ended, whatever it prints; zero for never."),

@@ -15,6 +15,7 @@ use super::wire::Words;
 use crate::catalog::{OPENAI, Vendor};
 use crate::exchange::{self, Call, Exchange};
 use crate::local::LocalServer;
+use crate::prices;
 use crate::wiring::Wiring;
 
 /// The most texts that are embedded at once.
@@ -70,6 +71,12 @@ impl Service {
         Ok(Self { exchange, endpoint, vendor, refusals, content, messages, server })
     }
 
+    /// Who bills it: a server on this machine is nobody's.
+    pub(super) fn vendor_id(&self) -> &str {
+        let is_local = self.server.is_some() || self.vendor.quirks.local;
+        if is_local { prices::LOCAL } else { &self.vendor.id }
+    }
+
     /// Asks for an answer; gives it as soon as it begins.
     pub(super) async fn open(
         &self,
@@ -88,11 +95,12 @@ impl Service {
         &self,
         model: &str,
         body: Vec<Bytes>,
+        on_retry: Option<&RetryListener>,
         max_attempts: u32,
         cancel: &CancellationToken,
     ) -> Result<Bytes, ModelError> {
         let request = self.endpoint.request(http::Method::POST, "chat/completions", body);
-        let call = self.call(request, model, cancel);
+        let call = Call { on_retry, ..self.call(request, model, cancel) };
         let max_attempts = max_attempts.min(call.max_attempts);
         self.exchange.ask(Call { max_attempts, ..call }).await.map_err(sharpened)
     }

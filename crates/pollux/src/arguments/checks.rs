@@ -3,8 +3,10 @@
 //! The order is that of Gemini CLI: unknown names, values that are no choice, then flags that exclude each other.
 
 use clap::Command;
+use pollux_protocol::Resource;
 
 use super::line::{Flag, Line};
+use crate::budget::unit;
 
 /// Checks a line of the main command.
 pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String> {
@@ -12,6 +14,7 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
         |name: &str| main.get_arguments().any(|argument| argument.get_long() == Some(name));
     unknown(line, &is_main)?;
     choices(line)?;
+    limits(line)?;
     session_id(line)?;
     exclusions(line)
 }
@@ -69,6 +72,21 @@ pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
     };
     let complaints: String = line.texts().into_iter().filter_map(complaint).collect();
     if complaints.is_empty() { Ok(()) } else { Err(format!("Invalid values:{complaints}")) }
+}
+
+/// Refuses limits that limit nothing.
+fn limits(line: &Line<'_>) -> Result<(), String> {
+    for resource in Resource::ALL {
+        let name = resource.flag().trim_start_matches('-');
+        let Some(text) = line.text(name) else { continue };
+        if text.trim().parse().ok().and_then(|number| resource.limit(number)).is_none() {
+            let unit = unit(resource);
+            return Err(format!(
+                "Invalid values:\n  Argument: {name}, Given: \"{text}\", Needed: a {unit} above zero"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn session_id(line: &Line<'_>) -> Result<(), String> {

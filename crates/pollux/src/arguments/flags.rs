@@ -96,6 +96,26 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SESSION")]
     pub(crate) delete_session: Option<String>,
 
+    /// End the prompt with exit code 57 instead of a request to a model beyond this many
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<f64>,
+
+    /// The same for calls of tools
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tool_calls: Option<f64>,
+
+    /// The same for tokens, of requests and answers together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<f64>,
+
+    /// The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_cost: Option<f64>,
+
+    /// The same for seconds; whatever runs then is stopped
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<f64>,
+
     /// Keep the terminal control sequences in the model's text
     #[arg(long)]
     pub(crate) raw_output: bool,

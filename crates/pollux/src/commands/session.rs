@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
-use pollux_protocol::{Command, CommandEffect, CommandError, Op};
+use pollux_protocol::{Command, CommandEffect, CommandError, Money, Op};
 use pollux_session::Statistics;
 use serde_json::Value;
 
@@ -79,17 +79,28 @@ fn in_words(stats: &Value) -> String {
     let line = |(name, model): (&String, &Value)| {
         let (requests, tokens) = (&model["api"]["totalRequests"], &model["tokens"]);
         let (read, cached, written) = (&tokens["prompt"], &tokens["cached"], &tokens["candidates"]);
-        format!("{name}: requests {requests}, tokens in {read} (cached {cached}), out {written}")
+        let cost = cost_in_words(&model["cost"]);
+        format!(
+            "{name}: requests {requests}, tokens in {read} (cached {cached}), out {written}, cost {cost}"
+        )
     };
-    let mut lines: Vec<String> = models.into_iter().flatten().map(line).collect();
+    let mut lines: Vec<String> = models.iter().copied().flatten().map(line).collect();
     if lines.is_empty() {
         lines.push("No requests yet.".to_owned());
     }
     let (tools, files) = (&stats["tools"], &stats["files"]);
     let (calls, failed) = (&tools["totalCalls"], &tools["totalFail"]);
     let (added, removed) = (&files["totalLinesAdded"], &files["totalLinesRemoved"]);
+    if models.is_some_and(|models| models.len() > 1) {
+        lines.push(format!("Cost of all: {}", cost_in_words(&stats["cost"])));
+    }
     lines.push(format!("Tool calls: {calls}, failed: {failed}. Lines: +{added} -{removed}"));
     lines.join("\n")
+}
+
+fn cost_in_words(cost: &Value) -> String {
+    let money = cost.as_f64().and_then(Money::from_usd);
+    money.map_or_else(|| "unknown".to_owned(), |money| money.to_string())
 }
 
 #[cfg(test)]

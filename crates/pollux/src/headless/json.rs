@@ -32,6 +32,9 @@ impl Output for JsonOutput {
             object.insert("session_id".into(), id.into());
         }
         if let Some(failure) = ending.failure {
+            if let Some(statistics) = ending.statistics.filter(|_| failure.details.is_some()) {
+                object.insert("stats".into(), statistics.stats());
+            }
             object.insert("error".into(), failure.to_json());
             // Callers of Gemini CLI look for it on standard error.
             let plain = failure.is_plain.then(|| failure.message.clone());

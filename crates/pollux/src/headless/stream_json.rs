@@ -117,7 +117,9 @@ impl Output for StreamJsonOutput {
             || matches!(ending.outcome, Some(PromptOutcome::InvalidStream(_)));
         let error = ending.failure.map(|failure| {
             stderr_line(&failure.message);
-            json!({ "type": failure.name, "message": failure.message })
+            let mut error = json!({ "type": failure.name, "message": failure.message });
+            failure.add_details(&mut error);
+            error
         });
         // A failed run tells no duration, as callers of Gemini CLI know it.
         let duration = if error.is_some() { std::time::Duration::ZERO } else { ending.duration };

@@ -14,6 +14,7 @@ fn response(usage: Usage) -> Measurement {
         role: ModelRole::Main,
         duration: Duration::from_millis(165),
         usage,
+        cost: Money::from_usd(0.25),
         finish_reasons: Vec::new(),
         response_text: None,
         response_id: None,
@@ -62,6 +63,7 @@ fn run() -> Statistics {
             message: "no".to_owned(),
             error_type: String::new(),
             status: Some(500),
+            cost: Some(Money::ZERO),
         }),
     );
     observe(&statistics, tool(true, Some(Decision::Accept)));
@@ -78,12 +80,12 @@ fn the_stats_object_has_gemini_clis_shape_and_order() {
         concat!(
             r#"{{"models":{{"m":{{"api":{{"totalRequests":2,"totalErrors":2,"totalLatencyMs":200,"#,
             r#""errorsByType":{{"NO_RESPONSE_TEXT":1,"UNKNOWN":1}}}},"tokens":{tokens},"#,
-            r#""roles":{{"main":{{"totalRequests":2,"totalErrors":1,"totalLatencyMs":200,"tokens":{tokens}}}}}}}}},"#,
+            r#""roles":{{"main":{{"totalRequests":2,"totalErrors":1,"totalLatencyMs":200,"tokens":{tokens}}}}},"cost":0.25}}}},"#,
             r#""tools":{{"totalCalls":2,"totalSuccess":1,"totalFail":1,"totalDurationMs":10,"#,
             r#""totalDecisions":{{"accept":1,"reject":0,"modify":0,"auto_accept":0}},"#,
             r#""byName":{{"replace":{{"count":2,"success":1,"fail":1,"durationMs":10,"#,
             r#""decisions":{{"accept":1,"reject":0,"modify":0,"auto_accept":0}}}}}}}},"#,
-            r#""files":{{"totalLinesAdded":3,"totalLinesRemoved":1}}}}"#
+            r#""files":{{"totalLinesAdded":3,"totalLinesRemoved":1}},"cost":0.25}}"#
         ),
         tokens = tokens
     );
@@ -95,7 +97,7 @@ fn the_flat_stats_have_gemini_clis_order() {
     let text = serde_json::to_string(&run().stream_stats(Duration::from_millis(7))).unwrap();
     assert_eq!(
         text,
-        r#"{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6,"duration_ms":7,"tool_calls":2,"models":{"m":{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6}}}"#
+        r#"{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6,"duration_ms":7,"tool_calls":2,"models":{"m":{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6,"cost":0.25}},"cost":0.25}"#
     );
 }
 
@@ -112,4 +114,21 @@ fn a_resumed_session_goes_on_counting() {
     assert_eq!(stats["tools"]["totalCalls"], 2);
     assert_eq!(stats["models"]["m"]["tokens"]["prompt"], 6);
     assert_eq!(stats["models"]["m"]["api"]["totalRequests"], 2);
+    assert_eq!(stats["cost"], Value::Null, "what was before has no known price");
+}
+
+#[test]
+fn one_unknown_price_makes_the_sum_unknown_and_never_zero() {
+    let statistics = run();
+    let mut unpriced = match response(Usage { prompt: 1, total: 1, ..Usage::default() }) {
+        Measurement::ApiResponse(measure) => measure,
+        other => panic!("{other:?}"),
+    };
+    (unpriced.model, unpriced.cost) = ("new".to_owned(), None);
+    observe(&statistics, Measurement::ApiResponse(unpriced));
+    let stats = statistics.stats();
+    assert_eq!(stats["models"]["m"]["cost"], 0.25);
+    assert_eq!(stats["models"]["new"]["cost"], Value::Null);
+    assert_eq!(stats["cost"], Value::Null);
+    assert_eq!(statistics.stream_stats(Duration::ZERO)["cost"], Value::Null);
 }

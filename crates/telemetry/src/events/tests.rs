@@ -43,6 +43,7 @@ fn a_response_has_the_attributes_of_gemini_cli() {
         role: ModelRole::Main,
         duration: Duration::from_millis(158),
         usage: Usage { prompt: 10, candidates: 2, total: 12, ..Usage::default() },
+        cost: None,
         finish_reasons: vec!["STOP".to_owned()],
         response_text: Some("secret".to_owned()),
         response_id: None,
@@ -68,6 +69,7 @@ fn a_failure_has_the_attributes_of_gemini_cli() {
             message: "no".to_owned(),
             error_type: "ApiError".to_owned(),
             status,
+            cost: None,
         })
     };
     assert_eq!(
@@ -99,6 +101,7 @@ fn reasons_are_told_in_the_words_of_the_conventions() {
             role: ModelRole::Main,
             duration: Duration::ZERO,
             usage: Usage::default(),
+            cost: None,
             finish_reasons: vendors.into_iter().map(str::to_owned).collect(),
             response_text: None,
             response_id: None,

@@ -48,6 +48,7 @@ fn response() -> ApiResponseMeasure {
         role: ModelRole::Main,
         duration: Duration::from_millis(5),
         usage: Usage { prompt: 10, total: 10, ..Usage::default() },
+        cost: None,
         finish_reasons: Vec::new(),
         response_text: None,
         response_id: None,

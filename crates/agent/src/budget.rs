@@ -1,0 +1,379 @@
+//! What the work may cost: every request and every call asks here before it is made.
+//!
+//! A request holds what it is estimated to need until its real cost is known, so that requests side by side cannot
+//! pass a limit together. Whatever was refused once ends the prompt: not one request more is made for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pollux_protocol::{
+    Amounts, Ceilings, DayEntry, DayLedger, Event, Exceeded, LedgerError, Limit, ModelError,
+    ModelErrorKind, Money, Period, Price, Prices, Resource, Severity, Usage,
+};
+use tokio::time::Instant;
+
+use crate::emitter::Emitter;
+
+#[cfg(test)]
+mod tests;
+
+/// Limits, what was spent so far, and where prices and days are looked up.
+#[derive(Clone, Default)]
+pub struct Spending {
+    /// The limits of a prompt.
+    pub prompt: Ceilings,
+    /// Those of the session.
+    pub session: Ceilings,
+    /// Those of a day.
+    pub day: Ceilings,
+    /// What the session spent before it was taken up again.
+    pub so_far: Amounts,
+    /// What models cost; without it nothing has a price.
+    pub prices: Option<Arc<dyn Prices>>,
+    /// What today has seen; none where nothing is spent (a demonstration).
+    pub ledger: Option<Arc<dyn DayLedger>>,
+}
+
+/// The budget of a session. Cheap to clone; clones count together.
+#[derive(Clone)]
+pub struct Budget {
+    spending: Arc<Spending>,
+    emitter: Emitter,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    prompt: Amounts,
+    session: Amounts,
+    /// For requests under way.
+    held: Amounts,
+    /// Spent, and not in the ledger yet.
+    unbooked: Amounts,
+    /// Held in the ledger, and not needed any more.
+    given_back: Amounts,
+    /// Why this prompt makes no more requests.
+    exceeded: Option<Exceeded>,
+    /// Up to when the time of the prompt is counted; none between prompts.
+    counted: Option<Instant>,
+}
+
+/// What a request holds. Who drops it without [settling](Self::settle) gives all of it back.
+pub(crate) struct Hold {
+    budget: Budget,
+    held: Amounts,
+    in_ledger: bool,
+}
+
+impl Budget {
+    /// A budget that nothing was spent of, beside what the session spent before.
+    pub fn new(spending: Spending, emitter: Emitter) -> Self {
+        let state = State { session: spending.so_far, ..State::default() };
+        Self { spending: Arc::new(spending), emitter, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// A prompt begins.
+    pub(crate) fn begin(&self) {
+        let mut state = self.lock();
+        state.prompt = Amounts::default();
+        state.exceeded = None;
+        state.counted = Some(Instant::now());
+    }
+
+    /// The prompt has ended: what it spent goes into the ledger of the day.
+    pub(crate) async fn end(&self) {
+        {
+            let mut state = self.lock();
+            state.count_time();
+            state.counted = None;
+        }
+        // What cannot be booked now is booked with the next request. Where the day has a limit, that one is refused until
+        // it can be.
+        drop(self.book(Amounts::default()).await);
+    }
+
+    /// What the prompt came up against.
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
+        self.lock().exceeded
+    }
+
+    /// The price of a model: of the one that answered, else of the one that was asked.
+    pub(crate) fn price(&self, vendor: &str, names: [&str; 2]) -> Option<Price> {
+        let prices = self.spending.prices.as_ref()?;
+        names.into_iter().find_map(|name| prices.price(vendor, name))
+    }
+
+    /// Makes room for a request of about `estimate` tokens. `price` is that of `model`.
+    ///
+    /// # Errors
+    /// It does not fit ([`ModelErrorKind::Budget`]); its price is not known and money is limited
+    /// ([`ModelErrorKind::Config`]); what was spent today cannot be known, and is limited.
+    pub(crate) async fn admit(
+        &self,
+        model: &str,
+        price: Option<Price>,
+        estimate: impl FnOnce() -> u64,
+    ) -> Result<Hold, ModelError> {
+        let wanted = self.wanted(model, price, estimate)?;
+        self.hold(wanted)?;
+        let mut hold = Hold { budget: self.clone(), held: wanted, in_ledger: false };
+        if !self.spending.day.is_empty() {
+            let booked = self.book(wanted).await;
+            let exceeded = booked.map_err(|error| {
+                ModelError::new(
+                    ModelErrorKind::Other,
+                    format!("{error} The budget of the day cannot be kept without it."),
+                )
+            })?;
+            if let Some(exceeded) = exceeded {
+                return Err(self.refuse(exceeded));
+            }
+            hold.in_ledger = true;
+        }
+        Ok(hold)
+    }
+
+    /// Makes room for so many calls; gives how many of them fit.
+    pub(crate) async fn take_calls(&self, count: usize) -> usize {
+        let wanted = u64::try_from(count).unwrap_or(u64::MAX);
+        let mut room = self.room_for_calls(wanted);
+        if self.spending.day.get(Resource::ToolCalls).is_some() {
+            match self.book(Amounts::of(Resource::ToolCalls, room)).await {
+                Ok(None) => {}
+                Ok(Some(exceeded)) => {
+                    self.stop(exceeded);
+                    room = exceeded.limit.amount.saturating_sub(exceeded.spent).min(room);
+                    let again = self.book(Amounts::of(Resource::ToolCalls, room)).await;
+                    if !matches!(again, Ok(None)) {
+                        room = 0;
+                    }
+                }
+                Err(error) => {
+                    self.warn(error.to_string()).await;
+                    room = 0;
+                }
+            }
+            self.spend(Amounts::of(Resource::ToolCalls, room), false);
+        } else {
+            self.spend(Amounts::of(Resource::ToolCalls, room), true);
+        }
+        usize::try_from(room).unwrap_or(count).min(count)
+    }
+
+    /// When the prompt's time is up, and which limit says so.
+    pub(crate) async fn deadline(&self) -> Option<(Instant, Exceeded)> {
+        let day = match self.spending.day.get(Resource::Seconds) {
+            Some(_) => self.spent_today().await,
+            None => Amounts::default(),
+        };
+        let spent = {
+            let state = self.lock();
+            [(Period::Prompt, state.prompt), (Period::Session, state.session), (Period::Day, day)]
+        };
+        let left = spent.into_iter().filter_map(|(period, spent)| {
+            let limit = self.ceilings(period).get(Resource::Seconds)?;
+            let left = limit.amount.saturating_sub(spent.get(Resource::Seconds));
+            let (resource, spent) = (Resource::Seconds, limit.amount);
+            Some((left, Exceeded { resource, period, limit, spent, wanted: 1 }))
+        });
+        let (left, exceeded) = left.min_by_key(|(left, _)| *left)?;
+        Some((Instant::now() + Duration::from_millis(left), exceeded))
+    }
+
+    /// The prompt makes no more requests.
+    pub(crate) fn stop(&self, exceeded: Exceeded) {
+        self.lock().exceeded.get_or_insert(exceeded);
+    }
+
+    fn wanted(
+        &self,
+        model: &str,
+        price: Option<Price>,
+        estimate: impl FnOnce() -> u64,
+    ) -> Result<Amounts, ModelError> {
+        let limited = |resource| Period::ALL.iter().any(|one| self.limit(*one, resource).is_some());
+        // Any time that is left is enough to begin.
+        let wanted = Amounts::of(Resource::Turns, 1).with(Resource::Seconds, 1);
+        let in_usd = limited(Resource::Usd);
+        if in_usd && price.is_none() {
+            return Err(unpriced(model));
+        }
+        if !in_usd && !limited(Resource::Tokens) {
+            return Ok(wanted);
+        }
+        let tokens = estimate();
+        let usage = Usage { prompt: tokens, ..Usage::default() };
+        let cost = price.map_or(Money::ZERO, |price| price.cost(&usage));
+        Ok(wanted.with(Resource::Tokens, tokens).with(Resource::Usd, cost.parts()))
+    }
+
+    /// Holds what is wanted, if it fits into prompt and session.
+    fn hold(&self, wanted: Amounts) -> Result<(), ModelError> {
+        let mut state = self.lock();
+        state.count_time();
+        let exceeded = state.exceeded.or_else(|| {
+            let spent = [(Period::Prompt, state.prompt), (Period::Session, state.session)];
+            spent.into_iter().find_map(|(period, spent)| {
+                self.ceilings(period).check(period, spent.plus(state.held), wanted)
+            })
+        });
+        if let Some(exceeded) = exceeded {
+            drop(state);
+            return Err(self.refuse(exceeded));
+        }
+        state.held = state.held.plus(without_time(wanted));
+        Ok(())
+    }
+
+    fn refuse(&self, exceeded: Exceeded) -> ModelError {
+        self.stop(exceeded);
+        ModelError::new(ModelErrorKind::Budget, exceeded.to_string())
+    }
+
+    /// How many of the calls fit into prompt and session.
+    fn room_for_calls(&self, wanted: u64) -> u64 {
+        let mut state = self.lock();
+        let spent = [(Period::Prompt, state.prompt), (Period::Session, state.session)];
+        let mut room = wanted;
+        for (period, spent) in spent {
+            let asked = Amounts::of(Resource::ToolCalls, wanted);
+            if let Some(exceeded) = self.calls_of(period).check(period, spent, asked) {
+                room = room.min(exceeded.limit.amount.saturating_sub(exceeded.spent));
+                state.exceeded.get_or_insert(exceeded);
+            }
+        }
+        room
+    }
+
+    fn spend(&self, amounts: Amounts, unbooked: bool) {
+        let mut state = self.lock();
+        state.prompt = state.prompt.plus(amounts);
+        state.session = state.session.plus(amounts);
+        if unbooked {
+            state.unbooked = state.unbooked.plus(amounts);
+        }
+    }
+
+    async fn spent_today(&self) -> Amounts {
+        let Some(ledger) = &self.spending.ledger else { return Amounts::default() };
+        // One that cannot be read is told of where a request is about to be made.
+        ledger.book(DayEntry::default()).await.map(|booked| booked.spent).unwrap_or_default()
+    }
+
+    /// Brings the ledger up to date and makes room in it.
+    async fn book(&self, wanted: Amounts) -> Result<Option<Exceeded>, LedgerError> {
+        let (spent, given_back) = {
+            let mut state = self.lock();
+            (std::mem::take(&mut state.unbooked), std::mem::take(&mut state.given_back))
+        };
+        let is_idle = [wanted, spent, given_back].iter().all(|one| *one == Amounts::default());
+        let Some(ledger) = self.spending.ledger.as_ref().filter(|_| !is_idle) else {
+            return Ok(None);
+        };
+        let ceilings = self.spending.day;
+        let entry = DayEntry { given_back, spent, wanted, ceilings };
+        match ledger.book(entry).await {
+            Ok(booked) => {
+                if let Some(warning) = booked.warning {
+                    self.warn(warning).await;
+                }
+                Ok(booked.exceeded)
+            }
+            Err(error) => {
+                let mut state = self.lock();
+                state.unbooked = state.unbooked.plus(spent);
+                state.given_back = state.given_back.plus(given_back);
+                Err(error)
+            }
+        }
+    }
+
+    async fn warn(&self, text: String) {
+        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+    }
+
+    fn ceilings(&self, period: Period) -> &Ceilings {
+        match period {
+            Period::Prompt => &self.spending.prompt,
+            Period::Session => &self.spending.session,
+            Period::Day => &self.spending.day,
+        }
+    }
+
+    fn limit(&self, period: Period, resource: Resource) -> Option<Limit> {
+        self.ceilings(period).get(resource)
+    }
+
+    /// The limit of calls alone.
+    fn calls_of(&self, period: Period) -> Ceilings {
+        let mut calls = Ceilings::default();
+        if let Some(limit) = self.limit(period, Resource::ToolCalls) {
+            calls.set(Resource::ToolCalls, limit);
+        }
+        calls
+    }
+
+    /// A panic elsewhere does not make sums wrong.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Adds the time since it was last counted.
+    fn count_time(&mut self) {
+        let Some(counted) = &mut self.counted else { return };
+        let passed = u64::try_from(counted.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // What is left over of a millisecond is counted next time.
+        *counted += Duration::from_millis(passed);
+        let passed = Amounts::of(Resource::Seconds, passed);
+        self.prompt = self.prompt.plus(passed);
+        self.session = self.session.plus(passed);
+        self.unbooked = self.unbooked.plus(passed);
+    }
+}
+
+impl Hold {
+    /// The request was made and cost this much; its turn is counted too.
+    pub(crate) fn settle(mut self, tokens: u64, cost: Option<Money>) {
+        let spent = Amounts::of(Resource::Turns, 1)
+            .with(Resource::Tokens, tokens)
+            .with(Resource::Usd, cost.unwrap_or_default().parts());
+        self.release();
+        self.budget.spend(spent, true);
+    }
+
+    /// The request was made, and nobody waits for what comes of it: it is charged about what was sent.
+    pub(crate) fn abandon(self, tokens: u64, vendor: &str, model: &str) {
+        let usage = Usage { prompt: tokens, ..Usage::default() };
+        let cost = self.budget.price(vendor, [model, model]).map(|price| price.cost(&usage));
+        self.settle(tokens, cost);
+    }
+
+    fn release(&mut self) {
+        let held = without_time(std::mem::take(&mut self.held));
+        let mut state = self.budget.lock();
+        state.held = state.held.minus(held);
+        if self.in_ledger {
+            state.given_back = state.given_back.plus(held);
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Time is counted by the clock, and cannot be held.
+fn without_time(amounts: Amounts) -> Amounts {
+    amounts.with(Resource::Seconds, 0)
+}
+
+fn unpriced(model: &str) -> ModelError {
+    let message = format!(
+        "The price of {model} is not known, so a limit in dollars cannot be kept.\nAdd the model to ~/.gemini/pollux/prices.json, or run without --max-cost and pollux.budget.*.usd."
+    );
+    ModelError::new(ModelErrorKind::Config, message)
+}

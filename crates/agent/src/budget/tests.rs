@@ -1,0 +1,175 @@
+use async_trait::async_trait;
+use pollux_protocol::{Booked, Journal, JournalError, Rates, Record};
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+struct NoLog;
+
+#[async_trait]
+impl Journal for NoLog {
+    async fn append(&self, _records: &[Record]) -> Result<(), JournalError> {
+        Ok(())
+    }
+    async fn sync(&self) -> Result<(), JournalError> {
+        Ok(())
+    }
+}
+
+/// A day in memory.
+#[derive(Default)]
+struct Day(Mutex<Amounts>);
+
+#[async_trait]
+impl DayLedger for Day {
+    async fn book(&self, entry: DayEntry) -> Result<Booked, LedgerError> {
+        let mut day = self.0.lock().unwrap();
+        let spent = day.minus(entry.given_back).plus(entry.spent);
+        let exceeded = entry.ceilings.check(Period::Day, spent, entry.wanted);
+        let held = if exceeded.is_none() { without_time(entry.wanted) } else { Amounts::default() };
+        *day = spent.plus(held);
+        Ok(Booked { spent, exceeded, warning: None })
+    }
+}
+
+/// A ledger that cannot be had.
+struct Locked;
+
+#[async_trait]
+impl DayLedger for Locked {
+    async fn book(&self, _: DayEntry) -> Result<Booked, LedgerError> {
+        Err(LedgerError { path: "spending.json".to_owned(), message: "locked".to_owned() })
+    }
+}
+
+const CENT: Price = Price {
+    // A dollar for a hundred tokens.
+    rates: Rates { input: 10_000_000_000, cached: 0, output: 10_000_000_000 },
+    long: None,
+};
+
+fn ceilings(resource: Resource, amount: u64) -> Ceilings {
+    let mut ceilings = Ceilings::default();
+    ceilings.set(resource, Limit { amount, by_flag: false });
+    ceilings
+}
+
+fn budget(spending: Spending) -> (Budget, tokio::sync::mpsc::Receiver<Arc<Event>>) {
+    let (emitter, events) = Emitter::new(Arc::new(NoLog), Vec::new());
+    let budget = Budget::new(spending, emitter);
+    budget.begin();
+    (budget, events)
+}
+
+async fn admit(budget: &Budget, tokens: u64) -> Result<Hold, ModelError> {
+    budget.admit("m", Some(CENT), || tokens).await
+}
+
+#[tokio::test]
+async fn requests_side_by_side_do_not_pass_a_limit_together() {
+    let session = ceilings(Resource::Tokens, 100);
+    let (budget, _events) = budget(Spending { session, ..Spending::default() });
+    let first = admit(&budget, 60).await.unwrap();
+    let refused = admit(&budget, 60).await.err().unwrap();
+    assert_eq!(refused.kind, ModelErrorKind::Budget);
+    first.settle(20, None);
+    assert!(admit(&budget, 1).await.is_err(), "not one request more in this prompt");
+    budget.begin();
+    assert!(admit(&budget, 80).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_request_that_was_never_made_costs_nothing_and_one_that_was_dropped_its_estimate() {
+    let prompt = ceilings(Resource::Turns, 2);
+    let (budget, _events) = budget(Spending { prompt, ..Spending::default() });
+    drop(admit(&budget, 10).await.unwrap());
+    admit(&budget, 10).await.unwrap().abandon(10, "", "m");
+    assert_eq!(budget.lock().session.get(Resource::Tokens), 10);
+    admit(&budget, 10).await.unwrap().settle(7, Some(Money::ZERO));
+    assert!(admit(&budget, 10).await.is_err());
+    assert_eq!(budget.exceeded().unwrap().spent, 2);
+    assert_eq!(budget.lock().held, Amounts::default());
+}
+
+#[tokio::test]
+async fn money_without_a_price_is_refused_before_anything_is_sent() {
+    let limits = ceilings(Resource::Usd, Money::from_usd(1.0).unwrap().parts());
+    let (limited, _events) = budget(Spending { day: limits, ..Spending::default() });
+    let error = limited.admit("new", None, || 1).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Config);
+    assert!(error.message.contains("prices.json"), "{error}");
+    assert!(admit(&limited, 100).await.is_ok());
+    let (unlimited, _events) = budget(Spending::default());
+    assert!(unlimited.admit("new", None, || unreachable!("nobody wants to know")).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_morning_counts_for_a_limit_that_is_set_at_noon() {
+    let ledger: Arc<dyn DayLedger> = Arc::new(Day::default());
+    let spending = Spending { ledger: Some(Arc::clone(&ledger)), ..Spending::default() };
+    let (morning, _events) = budget(spending.clone());
+    admit(&morning, 0).await.unwrap().settle(90, None);
+    morning.end().await;
+    let day = ceilings(Resource::Tokens, 100);
+    let (noon, _events) = budget(Spending { day, ..spending });
+    let hold = admit(&noon, 10).await.unwrap();
+    assert!(admit(&noon, 1).await.is_err());
+    hold.settle(2, None);
+    noon.begin();
+    admit(&noon, 8).await.unwrap().settle(8, None);
+    noon.end().await;
+    let booked = ledger.book(DayEntry::default()).await.unwrap();
+    assert_eq!(booked.spent.get(Resource::Tokens), 100);
+    assert_eq!(booked.spent.get(Resource::Turns), 3);
+}
+
+#[tokio::test]
+async fn a_day_that_cannot_be_known_is_no_day_without_limits() {
+    let ledger: Option<Arc<dyn DayLedger>> = Some(Arc::new(Locked));
+    let day = ceilings(Resource::Tokens, 100);
+    let (limited, _events) =
+        budget(Spending { day, ledger: ledger.clone(), ..Spending::default() });
+    let error = admit(&limited, 1).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Other);
+    let (unlimited, mut events) = budget(Spending { ledger, ..Spending::default() });
+    admit(&unlimited, 1).await.unwrap().settle(1, None);
+    unlimited.end().await;
+    assert_eq!(unlimited.lock().unbooked.get(Resource::Tokens), 1, "kept for the next time");
+    assert!(events.try_recv().is_err(), "nobody waits for it");
+}
+
+#[tokio::test]
+async fn calls_fit_as_far_as_they_fit() {
+    let ledger: Option<Arc<dyn DayLedger>> = Some(Arc::new(Day::default()));
+    let day = ceilings(Resource::ToolCalls, 5);
+    let (budget, _events) = budget(Spending { day, ledger, ..Spending::default() });
+    assert_eq!(budget.take_calls(3).await, 3);
+    assert!(budget.exceeded().is_none());
+    assert_eq!(budget.take_calls(3).await, 2);
+    assert_eq!(budget.exceeded().unwrap().spent, 3);
+    assert_eq!(budget.take_calls(1).await, 0);
+}
+
+#[tokio::test]
+async fn the_shortest_time_is_the_deadline_and_only_work_takes_time() {
+    let (budget, _events) = budget(Spending {
+        prompt: ceilings(Resource::Seconds, 5_000_000),
+        session: ceilings(Resource::Seconds, 8_000_000),
+        ..Spending::default()
+    });
+    let (at, exceeded) = budget.deadline().await.unwrap();
+    assert_eq!(exceeded.period, Period::Prompt);
+    assert!((4900..=5000).contains(&(at - Instant::now()).as_secs()));
+    budget.end().await;
+    let counted = budget.lock().session;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    budget.lock().count_time();
+    assert_eq!(budget.lock().session, counted, "between prompts no time passes");
+    budget.begin();
+    budget.lock().session = Amounts::of(Resource::Seconds, 7_990_000);
+    let (at, exceeded) = budget.deadline().await.unwrap();
+    assert_eq!(exceeded.period, Period::Session);
+    assert!((at - Instant::now()).as_secs() <= 10);
+    budget.lock().session = Amounts::of(Resource::Seconds, 8_000_000);
+    assert_eq!(admit(&budget, 1).await.err().unwrap().kind, ModelErrorKind::Budget);
+}

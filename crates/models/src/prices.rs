@@ -1,0 +1,193 @@
+//! What models cost: a dated table that comes with the program, and the person's own over it.
+//!
+//! Prices are US dollars for a million tokens. A model is named as for `--model`: bare for the Gemini API,
+//! `VENDOR/NAME` for everyone else. A name also stands for its versions (`gpt-4o-2024-08-06`), and one that ends in `*`
+//! for all that begin so. What is in no table has no price: nobody guesses.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use pollux_protocol::{Money, Price, Prices, Rates};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+#[cfg(test)]
+mod tests;
+
+/// The table that comes with the program.
+const BUILT_IN: &str = include_str!("../prices.json");
+
+/// The largest table that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Who bills a model on the person's own machine: nobody.
+pub(crate) const LOCAL: &str = "local";
+
+/// The person's table cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("The prices in {path} cannot be read: {message}.")]
+pub struct PricesError {
+    /// The file.
+    pub path: String,
+    /// What is wrong, with line and column where there is one.
+    pub message: String,
+}
+
+/// A table of prices.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceTable {
+    /// The day on which the prices were looked up.
+    #[serde(default)]
+    as_of: String,
+    models: HashMap<String, Entry>,
+}
+
+/// A model's line: dollars for a million tokens, held as parts of a dollar for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(deserialize_with = "rate")]
+    input: u64,
+    #[serde(default, deserialize_with = "some_rate")]
+    cached: Option<u64>,
+    #[serde(deserialize_with = "rate")]
+    output: u64,
+    #[serde(default)]
+    long: Option<Long>,
+}
+
+/// What requests of more tokens than `above` cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    above: u64,
+    #[serde(deserialize_with = "rate")]
+    input: u64,
+    #[serde(default, deserialize_with = "some_rate")]
+    cached: Option<u64>,
+    #[serde(deserialize_with = "rate")]
+    output: u64,
+}
+
+/// The most that a million tokens may cost, in dollars: more is a slip.
+const DEAREST: f64 = 1e6;
+
+fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let usd = f64::deserialize(deserializer)?;
+    Money::from_usd(usd)
+        .filter(|_| usd <= DEAREST)
+        // A millionth part of what a million tokens cost.
+        .map(|million| million.parts() / 1_000_000)
+        .ok_or_else(|| D::Error::custom("a price is a number of dollars, from 0 to 1000000"))
+}
+
+fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    rate(deserializer).map(Some)
+}
+
+impl PriceTable {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// What is wrong, with line and column.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The price of a model by its full name; versions and patterns count.
+    pub fn find(&self, name: &str) -> Option<Price> {
+        let mut versionless = name;
+        loop {
+            if let Some(entry) = self.models.get(versionless) {
+                return Some(entry.price());
+            }
+            match without_version(versionless) {
+                Some(shorter) => versionless = shorter,
+                None => break,
+            }
+        }
+        let patterns = self.models.iter().filter_map(|(pattern, entry)| {
+            let start = pattern.strip_suffix('*')?;
+            name.starts_with(start).then_some((start.len(), entry))
+        });
+        patterns.max_by_key(|(length, _)| *length).map(|(_, entry)| entry.price())
+    }
+}
+
+impl Entry {
+    fn price(&self) -> Price {
+        let rates = |input, cached: Option<u64>, output| Rates {
+            input,
+            cached: cached.unwrap_or(input),
+            output,
+        };
+        Price {
+            rates: rates(self.input, self.cached, self.output),
+            long: self.long.map(|long| (long.above, rates(long.input, long.cached, long.output))),
+        }
+    }
+}
+
+/// The name without the last part of what looks like a version: a date, a three-digit number, `latest`, `preview`. A
+/// single digit belongs to the name.
+fn without_version(name: &str) -> Option<&str> {
+    let (rest, last) = name.rsplit_once(['-', '@'])?;
+    let is_number = last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number || matches!(last, "latest" | "preview" | "exp")).then_some(rest)
+}
+
+/// The person's prices over those that come with the program.
+#[derive(Debug, Clone, Default)]
+pub struct PriceBook {
+    own: PriceTable,
+}
+
+impl PriceBook {
+    /// Reads the person's table; none is no table.
+    ///
+    /// # Errors
+    /// The file is there and cannot be used.
+    pub fn load(path: &Path) -> Result<Self, PricesError> {
+        let failed = |message: String| PricesError { path: path.display().to_string(), message };
+        let bytes = match pollux_fs::read_bytes(path, LARGEST) {
+            Ok(bytes) => bytes,
+            // Nor is there one where the home is none.
+            Err(error) if error.is_not_found() || error.code() == "ENOTDIR" => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        let text =
+            String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8 text".to_owned()))?;
+        Ok(Self { own: PriceTable::parse(&text).map_err(failed)? })
+    }
+
+    /// The day on which the prices that come with the program were looked up.
+    pub fn as_of() -> &'static str {
+        &built_in().as_of
+    }
+}
+
+/// Read when it is first wanted.
+fn built_in() -> &'static PriceTable {
+    static TABLE: OnceLock<PriceTable> = OnceLock::new();
+    // That it can be read is a test.
+    TABLE.get_or_init(|| PriceTable::parse(BUILT_IN).unwrap_or_default())
+}
+
+impl Prices for PriceBook {
+    fn price(&self, vendor: &str, model: &str) -> Option<Price> {
+        let model = model.trim_start_matches("models/");
+        let full = if vendor.is_empty() { model.to_owned() } else { format!("{vendor}/{model}") };
+        if let Some(price) = self.own.find(&full) {
+            return Some(price);
+        }
+        if vendor == LOCAL {
+            return Some(Price::FREE);
+        }
+        built_in().find(&full)
+    }
+}

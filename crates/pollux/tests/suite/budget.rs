@@ -1,0 +1,295 @@
+//! What a run may cost: it ends at each limit, with 57, before a request or a call that would pass it.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use pollux_testkit::{Endpoint, Finished, Reply, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{FORMATS, Stage, terminal_result};
+
+/// A model that looks around without end, and says that it took this many tokens each time.
+fn busy(stage: &Stage, prompt: u64, candidates: u64) {
+    let next = std::sync::atomic::AtomicU64::new(0);
+    stage.server.answer_with(Endpoint::StreamGenerateContent, move |_| {
+        let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        reply().call("glob", json!({"pattern": format!("*.{number}")})).usage(prompt, candidates)
+    });
+}
+
+/// The `error.budget` of a run that a limit has ended.
+fn stopped_by(run: &Finished) -> Value {
+    run.assert_code(57);
+    let output = run.json();
+    assert_eq!(output["error"]["type"], "FatalBudgetExceededError", "{}", run.report());
+    assert_eq!(output["error"]["code"], 57);
+    output["error"]["budget"].clone()
+}
+
+fn ledger(stage: &Stage) -> Value {
+    let text = fs::read_to_string(stage.home.gemini().join("pollux/spending.json")).unwrap();
+    let ledger: Value = serde_json::from_str(&text).unwrap();
+    ledger["days"].as_object().unwrap().values().next_back().unwrap().clone()
+}
+
+#[test]
+fn each_limit_ends_the_prompt_before_the_request_that_would_pass_it() {
+    for (flag, limit, resource, requests, spent) in [
+        ("--max-turns", "3", "turns", 3, json!(3.0)),
+        ("--max-tool-calls", "2", "toolCalls", 3, json!(2.0)),
+        ("--max-tokens", "202500", "tokens", 2, json!(202_000.0)),
+        // 100,000 tokens in and 1,000 out cost 0.135.
+        ("--max-cost", "0.271", "usd", 2, json!(0.27)),
+    ] {
+        let stage = Stage::new();
+        busy(&stage, 100_000, 1000);
+        let run = stage.pollux(&["-o", "json", flag, limit, "-p", "go"]).run();
+        let number: f64 = limit.parse().unwrap();
+        assert_eq!(
+            stopped_by(&run),
+            json!({"period": "prompt", "resource": resource, "limit": number, "spent": spent, "source": flag})
+        );
+        assert_eq!(stage.requests().len(), requests, "{flag}");
+        let output = run.json();
+        let made = output["stats"]["models"]["gemini-2.5-pro"]["api"]["totalRequests"].as_u64();
+        assert_eq!(made, Some(requests as u64));
+        assert!(run.stderr_text().contains(&format!("({flag})")), "{}", run.report());
+        assert!(run.stderr_text().contains(&format!("Raise {flag}")), "{}", run.report());
+        // What was done is there when the work is taken up again, and the log says why it ended.
+        let log = fs::read_to_string(stage.session_file()).unwrap();
+        assert!(log.contains(flag), "{log}");
+        stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text("well then"));
+        stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
+    }
+}
+
+#[test]
+fn every_format_says_which_limit_it_was() {
+    for format in FORMATS {
+        let stage = Stage::new();
+        busy(&stage, 10, 5);
+        let run = stage.pollux(&["-o", format, "--max-turns", "1", "-p", "go"]).run();
+        run.assert_code(57);
+        assert_eq!(stage.requests().len(), 1);
+        assert!(run.stderr_text().contains("budget of 1 turn (--max-turns)"), "{}", run.report());
+        if format == "stream-json" {
+            let result = terminal_result(&run);
+            assert_eq!(result["status"], "error");
+            assert_eq!(result["error"]["budget"]["resource"], "turns");
+            assert_eq!(result["stats"]["total_tokens"], 15);
+        }
+    }
+}
+
+#[test]
+fn calls_that_fit_are_run_and_those_beyond_are_not() {
+    let write = |name: &str| json!({"file_path": name, "content": "x"});
+    let stage = Stage::with([reply()
+        .call("write_file", write("a"))
+        .call("write_file", write("b"))
+        .call("write_file", write("c"))]);
+    let run = stage.pollux(&["-o", "json", "--yolo", "--max-tool-calls", "2", "-p", "go"]).run();
+    assert_eq!(stopped_by(&run)["limit"], 2.0);
+    let exists = |name: &str| stage.home.project().join(name).exists();
+    assert_eq!([exists("a"), exists("b"), exists("c")], [true, true, false]);
+    // Each call has its answer: the service takes the conversation.
+    stage.server.stream(reply().text("done"));
+    stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
+}
+
+#[test]
+fn when_the_time_is_up_whatever_runs_is_stopped() {
+    let command = json!({"command": "echo begun > begun; exec sleep 300"});
+    let stage = Stage::with([reply().call("run_shell_command", command)]);
+    let began = Instant::now();
+    let run = stage.pollux(&["-o", "json", "--yolo", "--timeout", "3", "-p", "go"]).run();
+    assert_eq!(stopped_by(&run)["resource"], "seconds");
+    assert!(began.elapsed() < Duration::from_mins(1));
+    assert!(stage.home.project().join("begun").exists(), "{}", run.report());
+    assert!(run.stderr_text().contains("budget of 3 s (--timeout) is used up"), "{}", run.report());
+    stage.server.stream(reply().text("done"));
+    stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
+
+    let stage = Stage::with([reply().text("so").stall_after(1)]);
+    let run = stage.pollux(&["-o", "json", "--timeout", "1.5", "-p", "go"]).run();
+    assert_eq!(stopped_by(&run)["limit"], 1.5);
+    assert_eq!(stage.requests().len(), 1);
+}
+
+fn searches(count: usize) -> Reply {
+    (0..count).fold(reply().usage(1000, 10), |reply, number| {
+        reply.call("google_web_search", json!({"query": format!("question {number}")}))
+    })
+}
+
+#[test]
+fn side_calls_are_requests_too_and_cannot_pass_a_limit_together() {
+    let stage = Stage::with([searches(4)]);
+    stage.server.answer_with(Endpoint::GenerateContent, |_| {
+        reply().text("found").usage(500, 5).delay_before(Duration::from_millis(100))
+    });
+    let run = stage.pollux(&["-o", "json", "--yolo", "--max-turns", "3", "-p", "go"]).run();
+    assert_eq!(stopped_by(&run)["spent"], 3.0);
+    assert_eq!(stage.server.requests().len(), 3, "{}", run.report());
+}
+
+#[test]
+fn the_cost_is_that_of_all_requests_and_of_the_cache() {
+    let usage = json!({"promptTokenCount": 10_000, "candidatesTokenCount": 100, "thoughtsTokenCount": 900, "cachedContentTokenCount": 8000, "totalTokenCount": 11_000});
+    let stage = Stage::with([searches(1), reply().text("There.").usage_metadata(usage)]);
+    stage.home.user_file(
+        "pollux/prices.json",
+        json!({"models": {"gemini-3*": {"input": 2, "output": 10}}}).to_string(),
+    );
+    stage.server.generate(reply().text("found").usage(500_000, 0));
+    let run = stage.pollux(&["-o", "json", "--yolo", "-p", "go"]).run();
+    run.assert_code(0);
+    let stats = run.json()["stats"].clone();
+    // 1,000 in and 10 out; then 2,000 read anew, 8,000 cached, 1,000 out with thoughts.
+    let pro = (1000.0 * 1.25 + 10.0 * 10.0 + 2000.0 * 1.25 + 8000.0 * 0.125 + 1000.0 * 10.0) / 1e6;
+    let close = |value: &Value, usd: f64| {
+        assert!((value.as_f64().unwrap() - usd).abs() < 1e-12, "{value} is not {usd}");
+    };
+    close(&stats["models"]["gemini-2.5-pro"]["cost"], pro);
+    close(&stats["cost"], pro + 1.0);
+    assert_eq!(stats["models"]["gemini-2.5-pro"]["tokens"]["cached"], 8000);
+    let day = ledger(&stage);
+    close(&day["usd"], pro + 1.0);
+    assert_eq!(day["tokens"], 1010 + 500_000 + 11_000);
+    assert_eq!((&day["turns"], &day["toolCalls"]), (&json!(3), &json!(1)));
+}
+
+#[test]
+fn a_price_that_nobody_knows_is_unknown_and_never_zero() {
+    let stage = Stage::with([reply().text("hi")]);
+    let run = stage.program().args(["-m", "gemini-99-ultra", "-o", "json", "-p", "go"]).run();
+    run.assert_code(0);
+    assert_eq!(run.json()["stats"]["models"]["gemini-99-ultra"]["cost"], Value::Null);
+    assert_eq!(run.json()["stats"]["cost"], Value::Null);
+
+    let arguments = ["-m", "gemini-99-ultra", "-o", "json", "--max-cost", "5", "-p", "go"];
+    let run = stage.program().args(arguments).run();
+    run.assert_code(52);
+    assert_eq!(stage.requests().len(), 1, "nothing was sent");
+    assert!(run.stderr_text().contains("gemini-99-ultra"), "{}", run.report());
+    assert!(run.stderr_text().contains("prices.json"), "{}", run.report());
+
+    let prices = json!({"as_of": "2030-01-01", "models": {"gemini-99-ultra": {"input": 1_000_000, "output": 0}}});
+    stage.home.user_file("pollux/prices.json", prices.to_string());
+    let run = stage.program().args(arguments).run();
+    assert_eq!(stopped_by(&run)["spent"], 0.0, "the estimate alone is too dear");
+    assert_eq!(stage.requests().len(), 1);
+}
+
+#[test]
+fn broken_prices_are_named_and_end_a_run_with_a_limit_in_dollars() {
+    let stage = Stage::with([reply().text("hi")]);
+    stage.home.user_file("pollux/prices.json", "{\"models\": {\n  \"a\": {\"input\": -1}}}");
+    let run = stage.pollux(&["-p", "go"]).run();
+    run.assert_code(0);
+    assert!(run.stderr_text().contains("line 2 column"), "{}", run.report());
+    let run = stage.pollux(&["--max-cost", "1", "-p", "go"]).run();
+    run.assert_code(52);
+    assert!(run.stderr_text().contains("prices.json"), "{}", run.report());
+    assert_eq!(stage.requests().len(), 1);
+}
+
+#[test]
+fn processes_side_by_side_share_the_day() {
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| {
+        reply().text("hi").delay_before(Duration::from_millis(200))
+    });
+    stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": 3}}}}));
+    let runs: Vec<_> = (0..5).map(|_| stage.pollux(&["-o", "json", "-p", "go"]).spawn()).collect();
+    let codes: Vec<_> = runs.into_iter().map(pollux_testkit::Running::wait).collect();
+    let stopped: Vec<_> = codes.iter().filter(|run| run.json().get("error").is_some()).collect();
+    assert_eq!(stopped.len(), 2);
+    for run in stopped {
+        let budget = stopped_by(run);
+        assert_eq!(budget["source"], "pollux.budget.day.turns");
+        assert_eq!(budget["spent"], 3.0);
+    }
+    assert_eq!(stage.requests().len(), 3);
+    assert_eq!(ledger(&stage)["turns"], 3);
+}
+
+#[test]
+fn a_ledger_that_cannot_be_understood_is_set_aside_and_told() {
+    let stage = Stage::with([reply().text("hi")]);
+    stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": 3}}}}));
+    stage.home.user_file("pollux/spending.json", "{\"days\": 7}");
+    let run = stage.pollux(&["-p", "go"]).run();
+    run.assert_code(0);
+    assert!(run.stderr_text().contains("was set aside as"), "{}", run.report());
+    let aside = stage.home.gemini().join("pollux/spending.json.broken");
+    assert_eq!(fs::read_to_string(aside).unwrap(), "{\"days\": 7}");
+    assert_eq!(ledger(&stage)["turns"], 1);
+}
+
+#[test]
+fn a_session_counts_what_it_did_before_it_was_resumed() {
+    let stage = Stage::with([reply().text("one"), reply().text("two")]);
+    stage.home.settings(&json!({"pollux": {"budget": {"session": {"turns": 2}}}}));
+    stage.pollux(&["-p", "go"]).run().assert_code(0);
+    stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
+    let run = stage.pollux(&["-o", "json", "--resume", "latest", "-p", "go on"]).run();
+    assert_eq!(stopped_by(&run)["source"], "pollux.budget.session.turns");
+    assert_eq!(stage.requests().len(), 2);
+}
+
+#[test]
+fn attempts_at_an_answer_are_requests_too() {
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text(""));
+    let run = stage
+        .pollux(&["-o", "json", "--max-turns", "2", "-p", "go"])
+        .env("POLLUX_RETRY_BASE_MS", "1")
+        .run();
+    assert_eq!(stopped_by(&run)["resource"], "turns");
+    assert_eq!(stage.requests().len(), 2);
+    let stage = Stage::new();
+    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| {
+        reply().status(
+            503,
+            json!({"error": {"code": 503, "message": "later", "status": "UNAVAILABLE"}}),
+        )
+    });
+    let run = stage
+        .pollux(&["-o", "json", "--max-turns", "2", "-p", "go"])
+        .env("POLLUX_RETRY_BASE_MS", "1")
+        .run();
+    assert_eq!(stopped_by(&run)["resource"], "turns");
+    assert_eq!(stage.requests().len(), 2);
+    assert_eq!(run.json()["stats"]["cost"], 0.0, "what was refused is not paid for");
+}
+
+#[test]
+fn a_flag_beats_the_setting_and_neither_may_be_nonsense() {
+    let stage = Stage::new();
+    busy(&stage, 10, 5);
+    stage.home.settings(&json!({"pollux": {"budget": {"prompt": {"turns": 9}}}}));
+    let run = stage.pollux(&["-o", "json", "--max-turns=2", "-p", "go"]).run();
+    assert_eq!(stopped_by(&run)["limit"], 2.0);
+    for (flag, value) in [
+        ("--max-turns", "0"),
+        ("--max-turns", "1.5"),
+        ("--max-tool-calls", "-3"),
+        ("--max-tokens", "many"),
+        ("--max-cost", "NaN"),
+        ("--max-cost", "inf"),
+        ("--timeout", "0"),
+        ("--timeout", ""),
+    ] {
+        let run = stage.pollux(&[flag, value, "-p", "go"]).run();
+        run.assert_code(1);
+        assert!(run.stderr_text().contains("above zero"), "{flag} {value}\n{}", run.report());
+    }
+    for value in [json!(0), json!(-1), json!("soon"), json!(2.5)] {
+        stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": value}}}}));
+        let run = stage.pollux(&["-p", "go"]).run();
+        run.assert_code(52);
+        assert!(run.stderr_text().contains("pollux.budget.day.turns"), "{}", run.report());
+    }
+}

@@ -1,0 +1,376 @@
+//! Limits of what work may cost, and whether something still fits.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::Money;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// Requests to models, those beside the conversation and repeated ones included.
+    Turns,
+    /// Calls of tools.
+    ToolCalls,
+    /// Tokens of requests and answers.
+    Tokens,
+    /// Money.
+    Usd,
+    /// Time, in milliseconds.
+    Seconds,
+}
+
+impl Resource {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Turns, Self::ToolCalls, Self::Tokens, Self::Usd, Self::Seconds];
+
+    /// The last part of its key in the settings.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Turns => "turns",
+            Self::ToolCalls => "toolCalls",
+            Self::Tokens => "tokens",
+            Self::Usd => "usd",
+            Self::Seconds => "seconds",
+        }
+    }
+
+    /// The flag that limits it for one prompt.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Turns => "--max-turns",
+            Self::ToolCalls => "--max-tool-calls",
+            Self::Tokens => "--max-tokens",
+            Self::Usd => "--max-cost",
+            Self::Seconds => "--timeout",
+        }
+    }
+
+    /// An amount of it for a person.
+    pub fn words(self, amount: u64) -> String {
+        let counted = |one: &str| format!("{amount} {one}{}", if amount == 1 { "" } else { "s" });
+        match self {
+            Self::Turns => counted("turn"),
+            Self::ToolCalls => counted("tool call"),
+            Self::Tokens => counted("token"),
+            Self::Usd => Money::from_parts(amount).to_string(),
+            Self::Seconds => format!("{} s", amount as f64 / 1000.0),
+        }
+    }
+
+    /// An amount of it as a number in the unit of the settings.
+    pub fn number(self, amount: u64) -> f64 {
+        match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => amount as f64,
+            Self::Usd => Money::from_parts(amount).usd(),
+            Self::Seconds => amount as f64 / 1000.0,
+        }
+    }
+
+    /// The limit that a number of the settings means; none for zero and for what is no [amount](Self::amount).
+    pub fn limit(self, number: f64) -> Option<u64> {
+        self.amount(number).filter(|amount| *amount > 0)
+    }
+
+    /// The amount that a number in the unit of the settings means; none for what is less than nothing, not a number, more
+    /// than can be meant, or part of what only comes whole.
+    pub fn amount(self, number: f64) -> Option<u64> {
+        if !number.is_finite() || number < 0.0 {
+            return None;
+        }
+        match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => {
+                (number.fract() == 0.0 && number <= 1e15).then_some(number as u64)
+            }
+            Self::Usd => Money::from_usd(number).map(Money::parts),
+            // A thousandth too much is cut off again where a fraction cannot be written exactly.
+            Self::Seconds => {
+                (number <= 1e9).then(|| (number * 1000.0 - 1e-6).ceil().max(0.0) as u64)
+            }
+        }
+    }
+}
+
+/// For how long something is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Period {
+    /// One prompt.
+    Prompt,
+    /// The session.
+    Session,
+    /// From midnight to midnight here, in all processes together.
+    Day,
+}
+
+impl Period {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Prompt, Self::Session, Self::Day];
+
+    /// Its part of a key in the settings.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Session => "session",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// Amounts of all resources: tokens, calls and turns as such, money in its smallest parts, time in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amounts([u64; 5]);
+
+impl Amounts {
+    /// So much of one resource.
+    pub fn of(resource: Resource, amount: u64) -> Self {
+        Self::default().with(resource, amount)
+    }
+
+    /// The same, with another amount of one resource.
+    #[must_use]
+    pub fn with(mut self, resource: Resource, amount: u64) -> Self {
+        self.0[resource as usize] = amount;
+        self
+    }
+
+    /// The amount of one resource.
+    pub fn get(&self, resource: Resource) -> u64 {
+        self.0[resource as usize]
+    }
+
+    /// The sum, at most what can be counted.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
+    }
+
+    /// The difference, never less than nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at].saturating_sub(other.0[at])))
+    }
+}
+
+/// A limit and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The most that may be spent.
+    pub amount: u64,
+    /// Set by a flag of this run.
+    pub by_flag: bool,
+}
+
+/// The limits of one period.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ceilings([Option<Limit>; 5]);
+
+/// A limit that work has come up against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exceeded {
+    /// Of what.
+    pub resource: Resource,
+    /// In which time.
+    pub period: Period,
+    /// The limit.
+    pub limit: Limit,
+    /// What was spent.
+    pub spent: u64,
+    /// What more was wanted.
+    pub wanted: u64,
+}
+
+impl Ceilings {
+    /// Sets a limit.
+    pub fn set(&mut self, resource: Resource, limit: Limit) {
+        self.0[resource as usize] = Some(limit);
+    }
+
+    /// The limit of a resource.
+    pub fn get(&self, resource: Resource) -> Option<Limit> {
+        self.0[resource as usize]
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
+    /// The first limit that would be passed were `wanted` spent after `spent`. What is not wanted is not looked at.
+    pub fn check(&self, period: Period, spent: Amounts, wanted: Amounts) -> Option<Exceeded> {
+        Resource::ALL.into_iter().find_map(|resource| {
+            let limit = self.get(resource)?;
+            let (spent, wanted) = (spent.get(resource), wanted.get(resource));
+            let fits = wanted == 0 || spent.saturating_add(wanted) <= limit.amount;
+            (!fits).then_some(Exceeded { resource, period, limit, spent, wanted })
+        })
+    }
+}
+
+impl Exceeded {
+    /// The key of the limit in the settings.
+    pub fn setting(&self) -> String {
+        format!("pollux.budget.{}.{}", self.period.key(), self.resource.key())
+    }
+
+    /// What set the limit: a flag, or a key of the settings.
+    pub fn source(&self) -> String {
+        if self.limit.by_flag { self.resource.flag().to_owned() } else { self.setting() }
+    }
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, period, limit, spent, wanted } = *self;
+        let (whole, source) = (resource.words(limit.amount), self.source());
+        write!(formatter, "The {}'s budget of {whole} ({source}) ", period.key())?;
+        let spent_words = resource.words(spent);
+        match resource {
+            Resource::Tokens | Resource::Usd if spent < limit.amount => write!(
+                formatter,
+                "is not enough: {spent_words} spent, and the next request needs about {}.",
+                resource.words(wanted)
+            )?,
+            Resource::ToolCalls if spent < limit.amount => {
+                write!(formatter, "is not enough: {spent_words} made.")?;
+            }
+            _ => write!(formatter, "is used up: {spent_words} spent.")?,
+        }
+        let remedy = match period {
+            Period::Prompt | Period::Session => "and go on with --resume latest",
+            Period::Day => "or go on tomorrow with --resume latest",
+        };
+        write!(formatter, "\nRaise {source}, {remedy}.")
+    }
+}
+
+/// What today has seen, in all processes together.
+#[async_trait]
+pub trait DayLedger: Send + Sync {
+    /// Takes `given_back` from what today has seen and adds `spent`; then adds `wanted`, if that fits below `ceilings`.
+    /// All in one step that no other process can come between. Gives what today had seen before `wanted` was added.
+    async fn book(&self, entry: DayEntry) -> Result<Booked, LedgerError>;
+}
+
+/// An entry in the ledger of the day.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DayEntry {
+    /// What was held before and was not needed.
+    pub given_back: Amounts,
+    /// What was spent and is not in the ledger yet.
+    pub spent: Amounts,
+    /// What is to be held.
+    pub wanted: Amounts,
+    /// The limits of a day.
+    pub ceilings: Ceilings,
+}
+
+/// What the ledger of the day says.
+#[derive(Debug, Clone, Default)]
+pub struct Booked {
+    /// What today had seen before anything more was held.
+    pub spent: Amounts,
+    /// Why nothing more is held.
+    pub exceeded: Option<Exceeded>,
+    /// What a person must be told of: the file was broken.
+    pub warning: Option<String>,
+}
+
+/// The ledger of the day cannot be read or written.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("What was spent today cannot be kept in {path}: {message}.")]
+pub struct LedgerError {
+    /// The file.
+    pub path: String,
+    /// What the system said.
+    pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ceilings(resource: Resource, amount: u64) -> Ceilings {
+        let mut ceilings = Ceilings::default();
+        ceilings.set(resource, Limit { amount, by_flag: true });
+        ceilings
+    }
+
+    #[test]
+    fn what_still_fits() {
+        for (limit, spent, wanted, fits) in
+            [(3, 2, 1, true), (3, 3, 1, false), (3, 0, 4, false), (3, 9, 0, true), (3, 0, 3, true)]
+        {
+            let found = ceilings(Resource::Tokens, limit).check(
+                Period::Prompt,
+                Amounts::of(Resource::Tokens, spent),
+                Amounts::of(Resource::Tokens, wanted),
+            );
+            assert_eq!(found.is_none(), fits, "{limit} {spent} {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_a_positive_number_of_its_unit() {
+        for (resource, number, expected) in [
+            (Resource::Turns, 3.0, Some(3)),
+            (Resource::Turns, 2.5, None),
+            (Resource::Tokens, 0.0, None),
+            (Resource::ToolCalls, -1.0, None),
+            (Resource::Usd, 0.5, Some(500_000_000_000)),
+            (Resource::Usd, 1e-15, None),
+            (Resource::Usd, f64::NAN, None),
+            (Resource::Seconds, 1.5, Some(1500)),
+            (Resource::Seconds, 0.000_1, Some(1)),
+            (Resource::Seconds, f64::INFINITY, None),
+        ] {
+            assert_eq!(resource.limit(number), expected, "{resource:?} {number}");
+        }
+    }
+
+    #[test]
+    fn a_limit_in_words_names_its_source_and_the_remedy() {
+        let limit = Limit { amount: 3, by_flag: true };
+        let exceeded = Exceeded {
+            resource: Resource::Turns,
+            period: Period::Prompt,
+            limit,
+            spent: 3,
+            wanted: 1,
+        };
+        assert_eq!(
+            exceeded.to_string(),
+            "The prompt's budget of 3 turns (--max-turns) is used up: 3 turns spent.\nRaise --max-turns, and go on with --resume latest."
+        );
+        let limit = Limit { amount: Money::from_usd(5.0).unwrap().parts(), by_flag: false };
+        let spent = Money::from_usd(4.99).unwrap().parts();
+        let wanted = Money::from_usd(0.02).unwrap().parts();
+        let exceeded =
+            Exceeded { resource: Resource::Usd, period: Period::Day, limit, spent, wanted };
+        assert_eq!(
+            exceeded.to_string(),
+            "The day's budget of $5.00 (pollux.budget.day.usd) is not enough: $4.99 spent, and the next request needs about $0.0200.\nRaise pollux.budget.day.usd, or go on tomorrow with --resume latest."
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_let_through_never_sums_up_to_more_than_the_limit(
+            limit in 1_u64..1000,
+            wishes in proptest::collection::vec(1_u64..100, 0..50),
+        ) {
+            let ceilings = ceilings(Resource::Tokens, limit);
+            let mut held = Amounts::default();
+            for wish in wishes {
+                let wanted = Amounts::of(Resource::Tokens, wish);
+                if ceilings.check(Period::Session, held, wanted).is_none() {
+                    held = held.plus(wanted);
+                }
+                prop_assert!(held.get(Resource::Tokens) <= limit);
+            }
+        }
+    }
+}

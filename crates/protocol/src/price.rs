@@ -1,0 +1,165 @@
+//! What models cost.
+
+use std::fmt;
+
+use crate::Usage;
+
+/// An amount of US dollars, exact to a millionth of a millionth: sums do not depend on their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Money(u64);
+
+/// Parts of a dollar that are counted.
+const PARTS: f64 = 1e12;
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// From dollars; none for what is no amount: negative, not a number, or more than ten million.
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        (0.0..=1e7).contains(&usd).then(|| Self((usd * PARTS).round() as u64))
+    }
+
+    /// In dollars.
+    pub fn usd(self) -> f64 {
+        self.0 as f64 / PARTS
+    }
+
+    /// From the smallest parts.
+    pub const fn from_parts(parts: u64) -> Self {
+        Self(parts)
+    }
+
+    /// In the smallest parts.
+    pub const fn parts(self) -> u64 {
+        self.0
+    }
+
+    /// The sum, at most what can be counted.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl fmt::Display for Money {
+    /// `$1.50`, and `$0.000123` for what is less than a cent.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let usd = self.usd();
+        if self.0 == 0 || usd >= 0.995 {
+            write!(formatter, "${usd:.2}")
+        } else if usd >= 0.01 {
+            write!(formatter, "${usd:.4}")
+        } else {
+            write!(formatter, "${usd:.6}")
+        }
+    }
+}
+
+/// What a token costs, in the smallest parts of [`Money`]. That is a millionth of what a million tokens cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// A token of the request that is read anew.
+    pub input: u64,
+    /// One that comes from the vendor's cache.
+    pub cached: u64,
+    /// One of the answer, thoughts included.
+    pub output: u64,
+}
+
+/// What a model costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Price {
+    /// The usual rates.
+    pub rates: Rates,
+    /// Requests of more tokens than this cost these rates, as a whole.
+    pub long: Option<(u64, Rates)>,
+}
+
+impl Price {
+    /// That of a model on the person's own machine.
+    pub const FREE: Self = Self { rates: Rates { input: 0, cached: 0, output: 0 }, long: None };
+
+    /// What a request cost.
+    pub fn cost(&self, usage: &Usage) -> Money {
+        let rates = match &self.long {
+            Some((above, rates)) if usage.prompt > *above => rates,
+            _ => &self.rates,
+        };
+        let cached = usage.cached.min(usage.prompt);
+        let read = (usage.prompt - cached).saturating_add(usage.tool);
+        let written = usage.candidates.saturating_add(usage.thoughts);
+        let cost = |tokens: u64, rate: u64| Money(tokens.saturating_mul(rate));
+        cost(read, rates.input).plus(cost(cached, rates.cached)).plus(cost(written, rates.output))
+    }
+}
+
+/// Knows prices.
+pub trait Prices: Send + Sync {
+    /// The price of a model, by who bills it ([`Model::vendor`](crate::Model::vendor)) and its name; none when it is not known.
+    fn price(&self, vendor: &str, model: &str) -> Option<Price>;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PRICE: Price = Price {
+        rates: Rates { input: 1_250_000, cached: 125_000, output: 10_000_000 },
+        long: Some((200_000, Rates { input: 2_500_000, cached: 250_000, output: 15_000_000 })),
+    };
+
+    #[test]
+    fn thoughts_are_answers_and_the_cache_is_cheaper() {
+        let usage = |prompt, cached, candidates, thoughts| Usage {
+            prompt,
+            cached,
+            candidates,
+            thoughts,
+            ..Usage::default()
+        };
+        for (usage, usd) in [
+            (usage(1_000_000, 0, 0, 0), 2.5),
+            (usage(200_000, 0, 0, 0), 0.25),
+            (usage(200_001, 0, 0, 0), 0.500_002_5),
+            (usage(1000, 1000, 0, 0), 0.000_125),
+            // No cache holds more than there was to read.
+            (usage(1000, 5000, 0, 0), 0.000_125),
+            (usage(0, 0, 40, 60), 0.001),
+            (Usage { tool: 1000, ..Usage::default() }, 0.00125),
+        ] {
+            assert!((PRICE.cost(&usage).usd() - usd).abs() < 1e-12, "{usage:?}");
+        }
+        assert_eq!(Price::FREE.cost(&usage(9, 9, 9, 9)), Money::ZERO);
+    }
+
+    #[test]
+    fn amounts_in_words() {
+        for (usd, words) in
+            [(0.0, "$0.00"), (12.345, "$12.35"), (0.1234, "$0.1234"), (0.000_012, "$0.000012")]
+        {
+            assert_eq!(Money::from_usd(usd).unwrap().to_string(), words);
+        }
+        for wrong in [-0.1, f64::NAN, f64::INFINITY, 1e9] {
+            assert_eq!(Money::from_usd(wrong), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn more_tokens_never_cost_less(prompt: u32, cached: u32, written: u32, more: u16) {
+            let usage = Usage {
+                prompt: prompt.into(),
+                cached: cached.into(),
+                candidates: written.into(),
+                ..Usage::default()
+            };
+            let larger = Usage { candidates: usage.candidates + u64::from(more), ..usage };
+            prop_assert!(PRICE.cost(&larger) >= PRICE.cost(&usage));
+            let longer = Usage { prompt: usage.prompt + u64::from(more), ..usage };
+            prop_assert!(PRICE.cost(&longer) >= PRICE.cost(&usage));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What was spent today, in all processes together: one small file.
+//!
+//! A day is the local one. The file holds the day and the two latest others, so that two processes that see
+//! different days (one stands in another time zone) do not take each other's away.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Zoned;
+use jiff::civil::Date;
+use pollux_fs::{DirLock, WriteOptions};
+use pollux_protocol::{Amounts, Booked, DayEntry, DayLedger, LedgerError, Period, Resource};
+use serde_json::{Map, Value, json};
+
+#[cfg(test)]
+mod tests;
+
+/// The largest file that is read, in bytes; ours has some hundred.
+const LARGEST: u64 = 64 << 10;
+
+/// How long another process may hold the file. It takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Days that are kept beside the current one.
+const OTHER_DAYS: usize = 2;
+
+/// The ledger in a file.
+#[derive(Clone)]
+pub struct SpendingFile {
+    path: PathBuf,
+    today: Arc<dyn Fn() -> Date + Send + Sync>,
+}
+
+impl SpendingFile {
+    /// The ledger in this file, which need not exist.
+    pub fn new(path: PathBuf) -> Self {
+        Self::with_clock(path, Arc::new(|| Zoned::now().date()))
+    }
+
+    fn with_clock(path: PathBuf, today: Arc<dyn Fn() -> Date + Send + Sync>) -> Self {
+        Self { path, today }
+    }
+
+    fn book_now(&self, entry: &DayEntry) -> Result<Booked, LedgerError> {
+        let failed = |error: pollux_fs::Error| LedgerError {
+            path: self.path.display().to_string(),
+            message: error.to_string(),
+        };
+        if let Some(folder) = self.path.parent() {
+            pollux_fs::create_private_directories(folder).map_err(failed)?;
+        }
+        let _lock = DirLock::acquire(&self.path, PATIENCE).map_err(failed)?;
+        let (mut days, warning) = self.read().map_err(failed)?;
+        let today = (self.today)();
+        let before = days.remove(&today).unwrap_or_default();
+        let spent = before.minus(entry.given_back).plus(entry.spent);
+        let exceeded = entry.ceilings.check(Period::Day, spent, entry.wanted);
+        // Time is looked at; it passes by itself.
+        let held = entry.wanted.with(Resource::Seconds, 0);
+        let after = if exceeded.is_none() { spent.plus(held) } else { spent };
+        if after != before || warning.is_some() {
+            while days.len() > OTHER_DAYS {
+                days.pop_first();
+            }
+            days.insert(today, after);
+            pollux_fs::write_atomic(&self.path, &render(&days), &WriteOptions::private())
+                .map_err(failed)?;
+        }
+        Ok(Booked { spent, exceeded, warning })
+    }
+
+    /// What the file says. One that cannot be understood is set aside, and a person is told.
+    fn read(&self) -> Result<(BTreeMap<Date, Amounts>, Option<String>), pollux_fs::Error> {
+        let read = match pollux_fs::read_bytes(&self.path, LARGEST) {
+            Ok(bytes) => parse(&bytes),
+            Err(error) if error.is_not_found() => return Ok((BTreeMap::new(), None)),
+            Err(error @ pollux_fs::Error::TooLarge { .. }) => Err(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        match read {
+            Ok(days) => Ok((days, None)),
+            Err(reason) => {
+                let aside = self.aside();
+                pollux_fs::rename(&self.path, &aside)?;
+                let warning = format!(
+                    "{} cannot be understood ({reason}) and was set aside as {}: what was spent today before now is not known, and is not in the budget of the day.",
+                    self.path.display(),
+                    aside.display()
+                );
+                Ok((BTreeMap::new(), Some(warning)))
+            }
+        }
+    }
+
+    fn aside(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".broken");
+        self.path.with_file_name(name)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[async_trait]
+impl DayLedger for SpendingFile {
+    async fn book(&self, entry: DayEntry) -> Result<Booked, LedgerError> {
+        let (ledger, path) = (self.clone(), self.path.display().to_string());
+        let work = tokio::task::spawn_blocking(move || ledger.book_now(&entry));
+        work.await.unwrap_or_else(|error| Err(LedgerError { path, message: error.to_string() }))
+    }
+}
+
+/// The bytes of the file: amounts in the units of the settings.
+fn render(days: &BTreeMap<Date, Amounts>) -> Vec<u8> {
+    let day = |amounts: &Amounts| {
+        let number = |resource: Resource| match resource {
+            Resource::Usd | Resource::Seconds => json!(resource.number(amounts.get(resource))),
+            _ => json!(amounts.get(resource)),
+        };
+        let pairs = Resource::ALL.map(|resource| (resource.key().to_owned(), number(resource)));
+        Value::Object(pairs.into_iter().collect())
+    };
+    let days: Map<String, Value> =
+        days.iter().map(|(date, amounts)| (date.to_string(), day(amounts))).collect();
+    format!("{}\n", json!({ "days": days })).into_bytes()
+}
+
+fn parse(bytes: &[u8]) -> Result<BTreeMap<Date, Amounts>, String> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let days = value.get("days").and_then(Value::as_object).ok_or("it has no \"days\"")?;
+    let day = |(date, amounts): (&String, &Value)| {
+        let date: Date = date.parse().map_err(|_| format!("{date:?} is no day"))?;
+        Ok((date, parse_day(amounts).ok_or_else(|| format!("{date} has wrong amounts"))?))
+    };
+    days.iter().map(day).collect()
+}
+
+/// The amounts of a day; none when one is no amount. One that is missing is nothing.
+fn parse_day(day: &Value) -> Option<Amounts> {
+    let day = day.as_object()?;
+    Resource::ALL.into_iter().try_fold(Amounts::default(), |amounts, resource| {
+        let Some(value) = day.get(resource.key()) else { return Some(amounts) };
+        let amount = match (resource, value.as_f64()?) {
+            (Resource::Usd | Resource::Seconds, number) => resource.amount(number)?,
+            _ => value.as_u64()?,
+        };
+        Some(amounts.with(resource, amount))
+    })
+}
