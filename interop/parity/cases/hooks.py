@@ -2,7 +2,7 @@
 
 import json
 
-from scenario import FLASH, GO, YOLO, Failure, call, calls, case, text, turns
+from scenario import FLASH, GO, PNG, YOLO, Failure, call, calls, case, text, turns
 
 WRITE = call("write_file", {"file_path": "a.txt", "content": "x"}, "w")
 READ = call("read_file", {"file_path": "a.txt"}, "r")
@@ -65,6 +65,11 @@ for event in ("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "Before
     hooks(f"told.{event}", at(event, KEEP), script=WRITING)
 hooks("told.failed_call", at("AfterTool", KEEP), script=[calls(READ), text("done")])
 hooks("told.file_in_prompt", at("BeforeAgent", KEEP), argv=[*YOLO, "-p", "see @a.txt"], files={"a.txt": "hello"})
+hooks("told.image_in_prompt", at("BeforeAgent", KEEP), at("AfterAgent", KEEP), argv=[*YOLO, "-p", "see @a.png"], files={"a.png": PNG})
+hooks("told.image_read", at("AfterTool", KEEP), at("BeforeModel", KEEP), files={"a.png": PNG},
+      script=[calls(call("read_file", {"file_path": "a.png"}, "r")), text("done")])
+hooks("told.two_answers", at("AfterAgent", KEEP), script=WRITING)
+hooks("told.answer_without_words", at("AfterModel", KEEP), script=[calls(WRITE), text("done")])
 hooks("told.thoughts", at("AfterModel", KEEP),
       script=[[{"candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "hi"}]},
                                 "finishReason": "STOP", "index": 0}]}]])

@@ -162,11 +162,12 @@ fn refusal(result: &HookResult) -> Option<ToolError> {
     Some(ToolError::new(kind, message))
 }
 
-/// A result as programs are told of it: a text by itself, else parts.
+/// A result as programs are told of it: a text or a part by itself, else parts.
 fn response(output: &ToolOutput) -> ToolResponsePayload {
     let llm_content = match (&output.error, &output.content[..]) {
         (Some(error), _) => error.message.clone().into(),
         (None, [Part { body: Body::Text(text), .. }]) => text.clone().into(),
+        (None, [part]) => serde_json::to_value(part).unwrap_or_default(),
         (None, parts) => serde_json::to_value(parts).unwrap_or_default(),
     };
     let error = output.error.as_ref().map(|error| ToolErrorPayload {

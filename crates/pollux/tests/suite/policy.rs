@@ -202,16 +202,55 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
 
 /// A conversation in the home of another stage, at the question about its first command.
 fn asked_about(stage: &Stage, server: &ModelServer, command: &str) -> Terminal {
+    asked_with(stage, server, command, &[], "3. Allow this command for all future sessions")
+}
+
+/// The same with more arguments, until this is on the screen.
+fn asked_with(
+    stage: &Stage,
+    server: &ModelServer,
+    command: &str,
+    more: &[&str],
+    shown: &str,
+) -> Terminal {
     const SOON: Duration = Duration::from_secs(10);
     server.stream(reply().call("run_shell_command", json!({ "command": command })));
     server.stream(reply().text("Done."));
     let program = Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&stage.home).server(server);
-    let terminal = program.args(["-m", MODEL]).in_terminal(40, 100);
+    let terminal = program.args(["-m", MODEL]).args(more).in_terminal(40, 100);
     terminal.wait_for_text("Ctrl-D ends.", SOON);
     terminal.send("go");
     terminal.send_key(Key::Enter);
-    terminal.wait_for_text("3. Allow this command for all future sessions", SOON);
+    terminal.wait_for_text(shown, SOON);
     terminal
+}
+
+#[test]
+fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"security": {"enablePermanentToolApproval": true}}));
+    let saved = rule("run_shell_command", "allow", "commandPrefix = \"mkdir\"");
+    let saved = saved.replace("priority = 100", "priority = 950");
+    assert!(saved.contains("950"), "{saved}");
+    stage.home.user_file("policies/auto-saved.toml", saved);
+    stage.home.user_file("policies/my.toml", "[[rule]]\ntoolName = 5\n");
+    let server = ModelServer::start();
+    let mut terminal =
+        asked_with(&stage, &server, "mkdir one", &["--yolo"], "Allow execution of [Shell]?");
+    let told = String::from_utf8(terminal.transcript()).unwrap();
+    assert!(told.contains("my.toml:2:"), "{told}");
+    assert!(
+        told.contains("Until this is mended yolo mode and saved approvals do not count."),
+        "{told}"
+    );
+    assert!(!told.contains("for all future sessions"), "{told}");
+    terminal.send("3");
+    terminal.send_key(Key::Enter);
+    terminal
+        .wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), Duration::from_secs(10));
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(Duration::from_secs(10));
+    assert!(!stage.home.project().join("one").exists());
 }
 
 #[test]
