@@ -232,6 +232,10 @@ impl Worker {
         };
         match effect {
             Ok(CommandEffect::Submit(parts)) => return self.prompt(id, parts, None).await,
+            Ok(CommandEffect::SubmitIn { mode, parts }) => {
+                self.session.set_mode(mode).await;
+                return self.prompt(id, parts, None).await;
+            }
             Ok(CommandEffect::Message(text)) => self.tell(Severity::Info, text).await,
             Ok(CommandEffect::Ops(ops)) => self.waiting.extend(ops),
             Ok(CommandEffect::Quit) => self.closed = true,

@@ -13,6 +13,7 @@ use crate::setup::{Setup, approval_request};
 
 mod memory;
 mod permissions;
+mod plan;
 mod session;
 
 /// Commands of Gemini CLI that open a screen or belong to one. Without a person they end the run; the words of
@@ -49,14 +50,17 @@ pub(crate) fn all() -> Commands {
 /// All slash commands of this build, for a conversation.
 pub(crate) fn interactive(
     setup: &Setup,
+    session_id: &str,
     statistics: &Arc<Statistics>,
     hooks: &Hooks,
     memory: &Arc<Memory>,
 ) -> Commands {
-    let mode = session::Mode(approval_request(&setup.arguments, &setup.loaded));
+    let request = approval_request(&setup.arguments, &setup.loaded);
+    let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
     let mut named = general();
     named.push(Arc::new(session::Model));
-    named.push(Arc::new(mode));
+    named.push(Arc::new(session::Mode(request)));
+    named.push(Arc::new(plan));
     let (memory, inbox) = (Arc::clone(memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));

@@ -90,7 +90,7 @@ pub(crate) async fn run(
     let earlier = recent_prompts(&setup.project, editor::HISTORY);
     let hooks = setup.hooks(&id, Some(log.path().to_owned()));
     let (memory, collector) = (Arc::new(Memory::read(&setup)), setup.collector(&id));
-    let commands = crate::commands::interactive(&setup, &statistics, &hooks, &memory);
+    let commands = crate::commands::interactive(&setup, &id, &statistics, &hooks, &memory);
     let assembled = setup.start(Launch {
         models,
         log,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Op, Part};
+use crate::{ApprovalMode, Op, Part};
 
 /// What running a command leads to.
 #[derive(Debug, Clone)]
@@ -11,6 +11,13 @@ pub enum CommandEffect {
     Done,
     /// Send this to the model.
     Submit(Vec<Part>),
+    /// Send this to the model, in this mode from now on.
+    SubmitIn {
+        /// The mode.
+        mode: ApprovalMode,
+        /// What is sent.
+        parts: Vec<Part>,
+    },
     /// Show this text.
     Message(String),
     /// Do these, in order.

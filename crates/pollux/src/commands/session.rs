@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
-use pollux_protocol::{Command, CommandEffect, CommandError, Money, Op};
+use pollux_protocol::{ApprovalMode, Command, CommandEffect, CommandError, Money, Op};
 use pollux_session::Statistics;
 use serde_json::Value;
 
@@ -46,14 +46,17 @@ impl Command for Mode {
         let asked = asked.map_err(|_| {
             CommandError("Usage: /mode default, auto_edit, yolo or plan".to_owned())
         })?;
-        let request = ApprovalRequest { flag: Some(asked), ..self.0 };
-        let decision = pollux_config::resolve_approval(request)
-            .map_err(|error| CommandError(error.to_string()))?;
-        if decision.mode != asked {
-            return Err(CommandError(decision.messages.join("\n")));
-        }
+        allowed(self.0, asked)?;
         Ok(CommandEffect::Ops(vec![Op::SetMode(asked)]))
     }
+}
+
+/// Checks that settings and trust allow a mode.
+pub(super) fn allowed(request: ApprovalRequest, asked: ApprovalMode) -> Result<(), CommandError> {
+    let decision =
+        pollux_config::resolve_approval(ApprovalRequest { flag: Some(asked), ..request })
+            .map_err(|error| CommandError(error.to_string()))?;
+    if decision.mode == asked { Ok(()) } else { Err(CommandError(decision.messages.join("\n"))) }
 }
 
 pub(super) struct Stats(pub(super) Arc<Statistics>);

@@ -707,6 +707,35 @@ fn a_plan_that_needs_work_stays_a_plan() {
 }
 
 #[test]
+fn a_plan_is_asked_for_and_looked_at() {
+    let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
+    let talk = Talk::with([reply().call("write_file", plan), reply().text("Planned.")]);
+    talk.type_line("/plan show");
+    talk.wait_for_text("There is no plan in this session.");
+    talk.type_line("/plan mend a.txt");
+    talk.wait_for_text("Mode: plan");
+    talk.wait_for_text("Planned.");
+    talk.wait_for_prompt();
+    let first = &talk.stage.requests()[0];
+    assert!(first.body["systemInstruction"].to_string().contains("# Plan mode"));
+    assert_eq!(texts(first.contents().last().unwrap()).last().unwrap(), &"mend a.txt");
+    talk.type_line("/plan show");
+    talk.wait_for_text("plans/p.md\n# Goal\nmend it");
+    talk.type_line("/mode default");
+    talk.wait_for_text("Mode: default");
+    talk.type_line("/plan");
+    talk.wait_for_prompt();
+    talk.end();
+    let stage = Stage::new();
+    stage.home.settings(&json!({"general": {"plan": {"enabled": false}}}));
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("/plan mend a.txt");
+    talk.wait_for_text("Error: ");
+    assert_eq!(talk.stage.requests().len(), 0);
+    talk.end();
+}
+
+#[test]
 fn the_model_asks_and_is_answered() {
     let option = |label: &str| json!({"label": label, "description": "stores data"});
     let questions = json!({"questions": [
