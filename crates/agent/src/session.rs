@@ -40,7 +40,11 @@ mod hooked;
 mod mode;
 mod overflow;
 mod speaker;
+mod structured;
 mod words;
+
+pub use structured::AnswerForm;
+use structured::Form;
 
 /// Marks an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
@@ -97,6 +101,8 @@ pub struct SessionParts {
     pub next_speaker: NextSpeakerOptions,
     /// The user's programs.
     pub hooks: Hooks,
+    /// What answers must be like, where a program reads them.
+    pub answer: Option<AnswerForm>,
     /// Makes ids for new entries.
     pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
 }
@@ -127,6 +133,7 @@ pub struct Session {
     /// The words of the answers to it.
     answers: Vec<String>,
     conseca: Option<Conseca>,
+    form: Form,
 }
 
 /// Why a prompt's work ends: by an outcome, or by a log that cannot be written.
@@ -169,6 +176,7 @@ impl Session {
             prompt: String::new(),
             answers: Vec::new(),
             conseca,
+            form: Form::default(),
             parts,
             turns: 0,
             mode_since: Instant::now(),
@@ -229,6 +237,7 @@ impl Session {
                 Some(message.clone())
             }
             PromptOutcome::Budget(exceeded) => Some(exceeded.to_string()),
+            PromptOutcome::Unsatisfied(unsatisfied) => Some(unsatisfied.to_string()),
             _ => None,
         };
         if let Some(text) = text {
@@ -289,13 +298,9 @@ impl Session {
                 if self.goes_on_alone(prompt_id, cancel).await? {
                     continue;
                 }
+                self.satisfy(prompt_id, &choice, cancel).await?;
                 let Some(more) = self.after_agent(&prompt, goes_on, cancel).await? else {
-                    let stopped = cancel.is_cancelled();
-                    return Ok(if stopped {
-                        PromptOutcome::Cancelled
-                    } else {
-                        PromptOutcome::Done
-                    });
+                    return Ok(bounded::ended(cancel));
                 };
                 goes_on = true;
                 self.open_context().await?;
@@ -404,7 +409,7 @@ impl Session {
             prompt_id: prompt_id.to_owned(),
             instruction: Some(Arc::clone(&system)),
         });
-        Ok(Request {
+        Ok(self.shape(Request {
             entries,
             system: Some(system),
             tools,
@@ -413,7 +418,7 @@ impl Session {
             is_retry: false,
             adjustments: Adjustments::default(),
             on_retry: None,
-        })
+        }))
     }
 
     async fn run_calls(

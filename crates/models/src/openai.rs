@@ -127,6 +127,7 @@ impl ChatModel {
         let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
         let mut settings = CallSettings::clone(&usual);
         settings.parameters.extend(request::parameters(&figures));
+        settings.schema = adjustments.schema.as_deref().cloned();
         settings.tool_choice =
             adjustments.tool_choice.as_ref().and_then(|choice| match choice.mode {
                 ToolMode::Auto => None,

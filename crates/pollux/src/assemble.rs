@@ -150,7 +150,6 @@ impl Setup {
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), last_words.clone()];
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (emitter, events) = Emitter::new(log, observers);
-        let settings = &self.loaded.settings;
         memory.resume(&history);
         let (mode, budget) = (SharedMode::new(self.mode), Budget::new(spending, emitter.clone()));
         let beside = watched(&models, &emitter, &budget, log_prompts);
@@ -172,7 +171,7 @@ impl Setup {
             toolset,
             policy: self.policy(session_id),
             checkers: self.checkers(),
-            conseca: settings.boolean("security.enableConseca"),
+            conseca: self.loaded.settings.boolean("security.enableConseca"),
             mode: mode.clone(),
             chat,
             emitter,
@@ -181,9 +180,10 @@ impl Setup {
             prompt: self.prompt_inputs(session_id, &wishes),
             memory: memory.told(),
             prompt_copy: wishes.copy,
-            max_turns: settings.model.max_session_turns,
+            max_turns: self.loaded.settings.model.max_session_turns,
             budget,
-            loop_detection: !settings.model.loop_detection_disabled,
+            answer: self.answer_form(),
+            loop_detection: !self.loaded.settings.model.loop_detection_disabled,
             next_speaker: self.next_speaker(),
             masking: self.masking(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),

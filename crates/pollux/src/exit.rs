@@ -12,10 +12,13 @@
 //! | 54 | a tool or the session log failed fatally (the disk is full) |
 //! | 56 | the model went round in circles |
 //! | 57 | a limit of what may be spent was reached |
+//! | 58 | the answer does not satisfy the schema that it should |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
 
-use pollux_protocol::{Exceeded, ModelError, ModelErrorKind, PromptOutcome, TurnLimit};
+use pollux_protocol::{
+    Exceeded, ModelError, ModelErrorKind, PromptOutcome, TurnLimit, Unsatisfied,
+};
 use serde_json::{Value, json};
 
 /// Why the program ends other than well.
@@ -105,6 +108,14 @@ impl Failure {
         }
     }
 
+    pub(crate) fn unsatisfied(unsatisfied: &Unsatisfied) -> Self {
+        let details = json!({ "problems": unsatisfied.problems, "repairs": unsatisfied.repairs });
+        Self {
+            details: Some(Box::new(("schema", details))),
+            ..Self::new("FatalOutputSchemaError", 58, unsatisfied.to_string())
+        }
+    }
+
     pub(crate) fn tool(message: impl Into<String>) -> Self {
         Self::new("FatalToolExecutionError", 54, message)
     }
@@ -138,6 +149,7 @@ impl Failure {
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
             PromptOutcome::Budget(exceeded) => Some(Self::budget(exceeded)),
+            PromptOutcome::Unsatisfied(unsatisfied) => Some(Self::unsatisfied(unsatisfied)),
             PromptOutcome::Loop(details) => Some(Self::looped(details)),
             PromptOutcome::FatalTool { tool, message } => {
                 Some(Self::tool(format!("Error executing tool {tool}: {message}")))

@@ -6,6 +6,7 @@
 mod json;
 pub(crate) mod narration;
 mod stream_json;
+mod structured_text;
 mod text;
 
 use std::io::{IsTerminal, Write};
@@ -56,6 +57,14 @@ pub(crate) struct Ending<'a> {
     pub(crate) statistics: Option<&'a Statistics>,
     /// Since the run began.
     pub(crate) duration: Duration,
+}
+
+/// The output of a run whose answer satisfies a schema.
+pub(crate) fn structured_output_of(format: OutputFormat, raw: bool) -> Box<dyn Output + Send> {
+    match format {
+        OutputFormat::Text => Box::new(structured_text::StructuredText::default()),
+        other => output_of(other, raw),
+    }
 }
 
 /// The output of a format.

@@ -3,6 +3,7 @@
 
 mod allocator;
 mod ansi;
+mod answer_schema;
 mod arguments;
 mod assemble;
 mod auto_memory;

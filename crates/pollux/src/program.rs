@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,12 +14,15 @@ use pollux_config::Environment;
 use pollux_protocol::Op;
 use pollux_session::Statistics;
 
+use crate::answer_schema;
 use crate::arguments::{Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments};
 use crate::assemble::{FAREWELL, Launch};
 use crate::consent;
 use crate::demo::Demo;
 use crate::exit::Failure;
-use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, stderr_line};
+use crate::headless::{
+    Ended, Ending, Opening, Output, Run, output_of, stderr_line, structured_output_of,
+};
 use crate::input::{self, Input};
 use crate::line::Typed;
 use crate::memory::Memory;
@@ -33,13 +37,27 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
         let environment = Environment::from_process();
         let format = arguments.output_format;
         match std::env::current_dir() {
-            Ok(cwd) => headless(Start { arguments, environment, cwd, replay: None }).await,
+            Ok(cwd) => match with_schema(arguments, &cwd) {
+                Ok(arguments) => {
+                    headless(Start { arguments, environment, cwd, replay: None }).await
+                }
+                Err(failure) => fail(format, &failure, None).await,
+            },
             Err(error) => {
                 let message = format!("The current directory cannot be found: {error}.");
                 fail(format, &Failure::general(message), None).await
             }
         }
     })
+}
+
+/// The arguments with the schema that they name.
+fn with_schema(mut arguments: Arguments, cwd: &Path) -> Result<Arguments, Failure> {
+    if let Some(given) = &arguments.output_schema {
+        let schema = answer_schema::read(given, cwd).map_err(Failure::general)?;
+        arguments.answer_schema = Some(schema);
+    }
+    Ok(arguments)
 }
 
 /// Answers a question about the policy rules.
@@ -162,6 +180,9 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
         Err(failure) => return fail(format.get(), &failure, None).await,
     };
     let id = opened.id.clone();
+    if setup.interactive && setup.arguments.answer_schema.is_some() {
+        return fail(None, &Failure::general(NO_CONVERSATION), None).await;
+    }
     if setup.interactive {
         return match crate::line::run(setup, opened, typed, &mut signals).await {
             Ok(code) => code,
@@ -182,6 +203,9 @@ async fn set_up(start: Start, signals: &mut Signals) -> Result<(Setup, Option<Ty
     let (accepted, typed) = consent::settle(&mut beginning, signals).await?;
     Ok((Setup::read(beginning, accepted)?, typed))
 }
+
+/// What `--output-schema` is answered with in a conversation.
+const NO_CONVERSATION: &str = "--output-schema is for runs without a person, whose one answer a program reads. Give the prompt with --prompt.";
 
 /// What flags of this run a person should be told of.
 fn tell_what_is_special(setup: &Setup, session_id: &str) {
@@ -218,7 +242,9 @@ async fn work(setup: Setup, mut opened: Opened, signals: &mut Signals) -> Result
     let started = Instant::now();
     let format = setup.output_format();
     tell_what_is_special(&setup, &opened.id);
-    let (mut output, mut out) = (output_of(format, setup.raw_output()), Stdout::default());
+    let is_structured = setup.arguments.answer_schema.is_some();
+    let form = if is_structured { structured_output_of } else { output_of };
+    let (mut output, mut out) = (form(format, setup.raw_output()), Stdout::default());
     let opening = Opening { session_id: &opened.id, model: &setup.model, prompt: &prompt };
     output.begin(&mut out, &opening);
     let prepared = unless_signalled(signals, Input::prepare(&setup, prompt)).await;

@@ -41,6 +41,7 @@ mod suite {
     mod shell;
     mod stage;
     mod stream;
+    mod structured;
     mod tasks;
     mod telemetry;
     mod terminal;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Call, CallId, CallStatus, Confirmation, Exceeded, FinishedCall, HookEvent, InvalidStream,
-    LiveOutput, Measurement, ModelError, Record, RetryNotice,
+    LiveOutput, Measurement, ModelError, Record, RetryNotice, Unsatisfied,
 };
 
 /// How grave a notice is. The strings are those of session files.
@@ -68,6 +68,8 @@ pub enum PromptOutcome {
     TurnLimit(TurnLimit),
     /// A limit of what may be spent was reached.
     Budget(Box<Exceeded>),
+    /// The answer does not satisfy the schema that it should.
+    Unsatisfied(Box<Unsatisfied>),
     /// A tool or hook ended it on purpose, for this reason.
     Stopped(String),
     /// The model went round in circles, and a hint did not help. What shows it.
@@ -118,6 +120,8 @@ pub enum Event {
     Text(String),
     /// A thought.
     Thought(Thought),
+    /// The answer as a value: it satisfies the schema that was asked for. One that comes later takes its place.
+    Answer(Arc<serde_json::Value>),
     /// Sources, ready to print.
     Citations(String),
     /// A call, as it was received. It may still turn out wrong.

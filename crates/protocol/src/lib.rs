@@ -10,6 +10,7 @@
 
 mod agent;
 mod ansi;
+mod answer;
 mod approval;
 mod bounded;
 mod budget;
@@ -37,6 +38,7 @@ mod usage;
 
 pub use agent::{AgentGone, AgentHandle};
 pub use ansi::{AnsiOutput, AnsiToken};
+pub use answer::{AnswerSchema, Unsatisfied};
 pub use approval::{ApprovalMode, SharedMode, UnknownMode};
 pub use budget::{
     Amounts, Booked, Ceilings, DayEntry, DayLedger, Exceeded, LedgerError, Limit, Period, Resource,

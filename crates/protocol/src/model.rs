@@ -104,6 +104,8 @@ pub struct Adjustments {
     pub tuning: Tuning,
     /// Which tools may be called.
     pub tool_choice: Option<ToolChoice>,
+    /// The JSON schema that the answer is to satisfy. The service is asked for JSON then; it goes with no tools.
+    pub schema: Option<Arc<Value>>,
 }
 
 /// One request to a model. Cheap to clone: contents and declarations are shared.

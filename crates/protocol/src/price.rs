@@ -115,8 +115,8 @@ mod tests {
     fn thoughts_are_answers_and_the_cache_is_cheaper() {
         let usage = |prompt, cached, candidates, thoughts| Usage {
             prompt,
-            cached,
             candidates,
+            cached,
             thoughts,
             ..Usage::default()
         };

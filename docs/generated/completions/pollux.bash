@@ -77,7 +77,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy prompt completions man"
+            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy prompt completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -172,6 +172,10 @@ _pollux() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output-schema)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

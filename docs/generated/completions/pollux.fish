@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
+    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
 end
 
 function __fish_pollux_needs_command
@@ -47,6 +47,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l max-tool-calls -d 'The sa
 complete -c pollux -n "__fish_pollux_needs_command" -l max-tokens -d 'The same for tokens, of requests and answers together' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l max-cost -d 'The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l timeout -d 'The same for seconds; whatever runs then is stopped' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l output-schema -d 'End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses -d 'Answer from a file of recorded responses, strictly in its order' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses-non-strict -d 'Answer from a file of recorded responses, each with the next of its kind' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l record-responses -d 'Append the model\'s responses to a file' -r -F

@@ -44,6 +44,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'The same for tokens, of requests and answers together')
             [CompletionResult]::new('--max-cost', '--max-cost', [CompletionResultType]::ParameterName, 'The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'The same for seconds; whatever runs then is stopped')
+            [CompletionResult]::new('--output-schema', '--output-schema', [CompletionResultType]::ParameterName, 'End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none')
             [CompletionResult]::new('--fake-responses', '--fake-responses', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, strictly in its order')
             [CompletionResult]::new('--fake-responses-non-strict', '--fake-responses-non-strict', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, each with the next of its kind')
             [CompletionResult]::new('--record-responses', '--record-responses', [CompletionResultType]::ParameterName, 'Append the model''s responses to a file')

@@ -4,6 +4,11 @@ use pollux_protocol::{CancellationToken, ModelErrorKind, Operator, Part, PromptO
 
 use super::{End, Session};
 
+/// The end of a prompt with nothing more to do, unless it was stopped just then.
+pub(super) fn ended(cancel: &CancellationToken) -> PromptOutcome {
+    if cancel.is_cancelled() { PromptOutcome::Cancelled } else { PromptOutcome::Done }
+}
+
 impl Session {
     /// Works on a prompt as long as its budget lasts. When the time is up, whatever runs is stopped as a person would
     /// stop it.
@@ -17,6 +22,7 @@ impl Session {
     ) -> Result<PromptOutcome, End> {
         let budget = self.parts.budget.clone();
         budget.begin();
+        self.begin_form();
         let deadline = budget.deadline().await;
         let stopped = cancel.child_token();
         let ended = {
@@ -46,7 +52,7 @@ impl Session {
         };
         Ok(match budget.exceeded().filter(|_| was_stopped) {
             Some(exceeded) => PromptOutcome::Budget(Box::new(exceeded)),
-            None => outcome,
+            None => self.formed(outcome),
         })
     }
 }

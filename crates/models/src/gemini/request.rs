@@ -79,6 +79,9 @@ impl CallSettings {
         if let Some(choice) = &adjustments.tool_choice {
             settings.tool_config = Some(adjustments::tool_config(choice));
         }
+        if let Some(schema) = &adjustments.schema {
+            settings = settings.for_json(schema);
+        }
         settings
     }
 

@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
 use pollux_protocol::{ApprovalMode, UnknownMode};
 
 use super::{config, hooks, later};
+use crate::answer_schema::Schema;
 
 /// The subcommand that shows the program at work without a key.
 pub(super) const DEMO: &str = "demo";
@@ -115,6 +116,14 @@ pub(crate) struct Arguments {
     /// The same for seconds; whatever runs then is stopped
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
+
+    /// End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none
+    #[arg(long, value_name = "FILE|JSON")]
+    pub(crate) output_schema: Option<String>,
+
+    /// That schema, once it was read.
+    #[arg(skip)]
+    pub(crate) answer_schema: Option<Schema>,
 
     /// Keep the terminal control sequences in the model's text
     #[arg(long)]

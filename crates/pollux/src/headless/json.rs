@@ -1,5 +1,7 @@
 //! One JSON object at the end.
 
+use std::sync::Arc;
+
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::{Map, Value, json};
 
@@ -11,6 +13,8 @@ use crate::stdout::Stdout;
 #[derive(Default)]
 pub(crate) struct JsonOutput {
     response: String,
+    /// The answer that satisfies the schema.
+    answer: Option<Arc<Value>>,
     warnings: Vec<String>,
 }
 
@@ -21,6 +25,7 @@ impl Output for JsonOutput {
         match event {
             Event::TurnStarted { .. } | Event::StreamRestarted => self.response.clear(),
             Event::Text(text) => self.response.push_str(text),
+            Event::Answer(value) => self.answer = Some(Arc::clone(value)),
             Event::Blocked { reason } => self.warnings.push(blocked(reason)),
             _ => {}
         }
@@ -32,6 +37,9 @@ impl Output for JsonOutput {
             object.insert("session_id".into(), id.into());
         }
         if let Some(failure) = ending.failure {
+            if let Some(PromptOutcome::Unsatisfied(unsatisfied)) = ending.outcome {
+                object.insert("response".into(), unsatisfied.text.as_str().into());
+            }
             if let Some(statistics) = ending.statistics.filter(|_| failure.details.is_some()) {
                 object.insert("stats".into(), statistics.stats());
             }
@@ -41,7 +49,11 @@ impl Output for JsonOutput {
             stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {
             let response = pollux_shell::strip_ansi(&self.response).into_owned();
-            object.insert("response".into(), response.into());
+            let answer = self.answer.as_ref().map(ToString::to_string);
+            object.insert("response".into(), answer.unwrap_or(response).into());
+            if let Some(answer) = &self.answer {
+                object.insert("structured".into(), Value::clone(answer));
+            }
             if let Some(statistics) = ending.statistics {
                 object.insert("stats".into(), statistics.stats());
             }

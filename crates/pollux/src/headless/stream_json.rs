@@ -1,5 +1,7 @@
 //! One JSON object a line, as things happen.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome};
 use serde::Serialize;
@@ -12,6 +14,8 @@ use crate::stdout::Stdout;
 /// Writes events as lines; the last is always a `result`.
 pub(crate) struct StreamJsonOutput {
     filter: Option<AnsiFilter>,
+    /// The answer that satisfies the schema.
+    answer: Option<Arc<Value>>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +60,8 @@ enum Line<'a> {
         error: Option<Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         stats: Option<Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        structured: Option<&'a Value>,
     },
 }
 
@@ -65,7 +71,7 @@ const LOOP_DETECTED: &str = "Loop detected, stopping execution";
 impl StreamJsonOutput {
     /// `raw`: leave escape sequences in the model's words.
     pub(crate) fn new(raw: bool) -> Self {
-        Self { filter: (!raw).then(AnsiFilter::default) }
+        Self { filter: (!raw).then(AnsiFilter::default), answer: None }
     }
 
     fn text(&mut self, out: &mut Stdout, text: &str) {
@@ -90,6 +96,7 @@ impl Output for StreamJsonOutput {
     fn event(&mut self, out: &mut Stdout, event: &Event) {
         match event {
             Event::Text(text) => self.text(out, text),
+            Event::Answer(value) => self.answer = Some(Arc::clone(value)),
             Event::CallRequested(call) => write(out, &tool_use(call)),
             Event::Blocked { reason } => {
                 let (severity, message) = ("warning", &blocked(reason));
@@ -125,7 +132,12 @@ impl Output for StreamJsonOutput {
         let duration = if error.is_some() { std::time::Duration::ZERO } else { ending.duration };
         let stats = ending.statistics.map(|statistics| statistics.stream_stats(duration));
         let status = if failed { "error" } else { "success" };
-        write(out, &Line::Result { timestamp: now(), status, error, stats });
+        let structured = self.answer.as_deref().filter(|_| !failed);
+        if let Some(answer) = structured {
+            let (role, content) = ("assistant", &answer.to_string());
+            write(out, &Line::Message { timestamp: now(), role, content, delta: None });
+        }
+        write(out, &Line::Result { timestamp: now(), status, error, stats, structured });
     }
 }
 

@@ -1,0 +1,43 @@
+//! Text for a program: the answer that satisfies the schema, and nothing else.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Event, PromptOutcome};
+use serde_json::Value;
+
+use super::{Ending, Opening, Output, blocked, stderr_failure, stderr_line};
+use crate::stdout::Stdout;
+
+/// Waits for the answer; what never satisfied the schema comes out as it was said.
+#[derive(Default)]
+pub(crate) struct StructuredText {
+    answer: Option<Arc<Value>>,
+}
+
+impl Output for StructuredText {
+    fn begin(&mut self, _out: &mut Stdout, _opening: &Opening<'_>) {}
+
+    fn event(&mut self, _out: &mut Stdout, event: &Event) {
+        match event {
+            Event::Answer(value) => self.answer = Some(Arc::clone(value)),
+            Event::Blocked { reason } => stderr_line(&format!("[WARNING] {}", blocked(reason))),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
+        if let Some(failure) = ending.failure {
+            stderr_failure(&failure.message);
+        }
+        match (ending.outcome, &self.answer) {
+            (Some(PromptOutcome::Unsatisfied(unsatisfied)), _) => {
+                let said = pollux_shell::strip_ansi(&unsatisfied.text);
+                out.push(format!("{}\n", said.trim_end_matches('\n')).as_bytes());
+            }
+            (_, Some(answer)) if ending.failure.is_none() => {
+                out.push(format!("{answer}\n").as_bytes());
+            }
+            _ => {}
+        }
+    }
+}
