@@ -1,8 +1,9 @@
-//! Lines of plain commands: words, quotes, variables by their names, redirections to files, and `&&`, `||`, `;` or `|`
-//! between the commands.
+//! Lines of plain commands: words, quotes, variables by their names, redirections to files, and `&&`, `||`, `;`, `|` or
+//! line ends between the commands.
 //!
 //! All shells read these alike, and nothing in them can be put together in two ways: the grammar need not be asked,
-//! which costs more than all the rest. Whatever is in doubt is not plain. The words are read as everywhere.
+//! which costs more than all the rest, and which stumbles over some lists of several lines. Whatever is in doubt is not
+//! plain. The words are read as everywhere.
 
 use super::command::RESERVED;
 use super::walk::Walker;
@@ -37,6 +38,12 @@ pub(super) fn read(text: &str) -> Option<Plain> {
         while let Some(end) = redirection(bytes, at).or_else(|| word(bytes, at)) {
             at = blanks(bytes, end);
         }
+        if bytes.get(at) == Some(&b'\n') {
+            at += count(&bytes[at..], |byte| matches!(byte, b' ' | b'\n'));
+            if at < bytes.len() {
+                continue;
+            }
+        }
         let Some(operator) = bytes.get(at) else { return Some(plain) };
         let is_double = bytes.get(at + 1) == Some(operator);
         let end = match operator {
@@ -66,7 +73,7 @@ fn redirection(bytes: &[u8], start: usize) -> Option<usize> {
     let end = match bytes.get(operator..)? {
         [b'>', b'>', ..] => operator + 2,
         [b'>', b'&', b'0'..=b'9', rest @ ..] => {
-            let is_over = rest.first().is_none_or(|byte| b" ;|".contains(byte));
+            let is_over = rest.first().is_none_or(|byte| b" ;|\n".contains(byte));
             return is_over.then_some(operator + 3);
         }
         [b'>' | b'<', ..] => operator + 1,
