@@ -1,24 +1,32 @@
-//! The pure parts of compression: when it is due, where a conversation is cut, which results of tools are too much, what
-//! is kept word for word, and the form of the snapshot that takes the place of the rest. Nothing calls them yet: a
-//! session masks old results, and goes on.
+//! Compression: when it is due, where a conversation is cut, which results of tools are too much, what a model is asked to
+//! write in place of the rest, what is kept word for word, and what is done where no model can help.
 //!
-//! A snapshot is a `<state_snapshot>` that a model wrote, with what no model is trusted to remember behind it: what the
-//! user has said ([`Said`]), and what was done ([`Deeds`]). Both are read back out of an earlier snapshot, so that they
-//! outlast any number of compressions.
+//! A snapshot is a `<state_snapshot>` that a model wrote, with what no model is trusted to remember behind it: what was
+//! done ([`Deeds`]), what is to be done ([`Todos`]), what the user has said ([`Said`]) and the plan that they approved. All
+//! of it is read back out of an earlier snapshot, so that it outlasts any number of compressions.
 
 mod budget;
+mod chunks;
+mod cut;
 mod deeds;
+mod local;
 mod said;
 mod snapshot;
 mod split;
+mod summariser;
 #[cfg(test)]
 mod tests;
+mod todos;
 
 pub use budget::{RESPONSE_TOKENS, over_budget};
+pub(crate) use cut::Cut;
 pub use deeds::Deeds;
+pub(crate) use local::{Truncation, drop_oldest, truncate};
 pub use said::Said;
-pub use snapshot::{SECTIONS, Snapshot};
-pub use split::{is_due, split_point};
+pub use snapshot::{Kept, SECTIONS, Snapshot};
+pub use split::{is_due, split_point, split_point_within};
+pub(crate) use summariser::{Summariser, Trouble};
+pub use todos::Todos;
 
 /// Items between tags, each with its length, so that it may hold whatever it likes. Without items nothing.
 fn list(tag: &str, name: &str, items: &[String]) -> String {
@@ -47,4 +55,10 @@ fn items_of(text: &str, tag: &str, name: &str) -> Vec<String> {
         rest = following;
     }
     items
+}
+
+/// A text without line feeds.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }

@@ -13,6 +13,8 @@ pub(crate) struct Fill {
     tokens: u64,
     /// Number of entries, and the last of them. Another one in its place means another conversation.
     counted: Option<(usize, EntryId)>,
+    /// It was the vendor who counted.
+    is_told: bool,
 }
 
 /// A request that is about to be sent.
@@ -30,7 +32,27 @@ impl Fill {
         if let Some(last) = last.filter(|_| tokens > 0) {
             self.tokens = tokens;
             self.counted = Some((history.entries().len(), last.id().clone()));
+            self.is_told = true;
         }
+    }
+
+    /// The conversation is another one.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Tokens of the last request; where the vendor has not counted it, those of what came before the user's last words,
+    /// by estimate.
+    pub(crate) fn tokens(&mut self, history: &History) -> u64 {
+        self.load(history);
+        let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
+        let entries = history.entries();
+        let before = before_the_user(entries);
+        if !self.is_told && before > number {
+            self.tokens += estimated(&entries[number..before]);
+            self.counted = entries[..before].last().map(|last| (before, last.id().clone()));
+        }
+        self.tokens
     }
 
     /// What the next request comes to. A conversation that is not known yet, or no more, is estimated once.
@@ -40,19 +62,28 @@ impl Fill {
             number.checked_sub(1).and_then(|last| entries.get(last)).is_some_and(|it| it.id() == id)
         };
         if !self.counted.as_ref().is_some_and(is_known) {
-            let is_new = |entry: &&Arc<Entry>| {
-                entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
-            };
-            let before = entries.len() - entries.iter().rev().take_while(is_new).count();
+            let before = before_the_user(entries);
             let held = &entries[..before];
-            self.tokens =
-                held.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64;
+            self.tokens = estimated(held);
             self.counted = held.last().map(|last| (before, last.id().clone()));
+            self.is_told = false;
         }
         let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
         let new = entries[number..].iter().filter(|entry| entry.content().role == Role::User);
         Load { held: self.tokens, new: new.collect() }
     }
+}
+
+/// How many entries stand before what the user's side has said last.
+fn before_the_user(entries: &[Arc<Entry>]) -> usize {
+    let is_new = |entry: &&Arc<Entry>| {
+        entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
+    };
+    entries.len() - entries.iter().rev().take_while(is_new).count()
+}
+
+fn estimated(entries: &[Arc<Entry>]) -> u64 {
+    entries.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64
 }
 
 impl Load<'_> {
@@ -125,6 +156,23 @@ mod tests {
         assert_eq!(load(&mut fill, &shorter), (3, 3));
         history.rewind(&id(19));
         assert_eq!(load(&mut fill, &history).1, 100);
+    }
+
+    #[test]
+    fn without_a_vendor_who_counts_what_was_said_is_estimated_as_it_comes() {
+        let (mut fill, mut history) = (Fill::default(), History::new());
+        history.push_user(id(1), vec![Part::text("x".repeat(40))]);
+        assert_eq!(fill.tokens(&history), 0);
+        for number in 1..4 {
+            history.push_model(id(2 * number), vec![Part::text("y".repeat(40))]);
+            history.push_user(id(2 * number + 1), vec![Part::text("x".repeat(40))]);
+            assert_eq!(fill.tokens(&history), 20 * number as u64);
+        }
+        fill.counted(&history, 700);
+        history.push_model(id(20), vec![Part::text("y".repeat(40))]);
+        assert_eq!(fill.tokens(&history), 700);
+        fill.forget();
+        assert_eq!(fill.tokens(&history), 80);
     }
 
     #[test]

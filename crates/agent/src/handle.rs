@@ -82,6 +82,13 @@ pub fn spawn(
     (Handle { ops, events: Mutex::new(Some(events)) }, task)
 }
 
+/// What the session is to do.
+enum Task {
+    Prompt { parts: Vec<Part>, display: Option<String> },
+    Compress,
+    Uncompress,
+}
+
 struct Worker {
     session: Session,
     commands: Commands,
@@ -150,7 +157,9 @@ impl Worker {
 
     async fn serve(&mut self, op: Op) {
         match op {
-            Op::Prompt { id, parts, display } => self.prompt(id, parts, display).await,
+            Op::Prompt { id, parts, display } => {
+                self.work(id, Task::Prompt { parts, display }).await;
+            }
             Op::Command { id, name, arguments } => self.command(id, &name, &arguments).await,
             Op::SetMode(mode) => self.session.set_mode(mode).await,
             Op::SetModel(model) => {
@@ -170,18 +179,28 @@ impl Worker {
         }
     }
 
-    async fn prompt(&mut self, id: PromptId, parts: Vec<Part>, display: Option<String>) {
+    /// Does something that takes a while; wishes are heard meanwhile.
+    async fn work(&mut self, id: PromptId, task: Task) {
         let cancel = CancellationToken::new();
         let steering = Arc::clone(&self.session.steering);
         let inputs = Arc::clone(&self.session.inputs);
         let asker = Arc::clone(&self.asker);
         let emitter = self.session.emitter().clone();
-        let work = self.session.prompt(&id, parts, display, asker.as_ref(), &cancel);
+        let session = &mut self.session;
+        let work = async {
+            match task {
+                Task::Prompt { parts, display } => {
+                    session.prompt(&id, parts, display, asker.as_ref(), &cancel).await;
+                }
+                Task::Compress => session.compress_now(&id, &cancel).await,
+                Task::Uncompress => session.uncompress(&id).await,
+            }
+        };
         tokio::pin!(work);
         loop {
             let op = tokio::select! {
                 biased;
-                _ = &mut work => return,
+                () = &mut work => return,
                 op = self.wishes.recv() => op,
             };
             match op {
@@ -204,7 +223,7 @@ impl Worker {
                     let told = emitter.emit(Event::Notice { severity: Severity::Info, text });
                     tokio::select! {
                         biased;
-                        _ = &mut work => return,
+                        () = &mut work => return,
                         () = told => {}
                     }
                 }
@@ -231,11 +250,15 @@ impl Worker {
             None => Err(format!("Unknown command: /{name}. Type /help for a list.")),
         };
         match effect {
-            Ok(CommandEffect::Submit(parts)) => return self.prompt(id, parts, None).await,
+            Ok(CommandEffect::Submit(parts)) => {
+                return self.work(id, Task::Prompt { parts, display: None }).await;
+            }
             Ok(CommandEffect::SubmitIn { mode, parts }) => {
                 self.session.set_mode(mode).await;
-                return self.prompt(id, parts, None).await;
+                return self.work(id, Task::Prompt { parts, display: None }).await;
             }
+            Ok(CommandEffect::Compress) => return self.work(id, Task::Compress).await,
+            Ok(CommandEffect::Uncompress) => return self.work(id, Task::Uncompress).await,
             Ok(CommandEffect::Message(text)) => self.tell(Severity::Info, text).await,
             Ok(CommandEffect::Ops(ops)) => self.waiting.extend(ops),
             Ok(CommandEffect::Quit) => self.closed = true,

@@ -1,12 +1,12 @@
 //! What a request says before the conversation: the system instruction and the tools on offer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pollux_fs::WriteOptions;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Choice, Declaration, FinishedCall, History, ModelError, ModelErrorKind,
+    ApprovalMode, Choice, Declaration, FinishedCall, History, ModelError, ModelErrorKind, estimate,
 };
 
 use crate::prompt::{PromptInputs, Situation, system_prompt};
@@ -43,6 +43,18 @@ impl Instruction {
     pub(crate) fn of(history: &History) -> Self {
         let Standing { topic, plan, .. } = Standing::of(history);
         Self { topic, plan, ..Self::default() }
+    }
+
+    /// Tokens of what goes with every request, by estimate; none before the first.
+    pub(crate) fn tokens(&self) -> f64 {
+        self.made
+            .as_ref()
+            .map_or(0.0, |made| estimate::text(&made.system) + estimate::declarations(&made.tools))
+    }
+
+    /// The file of the plan that the user has approved.
+    pub(crate) fn plan_file(&self, plans: &Path) -> Option<PathBuf> {
+        self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)))
     }
 
     /// The user has approved the plan that this call put before them: it is what is worked on from now on.
@@ -84,7 +96,7 @@ impl Instruction {
         let tools = toolset.offered(policy, mode, &choice.name, choice.limits).declarations();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let plans = &inputs.plans_directory;
-        let plan = self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)));
+        let plan = self.plan_file(plans);
         let situation = Situation {
             mode,
             family: choice.family,

@@ -48,6 +48,6 @@ pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
 };
 pub use scheduler::{Batch, Scheduler, denied, nobody_to_ask};
-pub use session::{AnswerForm, Loading, Session, SessionParts};
+pub use session::{AnswerForm, CompressionOptions, Loading, Session, SessionParts};
 pub use standing::Standing;
 pub use toolset::{SharedToolset, Toolset};

@@ -191,6 +191,15 @@ fn plan(history: &History, start: usize, boundary: (usize, usize), directory: &P
     plan
 }
 
+/// The same for one result, whatever its age. None for one that is never masked, or is already.
+pub(crate) fn short(
+    response: &FunctionResponse,
+    directory: &Path,
+) -> Option<(PathBuf, Value, String)> {
+    let is_exempt = EXEMPT.contains(&response.name.as_str()) || is_masked(&response.response);
+    (!is_exempt).then(|| mask(response, directory))
+}
+
 /// The file of a result, what stands in its place, and what goes into the file.
 fn mask(response: &FunctionResponse, directory: &Path) -> (PathBuf, Value, String) {
     let whole = whole(&response.response);
@@ -291,7 +300,7 @@ fn command_preview(output: &str) -> String {
 }
 
 /// Writes the whole result, unless it lies there already.
-fn save(file: &Path, whole: &str) -> Result<(), pollux_fs::Error> {
+pub(crate) fn save(file: &Path, whole: &str) -> Result<(), pollux_fs::Error> {
     let there = pollux_fs::link_info(file);
     if there.is_ok_and(|info| info.size == whole.len() as u64) {
         return Ok(());

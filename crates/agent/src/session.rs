@@ -35,6 +35,7 @@ use crate::toolset::SharedToolset;
 mod answers;
 mod bounded;
 mod choice;
+mod compressing;
 mod guarded;
 mod hooked;
 mod mode;
@@ -43,11 +44,10 @@ mod speaker;
 mod structured;
 mod words;
 
+use compressing::Compressing;
+pub use compressing::CompressionOptions;
 pub use structured::AnswerForm;
 use structured::Form;
-
-/// Marks an answer that was cut short, for the model that reads it later.
-const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 
 /// Requests that one prompt may lead to, unless the settings set a limit of their own.
 const PROMPT_TURNS: u64 = 100;
@@ -95,6 +95,8 @@ pub struct SessionParts {
     pub budget: Budget,
     /// When old results of tools become short.
     pub masking: MaskingOptions,
+    /// When the conversation is compressed.
+    pub compression: CompressionOptions,
     /// Loops are looked for.
     pub loop_detection: bool,
     /// Whether the model goes on by itself when it only paused.
@@ -124,6 +126,7 @@ pub struct Session {
     pub(crate) inputs: Arc<CallInputs>,
     grants: Grants,
     masking: Masking,
+    compressing: Compressing,
     guard: LoopGuard,
     pub(crate) hooks: HookEvents,
     /// What programs said when the session began, for the first prompt.
@@ -189,6 +192,7 @@ impl Session {
             inputs: Arc::default(),
             grants: Grants::default(),
             masking,
+            compressing: Compressing::default(),
             guard: LoopGuard::default(),
         }
     }
@@ -277,9 +281,9 @@ impl Session {
             if let Some(limit) = self.turn_limit(turn) {
                 return Ok(PromptOutcome::TurnLimit(limit));
             }
-            self.before_compression(cancel).await;
+            self.compress_if_due(prompt_id, &choice, cancel).await?;
             self.parts.emitter.emit(Event::TurnStarted { turn: self.turns }).await;
-            let calls = match self.ask(prompt_id, &choice, cancel).await? {
+            let calls = match self.ask_fitting(prompt_id, &choice, cancel).await? {
                 Answered::Calls(calls) => calls,
                 Answered::Looped(found) => {
                     let hint = self.looped(found, None, operator).await?;

@@ -1,7 +1,9 @@
 //! Where a conversation stands, as it tells itself: what it is about, the plan that is carried out, the list of what is to
 //! be done. A conversation that goes on has no other memory of that.
 
-use pollux_protocol::{FunctionCall, FunctionResponse, History, Part};
+use std::sync::Arc;
+
+use pollux_protocol::{Entry, FunctionCall, FunctionResponse, History, Part};
 use serde_json::Value;
 
 /// Characters of a topic; the rest says nothing more.
@@ -26,7 +28,9 @@ pub struct Standing {
 impl Standing {
     /// Looks through a conversation, from its end.
     pub fn of(history: &History) -> Self {
-        let calls = || calls(history);
+        // What is out of sight of the model holds all the same.
+        let entries = history.whole();
+        let calls = || calls(&entries);
         let topic = calls()
             .filter(|(call, _)| call.name == "update_topic")
             .find_map(|(call, _)| clean(call.args.get("title")?.as_str()?));
@@ -42,8 +46,9 @@ impl Standing {
 }
 
 /// The calls of a conversation with their answers, the last first.
-fn calls(history: &History) -> impl Iterator<Item = (&FunctionCall, Option<&FunctionResponse>)> {
-    let entries = history.entries();
+fn calls(
+    entries: &[Arc<Entry>],
+) -> impl Iterator<Item = (&FunctionCall, Option<&FunctionResponse>)> {
     entries.iter().enumerate().rev().flat_map(move |(place, entry)| {
         let answers = entries.get(place + 1);
         entry.content().parts.iter().rev().filter_map(Part::as_call).map(move |call| {

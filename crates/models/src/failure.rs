@@ -153,6 +153,7 @@ fn kind(error: &GoogleError) -> ModelErrorKind {
         | GoogleErrorKind::Server => ModelErrorKind::Busy,
         GoogleErrorKind::TerminalQuota { .. } => ModelErrorKind::Quota,
         GoogleErrorKind::BadRequest if is_bad_key(error) => ModelErrorKind::Auth,
+        GoogleErrorKind::BadRequest if is_too_long(error) => ModelErrorKind::TooLong,
         GoogleErrorKind::BadRequest => ModelErrorKind::Invalid,
         GoogleErrorKind::Other => ModelErrorKind::Other,
     }
@@ -164,6 +165,24 @@ fn is_bad_key(error: &GoogleError) -> bool {
         || ["API key not valid", "API key expired", "API_KEY_INVALID"]
             .iter()
             .any(|words| error.message.contains(words))
+}
+
+/// The conversation is longer than the model takes: each service says so in words of its own.
+fn is_too_long(error: &GoogleError) -> bool {
+    const WORDS: [&str; 8] = [
+        // Gemini, then what speaks Chat Completions: OpenAI and vLLM, llama.cpp, gateways to Anthropic, Mistral.
+        "exceeds the maximum number of tokens",
+        "context_length_exceeded",
+        "maximum context length",
+        "exceeds the available context size",
+        "context window",
+        "prompt is too long",
+        "input is too long",
+        "too large for model with",
+    ];
+    let message = error.message.to_ascii_lowercase();
+    error.status.as_deref() == Some("context_length_exceeded")
+        || WORDS.iter().any(|words| message.contains(words))
 }
 
 /// The class that Gemini CLI's JSON output names.

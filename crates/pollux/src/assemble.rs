@@ -6,8 +6,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use pollux_agent::{
-    Budget, Chat, Commands, Emitter, Handle, MaskingOptions, NextSpeakerOptions, Session,
-    SessionContext, SessionParts, SharedToolset, Spending, StreamRetries, Toolset, WatchedModels,
+    Budget, Chat, Commands, CompressionOptions, Emitter, Handle, MaskingOptions,
+    NextSpeakerOptions, Session, SessionContext, SessionParts, SharedToolset, Spending,
+    StreamRetries, Toolset, WatchedModels,
 };
 use pollux_config::context;
 use pollux_config::{Environment, names as variables};
@@ -132,18 +133,9 @@ impl Setup {
 
     /// Starts the agent on the current runtime.
     pub(crate) fn start(self, launch: Launch<'_>) -> Assembled {
-        let Launch {
-            models,
-            log,
-            session_id,
-            history,
-            statistics,
-            commands,
-            hooks,
-            wishes,
-            memory,
-            spending,
-        } = launch;
+        let Launch { models, log, session_id, history, commands, hooks, .. } = launch;
+        let (statistics, wishes, memory) = (launch.statistics, launch.wishes, launch.memory);
+        let spending = launch.spending;
         let telemetry = crate::telemetry::start(&self, session_id);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let last_words = Arc::new(LastWords::default());
@@ -186,6 +178,7 @@ impl Setup {
             loop_detection: !self.loaded.settings.model.loop_detection_disabled,
             next_speaker: self.next_speaker(),
             masking: self.masking(session_id),
+            compression: self.compression(session_id),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.into_context(memory),
         });
@@ -249,6 +242,26 @@ impl Setup {
             protect_latest: settings.boolean(latest),
             directory: self.project.tool_outputs_dir(session_id),
         }
+    }
+
+    /// When the conversation is compressed.
+    fn compression(&self, session_id: &str) -> CompressionOptions {
+        let settings = &self.loaded.settings;
+        let seconds = settings.number("pollux.compression.timeout").unwrap_or(300.0).max(1.0);
+        let patience = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let open_tasks = self.open_tasks(session_id);
+        CompressionOptions { share: settings.model.compression_threshold, patience, open_tasks }
+    }
+
+    /// The open tasks of the tracker, where there is one.
+    fn open_tasks(&self, session_id: &str) -> Box<dyn Fn() -> Vec<String> + Send + Sync> {
+        let directory = self.tracker_directory(session_id);
+        let is_kept = self.loaded.settings.boolean("experimental.taskTracker");
+        Box::new(
+            move || {
+                if is_kept { pollux_tools::open_tasks(directory.clone()) } else { Vec::new() }
+            },
+        )
     }
 
     pub(crate) fn tool_context(

@@ -58,6 +58,7 @@ pub(crate) fn interactive(
     let request = approval_request(&setup.arguments, &setup.loaded);
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
     let mut named = general();
+    named.push(Arc::new(session::Compress));
     named.push(Arc::new(session::Model));
     named.push(Arc::new(session::Mode(request)));
     named.push(Arc::new(plan));

@@ -94,9 +94,13 @@ async fn run_command(prompt: &str, commands: &Commands) -> Result<Option<Vec<Par
         Ok(CommandEffect::Submit(parts)) => Ok(Some(parts)),
         // There is no screen to show a message on: as in Gemini CLI, the words themselves go to the model.
         Ok(CommandEffect::Done | CommandEffect::Message(_)) => Ok(None),
-        Ok(CommandEffect::SubmitIn { .. } | CommandEffect::Ops(_) | CommandEffect::Quit) => {
-            Err(unsupported())
-        }
+        Ok(
+            CommandEffect::SubmitIn { .. }
+            | CommandEffect::Ops(_)
+            | CommandEffect::Compress
+            | CommandEffect::Uncompress
+            | CommandEffect::Quit,
+        ) => Err(unsupported()),
         Err(error) => Err(Failure::general(error.to_string())),
     }
 }

@@ -97,9 +97,9 @@ fn fresh() -> Opened {
     }
 }
 
-fn restore((log, data): (SessionLog, SessionData), interactive: bool) -> Opened {
+fn restore((log, mut data): (SessionLog, SessionData), interactive: bool) -> Opened {
     data.damage.iter().for_each(|damage| stderr_line(&format!("[WARNING] {damage}")));
-    let (history, repairs) = History::restore(data.contents);
+    let (history, repairs) = data.history();
     for repair in &repairs {
         stderr_line(&format!("[WARNING] The session was mended: {}", describe(repair)));
     }

@@ -8,6 +8,8 @@ mod suite {
     mod budget;
     mod checkers;
     mod command_line;
+    mod compression;
+    mod compression_at_the_terminal;
     mod config;
     mod confirmations;
     mod conseca;

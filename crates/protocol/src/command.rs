@@ -22,6 +22,10 @@ pub enum CommandEffect {
     Message(String),
     /// Do these, in order.
     Ops(Vec<Op>),
+    /// Compress the conversation now.
+    Compress,
+    /// Bring the whole conversation back.
+    Uncompress,
     /// End the program.
     Quit,
 }

@@ -83,7 +83,7 @@ fn media(part: &Part, mime_type: Option<&str>) -> f64 {
 }
 
 /// How long the JSON of a value is, in UTF-16 units, without writing it down.
-fn json_length(value: &impl Serialize) -> usize {
+pub fn json_length(value: &impl Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Call, CallId, CallStatus, Confirmation, Exceeded, FinishedCall, HookEvent, InvalidStream,
-    LiveOutput, Measurement, ModelError, Record, RetryNotice, Unsatisfied,
+    Call, CallId, CallStatus, CompressionReport, Confirmation, Exceeded, FinishedCall, HookEvent,
+    InvalidStream, LiveOutput, Measurement, ModelError, Record, RetryNotice, Unsatisfied,
 };
 
 /// How grave a notice is. The strings are those of session files.
@@ -148,6 +148,10 @@ pub enum Event {
     StreamRestarted,
     /// The connection failed and is tried again after a wait.
     Waiting(RetryNotice),
+    /// The conversation is being compressed.
+    Compressing,
+    /// An attempt to compress it has changed something.
+    ChatCompressed(CompressionReport),
     /// Words for a person.
     Notice {
         /// How grave.

@@ -25,6 +25,10 @@ use serde_json::{Map, Value};
 
 use crate::{Body, Content, FunctionCall, Part, Role};
 
+mod compressed;
+
+use compressed::Fold;
+
 /// Stands in for a model turn that never came, between tool results and the person's next words.
 pub const INTERRUPTED_RESPONSE: &str = "[The previous response was interrupted.]";
 
@@ -124,6 +128,8 @@ pub enum Repair {
 pub struct History {
     entries: Vec<Arc<Entry>>,
     pending: Vec<(String, String)>,
+    /// What compressions have put aside, the latest last.
+    folds: Vec<Fold>,
 }
 
 impl History {
@@ -246,12 +252,16 @@ impl History {
     }
 
     /// Forgets everything from the entry with this id on. Pending calls that come to stand at the end
-    /// are pending again. False when there is no such entry.
+    /// are pending again. To go back to what is out of sight brings everything back first. False when there is no such
+    /// entry.
     pub fn rewind(&mut self, id: &EntryId) -> bool {
-        let Some(index) = self.entries.iter().position(|entry| entry.id == *id) else {
-            return false;
-        };
+        let place = |history: &Self| history.entries.iter().position(|entry| entry.id == *id);
+        if place(self).is_none() && self.whole().iter().any(|entry| entry.id == *id) {
+            self.uncompress();
+        }
+        let Some(index) = place(self) else { return false };
         self.entries.truncate(index);
+        self.forget_folds();
         self.pending = match self.entries.last() {
             Some(entry) if entry.content.role == Role::Model => {
                 entry.content.calls().map(|call| (call.id.clone(), call.name.clone())).collect()

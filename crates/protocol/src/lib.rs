@@ -16,6 +16,7 @@ mod bounded;
 mod budget;
 mod call;
 mod command;
+mod compression;
 mod confirmation;
 mod content;
 mod effects;
@@ -45,6 +46,7 @@ pub use budget::{
 };
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall};
 pub use command::{Command, CommandEffect, CommandError};
+pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confirmation::{
     Answer, Confirmation, ConfirmationKind, Modification, Outcome, Question, QuestionKind,
     QuestionOption, Rewrite,

@@ -311,6 +311,8 @@ pub enum ModelErrorKind {
     Busy,
     /// The request itself is wrong.
     Invalid,
+    /// The conversation is longer than the model takes.
+    TooLong,
     /// There is no such model.
     NotFound,
     /// The vendor could not be reached.
@@ -365,6 +367,7 @@ impl ModelError {
             ModelErrorKind::Quota => "TerminalQuotaError",
             ModelErrorKind::Busy => "RetryableQuotaError",
             ModelErrorKind::Invalid
+            | ModelErrorKind::TooLong
             | ModelErrorKind::Network
             | ModelErrorKind::Broken
             | ModelErrorKind::Replay

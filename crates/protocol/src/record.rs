@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CallStatus, Decision, Display, Effects, EntryId, Part, Severity, Thought, Usage,
+    CallId, CallStatus, Compression, Decision, Display, Effects, EntryId, Part, Severity, Thought,
+    Usage,
 };
 
 /// A turn of the model as the log keeps it.
@@ -112,6 +113,10 @@ pub enum Record {
         /// The words.
         text: String,
     },
+    /// A part of the conversation is out of sight from now on.
+    Compressed(Compression),
+    /// All of the conversation is in sight again.
+    Uncompressed,
     /// The work on a prompt has ended; the log is brought to the device.
     PromptEnded {
         /// The prompt.

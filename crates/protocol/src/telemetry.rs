@@ -369,6 +369,13 @@ pub enum Measurement {
         /// Estimated tokens of all results that were old enough.
         prunable: u64,
     },
+    /// The conversation was compressed, or would have become longer.
+    ChatCompression {
+        /// Tokens before.
+        before: u64,
+        /// And after.
+        after: u64,
+    },
     /// Pages are not read by the vendor.
     WebFetchFallback(WebFetchFallback),
     /// Which step of the edit ladder matched.

@@ -94,6 +94,8 @@ impl Encoder {
                 self.turn = None;
                 Ok(vec![line(&json!({ "$rewindTo": to.as_str() }))?, updated(now)?])
             }
+            Record::Compressed(compression) => own("compressed", compression),
+            Record::Uncompressed => own("uncompressed", &true),
             Record::PromptEnded { prompt_id } => {
                 own("promptEnded", &json!({ "promptId": prompt_id }))
             }

@@ -69,6 +69,8 @@ pub(crate) struct Scan {
     damaged_lines: usize,
     line: usize,
     last_answer: Option<String>,
+    /// The compressions that hold, in order.
+    pub(crate) compressions: Vec<Span>,
     /// The process that opened the file last.
     pub(crate) process: Option<u32>,
     /// Looks into the messages as they pass.
@@ -125,6 +127,10 @@ struct Own<'a> {
     started: Option<&'a RawValue>,
     #[serde(borrow, default)]
     responses: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    compressed: Option<&'a RawValue>,
+    #[serde(default)]
+    uncompressed: Option<bool>,
     #[serde(default)]
     opened: Option<Opened>,
 }
@@ -299,10 +305,14 @@ impl Scan {
         if let Some(opened) = own.opened {
             self.process = Some(opened.process);
         }
-        let answer = self.last_answer.as_ref().and_then(|id| self.messages.get_mut(id));
-        let Some(answer) = answer else { return };
         let span =
             |raw: &RawValue| Span { offset: offset + place(raw, text), length: raw.get().len() };
+        self.compressions.extend(own.compressed.map(span));
+        if own.uncompressed == Some(true) {
+            self.compressions.clear();
+        }
+        let answer = self.last_answer.as_ref().and_then(|id| self.messages.get_mut(id));
+        let Some(answer) = answer else { return };
         if let Some(call) = own.call {
             answer.finished.push(span(call));
         }

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use pollux_protocol::{Content, EntryId};
+use pollux_protocol::{Compression, Content, EntryId, History, Repair};
 
 use crate::error::SessionError;
 use crate::figures::RecordedFigures;
@@ -30,6 +30,8 @@ pub struct SessionData {
     /// The conversation, for `History::restore`: the context of the session first, when the file has it; every call
     /// with exactly one answer, also those that were interrupted.
     pub contents: Vec<(EntryId, Content)>,
+    /// What is out of sight of it, in the order in which it was put aside.
+    pub compressions: Vec<Compression>,
     /// For `Statistics::hydrate`.
     pub figures: RecordedFigures,
     /// What could not be read, one line each, for people.
@@ -47,6 +49,16 @@ impl SessionData {
     /// [`SessionError::Unreadable`] when it names no session.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SessionError> {
         Self::read(Path::new("(memory)"), &mut Cursor::new(bytes))
+    }
+
+    /// The conversation as the model sees it from now on, and what was mended. A compression whose messages are not there
+    /// any more is passed over: they may have been taken back since.
+    pub fn history(&mut self) -> (History, Vec<Repair>) {
+        let (mut history, repairs) = History::restore(std::mem::take(&mut self.contents));
+        for compression in &self.compressions {
+            history.compress(compression);
+        }
+        (history, repairs)
     }
 
     /// Reads a whole file.
@@ -80,6 +92,11 @@ impl SessionData {
             rebuild.push(message, notes);
         }
         let (contents, figures) = rebuild.finish();
+        let mut compressions = Vec::new();
+        for span in scan.compressions {
+            let stored = load(source, span).map_err(failed)?;
+            compressions.extend(stored.and_then(|stored| serde_json::from_str(&stored).ok()));
+        }
         let metadata = scan.metadata;
         Ok(Self {
             id,
@@ -89,6 +106,7 @@ impl SessionData {
             kind: metadata.kind.unwrap_or_else(|| "main".to_owned()),
             summary: metadata.summary,
             contents,
+            compressions,
             figures,
             damage: scan.damage,
             process: scan.process,

@@ -140,6 +140,7 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
             pairs([("reason", json!(reason.as_str()))]),
         ),
         Measurement::ToolOutputMasked { .. } => masked(measurement)?,
+        Measurement::ChatCompression { before, after } => compressed(*before, *after),
         Measurement::EditStrategy(strategy) => LogEvent::new(
             event::EDIT_STRATEGY,
             format!("Edit Tool Strategy: {strategy}"),
@@ -181,6 +182,16 @@ fn mode_duration(mode: ApprovalMode, duration: Duration) -> LogEvent {
         event::MODE_DURATION,
         format!("Approval mode {mode} was active for {duration}ms."),
         pairs([("mode", json!(mode.as_str())), ("duration_ms", json!(duration))]),
+    )
+}
+
+fn compressed(before: u64, after: u64) -> LogEvent {
+    // Negative where it became longer.
+    let saved = i128::from(before) - i128::from(after);
+    LogEvent::new(
+        event::CHAT_COMPRESSION,
+        format!("Chat compression (Saved {saved} tokens)"),
+        pairs([("tokens_before", json!(before)), ("tokens_after", json!(after))]),
     )
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod event {
     pub(crate) const FILE_OPERATION: &str = "gemini_cli.file_operation";
     pub(crate) const TOOL_OUTPUT_MASKING: &str = "gemini_cli.tool_output_masking";
     pub(crate) const TOOL_OUTPUT_TRUNCATED: &str = "gemini_cli.tool_output_truncated";
+    pub(crate) const CHAT_COMPRESSION: &str = "gemini_cli.chat_compression";
     pub(crate) const API_REQUEST: &str = "gemini_cli.api_request";
     pub(crate) const API_RESPONSE: &str = "gemini_cli.api_response";
     pub(crate) const API_ERROR: &str = "gemini_cli.api_error";
@@ -81,6 +82,7 @@ pub(crate) mod instrument {
         TOKENS = "gemini_cli.token.usage", Counter, "", "Tokens, by model and type.";
         FILE_OPERATIONS = "gemini_cli.file.operation.count", Counter, "", "Files created, read and updated.";
         LINES = "gemini_cli.lines.changed", Counter, "", "Lines added to and removed from files.";
+        CHAT_COMPRESSIONS = "gemini_cli.chat_compression", Counter, "", "Conversations that were compressed.";
         INVALID_CHUNKS = "gemini_cli.chat.invalid_chunk.count", Counter, "", "Pieces of an answer that made no sense.";
         CONTENT_RETRIES = "gemini_cli.chat.content_retry.count", Counter, "", "Unusable answers that were asked for again.";
         CONTENT_RETRY_FAILURES = "gemini_cli.chat.content_retry_failure.count", Counter, "", "Unusable answers that were given up.";

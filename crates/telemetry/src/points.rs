@@ -52,6 +52,11 @@ pub(crate) fn points(measurement: &Measurement, asked: &Asked) -> Vec<Point> {
             describe_file(&mut attributes, operation);
             vec![Point::one(&instrument::FILE_OPERATIONS, attributes)]
         }
+        Measurement::ChatCompression { before, after } => {
+            let attributes =
+                pairs([("tokens_before", json!(before)), ("tokens_after", json!(after))]);
+            vec![Point::one(&instrument::CHAT_COMPRESSIONS, attributes)]
+        }
         Measurement::InvalidChunk { .. } => {
             vec![Point::one(&instrument::INVALID_CHUNKS, Attributes::new())]
         }

@@ -60,4 +60,5 @@ pub use html::{MarkdownOptions, html_to_markdown};
 pub use ledger::Ledger;
 pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles};
 pub use save_memory::with_fact;
+pub use tracker::open_tasks;
 pub use web_fetch::WebAccess;

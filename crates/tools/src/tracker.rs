@@ -5,6 +5,7 @@
 //! their words, so [`TrackerTool`] is all of them.
 
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -37,6 +38,17 @@ pub(crate) fn tools(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
         tool::<change::AddDependency>(context, &store),
         tool::<look::Visualize>(context, &store),
     ]
+}
+
+/// The tasks in this folder that are not closed, one line each, those that are worked on first.
+pub fn open_tasks(directory: PathBuf) -> Vec<String> {
+    let tasks = Store::new(directory).load().unwrap_or_default();
+    let mut open: Vec<_> =
+        tasks.values().filter(|task| task.status != store::Status::Closed).collect();
+    open.sort_by_key(|task| task.status);
+    let line =
+        |task: &store::Task| format!("[{}] {} {}", task.status.as_str(), task.id, task.title);
+    open.into_iter().map(line).collect()
 }
 
 fn tool<O: Operation>(context: &Arc<ToolContext>, store: &Arc<Store>) -> Arc<dyn Tool> {

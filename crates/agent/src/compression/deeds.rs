@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use pollux_protocol::{Content, FunctionCall, FunctionResponse};
 use serde_json::Value;
 
-use super::snapshot::is_snapshot;
-use super::{items_of, list};
+use super::snapshot::{is_snapshot, machine_made};
+use super::{items_of, list, one_line};
 
 pub(super) const TAG: &str = "ledger";
 const ITEM: &str = "did";
@@ -37,7 +37,7 @@ impl Deeds {
                 } else if let Some(text) = part.as_text()
                     && is_snapshot(text)
                 {
-                    deeds.extend(items_of(text, TAG, ITEM));
+                    deeds.extend(items_of(machine_made(text), TAG, ITEM));
                 }
             }
         }
@@ -80,11 +80,11 @@ fn deed(call: &FunctionCall, answer: &FunctionResponse) -> Option<String> {
         "run_shell_command" => {
             let output = answer.response.get("output").or(answer.response.get("error"));
             let code = exit_code(output.and_then(Value::as_str).unwrap_or_default(), failed);
-            Some(format!("exit {code} {}", one_line(text("command")?)))
+            Some(format!("exit {code} {}", shortened(text("command")?)))
         }
-        "read_file" if !failed => Some(format!("read {}", one_line(text("file_path")?))),
+        "read_file" if !failed => Some(format!("read {}", shortened(text("file_path")?))),
         "write_file" | "replace" if !failed => {
-            Some(format!("changed {}", one_line(text("file_path")?)))
+            Some(format!("changed {}", shortened(text("file_path")?)))
         }
         _ => None,
     }
@@ -97,7 +97,6 @@ fn exit_code(output: &str, failed: bool) -> String {
     code.map_or_else(|| if failed { "none" } else { "0" }.to_owned(), |code| code.to_string())
 }
 
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(LONGEST).collect()
+fn shortened(text: &str) -> String {
+    one_line(text).chars().take(LONGEST).collect()
 }

@@ -8,7 +8,7 @@ use super::snapshot::is_snapshot;
 use super::{items_of, list};
 
 pub(super) const TAG: &str = "said_by_user";
-const ITEM: &str = "prompt";
+pub(super) const ITEM: &str = "prompt";
 
 /// Texts that programs put among the user's words begin like this.
 const OF_PROGRAMS: [&str; 5] = [

@@ -36,7 +36,27 @@ pub fn split_point<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>)
     if ended { contents.len() } else { last }
 }
 
+/// The same within one long piece of work: the rest begins with an answer of the model, which goes on with its calls.
+pub fn split_point_within<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>) -> usize {
+    let contents: Vec<(&Content, usize)> = contents.into_iter().collect();
+    let all: usize = contents.iter().map(|(_, weight)| weight).sum();
+    let target = all as f64 * SUMMARISED;
+    let (mut before, mut last) = (0_usize, 0);
+    let mut is_after_user = false;
+    for (place, (content, weight)) in contents.iter().enumerate() {
+        if content.role == Role::Model && is_after_user {
+            if before as f64 >= target {
+                return place;
+            }
+            last = place;
+        }
+        is_after_user = content.role == Role::User;
+        before += weight;
+    }
+    last
+}
+
 /// Words of the user that answer no call.
-fn begins_something(content: &Content) -> bool {
+pub(super) fn begins_something(content: &Content) -> bool {
     content.role == Role::User && content.responses().next().is_none()
 }

@@ -4,8 +4,11 @@ use pollux_protocol::{
     Call, CallRecord, CallStatus, Content, EntryId, Limits, MessageRecord, Part, Record, Role,
 };
 
-use super::{CUT_SHORT, End, Session};
+use super::{End, Session};
 use crate::chat::Answer;
+
+/// Marks an answer that was cut short, for the model that reads it later.
+const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 
 /// Characters of a result that are told however full the conversation is: enough to go on with.
 const LEAST_ROOM: usize = 2000;
@@ -31,6 +34,7 @@ impl Session {
         if let Some(usage) = turn.usage {
             self.last_tokens = usage.total;
             self.fill.counted(&self.parts.history, usage.prompt);
+            self.compressing.answered();
         }
         self.answers.extend(Some(turn.text()).filter(|words| !words.is_empty()));
         self.finish = turn.finish;

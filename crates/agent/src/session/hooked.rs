@@ -118,9 +118,13 @@ impl Session {
     }
 
     /// The conversation is looked at, whether it has become too long.
-    pub(super) async fn before_compression(&self, cancel: &CancellationToken) {
+    pub(super) async fn before_compression(
+        &self,
+        trigger: CompressTrigger,
+        cancel: &CancellationToken,
+    ) {
         if self.hooks.has(HookEvent::PreCompress) {
-            let payload = HookPayload::PreCompress { trigger: CompressTrigger::Auto };
+            let payload = HookPayload::PreCompress { trigger };
             self.hooks.fire(&payload, cancel).await;
         }
     }

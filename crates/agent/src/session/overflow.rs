@@ -31,25 +31,28 @@ impl Session {
             return Ok(());
         }
         self.parts.emitter.emit(Event::ContextWillOverflow { estimated, remaining }).await;
-        self.take_back().await?;
+        // Results cannot be taken back; the conversation can be made shorter.
+        let kind =
+            if self.take_back().await? { ModelErrorKind::Invalid } else { ModelErrorKind::TooLong };
         let message = format!(
             "The prompt is about {estimated} tokens long, but the conversation leaves room for {remaining} of the {} that {} takes. \
              Make it shorter (a file that is named can be read in pieces), begin a new session, or choose a model with a larger \
              context with --model.",
             limits.context, choice.name
         );
-        let error = ModelError::new(ModelErrorKind::Invalid, message);
+        let error = ModelError::new(kind, message);
         Err(End::Outcome(PromptOutcome::Failed(error)))
     }
 
-    /// Words that were not sent are no part of the conversation. What tools did is.
-    async fn take_back(&mut self) -> Result<(), End> {
+    /// Words that were not sent are no part of the conversation. What tools did is: false.
+    async fn take_back(&mut self) -> Result<bool, End> {
         let last = self.parts.history.entries().last().cloned();
-        if let Some(last) = last.filter(|last| last.content().responses().next().is_none()) {
-            self.record(Record::Rewound { to: last.id().clone() }).await?;
-            self.parts.history.rewind(last.id());
-        }
-        Ok(())
+        let Some(last) = last.filter(|last| last.content().responses().next().is_none()) else {
+            return Ok(false);
+        };
+        self.record(Record::Rewound { to: last.id().clone() }).await?;
+        self.parts.history.rewind(last.id());
+        Ok(true)
     }
 }
 

@@ -105,6 +105,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("pollux.budget", IfChanged(SPENDS)),
     // It has no effect in a project's file at all: nobody can agree to it.
     ("pollux.safetyCheckers", Free),
+    ("pollux.compression.timeout", Free),
     ("pollux.shell.timeout", Free),
     ("privacy", Asked(SENDS)),
     ("privacy.usageStatisticsEnabled", AskedUnless(Tight::False, SENDS)),

@@ -13,7 +13,7 @@ pub(super) static TABLE: &[Setting] = &[
     unset("model.name", Kind::Text, "Model or alias to use.").variables(&[names::GEMINI_MODEL]).flag("--model"),
     integer("model.maxSessionTurns", -1, "Turns after which a session ends; negative for no limit."),
     unset("model.summarizeToolOutput", Kind::Map(&Kind::Record(&records::SUMMARY)), "Tools whose long output is summarised, with their budget.").idle(),
-    fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed.").restart().idle(),
+    fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed; zero for never.").restart(),
     boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
     boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is."),
 

@@ -22,6 +22,7 @@ pub(super) static TABLE: &[Setting] = &[
     unset("pollux.budget.session.toolCalls", Kind::Number, "Calls of tools that the session may take.").restart(),
     unset("pollux.budget.session.turns", Kind::Number, "Requests to models, those beside the conversation and repeated ones included that the session may take.").restart(),
     unset("pollux.budget.session.usd", Kind::Number, "Dollars, by the prices in `prices.json` that the session may take.").restart(),
+    integer("pollux.compression.timeout", 300, "Seconds that a model may take to summarise a conversation, or a part of one."),
     integer("pollux.outputSchema.repairs", 3, "How often an answer that does not satisfy `--output-schema` is asked for again; at most 20."),
     object("pollux.safetyCheckers", &Kind::Record(&records::CHECKER), "Programs that policy files name as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     boolean("pollux.continueUnfinished", false, "Lets the model go on when its answer is plainly unfinished: cut off, or ending with a step that it announces."),

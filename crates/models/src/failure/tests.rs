@@ -150,3 +150,22 @@ fn notices_are_short() {
     assert_eq!(class(&error), "ApiError");
     assert_eq!(class(&refused_connection()), "ECONNREFUSED");
 }
+
+#[test]
+fn a_conversation_that_is_too_long_is_told_from_other_bad_requests() {
+    for (message, kind) in [
+        (
+            "The input token count (1148577) exceeds the maximum number of tokens allowed (1048576).",
+            ModelErrorKind::TooLong,
+        ),
+        ("This model's maximum context length is 8192 tokens.", ModelErrorKind::TooLong),
+        (
+            "the request exceeds the available context size, try increasing it",
+            ModelErrorKind::TooLong,
+        ),
+        ("Request contains an invalid argument.", ModelErrorKind::Invalid),
+    ] {
+        let error = refusal(400, "INVALID_ARGUMENT", message, &NONE);
+        assert_eq!(before_answer(&Google, &error, "m").kind, kind, "{message}");
+    }
+}

@@ -1,4 +1,4 @@
-//! The slash commands about the session at hand: its model, its approval mode, its figures.
+//! The slash commands about the session at hand: its length, its model, its approval mode, its figures.
 
 use std::sync::Arc;
 
@@ -7,6 +7,36 @@ use pollux_config::ApprovalRequest;
 use pollux_protocol::{ApprovalMode, Command, CommandEffect, CommandError, Money, Op};
 use pollux_session::Statistics;
 use serde_json::Value;
+
+pub(super) struct Compress;
+
+#[async_trait]
+impl Command for Compress {
+    fn name(&self) -> &'static str {
+        "compress"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["summarize", "compact"]
+    }
+
+    fn description(&self) -> &'static str {
+        "put a summary in the place of the conversation so far; /compress undo brings it back"
+    }
+
+    fn complete(&self, partial: &str) -> Vec<String> {
+        let is_wanted = !partial.is_empty() && "undo".starts_with(partial);
+        is_wanted.then(|| "undo".to_owned()).into_iter().collect()
+    }
+
+    async fn run(&self, arguments: &str) -> Result<CommandEffect, CommandError> {
+        match arguments.trim() {
+            "" => Ok(CommandEffect::Compress),
+            "undo" => Ok(CommandEffect::Uncompress),
+            _ => Err(CommandError("Usage: /compress, or /compress undo".to_owned())),
+        }
+    }
+}
 
 pub(super) struct Model;
 

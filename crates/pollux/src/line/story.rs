@@ -72,6 +72,7 @@ impl Story {
             }
             Event::StreamRestarted => page.line("(The answer broke off. It is asked for again.)"),
             Event::Waiting(notice) => page.line(&waiting(notice)),
+            Event::Compressing => page.line("Compressing chat history..."),
             Event::Notice { severity, text } => page.line(&notice(*severity, text)),
             Event::HookSaid { message, .. } => page.line(message),
             Event::Blocked { reason } => {

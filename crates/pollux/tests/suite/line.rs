@@ -18,7 +18,7 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(super) fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::start(Stage::with(replies), |program| program)
     }
 

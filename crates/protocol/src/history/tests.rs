@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::{Compression, Shortened, Summary};
 
 /// The vendors' rules, written down a second time and from their side: on joined turns, without any
 /// knowledge of how [`History`] keeps them.
@@ -71,6 +72,8 @@ enum Step {
     Retry,
     Rewind(u8),
     Resume { shuffle: u8 },
+    Compress { from: u8, through: u8, short: u8 },
+    Uncompress,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -86,6 +89,12 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Step::Retry),
         any::<u8>().prop_map(Step::Rewind),
         any::<u8>().prop_map(|shuffle| Step::Resume { shuffle }),
+        (any::<u8>(), any::<u8>(), any::<u8>()).prop_map(|(from, through, short)| Step::Compress {
+            from,
+            through,
+            short
+        }),
+        Just(Step::Uncompress),
     ]
 }
 
@@ -146,7 +155,35 @@ fn apply(history: &mut History, step: &Step, count: usize) {
             }
         }
         Step::Resume { shuffle } => resume(history, *shuffle),
+        Step::Compress { from, through, short } => {
+            if let Some(compression) = compression(history, id, [*from, *through, *short]) {
+                history.compress(&compression);
+            }
+        }
+        Step::Uncompress => {
+            history.uncompress();
+            assert!(!history.is_compressed());
+        }
     }
+}
+
+/// A compression of these entries, by their places; it may be one that must be refused.
+fn compression(history: &History, id: EntryId, places: [u8; 3]) -> Option<Compression> {
+    let entries = history.entries();
+    let place = |place: u8| Some(entries[usize::from(place) % entries.len().max(1)].id().clone());
+    if entries.is_empty() {
+        return None;
+    }
+    let (from, through) = (place(places[0])?, place(places[1])?);
+    let words = "x".repeat(usize::from(places[2] % 5));
+    let shortened =
+        Shortened { entry: place(places[2])?, part: 0, response: json!({"output": ""}) };
+    let summary = (!places[2].is_multiple_of(3)).then_some(Summary { words, from, through });
+    Some(Compression { id, summary, shortened: vec![shortened] })
+}
+
+fn contents_of(entries: &[Arc<Entry>]) -> Vec<(EntryId, Content)> {
+    entries.iter().map(|entry| (entry.id().clone(), entry.content().clone())).collect()
 }
 
 fn resume(history: &mut History, shuffle: u8) {
@@ -170,6 +207,37 @@ fn resume(history: &mut History, shuffle: u8) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn what_is_out_of_sight_comes_back_and_a_log_gives_the_same_view(
+        steps in proptest::collection::vec(step(), 1..40),
+    ) {
+        let (mut history, mut plain, mut log) = (History::new(), History::new(), Vec::new());
+        for (count, step) in steps.iter().enumerate() {
+            let id = EntryId::new(format!("entry-{count}"));
+            match step {
+                Step::Rewind(_) | Step::Resume { .. } => continue,
+                Step::Uncompress => {
+                    history.uncompress();
+                    log.clear();
+                }
+                Step::Compress { from, through, short } => {
+                    let compression = compression(&history, id, [*from, *through, *short]);
+                    log.extend(compression.filter(|compression| history.compress(compression)));
+                }
+                step => {
+                    apply(&mut history, step, count);
+                    apply(&mut plain, step, count);
+                }
+            }
+            prop_assert_eq!(contents_of(&history.whole()), contents_of(plain.entries()));
+        }
+        let (mut again, _) = History::restore(contents_of(plain.entries()));
+        for compression in &log {
+            again.compress(compression);
+        }
+        prop_assert_eq!(contents_of(again.entries()), contents_of(history.entries()));
+    }
 
     #[test]
     fn every_request_is_valid(steps in proptest::collection::vec(step(), 1..40)) {

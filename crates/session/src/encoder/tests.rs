@@ -177,3 +177,24 @@ fn a_path_that_is_no_unicode_does_not_stop_the_log() {
     let lines = all(&[record]);
     assert!(lines[0].contains("\"writes\":[\"/p/\u{fffd}\"]"), "{}", lines[0]);
 }
+
+#[test]
+fn what_goes_out_of_sight_is_a_line_that_gemini_cli_ignores() {
+    let summary = pollux_protocol::Summary {
+        words: "short".to_owned(),
+        from: EntryId::new("u1"),
+        through: EntryId::new("m1"),
+    };
+    let compression = pollux_protocol::Compression {
+        id: EntryId::new("s"),
+        summary: Some(summary),
+        shortened: Vec::new(),
+    };
+    assert_eq!(
+        all(&[Record::Compressed(compression), Record::Uncompressed]),
+        [
+            r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u1","through":"m1"}}}}"#,
+            r#"{"$pollux":{"uncompressed":true}}"#,
+        ]
+    );
+}

@@ -449,3 +449,33 @@ fn a_session_that_gemini_cli_went_on_with_is_taken_back() {
         signatures.filter_map(|part| Some(part.opaque.as_ref()?.data.as_str())).collect();
     assert_eq!(signatures, ["c2ln", "c2lnMg==", "c2lnMw=="]);
 }
+
+#[test]
+fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
+    let talk = [
+        r#"{"id":"u","type":"user","content":[{"text":"one"}]}"#,
+        r#"{"id":"m","type":"gemini","content":"two","model":"x"}"#,
+        r#"{"id":"v","type":"user","content":[{"text":"three"}]}"#,
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u","through":"m"}}}}"#,
+        r#"{"id":"n","type":"gemini","content":"four","model":"x"}"#,
+    ];
+    let texts = |lines: &[&str]| -> Vec<String> {
+        let (history, _) = read_lines(lines).history();
+        history.entries().iter().map(|entry| entry.content().text()).collect()
+    };
+    assert_eq!(texts(&talk), ["short", "Understood. I go on from there.", "three", "four"]);
+    let whole = ["one", "two", "three", "four"];
+    let back = [&talk[..], &[r#"{"$pollux":{"uncompressed":true}}"#]].concat();
+    assert_eq!(texts(&back), whole);
+    // What it stands for was taken back since, or the line makes no sense: then nothing is out of sight.
+    let rewound = [&talk[..], &[r#"{"$rewindTo":"m"}"#]].concat();
+    assert_eq!(texts(&rewound), ["one"]);
+    for line in [
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"","from":"u","through":"m"}}}}"#,
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"x","from":"m","through":"u"}}}}"#,
+        r#"{"$pollux":{"compressed":7}}"#,
+    ] {
+        let odd = [&talk[..3], &[line], &talk[4..]].concat();
+        assert_eq!(texts(&odd), whole, "{line}");
+    }
+}

@@ -31,7 +31,7 @@ fn failure(status: u16, body: &str) -> ModelError {
 
 #[test]
 fn refusals_have_a_kind_and_a_remedy() {
-    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota};
+    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota, TooLong};
     let error = |word: &str| json!({"error": {"message": "no", "code": word}}).to_string();
     for (status, body, kind, remedy) in [
         (401, error("invalid_api_key"), Auth, "https://keys"),
@@ -40,7 +40,7 @@ fn refusals_have_a_kind_and_a_remedy() {
         (429, error("insufficient_quota"), Quota, "no credit"),
         (402, "Payment required".to_owned(), Quota, "no credit"),
         (429, error("rate_limit_exceeded"), Busy, "rate limit"),
-        (400, error("context_length_exceeded"), Invalid, "longer than the model takes"),
+        (400, error("context_length_exceeded"), TooLong, "longer than the model takes"),
         (422, json!({"detail": "extra field"}).to_string(), Invalid, "extra field"),
         (
             400,

@@ -1,0 +1,145 @@
+//! A conversation in pieces that a model can read one after the other.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Body, Content, Entry, Part, estimate};
+use serde_json::{Map, Value};
+
+/// The share of a piece that one message may take: a call and its results then always fit.
+const SHARE: f64 = 0.3;
+
+/// Stands in the middle of what was cut.
+const GAP: &str = "\n[... cut ...]\n";
+
+/// The entries in pieces of at most about so many tokens. No call is parted from its responses; a message that is too long
+/// for a piece is cut in its middle.
+pub(super) fn chunks(entries: &[Arc<Entry>], tokens: f64) -> Vec<Vec<Arc<Entry>>> {
+    let mut chunks: Vec<Vec<Arc<Entry>>> = Vec::new();
+    let mut size = 0.0;
+    for entry in entries {
+        let (entry, cost) = fitted(entry, tokens * SHARE);
+        let answers = entry.content().responses().next().is_some();
+        match chunks.last_mut() {
+            Some(chunk) if answers || size + cost <= tokens => {
+                size += cost;
+                chunk.push(entry);
+            }
+            _ => {
+                size = cost;
+                chunks.push(vec![entry]);
+            }
+        }
+    }
+    chunks
+}
+
+/// The entry, cut where it is longer than so many tokens, and its tokens.
+fn fitted(entry: &Arc<Entry>, tokens: f64) -> (Arc<Entry>, f64) {
+    let cost = estimate::content(entry.content());
+    if cost <= tokens {
+        return (Arc::clone(entry), cost);
+    }
+    let Content { role, parts } = entry.content().clone();
+    let each = tokens / parts.len().max(1) as f64;
+    let parts: Vec<Part> = parts.into_iter().map(|part| cut(part, each)).collect();
+    let content = Content { role, parts };
+    let cost = estimate::content(&content);
+    (Entry::detached(content), cost)
+}
+
+/// A part of at most about so many tokens.
+fn cut(mut part: Part, tokens: f64) -> Part {
+    if estimate::part(&part) <= tokens {
+        return part;
+    }
+    match &mut part.body {
+        Body::Text(text) => *text = middle_cut(text, tokens),
+        Body::Call(call) => call.args = cut_value(&call.args, tokens),
+        Body::Response(answer) => {
+            answer.response = cut_value(&answer.response, tokens);
+            answer.parts.clear();
+        }
+        Body::Inline(_) | Body::File(_) | Body::Other(_) => return Part::text("[left out]"),
+    }
+    part
+}
+
+/// An object whose texts share so many tokens; what is neither text nor number nor truth value becomes text.
+fn cut_value(value: &Value, tokens: f64) -> Value {
+    let fields = value.as_object().cloned().unwrap_or_default();
+    let each = tokens / fields.len().max(1) as f64;
+    let cut = |(name, field): (String, Value)| {
+        let field = match field {
+            Value::String(text) => Value::String(middle_cut(&text, each)),
+            Value::Array(_) | Value::Object(_) => {
+                Value::String(middle_cut(&field.to_string(), each))
+            }
+            plain => plain,
+        };
+        (middle_cut(&name, each.max(64.0)), field)
+    };
+    Value::Object(fields.into_iter().map(cut).collect::<Map<_, _>>())
+}
+
+/// The two ends of a text that has more than so many tokens.
+fn middle_cut(text: &str, tokens: f64) -> String {
+    let all = estimate::text(text);
+    if all <= tokens {
+        return text.to_owned();
+    }
+    let kept = (text.len() as f64 * (tokens / all) / 2.0) as usize;
+    let head = text.floor_char_boundary(kept);
+    let tail = text.ceil_char_boundary(text.len() - kept);
+    format!("{}{GAP}{}", &text[..head], &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn conversation(sizes: &[usize]) -> Vec<Arc<Entry>> {
+        let mut entries = Vec::new();
+        for (number, size) in sizes.iter().enumerate() {
+            let (id, words) = (format!("c{number}"), "word ".repeat(*size));
+            entries.push(Content::user(vec![Part::text(words.as_str())]));
+            let args = json!({"content": words, "list": [words]});
+            entries.push(Content::model(vec![Part::call(&id, "write_file", args)]));
+            entries.push(Content::user(vec![Part::output(&id, "write_file", words)]));
+        }
+        entries.into_iter().map(Entry::detached).collect()
+    }
+
+    #[test]
+    fn what_fits_is_one_piece_and_stays_as_it_is() {
+        let entries = conversation(&[10, 20]);
+        let pieces = chunks(&entries, 10_000.0);
+        assert_eq!(pieces.len(), 1);
+        assert!(pieces[0].iter().zip(&entries).all(|(one, other)| Arc::ptr_eq(one, other)));
+        assert_eq!(chunks(&[], 100.0).len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_small_and_no_call_is_parted_from_its_response(
+            sizes in proptest::collection::vec(0_usize..3000, 1..8),
+            tokens in 400_u32..4000,
+        ) {
+            let tokens = f64::from(tokens);
+            let pieces = chunks(&conversation(&sizes), tokens);
+            prop_assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), sizes.len() * 3);
+            for piece in pieces {
+                let size: f64 = piece.iter().map(|entry| estimate::content(entry.content())).sum();
+                // Results stay with their call even where they do not fit any more.
+                prop_assert!(size <= tokens * (1.0 + 2.0 * SHARE), "{} {}", size, tokens);
+                prop_assert!(piece[0].content().responses().next().is_none());
+                let calls = piece.iter().flat_map(|entry| entry.content().calls()).count();
+                let answers = piece.iter().flat_map(|entry| entry.content().responses()).count();
+                prop_assert_eq!(calls, answers);
+            }
+        }
+    }
+}

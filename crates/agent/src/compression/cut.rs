@@ -1,0 +1,86 @@
+//! What of a conversation goes, and what stays.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Entry, Role, estimate};
+
+use super::split::{begins_something, split_point, split_point_within};
+use crate::context::CONTEXT_ENTRY_ID;
+
+/// The entries that a summary takes the place of: from the first, up to the one before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+}
+
+impl Cut {
+    /// Where Gemini CLI cuts; within a piece of work when it has become more than half of the conversation. What opens the
+    /// conversation stays, and so does what the model has not answered. None when nothing would go.
+    pub(crate) fn of(entries: &[Arc<Entry>]) -> Option<Self> {
+        let (first, answered) = answered(entries);
+        let weighed: Vec<_> = entries[first..answered]
+            .iter()
+            .map(|entry| (entry.content(), estimate::json_length(entry.content())))
+            .collect();
+        let weight = |end: usize| weighed[..end].iter().map(|(_, weight)| weight).sum::<usize>();
+        let between = split_point(weighed.iter().copied());
+        let point = if weight(between) * 2 < weight(weighed.len()) {
+            split_point_within(weighed.iter().copied()).max(between)
+        } else {
+            between
+        };
+        // A prompt alone says itself what it says.
+        let gone = &weighed[..point];
+        let is_worth_it = gone.iter().any(|(content, _)| content.role == Role::Model);
+        is_worth_it.then_some(Self { first, end: first + point })
+    }
+
+    /// The least that must go so that the rest has at most so many tokens; as much as can when that is not enough.
+    pub(crate) fn leaving(entries: &[Arc<Entry>], tokens: f64) -> Option<Self> {
+        let (first, answered) = answered(entries);
+        let mut rest: f64 =
+            entries[first..].iter().map(|entry| estimate::content(entry.content())).sum();
+        let mut end = first;
+        for place in first..=answered {
+            let is_worth_it =
+                entries[first..place].iter().any(|entry| entry.content().role == Role::Model);
+            if is_worth_it && may_end(entries, place, answered) {
+                end = place;
+                if rest <= tokens {
+                    break;
+                }
+            }
+            rest -= entries.get(place).map_or(0.0, |entry| estimate::content(entry.content()));
+        }
+        (end > first).then_some(Self { first, end })
+    }
+
+    /// Where what the model has not answered yet begins.
+    pub(crate) fn unanswered(entries: &[Arc<Entry>]) -> usize {
+        answered(entries).1
+    }
+
+    pub(crate) fn entries(self, entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
+        &entries[self.first..self.end]
+    }
+}
+
+/// The part of a conversation that may go: behind the block that opens it, up to the model's last word.
+fn answered(entries: &[Arc<Entry>]) -> (usize, usize) {
+    let opening = |entry: &Arc<Entry>| entry.id().as_str() == CONTEXT_ENTRY_ID;
+    let first = usize::from(entries.first().is_some_and(opening));
+    let last = entries.iter().rposition(|entry| entry.content().role == Role::Model);
+    (first, last.map_or(first, |last| (last + 1).max(first)))
+}
+
+/// Whether what goes may end before this entry.
+fn may_end(entries: &[Arc<Entry>], place: usize, answered: usize) -> bool {
+    let before = entries[place - 1].content();
+    if place == answered {
+        return before.calls().next().is_none();
+    }
+    let content = entries[place].content();
+    begins_something(content) && before.responses().next().is_none()
+        || content.role == Role::Model && before.role == Role::User
+}

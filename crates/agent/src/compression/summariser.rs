@@ -1,0 +1,166 @@
+//! The model that writes down what a conversation came to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pollux_protocol::{
+    CancellationToken, Choice, Content, Entry, ModelError, ModelErrorKind, ModelRole, Part,
+    Request, SideModels,
+};
+
+use super::Snapshot;
+use super::chunks::chunks;
+
+const INSTRUCTION: &str = include_str!("../../prompts/compression.md");
+const WITH_PLAN: &str = include_str!("../../prompts/compression_plan.md");
+const CHECK: &str = include_str!("../../prompts/compression_check.md");
+
+/// The question behind the conversation.
+const ASK_NEW: &str =
+    "Think in the scratchpad first. Then write the <state_snapshot> of the conversation above.";
+const ASK_AGAIN: &str = "The conversation above begins with an earlier <state_snapshot>. Think in the scratchpad first. Then write a new \
+                         <state_snapshot> that takes its place: everything of it that still holds, and what has come since.";
+
+/// Stands before a piece of a conversation that begins in its middle.
+const GOES_ON: &str = "[The conversation goes on here.]";
+
+/// The share of what a model takes that a conversation may fill when it is summarised: estimates are not exact, and the answer
+/// needs room.
+const FILLED: f64 = 0.6;
+
+/// Why there is no summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The person does not want to wait for it any more.
+    Cancelled,
+    /// The model had nothing to say.
+    Empty,
+    /// It could not be asked, for this reason.
+    Failed(String),
+}
+
+impl From<ModelError> for Trouble {
+    fn from(error: ModelError) -> Self {
+        match error.kind {
+            ModelErrorKind::Cancelled => Self::Cancelled,
+            _ => Self::Failed(error.message.lines().next().unwrap_or_default().to_owned()),
+        }
+    }
+}
+
+/// Asks for summaries.
+pub(crate) struct Summariser<'a> {
+    pub(crate) models: &'a dyn SideModels,
+    /// The conversation's model.
+    pub(crate) model: &'a str,
+    pub(crate) prompt_id: &'a str,
+    /// There is a plan that the user has approved.
+    pub(crate) has_plan: bool,
+    /// How long one answer may take.
+    pub(crate) patience: Duration,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Summariser<'_> {
+    /// The snapshot of these entries. What is too long for the model is told piece by piece, each with the snapshot of
+    /// those before it; the last one is checked by the model once more.
+    pub(crate) async fn summarise(&self, entries: &[Arc<Entry>]) -> Result<Snapshot, Trouble> {
+        let choice = self.models.select(alias(self.model)).await?;
+        let context = choice.limits.context;
+        let room = if context == 0 { f64::INFINITY } else { context as f64 * FILLED };
+        let pieces = chunks(entries, room);
+        let mut earlier: Option<String> = None;
+        let count = pieces.len();
+        for (number, piece) in pieces.into_iter().enumerate() {
+            let told = told(piece, earlier.take());
+            let answer = self.ask(&choice, told.clone(), self.prompt_id).await?;
+            let snapshot = Snapshot::read(&answer).ok_or(Trouble::Empty)?;
+            if number + 1 < count {
+                earlier = Some(snapshot.render(&super::Kept::default()));
+                continue;
+            }
+            let checked = self.check(&choice, told, &answer).await?;
+            return Ok(snapshot.replaced_by(checked));
+        }
+        Err(Trouble::Empty)
+    }
+
+    /// The model reads its own snapshot again. That it cannot changes nothing.
+    async fn check(
+        &self,
+        choice: &Choice,
+        mut told: Vec<Arc<Entry>>,
+        answer: &str,
+    ) -> Result<Option<Snapshot>, Trouble> {
+        told.push(Entry::detached(Content::model(vec![Part::text(answer)])));
+        told.push(Entry::detached(Content::user(vec![Part::text(CHECK)])));
+        match self.ask(choice, told, &format!("{}-verify", self.prompt_id)).await {
+            Ok(again) => Ok(Snapshot::read(&again)),
+            Err(Trouble::Cancelled) => Err(Trouble::Cancelled),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn ask(
+        &self,
+        choice: &Choice,
+        entries: Vec<Arc<Entry>>,
+        prompt_id: &str,
+    ) -> Result<String, Trouble> {
+        let system = if self.has_plan {
+            format!("{INSTRUCTION}{WITH_PLAN}")
+        } else {
+            INSTRUCTION.to_owned()
+        };
+        let request = Request {
+            entries,
+            system: Some(system.into()),
+            prompt_id: prompt_id.to_owned(),
+            role: ModelRole::UtilityCompressor,
+            ..Request::default()
+        };
+        let cancel = self.cancel.child_token();
+        let asked = choice.model.generate(request, cancel.clone());
+        tokio::pin!(asked);
+        let Ok(answer) = tokio::time::timeout(self.patience, &mut asked).await else {
+            // The figures know of it as of any other that was given up.
+            cancel.cancel();
+            drop(asked.await);
+            let seconds = self.patience.as_secs();
+            return Err(Trouble::Failed(format!("No answer came within {seconds} s.")));
+        };
+        // A model that calls tools here says nothing by it.
+        Ok(Content::model(answer?.parts).text())
+    }
+}
+
+/// A piece of the conversation with the question behind it.
+fn told(piece: Vec<Arc<Entry>>, earlier: Option<String>) -> Vec<Arc<Entry>> {
+    let is_snapshot = |entry: &Arc<Entry>| {
+        let mut texts = entry.content().parts.iter().filter_map(Part::as_text);
+        texts.any(super::snapshot::is_snapshot)
+    };
+    let is_later = earlier.is_some() || piece.iter().any(is_snapshot);
+    let begins_with_user =
+        piece.first().is_some_and(|entry| entry.content().role == pollux_protocol::Role::User);
+    let opening = earlier.or_else(|| (!begins_with_user).then(|| GOES_ON.to_owned()));
+    let said = |text: &str| Entry::detached(Content::user(vec![Part::text(text)]));
+    let question = said(if is_later { ASK_AGAIN } else { ASK_NEW });
+    let opening = opening.as_deref().map(said);
+    opening.into_iter().chain(piece).chain([question]).collect()
+}
+
+/// The configuration of the model that summarises the conversations of another.
+fn alias(model: &str) -> &'static str {
+    match model {
+        "gemini-3-pro-preview" | "gemini-3.1-pro-preview" => "chat-compression-3-pro",
+        "gemini-3-flash-preview" => "chat-compression-3-flash",
+        "gemini-2.5-pro" => "chat-compression-2.5-pro",
+        "gemini-2.5-flash" => "chat-compression-2.5-flash",
+        "gemini-2.5-flash-lite" => "chat-compression-2.5-flash-lite",
+        name if name.starts_with("gemini-3") && name.contains("flash-lite") => {
+            "chat-compression-3.1-flash-lite"
+        }
+        _ => "chat-compression-default",
+    }
+}

@@ -1,0 +1,158 @@
+//! What a conversation may become when it is compressed.
+
+use std::sync::Arc;
+
+use pollux_protocol::{Compression, Entry, EntryId, History, Summary};
+
+use super::{Cause, Occasion, size_of};
+use crate::compression::{
+    Cut, Deeds, Kept, RESPONSE_TOKENS, Said, Summariser, Todos, Trouble, Truncation, drop_oldest,
+    truncate,
+};
+use crate::session::Session;
+
+/// The share of what a model takes up to which the oldest messages go where there is no summary.
+const LEFT: f64 = 0.7;
+
+/// The tokens of the user's words that are kept, as a share of what the model takes, and at least and most.
+const SAID: f64 = 0.05;
+const LEAST_SAID: f64 = 400.0;
+const MOST_SAID: f64 = 20_000.0;
+
+/// Bytes of a plan that is kept word for word; a longer one is only named.
+const LONGEST_PLAN: u64 = 100_000;
+
+/// A conversation as it may become.
+pub(super) struct Proposal {
+    pub(super) compression: Compression,
+    pub(super) history: History,
+    /// What is kept, in words.
+    pub(super) kept: String,
+}
+
+impl Session {
+    /// The conversation with a summary in the place of what is cut off.
+    pub(super) async fn summarised(
+        &self,
+        occasion: &Occasion<'_>,
+        cut: Cut,
+    ) -> Result<Proposal, Trouble> {
+        let entries = self.parts.history.entries();
+        let gone = cut.entries(entries);
+        let plan = self.plan().await;
+        let summariser = Summariser {
+            models: self.parts.beside.as_ref(),
+            model: &occasion.choice.name,
+            prompt_id: occasion.prompt_id,
+            has_plan: plan.is_some(),
+            patience: self.parts.compression.patience,
+            cancel: occasion.cancel,
+        };
+        let snapshot = summariser.summarise(gone).await?;
+        let kept = self.kept(gone, plan, occasion.choice.limits.context);
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
+            return Err(Trouble::Empty);
+        };
+        let words = snapshot.render(&kept);
+        let summary = Summary { words, from: first.id().clone(), through: last.id().clone() };
+        let rest = &entries[cut.end..Cut::unanswered(entries).max(cut.end)];
+        let truncations = truncate(rest, RESPONSE_TOKENS, &self.parts.masking.directory);
+        let compression = self.compression(Some(summary), saved(truncations).await);
+        self.proposed(compression, in_words(&kept)).ok_or(Trouble::Empty)
+    }
+
+    /// The conversation as it can be made shorter without a model, and how many messages go. None when it cannot.
+    pub(super) async fn shortened(
+        &self,
+        occasion: &Occasion<'_>,
+        before: u64,
+    ) -> Option<(Proposal, usize)> {
+        let history = &self.parts.history;
+        let context = occasion.choice.limits.context;
+        let beside = self.instruction.tokens();
+        let estimated = size_of(history.entries()) + beside;
+        let target = match occasion.cause {
+            Cause::Asked => f64::INFINITY,
+            // The vendor counts otherwise than we do.
+            Cause::Due => LEFT * context as f64 * estimated / (before as f64).max(1.0) - beside,
+            Cause::Refused => estimated / 2.0 - beside,
+        };
+        let entries = match occasion.cause {
+            Cause::Refused => history.entries(),
+            _ => &history.entries()[..Cut::unanswered(history.entries())],
+        };
+        let budget = RESPONSE_TOKENS.min(target / 2.0);
+        let truncations = truncate(entries, budget, &self.parts.masking.directory);
+        let short = self.compression(None, saved(truncations).await);
+        let mut next = history.clone();
+        next.compress(&short);
+        let plan = self.plan().await;
+        let keep = |gone: &[Arc<Entry>]| self.kept(gone, plan.clone(), context);
+        let dropped = if size_of(next.entries()) > target {
+            drop_oldest(next.entries(), target, keep)
+        } else {
+            None
+        };
+        let gone = dropped.as_ref().map_or(0, |dropped| dropped.messages);
+        let kept = dropped.as_ref().map_or_else(String::new, |dropped| in_words(&dropped.kept));
+        let summary = dropped.map(|dropped| dropped.summary);
+        Some((self.proposed(Compression { summary, ..short }, kept)?, gone))
+    }
+
+    /// The conversation with a compression. None when that changes nothing.
+    fn proposed(&self, mut compression: Compression, kept: String) -> Option<Proposal> {
+        let mut history = self.parts.history.clone();
+        if !history.compress(&compression) {
+            return None;
+        }
+        let is_there = |id: &EntryId| history.entries().iter().any(|entry| entry.id() == id);
+        compression.shortened.retain(|short| is_there(&short.entry));
+        Some(Proposal { compression, history, kept })
+    }
+
+    fn compression(&self, summary: Option<Summary>, truncations: Vec<Truncation>) -> Compression {
+        let shortened = truncations.into_iter().map(|one| one.shortened).collect();
+        Compression { id: self.new_id(), summary, shortened }
+    }
+
+    /// What no model is trusted to remember of entries that go.
+    fn kept(&self, gone: &[Arc<Entry>], plan: Option<(String, String)>, context: u64) -> Kept {
+        let contents = || gone.iter().map(|entry| entry.content());
+        let all = self.parts.history.entries().iter().map(|entry| entry.content());
+        let room = (context as f64 * SAID).clamp(LEAST_SAID, MOST_SAID);
+        Kept {
+            deeds: Deeds::in_contents(contents()),
+            todos: Todos::in_contents(all).and((self.parts.compression.open_tasks)()),
+            said: Said::in_contents(contents()).within(room),
+            plan,
+        }
+    }
+
+    /// The plan that the user has approved.
+    async fn plan(&self) -> Option<(String, String)> {
+        let file = self.instruction.plan_file(&self.parts.prompt.plans_directory)?;
+        let shown = file.display().to_string();
+        let reading =
+            tokio::task::spawn_blocking(move || pollux_fs::read_bytes(&file, LONGEST_PLAN).ok());
+        let bytes = reading.await.ok().flatten()?;
+        Some((shown, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// Those whose whole results could be kept in files.
+async fn saved(truncations: Vec<Truncation>) -> Vec<Truncation> {
+    let saving = tokio::task::spawn_blocking(move || {
+        truncations.into_iter().filter(Truncation::save).collect()
+    });
+    saving.await.unwrap_or_default()
+}
+
+/// What is kept, for a person.
+fn in_words(kept: &Kept) -> String {
+    let mut words = vec![format!("prompts ({})", kept.said.prompts().count())];
+    let (todos, deeds) = (kept.todos.count(), kept.deeds.lines().count());
+    words.extend((todos > 0).then(|| format!("open todos ({todos})")));
+    words.extend(kept.plan.as_ref().map(|_| "the approved plan".to_owned()));
+    let deeds = if deeds > 0 { format!("; listed: deeds ({deeds})") } else { String::new() };
+    format!("Kept word for word: {}{deeds}.", words.join(", "))
+}

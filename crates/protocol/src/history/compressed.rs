@@ -1,0 +1,145 @@
+//! A conversation of which a part is out of sight.
+
+use std::sync::Arc;
+
+use super::{Entry, EntryId, History, INTERRUPTED_RESPONSE};
+use crate::{Body, Compression, Content, Part, Role, Shortened, Summary};
+
+/// What the model is taken to have said to a summary.
+const ACKNOWLEDGED: &str = "Understood. I go on from there.";
+
+/// What one compression has put aside.
+#[derive(Debug, Clone)]
+pub(super) struct Fold {
+    /// The message that stands for the entries; none when only results became short.
+    summary: Option<EntryId>,
+    /// An answer of the model was put behind it.
+    is_acknowledged: bool,
+    /// What is out of sight.
+    entries: Vec<Arc<Entry>>,
+    /// Entries as they were before results in them became short.
+    whole: Vec<Arc<Entry>>,
+}
+
+impl History {
+    /// Puts a summary in the place of entries, and short results in the place of long ones. False, and nothing is
+    /// changed, when an entry that it names is not there, or when a call would be parted from its responses.
+    ///
+    /// What follows the summary is the person's words, an answer of the model, or nothing: in the first and the last case
+    /// the model is taken to have acknowledged it.
+    pub fn compress(&mut self, compression: &Compression) -> bool {
+        let mut fold =
+            Fold { summary: None, is_acknowledged: false, entries: Vec::new(), whole: Vec::new() };
+        if let Some(summary) = &compression.summary {
+            let Some((first, last)) = self.range(summary) else { return false };
+            let acknowledged =
+                self.entries.get(last + 1).is_none_or(|next| next.content.role == Role::User);
+            let words = Content::user(vec![Part::text(summary.words.as_str())]);
+            let mut instead = vec![Entry::new(compression.id.clone(), words)];
+            if acknowledged {
+                let id = EntryId::new(format!("{}_acknowledged", compression.id));
+                instead.push(Entry::new(id, Content::model(vec![Part::text(ACKNOWLEDGED)])));
+            }
+            fold.summary = Some(compression.id.clone());
+            fold.is_acknowledged = acknowledged;
+            fold.entries = self.entries.splice(first..=last, instead).collect();
+        }
+        fold.whole = self.shorten(&compression.shortened);
+        let has_changed = fold.summary.is_some() || !fold.whole.is_empty();
+        if has_changed {
+            self.folds.push(fold);
+        }
+        has_changed
+    }
+
+    /// Brings back everything that is out of sight. False when nothing is.
+    pub fn uncompress(&mut self) -> bool {
+        let is_compressed = !self.folds.is_empty();
+        while let Some(fold) = self.folds.pop() {
+            let of_fold = |entry: &Arc<Entry>| Some(&entry.id) == fold.summary.as_ref();
+            if let Some(place) = self.entries.iter().position(of_fold) {
+                let end = (place + 1 + usize::from(fold.is_acknowledged)).min(self.entries.len());
+                let after = place + fold.entries.len();
+                self.entries.splice(place..end, fold.entries);
+                self.mend_border(after);
+            }
+            for whole in fold.whole {
+                if let Some(short) = self.entries.iter_mut().find(|entry| entry.id == whole.id) {
+                    *short = whole;
+                }
+            }
+        }
+        is_compressed
+    }
+
+    /// Whether anything is out of sight.
+    pub fn is_compressed(&self) -> bool {
+        !self.folds.is_empty()
+    }
+
+    /// All entries, those out of sight too, oldest first.
+    pub fn whole(&self) -> Vec<Arc<Entry>> {
+        let mut whole = self.clone();
+        whole.uncompress();
+        whole.entries
+    }
+
+    /// Forgets what was put aside behind an entry that is no longer there.
+    pub(super) fn forget_folds(&mut self) {
+        let entries = &self.entries;
+        let is_there = |id: &EntryId| entries.iter().any(|entry| entry.id == *id);
+        self.folds.retain(|fold| fold.summary.as_ref().is_none_or(is_there));
+    }
+
+    /// The places of the entries that a summary stands for, if it may.
+    fn range(&self, summary: &Summary) -> Option<(usize, usize)> {
+        let place = |id: &EntryId| self.entries.iter().position(|entry| entry.id == *id);
+        let (first, last) = (place(&summary.from)?, place(&summary.through)?);
+        let answers = |entry: &Arc<Entry>| entry.content.responses().next().is_some();
+        let calls = |entry: &Arc<Entry>| entry.content.calls().next().is_some();
+        let before = first.checked_sub(1).map(|before| &self.entries[before]);
+        let next = self.entries.get(last + 1);
+        let is_whole = !before.is_some_and(|before| calls(before) || answers(before))
+            && !answers(&self.entries[first])
+            && !next.is_some_and(answers)
+            && !calls(&self.entries[last]);
+        // Without an answer behind them results would be followed by words.
+        let is_answered = !answers(&self.entries[last])
+            || next.is_some_and(|next| next.content.role == Role::Model);
+        let has_words = !summary.words.trim().is_empty();
+        (first <= last && is_whole && is_answered && has_words).then_some((first, last))
+    }
+
+    /// Results that words follow, because what was said between is gone, are answered by a placeholder.
+    fn mend_border(&mut self, place: usize) {
+        let answers = |entry: &Entry| entry.content.responses().next().is_some();
+        let Some([before, next]) = place.checked_sub(1).and_then(|at| self.entries.get(at..=place))
+        else {
+            return;
+        };
+        if answers(before) && next.content.role == Role::User && !answers(next) {
+            let id = EntryId::new(format!("{}_interrupted", next.id));
+            let content = Content::model(vec![Part::text(INTERRUPTED_RESPONSE)]);
+            self.entries.insert(place, Entry::new(id, content));
+        }
+    }
+
+    /// Makes results short; gives back the entries that were changed, as they were.
+    fn shorten(&mut self, shortened: &[Shortened]) -> Vec<Arc<Entry>> {
+        let mut whole: Vec<Arc<Entry>> = Vec::new();
+        for short in shortened {
+            let found = self.entries.iter().position(|entry| entry.id == short.entry);
+            let Some(place) = found else { continue };
+            let old = Arc::clone(&self.entries[place]);
+            let mut content = old.content.clone();
+            let part = content.parts.get_mut(short.part);
+            let Some(Body::Response(response)) = part.map(|part| &mut part.body) else { continue };
+            response.response = short.response.clone();
+            self.entries[place] = Entry::new(old.id.clone(), content);
+            if !whole.iter().any(|entry| entry.id == old.id) {
+                whole.push(old);
+            }
+        }
+        whole
+    }
+}

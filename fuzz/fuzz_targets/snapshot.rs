@@ -1,0 +1,22 @@
+//! The summary of a conversation: whatever a model writes, what the user said and what was done is read back out of it as
+//! it was. The input is the model's answer, prompts of the user and a plan.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pollux_agent::compression::{Deeds, Kept, Said, Snapshot, Todos};
+use pollux_protocol::{Content, Part};
+
+fuzz_target!(|input: (&str, Vec<&str>, Option<&str>)| {
+    let (answer, prompts, plan) = input;
+    let Some(snapshot) = Snapshot::read(answer) else { return };
+    let said: Vec<Content> =
+        prompts.iter().map(|prompt| Content::user(vec![Part::text(*prompt)])).collect();
+    let said = Said::in_contents(&said);
+    let plan = plan.map(|plan| ("plan.md".to_owned(), plan.to_owned()));
+    let message = snapshot.render(&Kept { said: said.clone(), plan, ..Kept::default() });
+    let again = [Content::user(vec![Part::text(message)])];
+    assert_eq!(Said::in_contents(&again), said);
+    assert_eq!(Deeds::in_contents(&again), Deeds::default());
+    assert_eq!(Todos::in_contents(&again), Todos::default());
+});
