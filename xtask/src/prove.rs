@@ -40,6 +40,8 @@ pub(crate) enum Proof {
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
+    /// Conversations of 2,000,000 tokens go on, whatever the model that summarises them does
+    Compress,
     /// Whatever a command does, its result comes, memory stays flat, and no process outlives Pollux
     Shell {
         /// Only the trials whose names have this in them
@@ -56,6 +58,7 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
             arguments.extend(seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
             prove(root, "kill", &arguments)?;
         }
+        Proof::Compress => prove(root, "compress", &[])?,
         Proof::Edits => prove(root, "edits", &[])?,
         Proof::Plan { sample } => prove(root, "plan", &sampled(*sample))?,
         Proof::Bypass { sample } => prove(root, "bypass", &sampled(*sample))?,
