@@ -1,0 +1,85 @@
+//! What compressing a conversation of 1,000,000 tokens costs beside the calls of the model: at most 50 ms.
+//!
+//! `cargo run --release -p pollux-agent --example compression_cost` prints the time of each step, the best of ten, and fails
+//! when they take longer together.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::time::{Duration, Instant};
+
+use pollux_agent::compression::{
+    Deeds, Kept, RESPONSE_TOKENS, Said, Snapshot, Todos, over_budget, split_point,
+    split_point_within,
+};
+use pollux_protocol::{Compression, Content, EntryId, History, Part, Summary, estimate};
+use serde_json::json;
+
+const TOKENS: usize = 1_000_000;
+const ROUNDS: usize = 10;
+const MOST: Duration = Duration::from_millis(50);
+
+fn main() {
+    let history = conversation();
+    let contents: Vec<&Content> = history.entries().iter().map(|entry| entry.content()).collect();
+    let tokens = || -> f64 { contents.iter().copied().map(estimate::content).sum() };
+    println!("{} entries, {:.0} tokens", contents.len(), tokens());
+    let weighed = || contents.iter().map(|content| (*content, estimate::json_length(content)));
+    let point = split_point(weighed()).max(split_point_within(weighed()));
+    let gone = &contents[..point];
+    let kept = || Kept {
+        deeds: Deeds::in_contents(gone.iter().copied()),
+        todos: Todos::in_contents(contents.iter().copied()),
+        said: Said::in_contents(gone.iter().copied()).within(20_000.0),
+        plan: None,
+    };
+    let id = |place: usize| history.entries()[place].id().clone();
+    let compression = |words: String| Compression {
+        id: EntryId::new("summary"),
+        summary: Some(Summary { words, from: id(0), through: id(point - 1) }),
+        shortened: Vec::new(),
+    };
+    let words = || Snapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());
+    let told = words();
+    let fold = || {
+        let mut next = history.clone();
+        assert!(next.compress(&compression(told.clone())));
+    };
+    let all = [
+        // The length before, for the model that summarises, and after.
+        measured("three estimates", || (0..3).map(|_| tokens()).sum::<f64>()),
+        measured("the cut", || split_point(weighed()).max(split_point_within(weighed()))),
+        measured("what is kept", || words().len()),
+        measured("results that stay", || over_budget(&contents[point..], RESPONSE_TOKENS).len()),
+        measured("the new conversation", fold),
+    ];
+    let sum: Duration = all.iter().sum();
+    println!("together: {sum:.1?}");
+    assert!(sum <= MOST, "more than {MOST:?}");
+}
+
+/// The best of several rounds.
+fn measured<T>(name: &str, work: impl Fn() -> T) -> Duration {
+    let round = |_| {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        start.elapsed()
+    };
+    let best = (0..ROUNDS).map(round).min().unwrap_or_default();
+    println!("{name}: {best:.1?}");
+    best
+}
+
+/// Prompts, calls and results of about so many tokens.
+fn conversation() -> History {
+    let mut history = History::new();
+    let words = "some words of a file that was read\n".repeat(200);
+    for number in 0..TOKENS / (words.len() / 4 + 100) {
+        let id = |kind: &str| EntryId::new(format!("{kind}{number}"));
+        let call = format!("c{number}");
+        history.push_user(id("u"), vec![Part::text(format!("Go on with part {number}."))]);
+        let args = json!({"file_path": format!("{number}.rs")});
+        history.push_model(id("m"), vec![Part::call(&call, "read_file", args)]);
+        history.push_responses(id("r"), vec![Part::output(&call, "read_file", words.as_str())]);
+        history.push_model(id("n"), vec![Part::text("It is read. ".repeat(30))]);
+    }
+    history
+}
