@@ -61,6 +61,9 @@ def judge(case, difference, allowances):
         if (left, right) != (original, pollux):
             used.append(allowance)
             original, pollux = left, right
+        # What is the same already needs no further excuse.
+        if original == pollux:
+            break
     if original != pollux:
         return [], Difference(difference.where, original, pollux)
     for allowance in used:

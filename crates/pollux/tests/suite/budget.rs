@@ -7,6 +7,7 @@ use pollux_testkit::{Endpoint, Finished, Reply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::line::Talk;
 use super::stage::{FORMATS, Stage, terminal_result};
 
 /// A model that looks around without end, and says that it took this many tokens each time.
@@ -292,4 +293,22 @@ fn a_flag_beats_the_setting_and_neither_may_be_nonsense() {
         run.assert_code(52);
         assert!(run.stderr_text().contains("pollux.budget.day.turns"), "{}", run.report());
     }
+}
+
+#[test]
+fn a_conversation_goes_on_after_a_prompt_that_a_limit_ended() {
+    let look = || reply().call("list_directory", json!({"dir_path": "."}));
+    let stage = Stage::with([look(), reply().text("Hello again.")]);
+    stage.home.settings(&json!({"pollux": {"budget": {"prompt": {"turns": 1}}}}));
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("go");
+    talk.wait_for_text("The prompt's budget of 1 turn (pollux.budget.prompt.turns) is used up");
+    talk.wait_for_prompt();
+    talk.type_line("and now?");
+    talk.wait_for_text("Hello again.");
+    talk.wait_for_prompt();
+    talk.type_line("/stats");
+    talk.wait_for_text("cost $0.000125");
+    talk.wait_for_prompt();
+    talk.end();
 }
