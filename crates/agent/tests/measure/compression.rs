@@ -22,8 +22,13 @@ fn main() {
     let contents: Vec<&Content> = history.entries().iter().map(|entry| entry.content()).collect();
     let tokens = || -> f64 { contents.iter().copied().map(estimate::content).sum() };
     println!("{} entries, {:.0} tokens", contents.len(), tokens());
-    let weighed = || contents.iter().map(|content| (*content, estimate::json_length(content)));
-    let point = split_point(weighed()).max(split_point_within(weighed()));
+    let cut = || {
+        let weigh = |content: &&'_ Content| estimate::json_length(content);
+        let weighed: Vec<(&Content, usize)> =
+            contents.iter().map(|content| (*content, weigh(content))).collect();
+        split_point(weighed.iter().copied()).max(split_point_within(weighed.iter().copied()))
+    };
+    let point = cut();
     let gone = &contents[..point];
     let kept = || Kept {
         deeds: Deeds::in_contents(gone.iter().copied()),
@@ -46,7 +51,7 @@ fn main() {
     let all = [
         // The length before, for the model that summarises, and after.
         measured("three estimates", || (0..3).map(|_| tokens()).sum::<f64>()),
-        measured("the cut", || split_point(weighed()).max(split_point_within(weighed()))),
+        measured("the cut", cut),
         measured("what is kept", || words().len()),
         measured("results that stay", || over_budget(&contents[point..], RESPONSE_TOKENS).len()),
         measured("the new conversation", fold),
