@@ -29,6 +29,8 @@ pub struct Summary {
     pub from: EntryId,
     /// The last one.
     pub through: EntryId,
+    /// The model is taken to have acknowledged it. It must be, unless an answer of the model follows.
+    pub acknowledged: bool,
 }
 
 /// Other words in the place of what a tool answered.

@@ -61,6 +61,11 @@ impl Cut {
         answered(entries).1
     }
 
+    /// Whether the model says something to what takes the place: unless its own words follow.
+    pub(crate) fn is_acknowledged(self, entries: &[Arc<Entry>]) -> bool {
+        entries.get(self.end).is_none_or(|next| next.content().role == Role::User)
+    }
+
     pub(crate) fn entries(self, entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
         &entries[self.first..self.end]
     }

@@ -62,5 +62,6 @@ pub(crate) fn drop_oldest(
     let words = Snapshot::of_nothing(messages).render(&kept);
     let id = |entry: &Arc<Entry>| EntryId::clone(entry.id());
     let (from, through) = (gone.first().map(id)?, gone.last().map(id)?);
-    Some(Dropped { summary: Summary { words, from, through }, kept, messages })
+    let acknowledged = cut.is_acknowledged(entries);
+    Some(Dropped { summary: Summary { words, from, through, acknowledged }, kept, messages })
 }

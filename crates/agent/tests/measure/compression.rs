@@ -39,7 +39,7 @@ fn main() {
     let id = |place: usize| history.entries()[place].id().clone();
     let compression = |words: String| Compression {
         id: EntryId::new("summary"),
-        summary: Some(Summary { words, from: id(0), through: id(point - 1) }),
+        summary: Some(Summary { words, from: id(0), through: id(point - 1), acknowledged: true }),
         shortened: Vec::new(),
     };
     let words = || Snapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());

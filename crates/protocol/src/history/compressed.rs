@@ -13,35 +13,32 @@ const ACKNOWLEDGED: &str = "Understood. I go on from there.";
 pub(super) struct Fold {
     /// The message that stands for the entries; none when only results became short.
     summary: Option<EntryId>,
-    /// An answer of the model was put behind it.
-    is_acknowledged: bool,
     /// What is out of sight.
     entries: Vec<Arc<Entry>>,
     /// Entries as they were before results in them became short.
     whole: Vec<Arc<Entry>>,
 }
 
+/// The id of what the model is taken to have said to a summary.
+fn acknowledgement(summary: &EntryId) -> EntryId {
+    EntryId::new(format!("{summary}_acknowledged"))
+}
+
 impl History {
     /// Puts a summary in the place of entries, and short results in the place of long ones. False, and nothing is
     /// changed, when an entry that it names is not there, or when a call would be parted from its responses.
     ///
-    /// What follows the summary is the person's words, an answer of the model, or nothing: in the first and the last case
-    /// the model is taken to have acknowledged it.
     pub fn compress(&mut self, compression: &Compression) -> bool {
-        let mut fold =
-            Fold { summary: None, is_acknowledged: false, entries: Vec::new(), whole: Vec::new() };
+        let mut fold = Fold { summary: None, entries: Vec::new(), whole: Vec::new() };
         if let Some(summary) = &compression.summary {
             let Some((first, last)) = self.range(summary) else { return false };
-            let acknowledged =
-                self.entries.get(last + 1).is_none_or(|next| next.content.role == Role::User);
             let words = Content::user(vec![Part::text(summary.words.as_str())]);
             let mut instead = vec![Entry::new(compression.id.clone(), words)];
-            if acknowledged {
-                let id = EntryId::new(format!("{}_acknowledged", compression.id));
+            if summary.acknowledged {
+                let id = acknowledgement(&compression.id);
                 instead.push(Entry::new(id, Content::model(vec![Part::text(ACKNOWLEDGED)])));
             }
             fold.summary = Some(compression.id.clone());
-            fold.is_acknowledged = acknowledged;
             fold.entries = self.entries.splice(first..=last, instead).collect();
         }
         fold.whole = self.shorten(&compression.shortened);
@@ -58,7 +55,10 @@ impl History {
         while let Some(fold) = self.folds.pop() {
             let of_fold = |entry: &Arc<Entry>| Some(&entry.id) == fold.summary.as_ref();
             if let Some(place) = self.entries.iter().position(of_fold) {
-                let end = (place + 1 + usize::from(fold.is_acknowledged)).min(self.entries.len());
+                let next = self.entries.get(place + 1);
+                let told =
+                    next.is_some_and(|next| next.id == acknowledgement(&self.entries[place].id));
+                let end = place + 1 + usize::from(told);
                 let after = place + fold.entries.len();
                 self.entries.splice(place..end, fold.entries);
                 self.mend_border(after);
@@ -106,7 +106,8 @@ impl History {
         // Without an answer behind them results would be followed by words.
         let is_answered = !answers(&self.entries[last])
             || next.is_some_and(|next| next.content.role == Role::Model);
-        let has_words = !summary.words.trim().is_empty();
+        let goes_on = next.is_some_and(|next| next.content.role == Role::Model);
+        let has_words = !summary.words.trim().is_empty() && (summary.acknowledged || goes_on);
         (first <= last && is_whole && is_answered && has_words).then_some((first, last))
     }
 

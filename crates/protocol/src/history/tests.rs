@@ -178,7 +178,12 @@ fn compression(history: &History, id: EntryId, places: [u8; 3]) -> Option<Compre
     let words = "x".repeat(usize::from(places[2] % 5));
     let shortened =
         Shortened { entry: place(places[2])?, part: 0, response: json!({"output": ""}) };
-    let summary = (!places[2].is_multiple_of(3)).then_some(Summary { words, from, through });
+    let summary = (!places[2].is_multiple_of(3)).then_some(Summary {
+        words,
+        from,
+        through,
+        acknowledged: places[2].is_multiple_of(2),
+    });
     Some(Compression { id, summary, shortened: vec![shortened] })
 }
 

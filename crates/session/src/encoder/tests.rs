@@ -184,6 +184,7 @@ fn what_goes_out_of_sight_is_a_line_that_gemini_cli_ignores() {
         words: "short".to_owned(),
         from: EntryId::new("u1"),
         through: EntryId::new("m1"),
+        acknowledged: true,
     };
     let compression = pollux_protocol::Compression {
         id: EntryId::new("s"),
@@ -193,7 +194,7 @@ fn what_goes_out_of_sight_is_a_line_that_gemini_cli_ignores() {
     assert_eq!(
         all(&[Record::Compressed(compression), Record::Uncompressed]),
         [
-            r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u1","through":"m1"}}}}"#,
+            r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u1","through":"m1","acknowledged":true}}}}"#,
             r#"{"$pollux":{"uncompressed":true}}"#,
         ]
     );

@@ -456,7 +456,7 @@ fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
         r#"{"id":"u","type":"user","content":[{"text":"one"}]}"#,
         r#"{"id":"m","type":"gemini","content":"two","model":"x"}"#,
         r#"{"id":"v","type":"user","content":[{"text":"three"}]}"#,
-        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u","through":"m"}}}}"#,
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"short","from":"u","through":"m","acknowledged":true}}}}"#,
         r#"{"id":"n","type":"gemini","content":"four","model":"x"}"#,
     ];
     let texts = |lines: &[&str]| -> Vec<String> {
@@ -471,8 +471,8 @@ fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
     let rewound = [&talk[..], &[r#"{"$rewindTo":"m"}"#]].concat();
     assert_eq!(texts(&rewound), ["one"]);
     for line in [
-        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"","from":"u","through":"m"}}}}"#,
-        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"x","from":"m","through":"u"}}}}"#,
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"","from":"u","through":"m","acknowledged":true}}}}"#,
+        r#"{"$pollux":{"compressed":{"id":"s","summary":{"words":"x","from":"m","through":"u","acknowledged":true}}}}"#,
         r#"{"$pollux":{"compressed":7}}"#,
     ] {
         let odd = [&talk[..3], &[line], &talk[4..]].concat();

@@ -54,7 +54,9 @@ impl Session {
             return Err(Trouble::Empty);
         };
         let words = snapshot.render(&kept);
-        let summary = Summary { words, from: first.id().clone(), through: last.id().clone() };
+        let (from, through) = (first.id().clone(), last.id().clone());
+        let acknowledged = cut.is_acknowledged(entries);
+        let summary = Summary { words, from, through, acknowledged };
         let rest = &entries[cut.end..Cut::unanswered(entries).max(cut.end)];
         let truncations = truncate(rest, RESPONSE_TOKENS, &self.parts.masking.directory);
         let compression = self.compression(Some(summary), saved(truncations).await);
