@@ -112,7 +112,8 @@ impl Session {
         choice: &Choice,
         cancel: &CancellationToken,
     ) -> Result<Answered, End> {
-        for _ in 0..REFUSALS {
+        let mut refusals = 0;
+        loop {
             let refused = match self.ask(prompt_id, choice, cancel).await {
                 Err(End::Outcome(PromptOutcome::Failed(error)))
                     if error.kind == ModelErrorKind::TooLong =>
@@ -121,17 +122,17 @@ impl Session {
                 }
                 answered => return answered,
             };
+            refusals += 1;
             let occasion = Occasion { cause: Cause::Refused, prompt_id, choice, cancel };
-            if !self.compress(&occasion).await? {
-                let outcome = if cancel.is_cancelled() {
-                    PromptOutcome::Cancelled
-                } else {
-                    PromptOutcome::Failed(refused)
-                };
-                return Err(End::Outcome(outcome));
+            if refusals <= REFUSALS && self.compress(&occasion).await? {
+                continue;
             }
+            if cancel.is_cancelled() {
+                return Err(End::Outcome(PromptOutcome::Cancelled));
+            }
+            self.take_back().await?;
+            return Err(End::Outcome(PromptOutcome::Failed(refused)));
         }
-        self.ask(prompt_id, choice, cancel).await
     }
 
     /// The person wants the conversation compressed.

@@ -10,8 +10,8 @@ use super::{End, Session};
 use crate::fill::Load;
 
 impl Session {
-    /// Looks whether the model has room for what is new in the conversation. Words for which it has none are taken back,
-    /// so that the conversation can go on without them.
+    /// Looks whether the model has room for what is new in the conversation. Words that it could not take even alone are
+    /// taken back; for others, and for results, the conversation can be made shorter ([`ModelErrorKind::TooLong`]).
     ///
     /// # Errors
     /// The work ends here.
@@ -31,9 +31,9 @@ impl Session {
             return Ok(());
         }
         self.parts.emitter.emit(Event::ContextWillOverflow { estimated, remaining }).await;
-        // Results cannot be taken back; the conversation can be made shorter.
-        let kind =
-            if self.take_back().await? { ModelErrorKind::Invalid } else { ModelErrorKind::TooLong };
+        let fits_alone = estimated <= limits.context;
+        let is_hopeless = !fits_alone && self.take_back().await?;
+        let kind = if is_hopeless { ModelErrorKind::Invalid } else { ModelErrorKind::TooLong };
         let message = format!(
             "The prompt is about {estimated} tokens long, but the conversation leaves room for {remaining} of the {} that {} takes. \
              Make it shorter (a file that is named can be read in pieces), begin a new session, or choose a model with a larger \
@@ -44,8 +44,8 @@ impl Session {
         Err(End::Outcome(PromptOutcome::Failed(error)))
     }
 
-    /// Words that were not sent are no part of the conversation. What tools did is: false.
-    async fn take_back(&mut self) -> Result<bool, End> {
+    /// Words that were not sent are no part of the conversation, so that it can go on without them. What tools did is: false.
+    pub(super) async fn take_back(&mut self) -> Result<bool, End> {
         let last = self.parts.history.entries().last().cloned();
         let Some(last) = last.filter(|last| last.content().responses().next().is_none()) else {
             return Ok(false);

@@ -55,6 +55,25 @@ fn a_prompt_that_was_not_sent_does_not_stand_in_the_way_of_the_next() {
 }
 
 #[test]
+fn a_prompt_that_would_fit_alone_makes_the_conversation_shorter() {
+    let stage = Stage::with([reply().text("hello").usage(110_000, 10), reply().text("done")]);
+    let summary =
+        reply().text("<state_snapshot><overall_goal>Greet.</overall_goal></state_snapshot>");
+    stage.server.answer_with(Endpoint::GenerateContent, move |_| summary.clone());
+    let first = stage.program().args(small(&["-p", "sum up"])).stdin("y".repeat(440_000)).run();
+    first.assert_code(0);
+    let run = stage
+        .program()
+        .args(small(&["--resume", "latest", "-p", "sum up"]))
+        .stdin("x".repeat(640_000))
+        .run();
+    run.assert_code(0);
+    assert_eq!(run.stdout_text().trim(), "done");
+    let sent = stage.server.last_request().body.to_string();
+    assert!(sent.contains("<overall_goal>Greet.") && sent.contains("sum up"), "it was summarised");
+}
+
+#[test]
 fn what_the_vendor_counted_is_room_that_is_gone() {
     let stage =
         Stage::with([reply().call("read_file", json!({"file_path": "a.txt"})).usage(255_999, 10)]);
