@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Event, Journal, JournalError, Measurement, Observer, Record};
+use pollux_protocol::{Event, History, Journal, JournalError, Measurement, Observer, Record};
 use tokio::sync::mpsc;
 
 /// Events that may wait in the channel to the frontend before the agent is held back.
@@ -44,6 +44,11 @@ impl Emitter {
     /// Brings the log to the device.
     pub async fn sync(&self) -> Result<(), JournalError> {
         self.journal.sync().await
+    }
+
+    /// The whole conversation, from the log.
+    pub async fn recall(&self) -> Result<History, JournalError> {
+        self.journal.recall().await
     }
 
     /// Tells a passing event. Waits while the frontend is behind; a frontend that is gone is no reason

@@ -161,8 +161,9 @@ impl From<JournalError> for End {
 
 impl Session {
     /// A session that has done nothing yet.
-    pub fn new(parts: SessionParts) -> Self {
+    pub fn new(mut parts: SessionParts) -> Self {
         let instruction = Instruction::of(&parts.history);
+        parts.history.put_away();
         let masking = Masking::new(parts.masking.clone());
         let hooks = HookEvents::new(parts.hooks.clone(), parts.emitter.clone());
         // Side calls before the first prompt follow the conversation, too.

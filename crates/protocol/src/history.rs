@@ -130,6 +130,8 @@ pub struct History {
     pending: Vec<(String, String)>,
     /// What compressions have put aside, the latest last.
     folds: Vec<Fold>,
+    /// More was put aside, and is not held here any more.
+    is_put_away: bool,
 }
 
 impl History {

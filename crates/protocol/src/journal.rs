@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Event, Record};
+use crate::{Event, History, Record};
 
 /// The log that outlives the process. A record is appended before its effect.
 #[async_trait]
@@ -13,6 +13,9 @@ pub trait Journal: Send + Sync {
 
     /// Brings everything appended so far to the device.
     async fn sync(&self) -> Result<(), JournalError>;
+
+    /// The whole conversation as the log has it, with what compressions have put out of sight.
+    async fn recall(&self) -> Result<History, JournalError>;
 }
 
 /// The log could not be written.
@@ -23,6 +26,14 @@ pub enum JournalError {
     NoSpace {
         /// The log.
         path: String,
+    },
+    /// It could not be read back.
+    #[error("The session log {path} cannot be read: {message}")]
+    Unreadable {
+        /// The log.
+        path: String,
+        /// What is wrong with it.
+        message: String,
     },
     /// Any other failure.
     #[error("The session log {path} cannot be written: {message}")]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use pollux_fs::AppendLog;
-use pollux_protocol::{Journal, JournalError, Record};
+use pollux_protocol::{History, Journal, JournalError, Record};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::encoder::{Encoder, Lines};
+use crate::resume::SessionData;
 
 #[cfg(test)]
 mod tests;
@@ -122,6 +123,19 @@ impl Journal for SessionLog {
 
     async fn sync(&self) -> Result<(), JournalError> {
         self.claimed(State::sync).await
+    }
+
+    async fn recall(&self) -> Result<History, JournalError> {
+        let (path, shown) = (Arc::clone(&self.path), display(&self.path));
+        let unreadable = |message: String| JournalError::Unreadable { path: shown, message };
+        let reading = tokio::task::spawn_blocking(move || {
+            SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)
+        });
+        match reading.await {
+            Ok(Ok(data)) => Ok(History::restore(data.contents).0),
+            Ok(Err(error)) => Err(unreadable(error.to_string())),
+            Err(error) => Err(unreadable(error.to_string())),
+        }
     }
 }
 

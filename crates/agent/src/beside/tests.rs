@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    Ceilings, Event, FinishReason, Journal, JournalError, Limit, Limits, Measurement,
+    Ceilings, Event, FinishReason, History, Journal, JournalError, Limit, Limits, Measurement,
     ModelErrorKind, ModelRole, Observer, Record, Resource, RetryNotice,
 };
 use pretty_assertions::assert_eq;
@@ -118,6 +118,10 @@ impl Journal for NoLog {
     }
     async fn sync(&self) -> Result<(), JournalError> {
         Ok(())
+    }
+
+    async fn recall(&self) -> Result<History, JournalError> {
+        Ok(History::new())
     }
 }
 

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use pollux_protocol::{Booked, Journal, JournalError, Rates, Record};
+use pollux_protocol::{Booked, History, Journal, JournalError, Rates, Record};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -13,6 +13,10 @@ impl Journal for NoLog {
     }
     async fn sync(&self) -> Result<(), JournalError> {
         Ok(())
+    }
+
+    async fn recall(&self) -> Result<History, JournalError> {
+        Ok(History::new())
     }
 }
 

@@ -170,8 +170,9 @@ impl Session {
             self.tell(Severity::Info, "Nothing is compressed.".to_owned()).await;
             return Ok(());
         }
+        let whole = self.parts.emitter.recall().await?;
         self.record(Record::Uncompressed).await?;
-        self.parts.history.uncompress();
+        self.parts.history = whole;
         self.changed();
         let (messages, tokens) = (self.parts.history.entries().len(), self.tokens());
         let text =
@@ -261,6 +262,7 @@ impl Session {
         let (results, after) = (proposal.compression.shortened.len(), self.size(&proposal.history));
         self.record(Record::Compressed(proposal.compression)).await?;
         self.parts.history = proposal.history;
+        self.parts.history.put_away();
         self.changed();
         let gone = if gone == 0 {
             String::new()
@@ -280,6 +282,7 @@ impl Session {
     async fn take(&mut self, proposal: Proposal, before: u64, after: u64) -> Result<(), End> {
         self.record(Record::Compressed(proposal.compression)).await?;
         self.parts.history = proposal.history;
+        self.parts.history.put_away();
         self.changed();
         let status = CompressionStatus::Compressed;
         let report = CompressionReport { original_tokens: before, new_tokens: after, status };

@@ -49,7 +49,7 @@ impl History {
         has_changed
     }
 
-    /// Brings back everything that is out of sight. False when nothing is.
+    /// Brings back everything that is out of sight and was not put away. False when nothing is.
     pub fn uncompress(&mut self) -> bool {
         let is_compressed = !self.folds.is_empty();
         while let Some(fold) = self.folds.pop() {
@@ -74,7 +74,14 @@ impl History {
 
     /// Whether anything is out of sight.
     pub fn is_compressed(&self) -> bool {
-        !self.folds.is_empty()
+        self.is_put_away || !self.folds.is_empty()
+    }
+
+    /// Lets go of what is out of sight, for a conversation whose log has it: [`Self::uncompress`] and [`Self::whole`] know
+    /// nothing of it any more.
+    pub fn put_away(&mut self) {
+        self.is_put_away = self.is_compressed();
+        self.folds.clear();
     }
 
     /// All entries, those out of sight too, oldest first.
