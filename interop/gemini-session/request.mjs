@@ -3,7 +3,7 @@
 //   node request.mjs STDERR_FILE READER [TEXT…]
 //
 // With an empty script of responses both programs print "got request:" and the request. It must
-// hold every TEXT, in order, and keep the rules that the vendors enforce. READER is `pollux` or
+// hold every TEXT, in order, none that is written `not:TEXT`, and keep the rules that the vendors enforce. READER is `pollux` or
 // `original`: the original 0.61 sends a resumed tool response twice, which is its own affair.
 import { readFileSync } from 'node:fs';
 
@@ -35,6 +35,10 @@ if (!Array.isArray(contents)) fail('the request has no contents');
 
 let from = 0;
 for (const text of texts) {
+  if (text.startsWith('not:')) {
+    if (JSON.stringify(contents).includes(text.slice(4))) fail(`${JSON.stringify(text.slice(4))} is there`);
+    continue;
+  }
   const index = contents.findIndex((content, i) => i >= from && JSON.stringify(content.parts).includes(text));
   if (index < 0) fail(`${JSON.stringify(text)} is missing, or out of order`);
   from = index;

@@ -19,6 +19,7 @@ mod log;
 mod prompts;
 mod reader;
 mod rebuild;
+mod renamed;
 mod resume;
 mod source;
 mod spending;

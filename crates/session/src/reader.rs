@@ -1,7 +1,7 @@
 //! Reads a session file from its first line to its last and finds out what is alive at its end.
 //!
-//! Nothing but the places of the living messages is kept; their words are read again when they are needed. A file
-//! with a gigabyte of history behind its last checkpoint costs no more memory than the checkpoint.
+//! Nothing but the places of the living messages is kept, and of what was noted about calls; the words are read again
+//! when they are needed. A gigabyte of history behind the last checkpoint costs hardly more memory than the checkpoint.
 //!
 //! Lines are told apart in this order: `$rewindTo`, a string `id` (a message), `$set`, `$pollux`, the header. What
 //! is none of these, or no JSON, is skipped; the latter is reported.
@@ -42,6 +42,12 @@ pub(crate) struct Living {
     is_resumable: bool,
 }
 
+impl Living {
+    fn has_notes(&self) -> bool {
+        self.responses.is_some() || !self.finished.is_empty() || !self.started.is_empty()
+    }
+}
+
 /// What is known of the session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metadata {
@@ -64,6 +70,9 @@ impl Metadata {
 pub(crate) struct Scan {
     pub(crate) metadata: Metadata,
     pub(crate) messages: IndexMap<String, Living>,
+    /// Messages that a checkpoint did not list. Gemini CLI lists the context alone when it opens a file again, and the
+    /// messages right after; what was noted about their calls holds on.
+    former: IndexMap<String, Living>,
     /// What was skipped, for people.
     pub(crate) damage: Vec<String>,
     damaged_lines: usize,
@@ -274,7 +283,7 @@ impl Scan {
         if let Some(messages) = update.messages
             && let Ok(messages) = serde_json::from_str::<Vec<&RawValue>>(messages.get())
         {
-            self.messages.clear();
+            self.former.extend(self.messages.drain(..).filter(|(_, message)| message.has_notes()));
             for message in messages {
                 let Ok(labels) = serde_json::from_str::<Labels<'_>>(message.get()) else {
                     continue;
@@ -282,6 +291,9 @@ impl Scan {
                 let Some(id) = labels.id.and_then(string) else { continue };
                 let place = offset + place(message, text);
                 let span = Span { offset: place, length: message.get().len() };
+                if let Some(known) = self.former.swap_remove(&id) {
+                    self.messages.insert(id.clone(), known);
+                }
                 self.message(id, labels.kind.and_then(string).as_deref(), span, message.get());
             }
         }

@@ -12,6 +12,7 @@ use crate::figures::RecordedFigures;
 use crate::layout::{
     INTERRUPTED, Responses, ResultPart, SESSION_CONTEXT, interrupted, is_ignorable, words,
 };
+use crate::renamed::Renamed;
 use crate::stored::{StoredCall, StoredMessage};
 
 #[cfg(test)]
@@ -33,8 +34,17 @@ pub(crate) struct Notes {
 pub(crate) struct Rebuild {
     contents: Vec<(EntryId, Content)>,
     figures: RecordedFigures,
+    renamed: Renamed,
     open: Option<OpenTurn>,
     has_begun: bool,
+}
+
+/// What has come of the messages.
+pub(crate) struct Rebuilt {
+    /// For `History::restore`.
+    pub(crate) contents: Vec<(EntryId, Content)>,
+    pub(crate) figures: RecordedFigures,
+    pub(crate) renamed: Renamed,
 }
 
 /// A turn of the model whose calls still lack their turn of results.
@@ -63,10 +73,10 @@ impl Rebuild {
         }
     }
 
-    /// The contents, for `History::restore`, and the figures.
-    pub(crate) fn finish(mut self) -> (Vec<(EntryId, Content)>, RecordedFigures) {
+    /// After the last message.
+    pub(crate) fn finish(mut self) -> Rebuilt {
         self.close();
-        (self.contents, self.figures)
+        Rebuilt { contents: self.contents, figures: self.figures, renamed: self.renamed }
     }
 
     fn user(&mut self, mut message: StoredMessage) {
@@ -112,6 +122,7 @@ impl Rebuild {
         let mut open = self.open.take();
         let mut parts = Vec::new();
         let mut answered = HashSet::new();
+        let told = message.parts.iter().map(answered_call).collect();
         for mut part in message.parts {
             if let Body::Response(response) = &mut part.body {
                 let calls = open.iter().flat_map(|open| &open.calls);
@@ -130,14 +141,29 @@ impl Rebuild {
             self.open = open;
             if parts.iter().any(|part| !part.is_empty()) {
                 self.said(message.id, parts);
+            } else {
+                self.told_again(message.id, told);
             }
             return;
         }
         if let Some(open) = &mut open {
+            if let Some(responses) = open.responses.take().filter(|turn| turn.id != message.id) {
+                let calls = responses.parts.iter().map(ResultPart::call).collect();
+                self.renamed.add(responses.id, &message.id, calls);
+            }
             open.calls.retain(|call| !answered.contains(&call.id));
             parts.extend(open.calls.drain(..).flat_map(|call| call.result));
         }
         self.add(message.id, Content::user(parts));
+    }
+
+    /// A message that repeats the results of the last turn: the turn may have been known by its name.
+    fn told_again(&mut self, id: String, told: Vec<Option<String>>) {
+        let Some((now, content)) = self.contents.last() else { return };
+        let repeats = |call: &String| content.responses().any(|response| response.id == *call);
+        if *now.as_str() != *id && told.iter().flatten().any(repeats) {
+            self.renamed.add(id, now.as_str(), told);
+        }
     }
 
     fn answer(&mut self, message: StoredMessage, notes: Notes) {
@@ -209,6 +235,21 @@ impl Rebuild {
         content.parts.retain(|part| !part.thought && !part.is_empty());
         if !content.parts.is_empty() {
             self.contents.push((EntryId::new(id), content));
+        }
+    }
+}
+
+/// Which call a part answers.
+fn answered_call(part: &Part) -> Option<String> {
+    part.as_response().map(|response| response.id.clone())
+}
+
+impl ResultPart {
+    /// Which call it answers, or comes with the answer of.
+    fn call(&self) -> Option<String> {
+        match self {
+            Self::Of { call, .. } => Some(call.clone()),
+            Self::Literal(part) => answered_call(part),
         }
     }
 }

@@ -8,7 +8,7 @@ use pollux_protocol::{Compression, Content, EntryId, History, Repair};
 use crate::error::SessionError;
 use crate::figures::RecordedFigures;
 use crate::reader::{Scan, load};
-use crate::rebuild::{Notes, Rebuild};
+use crate::rebuild::{Notes, Rebuild, Rebuilt};
 use crate::source::Span;
 use crate::stored::{StoredCall, StoredMessage};
 
@@ -91,12 +91,13 @@ impl SessionData {
             }
             rebuild.push(message, notes);
         }
-        let (contents, figures) = rebuild.finish();
+        let Rebuilt { contents, figures, renamed } = rebuild.finish();
         let mut compressions = Vec::new();
         for span in scan.compressions {
             let stored = load(source, span).map_err(failed)?;
             compressions.extend(stored.and_then(|stored| serde_json::from_str(&stored).ok()));
         }
+        renamed.apply(&contents, &mut compressions);
         let metadata = scan.metadata;
         Ok(Self {
             id,
