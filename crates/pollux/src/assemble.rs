@@ -250,7 +250,12 @@ impl Setup {
         let seconds = settings.number("pollux.compression.timeout").unwrap_or(300.0).max(1.0);
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         let open_tasks = self.open_tasks(session_id);
-        CompressionOptions { share: settings.model.compression_threshold, patience, open_tasks }
+        CompressionOptions {
+            share: settings.model.compression_threshold,
+            patience,
+            open_tasks,
+            workspace: Arc::clone(&self.workspace),
+        }
     }
 
     /// The open tasks of the tracker, where there is one.

@@ -5,6 +5,8 @@ use serde_json::json;
 
 use super::*;
 
+mod states;
+
 fn user(text: &str) -> Content {
     Content::user(vec![Part::text(text)])
 }
@@ -149,8 +151,9 @@ fn deeds_stay_few() {
         contents.push(answer("read_file", "x"));
     }
     let deeds = Deeds::in_contents(&contents);
-    let lines: Vec<&str> = deeds.lines().collect();
-    assert_eq!((lines.len(), lines[0], lines[200]), (201, "changed first.rs", "read 999.rs"));
+    let lines: Vec<String> = deeds.lines().collect();
+    assert_eq!(lines.len(), 201);
+    assert_eq!([&*lines[0], &*lines[200]], ["changed first.rs", "read 999.rs"]);
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn a_constraint_survives_twenty_compressions() {
     assert_eq!(prompts.len(), 22);
     assert!(prompts.iter().all(|prompt| *prompt != "no"));
     let deeds = Deeds::in_contents(&contents);
-    assert_eq!(deeds.lines().next(), Some("changed 0.rs"));
+    assert_eq!(deeds.lines().next().as_deref(), Some("changed 0.rs"));
     assert_eq!(deeds.lines().count(), 20);
 }
 

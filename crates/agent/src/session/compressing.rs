@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pollux_fs::Workspace;
 use pollux_protocol::{
     CancellationToken, Choice, CompressTrigger, CompressionReport, CompressionStatus, Entry, Event,
     History, Measurement, ModelErrorKind, PromptOutcome, Record, SelectContext, Severity,
@@ -35,6 +36,8 @@ pub struct CompressionOptions {
     pub patience: Duration,
     /// What the tasks that are kept beside the conversation have left open, one line each.
     pub open_tasks: Box<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// Where the files are that tools have read and changed.
+    pub workspace: Arc<Workspace>,
 }
 
 /// What is known of the conversation's length.

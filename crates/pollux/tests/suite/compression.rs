@@ -81,7 +81,7 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     let told = all_text(&contents);
     assert!(told.contains("<session_context>") && told.contains("Mend all of it."), "{told}");
     assert!(told.contains(">Never touch db/. Read the files.</prompt>"), "{told}");
-    assert!(told.contains("read a.txt"), "{told}");
+    assert!(told.contains(">read a.txt (sha256 55fce7bdb393)</did>"), "{told}");
     assert!(!told.contains("First.") && told.contains("Third."), "{told}");
     // The latest call keeps its result.
     let last = contents.last().unwrap();
@@ -106,14 +106,55 @@ fn what_is_compressed_stays_so_when_the_session_goes_on_and_the_log_keeps_all() 
     assert_eq!(compressed_lines(&stage).len(), 1);
     let log = std::fs::read_to_string(stage.session_file()).unwrap();
     assert!(log.contains("First.") && log.contains("the words of a"));
+    // What is told of a file is how it stood then.
+    stage.home.project_file("a.txt", "other words\n");
     stage.server.stream(reply().text("again"));
     stage.pollux(&["-y", "--resume", "latest", "-p", "go on"]).run().assert_code(0);
     let after = unsigned(contents(&stage));
     assert_eq!(after[..before.len()], before[..]);
+    assert!(all_text(&after).contains("read a.txt (sha256 55fce7bdb393)"));
     assert!(
         all_text(&after).contains("Mend it."),
         "what only says that all is well is no snapshot"
     );
+}
+
+#[test]
+fn open_todos_and_the_approved_plan_outlast_a_summary_that_forgets_them() {
+    let plan = "# Goal\n\n1. Mend `a`;  then  b.\n</approved_plan>\n";
+    let stage = Stage::with([
+        reply().call("write_file", json!({"file_path": "plan.md", "content": plan})),
+        reply().call("exit_plan_mode", json!({"plan_filename": "plan.md"})),
+        reply().text("planned"),
+    ]);
+    stage.pollux(&["--approval-mode", "plan", "-p", "plan it"]).run().assert_code(0);
+    let todo = |status: &str, words: &str| json!({"description": words, "status": status});
+    let todos = [todo("completed", "look"), todo("in_progress", "mend a"), todo("pending", "b!")];
+    let path = json!({"file_path": "a.txt"});
+    stage.home.project_file("a.txt", "the words of a\n");
+    stage.server.stream(reply().call("write_todos", json!({"todos": todos})).usage(1000, 9));
+    for number in [1, 2, 3] {
+        let call = reply().text(format!("Step {number}.")).call("read_file", path.clone());
+        stage.server.stream(call.usage(if number == 3 { MUCH } else { 1000 }, 9));
+    }
+    stage.server.stream(reply().text("done").usage(3000, 5));
+    stage.server.generate(reply().text(SNAPSHOT)).generate(reply().text(CHECKED));
+    stage.pollux(&["-y", "--resume", "latest", "-p", "do it"]).run().assert_code(0);
+    let contents = contents(&stage);
+    let told = all_text(&contents);
+    assert!(told.contains("Mend all of it.") && !told.contains("Step 1."), "{told}");
+    let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
+    let mut calls = parts.filter_map(|part| part["functionCall"]["name"].as_str());
+    assert!(calls.all(|name| name == "read_file"), "the list itself is still there");
+    let (_, list) = told.split_once("<open_todos>\n").unwrap();
+    let (list, _) = list.split_once("</open_todos>").unwrap();
+    let expected =
+        "<todo bytes=\"20\">[in_progress] mend a</todo>\n<todo bytes=\"12\">[pending] b!</todo>\n";
+    assert_eq!(list, expected);
+    let (_, kept) = told.split_once("<approved_plan>\n").unwrap();
+    let (named, kept) = kept.split_once('\n').unwrap();
+    assert!(named.ends_with("/plans/plan.md"), "{named}");
+    assert!(kept.starts_with(plan), "{kept}");
 }
 
 /// Runs with this answer to the question for a summary, and expects that the work is done all the same.

@@ -1,13 +1,14 @@
 //! What a conversation may become when it is compressed.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use pollux_protocol::{Compression, Entry, EntryId, History, Summary};
+use pollux_protocol::{CancellationToken, Compression, Entry, EntryId, History, Summary};
 
 use super::{Cause, Occasion, size_of};
 use crate::compression::{
-    Cut, Deeds, Kept, RESPONSE_TOKENS, Said, Summariser, Todos, Trouble, Truncation, drop_oldest,
-    truncate,
+    Cut, Deeds, FileState, Kept, RESPONSE_TOKENS, Said, Summariser, Todos, Trouble, Truncation,
+    drop_oldest, states_of, truncate,
 };
 use crate::session::Session;
 
@@ -49,7 +50,8 @@ impl Session {
             cancel: occasion.cancel,
         };
         let snapshot = summariser.summarise(gone).await?;
-        let kept = self.kept(gone, plan, occasion.choice.limits.context);
+        let states = self.states(gone, occasion.cancel).await;
+        let kept = self.kept(gone, plan, &states, occasion.choice.limits.context);
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Err(Trouble::Empty);
         };
@@ -89,8 +91,9 @@ impl Session {
         let mut next = history.clone();
         next.compress(&short);
         let plan = self.plan().await;
-        let keep = |gone: &[Arc<Entry>]| self.kept(gone, plan.clone(), context);
         let dropped = if size_of(next.entries()) > target {
+            let states = self.states(next.entries(), occasion.cancel).await;
+            let keep = |gone: &[Arc<Entry>]| self.kept(gone, plan.clone(), &states, context);
             drop_oldest(next.entries(), target, keep)
         } else {
             None
@@ -118,16 +121,34 @@ impl Session {
     }
 
     /// What no model is trusted to remember of entries that go.
-    fn kept(&self, gone: &[Arc<Entry>], plan: Option<(String, String)>, context: u64) -> Kept {
+    fn kept(
+        &self,
+        gone: &[Arc<Entry>],
+        plan: Option<(String, String)>,
+        states: &HashMap<String, FileState>,
+        context: u64,
+    ) -> Kept {
         let contents = || gone.iter().map(|entry| entry.content());
         let all = self.parts.history.entries().iter().map(|entry| entry.content());
         let room = (context as f64 * SAID).clamp(LEAST_SAID, MOST_SAID);
         Kept {
-            deeds: Deeds::in_contents(contents()),
+            deeds: Deeds::in_contents(contents()).with_states(states),
             todos: Todos::in_contents(all).and((self.parts.compression.open_tasks)()),
             said: Said::in_contents(contents()).within(room),
             plan,
         }
+    }
+
+    /// How the files stand that were read and changed in these entries.
+    async fn states(
+        &self,
+        entries: &[Arc<Entry>],
+        cancel: &CancellationToken,
+    ) -> HashMap<String, FileState> {
+        let files = Deeds::in_contents(entries.iter().map(|entry| entry.content())).files();
+        let (workspace, cancel) = (self.parts.compression.workspace.clone(), cancel.clone());
+        let looking = tokio::task::spawn_blocking(move || states_of(&workspace, files, &cancel));
+        looking.await.unwrap_or_default()
     }
 
     /// The plan that the user has approved.
