@@ -24,6 +24,7 @@ const PAGES: &[(&str, &str)] = &[
     ("README.md", include_str!("../../../README.md")),
     ("background.md", include_str!("../../../docs/background.md")),
     ("beyond-gemini-cli.md", include_str!("../../../docs/beyond-gemini-cli.md")),
+    ("budgets.md", include_str!("../../../docs/budgets.md")),
     ("consent.md", include_str!("../../../docs/consent.md")),
     ("context.md", include_str!("../../../docs/context.md")),
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
@@ -32,6 +33,7 @@ const PAGES: &[(&str, &str)] = &[
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),
+    ("structured-answers.md", include_str!("../../../docs/structured-answers.md")),
     ("tools.md", include_str!("../../../docs/tools.md")),
 ];
 
