@@ -43,7 +43,8 @@ class Home:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "tmp").mkdir(parents=True)
         self.project.mkdir()
-        # What was done is looked for in the request itself, not in a summary.
+        # What was done is looked for in the request itself, not in a summary; the script stays within what the
+        # model takes.
         settings = folder / ".gemini" / "settings.json"
         settings.parent.mkdir()
         settings.write_text(json.dumps({"model": {"compressionThreshold": 0}}))

@@ -9,7 +9,7 @@ from dialects import Calls, Text
 TURNS = 50
 FILES = 6
 # Large enough that a write takes several pages and a careless one would be caught in the middle.
-LINES = 4_000
+LINES = 2_000
 
 
 @dataclass(frozen=True)
