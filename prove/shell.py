@@ -313,7 +313,7 @@ class Conversation(Run):
 
     def converse(self, master, process):
         """Reads what Pollux prints, so that it never waits, answers, and ends the conversation."""
-        screen, done = b"", None
+        screen, done, answered = b"", None, 0.0
         with (self.folder / "errors").open("wb") as errors:
             while process.poll() is None:
                 if select.select([master], [], [], 0.05)[0]:
@@ -325,7 +325,10 @@ class Conversation(Run):
                     screen = (screen + output)[-200:]
                     if screen.endswith(ASKS):
                         screen = b""
-                        os.write(master, self.trial.answer)
+                        # A program that drew once more before it heard the answer is asked about again.
+                        if time.perf_counter() - answered > 0.3:
+                            os.write(master, self.trial.answer)
+                            answered = time.perf_counter()
                 # All is told: the prompt stands there and waits.
                 if screen.endswith(b"> ") and b"done" in screen:
                     done = done or time.perf_counter()
