@@ -92,12 +92,17 @@ impl Load<'_> {
         self.new.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64
     }
 
-    /// The person's words hold something whose size only the vendor knows. For what tools have brought nobody is asked:
-    /// Gemini CLI does not either, and its recorded responses would be used up.
+    /// Something in it has a size that only its vendor knows.
     pub(crate) fn has_media(&self) -> bool {
-        let is_media = |part: &Part| matches!(part.body, Body::Inline(_) | Body::File(_));
-        let mut said = self.new.iter().map(|entry| entry.content());
-        said.any(|said| said.responses().next().is_none() && said.parts.iter().any(is_media))
+        self.new.iter().any(|entry| entry.content().parts.iter().any(is_media))
+    }
+}
+
+fn is_media(part: &Part) -> bool {
+    match &part.body {
+        Body::Inline(_) | Body::File(_) => true,
+        Body::Response(response) => response.parts.iter().any(is_media),
+        _ => false,
     }
 }
 
@@ -171,15 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn media_of_the_person_are_seen_and_those_of_tools_are_not() {
-        let picture = || Part::inline("image/png", "AAAA");
+    fn media_are_seen_wherever_they_are() {
         let mut history = History::new();
         history.push_user(id(1), vec![Part::text("look")]);
         assert!(!Fill::default().load(&history).has_media());
-        history.push_user(id(2), vec![picture()]);
+        history.push_user(id(2), vec![Part::inline("image/png", "AAAA")]);
         assert!(Fill::default().load(&history).has_media());
-        history.push_model(id(3), vec![Part::call("c", "read_file", json!({}))]);
-        history.push_responses(id(4), vec![Part::output("c", "read_file", "a dot"), picture()]);
-        assert!(!Fill::default().load(&history).has_media());
     }
 }
