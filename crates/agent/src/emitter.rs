@@ -66,3 +66,23 @@ impl Emitter {
         self.emit(Event::Measured(Box::new(measurement))).await;
     }
 }
+
+/// A journal that keeps nothing, for tests of what is told beside it.
+#[cfg(test)]
+pub(crate) struct NoLog;
+
+#[cfg(test)]
+#[async_trait::async_trait]
+impl Journal for NoLog {
+    async fn append(&self, _records: &[Record]) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    async fn sync(&self) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    async fn recall(&self) -> Result<History, JournalError> {
+        Ok(History::new())
+    }
+}

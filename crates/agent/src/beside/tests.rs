@@ -1,14 +1,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    Ceilings, Event, FinishReason, History, Journal, JournalError, Limit, Limits, Measurement,
-    ModelErrorKind, ModelRole, Observer, Record, Resource, RetryNotice,
+    Ceilings, Event, FinishReason, Limit, Limits, Measurement, ModelErrorKind, ModelRole, Observer,
+    Resource, RetryNotice,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
 use crate::budget::Spending;
+use crate::emitter::NoLog;
 
 /// Answers everything with one word, or fails; notes what it was asked.
 #[derive(Default)]
@@ -106,22 +107,6 @@ impl Models for Shared {
             family: "modern",
             reason,
         })
-    }
-}
-
-struct NoLog;
-
-#[async_trait]
-impl Journal for NoLog {
-    async fn append(&self, _records: &[Record]) -> Result<(), JournalError> {
-        Ok(())
-    }
-    async fn sync(&self) -> Result<(), JournalError> {
-        Ok(())
-    }
-
-    async fn recall(&self) -> Result<History, JournalError> {
-        Ok(History::new())
     }
 }
 

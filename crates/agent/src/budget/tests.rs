@@ -1,24 +1,9 @@
 use async_trait::async_trait;
-use pollux_protocol::{Booked, History, Journal, JournalError, Rates, Record};
+use pollux_protocol::{Booked, Rates};
 use pretty_assertions::assert_eq;
 
 use super::*;
-
-struct NoLog;
-
-#[async_trait]
-impl Journal for NoLog {
-    async fn append(&self, _records: &[Record]) -> Result<(), JournalError> {
-        Ok(())
-    }
-    async fn sync(&self) -> Result<(), JournalError> {
-        Ok(())
-    }
-
-    async fn recall(&self) -> Result<History, JournalError> {
-        Ok(History::new())
-    }
-}
+use crate::emitter::NoLog;
 
 /// A day in memory.
 #[derive(Default)]

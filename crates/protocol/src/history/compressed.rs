@@ -27,7 +27,6 @@ fn acknowledgement(summary: &EntryId) -> EntryId {
 impl History {
     /// Puts a summary in the place of entries, and short results in the place of long ones. False, and nothing is
     /// changed, when an entry that it names is not there, or when a call would be parted from its responses.
-    ///
     pub fn compress(&mut self, compression: &Compression) -> bool {
         let mut fold = Fold { summary: None, entries: Vec::new(), whole: Vec::new() };
         if let Some(summary) = &compression.summary {
