@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 
 // The tokenizer belongs to the program, which is no library: the file is taken as it is.
-#[path = "../../crates/pollux/src/input/at_path.rs"]
+#[path = "../../crates/host/src/references/at_path.rs"]
 mod at_path;
 
 fuzz_target!(|text: &str| {

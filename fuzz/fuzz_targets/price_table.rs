@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
             let cost = price.cost(&usage(prompt));
             assert_eq!(Some(cost), table.find(name).map(|price| price.cost(&usage(prompt))));
         }
-        let written = |candidates| Usage { candidates, ..usage(5) };
+        let written = |candidates| Usage { candidates, cache_write: 1, ..usage(5) };
         assert!(price.cost(&written(9)) >= price.cost(&written(8)));
     }
 });

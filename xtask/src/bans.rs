@@ -20,7 +20,7 @@ struct Ban {
 }
 
 /// Crates that no ban concerns: they are not part of the product.
-const EXEMPT: &[&str] = &["testkit", "xtask", "fuzz"];
+const EXEMPT: &[&str] = &["scripted", "testkit", "xtask", "fuzz"];
 
 const BANS: &[Ban] = &[
     Ban {

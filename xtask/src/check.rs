@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::finding::{self, Finding};
-use crate::{bans, generate, layers, process, shape, source};
+use crate::{bans, generate, layers, process, shape, source, tool_names};
 
 /// Runs every check and prints what they found; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
@@ -19,10 +19,12 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     let mut findings = Vec::new();
     findings.extend(unformatted(root)?);
     findings.extend(layers::check(root)?);
-    for file in source::collect(root)? {
-        findings.extend(bans::check(&file));
-        findings.extend(shape::check(&file));
+    let files = source::collect(root)?;
+    for file in &files {
+        findings.extend(bans::check(file));
+        findings.extend(shape::check(file));
     }
+    findings.extend(tool_names::check(&files));
     // Last, and never in the way of the others: it needs a program that compiles.
     match generate::compare(root) {
         Ok(stale) => findings.extend(stale),

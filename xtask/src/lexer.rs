@@ -4,6 +4,8 @@
 //! punctuation characters, each with its line. Code that does not compile gives odd tokens,
 //! never an error: the compiler is the one to complain about it.
 
+use std::ops::RangeInclusive;
+
 /// A word, `::`, or one punctuation character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
@@ -46,18 +48,39 @@ pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
 
 /// How many lines belong to items under `#[cfg(test)]`.
 pub(crate) fn lines_of_tests(tokens: &[Token<'_>]) -> usize {
-    let mut lines = 0;
+    test_items(tokens).iter().map(|lines| lines.clone().count()).sum()
+}
+
+/// The lines of each item under `#[cfg(test)]`.
+fn test_items(tokens: &[Token<'_>]) -> Vec<RangeInclusive<usize>> {
+    let mut items = Vec::new();
     let mut index = 0;
     while index < tokens.len() {
         if is_test_attribute(tokens, index) {
             let end = end_of_item(tokens, index);
-            lines += tokens[end - 1].line - tokens[index].line + 1;
+            items.push(tokens[index].line..=tokens[end - 1].line);
             index = end;
         } else {
             index += 1;
         }
     }
-    lines
+    items
+}
+
+/// The string literals of a source text that are compiled into the product, in order.
+pub(crate) fn literals(source: &str) -> Vec<Token<'_>> {
+    let tests = test_items(&tokens(source));
+    let mut lexer = Lexer { rest: source, line: 1 };
+    let mut found = Vec::new();
+    while !lexer.rest.is_empty() {
+        let line = lexer.line;
+        match literal_length(lexer.rest) {
+            Some(length) => found.push(Token { line, text: lexer.take(length) }),
+            None => lexer.step(),
+        }
+    }
+    found.retain(|literal| !tests.iter().any(|lines| lines.contains(&literal.line)));
+    found
 }
 
 /// The paths a token list names, use trees spread out: `std::{fs, io::Read}` gives `std::fs`
@@ -195,6 +218,20 @@ impl<'a> Lexer<'a> {
                 return Some(Token { line: self.line, text: self.take(length) });
             }
         }
+    }
+
+    /// Passes over a comment, a word or a character.
+    fn step(&mut self) {
+        let length = if self.rest.starts_with("//") {
+            self.rest.find('\n').unwrap_or(self.rest.len())
+        } else if self.rest.starts_with("/*") {
+            block_comment_length(self.rest)
+        } else {
+            let word = self.rest.find(|next| !is_word_character(next)).unwrap_or(self.rest.len());
+            let first = self.rest.chars().next().map_or(0, char::len_utf8);
+            word.max(first)
+        };
+        self.take(length);
     }
 
     fn take(&mut self, length: usize) -> &'a str {

@@ -136,7 +136,7 @@ impl WatchedModel {
         if let Ok(answer) = &answer {
             turn.take(shown(answer));
         }
-        self.watch.close(&mut asked, &turn, answer.as_ref().err()).await;
+        self.watch.close(&mut asked, &turn, answer.as_ref().err());
         answer
     }
 }
@@ -161,7 +161,7 @@ impl Model for WatchedModel {
         let inner = match self.watch.open(&mut asked, &cancel, send).await {
             Ok(inner) => inner,
             Err(error) => {
-                self.watch.close(&mut asked, &Turn::default(), Some(&error)).await;
+                self.watch.close(&mut asked, &Turn::default(), Some(&error));
                 return Err(error);
             }
         };
@@ -234,11 +234,11 @@ impl Watched {
                 Some((Ok(chunk), Some(self)))
             }
             Some(Err(error)) => {
-                self.watch.close(&mut self.asked, &self.turn, Some(&error)).await;
+                self.watch.close(&mut self.asked, &self.turn, Some(&error));
                 Some((Err(error), None))
             }
             None => {
-                self.watch.close(&mut self.asked, &self.turn, None).await;
+                self.watch.close(&mut self.asked, &self.turn, None);
                 None
             }
         }

@@ -114,20 +114,20 @@ impl Chat {
             if !error.retryable {
                 // A request that was refused is no attempt at an answer.
                 if answer.turn.begun {
-                    self.measure_surrender(choice, error, attempt).await;
+                    self.measure_surrender(choice, error, attempt);
                 }
                 return answer;
             }
             let last = attempt >= self.retries.attempts;
             let delay = self.retries.base * 2_u32.saturating_pow(attempt - 1);
             if last {
-                self.measure_surrender(choice, error, attempt).await;
+                self.measure_surrender(choice, error, attempt);
             } else {
-                self.measure_retry(choice, error, attempt, delay).await;
+                self.measure_retry(choice, error, attempt, delay);
             }
             if last {
                 if let ModelErrorKind::Unusable(reason) = error.kind {
-                    self.measure_invalid(choice, &request, reason).await;
+                    self.measure_invalid(choice, &request, reason);
                 }
                 return answer;
             }
@@ -167,7 +167,7 @@ impl Chat {
             Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), guarded, cancel).await,
             Err(error) => Err(error),
         };
-        self.watch.close(&mut asked, &turn, drained.as_ref().err()).await;
+        self.watch.close(&mut asked, &turn, drained.as_ref().err());
         match drained {
             Ok(Some(interference)) => self.interfered(&choice.name, turn, interference).await,
             drained => {
@@ -239,20 +239,14 @@ impl Chat {
         Ok(None)
     }
 
-    async fn measure_invalid(&self, choice: &Choice, request: &Request, reason: InvalidStream) {
+    fn measure_invalid(&self, choice: &Choice, request: &Request, reason: InvalidStream) {
         let model = choice.name.clone();
         let measure = Measurement::InvalidStream { model, role: request.role, reason };
-        self.emitter.measure(measure).await;
+        self.emitter.measure(&measure);
     }
 
     /// Tells that an answer is asked for again: one that cannot be used, or one that broke off.
-    async fn measure_retry(
-        &self,
-        choice: &Choice,
-        error: &ModelError,
-        attempt: u32,
-        delay: Duration,
-    ) {
+    fn measure_retry(&self, choice: &Choice, error: &ModelError, attempt: u32, delay: Duration) {
         let measurement = if matches!(error.kind, ModelErrorKind::Unusable(_)) {
             Measurement::ContentRetry(failed_attempt(choice, error, attempt, Some(delay)))
         } else {
@@ -264,13 +258,13 @@ impl Chat {
                 delay,
             }
         };
-        self.emitter.measure(measurement).await;
+        self.emitter.measure(&measurement);
     }
 
     /// Tells that no further answer is asked for.
-    async fn measure_surrender(&self, choice: &Choice, error: &ModelError, attempt: u32) {
+    fn measure_surrender(&self, choice: &Choice, error: &ModelError, attempt: u32) {
         let measure = failed_attempt(choice, error, attempt, None);
-        self.emitter.measure(Measurement::ContentRetryFailure(measure)).await;
+        self.emitter.measure(&Measurement::ContentRetryFailure(measure));
     }
 }
 

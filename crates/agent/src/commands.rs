@@ -1,87 +1,102 @@
-//! The list of slash commands.
+//! Runs of slash commands.
 
 use std::sync::Arc;
 
-use pollux_protocol::Command;
+use pollux_protocol::{
+    CancellationToken, Command, CommandContext, CommandError, CommandOutcome, Event, Measurement,
+    Op, OpSender, Operator, PromptId, PromptOutcome, SessionView,
+};
+use tokio::sync::mpsc;
 
-/// Slash commands by name. Whoever owns a subject adds its commands.
-#[derive(Clone, Default)]
-pub struct Commands(Vec<Arc<dyn Command>>);
+use crate::emitter::Emitter;
 
-impl Commands {
-    /// These commands.
-    pub fn new(commands: Vec<Arc<dyn Command>>) -> Self {
-        Self(commands)
+/// A command that is about to run. What it does and prints belongs to its id.
+pub(crate) struct CommandRun {
+    /// `None` for a name that is no command.
+    pub(crate) command: Option<Arc<dyn Command>>,
+    /// Name as it was typed.
+    pub(crate) name: String,
+    pub(crate) id: PromptId,
+    pub(crate) arguments: String,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) ops: OpSender,
+    pub(crate) operator: Arc<dyn Operator>,
+    pub(crate) session: SessionView,
+    /// Emitter of the session.
+    pub(crate) emitter: Emitter,
+}
+
+impl CommandRun {
+    /// Runs the command to its end and reports that. Returns the operation that goes on with the work.
+    pub(crate) async fn run(self) -> Option<Op> {
+        let emitter = self.emitter.for_prompt(&self.id);
+        let (cancel, ops) = (self.cancel.clone(), Arc::clone(&self.ops));
+        let end = if let Some(command) = self.command.clone() {
+            let end = cancel.run_until_cancelled(self.drive(command.as_ref(), &emitter)).await;
+            measure(&emitter, command.name(), matches!(end, Some(Ok(_))));
+            end
+        } else {
+            let message = format!("Unknown command: /{}. Type /help for a list.", self.name);
+            Some(Err(CommandError(message)))
+        };
+        let (outcome, ended) = match end {
+            Some(Ok(Some(op))) if op.id().is_some() => {
+                emitter.emit(Event::CommandEnded(CommandOutcome::Continues)).await;
+                return Some(op);
+            }
+            Some(Ok(Some(op))) => {
+                ops(op);
+                (CommandOutcome::Done, PromptOutcome::Done)
+            }
+            Some(Ok(None)) => (CommandOutcome::Done, PromptOutcome::Done),
+            Some(Err(error)) => (CommandOutcome::Failed(error.to_string()), PromptOutcome::Done),
+            None => (CommandOutcome::Done, PromptOutcome::Cancelled),
+        };
+        emitter.emit(Event::CommandEnded(outcome)).await;
+        emitter.emit(Event::PromptEnded(ended)).await;
+        None
     }
 
-    /// All commands in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Command>> {
-        self.0.iter()
-    }
-
-    /// The command of this exact name or alias; names win over aliases.
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Command>> {
-        let named = self.0.iter().find(|command| command.name() == name);
-        named.or_else(|| self.0.iter().find(|command| command.aliases().contains(&name)))
-    }
-
-    /// The command that a line such as `/memory show all` calls, and the rest of the line: the longest
-    /// run of leading words that names a command. None when the line calls nothing.
-    pub fn find<'line>(&self, line: &'line str) -> Option<(&Arc<dyn Command>, &'line str)> {
-        let line = line.strip_prefix('/')?;
-        let mut ends: Vec<usize> =
-            line.match_indices(char::is_whitespace).map(|(index, _)| index).collect();
-        ends.push(line.len());
-        ends.into_iter().rev().filter(|end| *end <= LONGEST_NAME).find_map(|end| {
-            let (words, rest) = line.split_at(end);
-            let name = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.get(&name).map(|command| (command, rest.trim()))
-        })
+    /// Runs the command and sends its output as it comes.
+    async fn drive(
+        self,
+        command: &dyn Command,
+        emitter: &Emitter,
+    ) -> Result<Option<Op>, CommandError> {
+        let (lines, mut output) = mpsc::unbounded_channel();
+        let context = CommandContext {
+            id: self.id,
+            arguments: self.arguments,
+            cancel: self.cancel,
+            ops: self.ops,
+            operator: self.operator,
+            // The receiver lives as long as the command.
+            output: Arc::new(move |text| drop(lines.send(text))),
+            session: self.session,
+        };
+        let running = command.run(context);
+        tokio::pin!(running);
+        let end = loop {
+            tokio::select! {
+                biased;
+                Some(text) = output.recv() => emitter.emit(Event::CommandOutput(text)).await,
+                end = &mut running => break end,
+            }
+        };
+        while let Ok(text) = output.try_recv() {
+            emitter.emit(Event::CommandOutput(text)).await;
+        }
+        end
     }
 }
 
-/// Bytes at the start of a line in which a command's name is looked for.
-const LONGEST_NAME: usize = 200;
-
-#[cfg(test)]
-mod tests {
-    use async_trait::async_trait;
-    use pollux_protocol::{CommandEffect, CommandError};
-
-    use super::*;
-
-    struct Named(&'static str, &'static [&'static str]);
-
-    #[async_trait]
-    impl Command for Named {
-        fn name(&self) -> &str {
-            self.0
-        }
-        fn aliases(&self) -> &[&str] {
-            self.1
-        }
-        fn description(&self) -> &'static str {
-            ""
-        }
-        async fn run(&self, _arguments: &str) -> Result<CommandEffect, CommandError> {
-            Ok(CommandEffect::Done)
-        }
-    }
-
-    #[test]
-    fn the_longest_name_wins_and_names_beat_aliases() {
-        let commands = Commands::new(vec![
-            Arc::new(Named("memory", &["m"])),
-            Arc::new(Named("memory show", &[])),
-            Arc::new(Named("m", &[])),
-        ]);
-        let found =
-            |line| commands.find(line).map(|(command, rest)| (command.name().to_owned(), rest));
-        assert_eq!(found("/memory show all"), Some(("memory show".into(), "all")));
-        assert_eq!(found("/memory  edit x"), Some(("memory".into(), "edit x")));
-        assert_eq!(found("/m"), Some(("m".into(), "")));
-        assert_eq!(found("/nosuch x"), None);
-        assert_eq!(found("memory"), None);
-        assert_eq!(found("/"), None);
-    }
+/// Measures a command by its own name, whatever alias it was called by. A name that is no command is
+/// not measured: it may be text of a prompt.
+fn measure(emitter: &Emitter, name: &str, success: bool) {
+    let (command, subcommand) = match name.split_once(' ') {
+        Some((command, rest)) => (command, Some(rest.to_owned())),
+        None => (name, None),
+    };
+    let command = command.to_owned();
+    emitter.measure(&Measurement::SlashCommand { command, subcommand, success });
 }

@@ -2,14 +2,14 @@
 //! write in place of the rest, what is kept word for word, and what is done where no model can help.
 //!
 //! A snapshot is a `<state_snapshot>` that a model wrote, with what no model is trusted to remember behind it: what was
-//! done ([`Deeds`]), what is to be done ([`Todos`]), what the user has said ([`Said`]) and the plan that they approved. All
+//! done ([`ActionLedger`]), what is to be done ([`Todos`]), what the user has said ([`Said`]) and the plan that they approved. All
 //! of it is read back out of an earlier snapshot, so that it outlasts any number of compressions.
 
 mod budget;
 mod chunks;
 mod cut;
-mod deeds;
 mod files;
+mod ledger;
 mod local;
 mod said;
 mod snapshot;
@@ -21,9 +21,9 @@ mod todos;
 
 pub use budget::{RESPONSE_TOKENS, over_budget};
 pub(crate) use cut::Cut;
-pub use deeds::Deeds;
 pub use files::FileState;
 pub(crate) use files::states_of;
+pub use ledger::{ActionLedger, ActionSource};
 pub(crate) use local::{Truncation, drop_oldest, truncate};
 pub use said::Said;
 pub use snapshot::{Kept, SECTIONS, Snapshot};

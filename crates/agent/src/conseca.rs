@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pollux_policy::Finding;
+use pollux_policy::{Finding, Ruling};
 use pollux_protocol::{
     CancellationToken, ConsecaPolicyMeasure, ConsecaVerdictMeasure, Content, Declaration, Entry,
     Event, JsonRequest, Measurement, ModelRole, Part, Request, Severity, SideModels,
@@ -88,7 +88,7 @@ impl Conseca {
             rationale: judged.reason,
             error: error.clone(),
         };
-        self.emitter.measure(Measurement::ConsecaVerdict(Box::new(measure))).await;
+        self.emitter.measure(&Measurement::ConsecaVerdict(Box::new(measure)));
         if let Some(error) = error {
             self.warn(&error).await;
         }
@@ -116,7 +116,7 @@ impl Conseca {
             policy: policy.as_ref().map_or_else(|_| "{}".to_owned(), ToString::to_string),
             error: policy.as_ref().err().cloned(),
         };
-        self.emitter.measure(Measurement::ConsecaPolicy(Box::new(measure))).await;
+        self.emitter.measure(&Measurement::ConsecaPolicy(Box::new(measure)));
         let policy = policy?;
         *known = Some(Known { prompt: inquiry.prompt.to_owned(), policy: policy.clone() });
         Ok(policy)
@@ -197,16 +197,25 @@ fn read_verdict(answer: &Value) -> Result<Judged, String> {
         "" => "It does not keep to the policy for this prompt.".to_owned(),
         words => words.to_owned(),
     };
-    let (finding, verdict) = match answer.get("decision").and_then(Value::as_str) {
-        Some("allow") => (Finding::ALLOW, "allow"),
-        Some("ask_user") => (Finding::Ask(words), "ask_user"),
-        Some("deny") => (Finding::Deny(words), "deny"),
-        _ => return Err("The answer holds no decision that is known.".to_owned()),
+    let decision = answer.get("decision").and_then(Value::as_str);
+    let Some(ruling) = decision.and_then(Ruling::of_word) else {
+        return Err("The answer holds no decision that is known.".to_owned());
     };
-    Ok(Judged { finding, verdict, reason })
+    let finding = match ruling {
+        Ruling::Allow => Finding::ALLOW,
+        Ruling::AskUser => Finding::Ask(words),
+        Ruling::Deny => Finding::Deny(words),
+    };
+    Ok(Judged { finding, verdict: ruling.as_str(), reason })
+}
+
+/// Words of a ruling that a model may answer with.
+fn ruling_words() -> [&'static str; 3] {
+    [Ruling::Allow, Ruling::AskUser, Ruling::Deny].map(Ruling::as_str)
 }
 
 fn policy_schema() -> Value {
+    let words = ruling_words();
     json!({
         "type": "object",
         "properties": {
@@ -216,7 +225,7 @@ fn policy_schema() -> Value {
                     "type": "object",
                     "properties": {
                         "tool_name": { "type": "string" },
-                        "permissions": { "type": "string", "enum": ["allow", "ask_user", "deny"] },
+                        "permissions": { "type": "string", "enum": words },
                         "constraints": { "type": "string" },
                         "rationale": { "type": "string" }
                     },
@@ -229,11 +238,12 @@ fn policy_schema() -> Value {
 }
 
 fn verdict_schema() -> Value {
+    let words = ruling_words();
     json!({
         "type": "object",
         "properties": {
             "reason": { "type": "string" },
-            "decision": { "type": "string", "enum": ["allow", "ask_user", "deny"] }
+            "decision": { "type": "string", "enum": words }
         },
         "required": ["reason", "decision"]
     })

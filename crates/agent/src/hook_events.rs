@@ -41,7 +41,7 @@ impl HookEvents {
         }
         let fired = self.hooks.fire(payload, cancel).await;
         for run in &fired.runs {
-            self.emitter.measure(Measurement::HookCall(run.measure())).await;
+            self.emitter.measure(&Measurement::HookCall(run.measure()));
             if let Some(message) = run.system_message() {
                 let (hook, message) = (run.hook.clone(), message.to_owned());
                 self.emitter.emit(Event::HookSaid { event, hook, message }).await;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pollux_fs::WriteOptions;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Choice, Declaration, FinishedCall, History, ModelError, ModelErrorKind, estimate,
+    ApprovalMode, Choice, Declaration, History, ModelError, ModelErrorKind, estimate,
 };
 
 use crate::prompt::{PromptInputs, Situation, system_prompt};
-use crate::standing::{PLAN_TOOL, Standing, clean, plan_of};
+use crate::standing::{Standing, clean, plan_name};
 use crate::toolset::Toolset;
 
 /// The instruction as it was last made. It is made anew when mode, model or tools change, and with a new prompt when the topic
@@ -26,8 +26,7 @@ pub(crate) struct Instruction {
 }
 
 struct Made {
-    /// Of the toolset.
-    version: u64,
+    toolset: Arc<Toolset>,
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
@@ -40,8 +39,8 @@ struct Made {
 impl Instruction {
     /// The instruction of a conversation that goes on: its topic is the last one that the model named, its plan the
     /// last one that was approved.
-    pub(crate) fn of(history: &History) -> Self {
-        let Standing { topic, plan, .. } = Standing::of(history);
+    pub(crate) fn of(history: &History, toolset: &Toolset) -> Self {
+        let Standing { topic, plan, .. } = Standing::of(history, toolset);
         Self { topic, plan, ..Self::default() }
     }
 
@@ -57,12 +56,9 @@ impl Instruction {
         self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)))
     }
 
-    /// The user has approved the plan that this call put before them: it is what is worked on from now on.
-    pub(crate) fn approve_plan(&mut self, calls: &[Arc<FinishedCall>]) {
-        let mut approved =
-            calls.iter().filter(|finished| finished.error.is_none()).map(|finished| &finished.call);
-        let call = approved.find(|call| call.name == PLAN_TOOL);
-        self.plan = call.and_then(|call| plan_of(&call.args)).or(self.plan.take());
+    /// The user has approved the plan in this file: it is worked on from now on.
+    pub(crate) fn approve_plan(&mut self, plan: &str) {
+        self.plan = plan_name(plan).or(self.plan.take());
     }
 
     /// The work is about this from now on: the next prompt is told so. A title without words changes nothing.
@@ -80,7 +76,7 @@ impl Instruction {
         &mut self,
         inputs: &PromptInputs,
         memory: &Arc<str>,
-        toolset: &Toolset,
+        toolset: &Arc<Toolset>,
         policy: &Policy,
         mode: ApprovalMode,
         choice: &Choice,
@@ -88,7 +84,7 @@ impl Instruction {
         if let Some(made) = &self.made
             && made.mode == mode
             && made.model == choice.name
-            && made.version == toolset.version()
+            && Arc::ptr_eq(&made.toolset, toolset)
             && Arc::ptr_eq(&made.memory, memory)
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
@@ -108,9 +104,9 @@ impl Instruction {
         let system: Arc<str> = system_prompt(inputs, situation).text().into();
         self.is_new = true;
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
-        let (version, topic) = (toolset.version(), self.topic.clone());
+        let (toolset, topic) = (Arc::clone(toolset), self.topic.clone());
         self.made =
-            Some(Made { version, mode, model, topic, memory: Arc::clone(memory), system, tools });
+            Some(Made { toolset, mode, model, topic, memory: Arc::clone(memory), system, tools });
         again
     }
 

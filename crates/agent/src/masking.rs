@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pollux_protocol::{
-    DISCOVERED_CONTEXT, FunctionResponse, History, Measurement, Part, Role, estimate,
+    DISCOVERED_CONTEXT, FunctionResponse, History, Measurement, Part, Role, Shortening, estimate,
 };
 use serde_json::{Value, json};
 
-/// Results of these are never masked: they say how to go on.
-const EXEMPT: [&str; 4] = ["activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"];
+use crate::toolset::Toolset;
+
 /// Stands around what is left of a result.
 const OPENING: &str = "<tool_output_masked>";
 const CLOSING: &str = "</tool_output_masked>";
@@ -76,9 +76,14 @@ impl Masking {
     }
 
     /// Masks what is old enough. A result whose file cannot be written stays as it is.
-    pub(crate) async fn apply(&mut self, history: &mut History) -> Option<Measurement> {
-        let boundary = self.boundary(history)?;
-        let plan = plan(history, self.settled_before(history), boundary, &self.options.directory);
+    pub(crate) async fn apply(
+        &mut self,
+        history: &mut History,
+        toolset: &Toolset,
+    ) -> Option<Measurement> {
+        let boundary = self.boundary(history, toolset)?;
+        let (start, folder) = (self.settled_before(history), &self.options.directory);
+        let plan = plan(history, toolset, start, boundary, folder);
         let saved = tokio::task::spawn_blocking(move || {
             let keep = |mask: &Mask| save(&mask.file, &mask.whole).is_ok();
             let masks = plan.masks.into_iter().filter(keep).collect();
@@ -109,14 +114,14 @@ impl Masking {
     }
 
     /// Where masking begins: what is before this part of this entry, and it itself, is old. None while it is too little.
-    fn boundary(&mut self, history: &History) -> Option<(usize, usize)> {
+    fn boundary(&mut self, history: &History, toolset: &Toolset) -> Option<(usize, usize)> {
         let entries = history.entries();
         let end = entries.len().saturating_sub(usize::from(self.options.protect_latest));
         let start = self.settled_before(history).min(end);
         let (mut passed, mut prunable, mut boundary) = (0.0, 0.0, None);
         for (index, entry) in entries[..end].iter().enumerate().skip(start).rev() {
             let count = || {
-                let parts = maskable(entry.content());
+                let parts = maskable(entry.content(), toolset);
                 parts.map(|(_, part, _)| estimate::part(part)).sum()
             };
             let tokens = *self.tokens.entry(entry.serial()).or_insert_with(count);
@@ -126,7 +131,7 @@ impl Masking {
                 passed += tokens;
             } else {
                 for (place, part, _) in
-                    maskable(entry.content()).collect::<Vec<_>>().into_iter().rev()
+                    maskable(entry.content(), toolset).collect::<Vec<_>>().into_iter().rev()
                 {
                     let tokens = estimate::part(part);
                     passed += tokens;
@@ -144,15 +149,21 @@ impl Masking {
 }
 
 /// The responses of a content that may be masked, each with its place.
-fn maskable(
-    content: &pollux_protocol::Content,
-) -> impl Iterator<Item = (usize, &Part, &FunctionResponse)> {
+fn maskable<'a>(
+    content: &'a pollux_protocol::Content,
+    toolset: &Toolset,
+) -> impl Iterator<Item = (usize, &'a Part, &'a FunctionResponse)> {
     let parts = content.parts.iter().enumerate().filter(|_| content.role == Role::User);
     parts.filter_map(|(place, part)| {
         let response = part.as_response()?;
-        let exempt = EXEMPT.contains(&response.name.as_str()) || is_masked(&response.response);
-        (!exempt).then_some((place, part, response))
+        shortening(response, toolset).map(|_| (place, part, response))
     })
+}
+
+/// How a result may be shortened; `None` for one that stays, or is short already.
+fn shortening(response: &FunctionResponse, toolset: &Toolset) -> Option<Shortening> {
+    let shortening = toolset.facts(&response.name).shortening;
+    (shortening != Shortening::Never && !is_masked(&response.response)).then_some(shortening)
 }
 
 fn is_masked(response: &Value) -> bool {
@@ -161,14 +172,20 @@ fn is_masked(response: &Value) -> bool {
 }
 
 /// What becomes of everything up to the boundary. What would not become smaller is left out.
-fn plan(history: &History, start: usize, boundary: (usize, usize), directory: &Path) -> Plan {
+fn plan(
+    history: &History,
+    toolset: &Toolset,
+    start: usize,
+    boundary: (usize, usize),
+    directory: &Path,
+) -> Plan {
     let mut plan = Plan::default();
     for (index, entry) in history.entries()[..=boundary.0].iter().enumerate().skip(start).rev() {
-        let parts = maskable(entry.content());
+        let parts = maskable(entry.content(), toolset);
         for (place, part, response) in parts.filter(|(place, ..)| (index, *place) <= boundary) {
             let before = estimate::part(part);
             plan.prunable += before;
-            let mask = mask(response, directory);
+            let Some(mask) = short(response, toolset, directory) else { continue };
             let mut masked = part.clone();
             if let pollux_protocol::Body::Response(response) = &mut masked.body {
                 response.response = mask.1.clone();
@@ -194,19 +211,23 @@ fn plan(history: &History, start: usize, boundary: (usize, usize), directory: &P
 /// The same for one result, whatever its age. None for one that is never masked, or is already.
 pub(crate) fn short(
     response: &FunctionResponse,
+    toolset: &Toolset,
     directory: &Path,
 ) -> Option<(PathBuf, Value, String)> {
-    let is_exempt = EXEMPT.contains(&response.name.as_str()) || is_masked(&response.response);
-    (!is_exempt).then(|| mask(response, directory))
+    shortening(response, toolset).map(|shortening| mask(response, shortening, directory))
 }
 
 /// The file of a result, what stands in its place, and what goes into the file.
-fn mask(response: &FunctionResponse, directory: &Path) -> (PathBuf, Value, String) {
+fn mask(
+    response: &FunctionResponse,
+    shortening: Shortening,
+    directory: &Path,
+) -> (PathBuf, Value, String) {
     let whole = whole(&response.response);
     let file = directory.join(file_name(response, &whole));
     let output = response.response.get("output").and_then(Value::as_str);
-    let preview = match (response.name.as_str(), output) {
-        ("run_shell_command", Some(output)) => command_preview(output),
+    let preview = match (shortening, output) {
+        (Shortening::CommandOutput, Some(output)) => command_preview(output),
         _ => preview(&whole),
     };
     let shown = format!(

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, PromptFamily};
 
+mod built_in;
 mod section;
 mod template;
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub enum Sandbox {
 /// A subagent on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// What `invoke_agent` knows it by.
+    /// Name that it is invoked by.
     pub name: String,
     /// When to use it.
     pub description: String,
@@ -39,7 +40,7 @@ pub struct Subagent {
 /// A skill on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    /// What `activate_skill` knows it by.
+    /// Name that it is activated by.
     pub name: String,
     /// When to use it.
     pub description: String,
@@ -85,8 +86,8 @@ pub struct PromptInputs {
 pub struct Situation<'a> {
     /// The approval mode.
     pub mode: ApprovalMode,
-    /// The model's prompt family: `modern` or `legacy`.
-    pub family: &'a str,
+    /// The model's prompt family.
+    pub family: PromptFamily,
     /// The names of the tools on offer.
     pub tools: &'a [&'a str],
     /// The plan that the user has approved.
@@ -117,7 +118,6 @@ impl SystemPrompt {
 /// Puts the system instruction together.
 pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemPrompt {
     let Situation { mode, tools, topic, memory, .. } = situation;
-    let offers = |tool: &str| tools.contains(&tool);
     let facts = facts(inputs, situation);
     let own = inputs.custom.as_ref().map(|words| {
         let blocks = [("SubAgents", subagents(inputs)), ("AgentSkills", skills(inputs))];
@@ -125,7 +125,6 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
     });
     let built_in = own.is_none();
     let plan = mode == ApprovalMode::Plan;
-    let tracked = offers(TRACKER);
     let autonomous = inputs.interactive && mode == ApprovalMode::Yolo;
     let texts: [(Section, bool, &str); 13] = [
         (Section::Preamble, true, include_str!("../prompts/preamble.md")),
@@ -135,7 +134,7 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
         (Section::HookContext, true, include_str!("../prompts/hooks.md")),
         (Section::PlanningWorkflow, plan, include_str!("../prompts/planning.md")),
         (Section::PrimaryWorkflows, !plan, include_str!("../prompts/workflow.md")),
-        (Section::TaskTracker, tracked, include_str!("../prompts/tracker.md")),
+        (Section::TaskTracker, facts.holds("tracker"), include_str!("../prompts/tracker.md")),
         (Section::OperationalGuidelines, true, include_str!("../prompts/operations.md")),
         (Section::InteractiveYoloMode, autonomous, include_str!("../prompts/autonomous.md")),
         (Section::Sandbox, true, include_str!("../prompts/sandbox.md")),
@@ -148,7 +147,8 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
         .filter(|(section, holds, _)| *holds && wanted(*section))
         .map(|(section, _, text)| (*section, render(text, &facts)));
     // Who has switched topics off since it was named is not to be told of one.
-    let topic = topic.filter(|_| offers(TOPICS)).map(|topic| format!("[Active Topic: {topic}]"));
+    let topic =
+        topic.filter(|_| facts.holds("topics")).map(|topic| format!("[Active Topic: {topic}]"));
     let sections = own
         .map(|words| (Section::Custom, words))
         .into_iter()
@@ -160,40 +160,30 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
     SystemPrompt(sections.collect())
 }
 
-/// The tools that stand for a subject.
-const TRACKER: &str = "tracker_create_task";
-const TOPICS: &str = "update_topic";
-
 /// What the texts ask for by name.
 fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     let Situation { mode, family, tools, approved_plan, .. } = situation;
-    let any = |names: &[&str]| names.iter().any(|name| tools.contains(name));
-    let subagents_offered = any(&["invoke_agent"]) && !inputs.subagents.is_empty();
-    let is_investigator = |agent: &Subagent| agent.name == "codebase_investigator";
+    let mut flags: Vec<(&str, bool)> = built_in::conditions(tools).collect();
+    let offers = |condition| flags.contains(&(condition, true));
+    let subagents_offered = offers("agents") && !inputs.subagents.is_empty();
+    let skills_offered = offers("skill_tool") && !inputs.skills.is_empty();
+    let is_investigator = |agent: &Subagent| agent.name == built_in::INVESTIGATOR;
+    flags.extend([
+        ("interactive", inputs.interactive),
+        ("modern", family == PromptFamily::Modern),
+        ("plan", mode == ApprovalMode::Plan),
+        ("approved_plan", approved_plan.is_some()),
+        ("subagents", subagents_offered),
+        ("investigator", subagents_offered && inputs.subagents.iter().any(is_investigator)),
+        ("skills", skills_offered),
+        ("offered", !tools.is_empty()),
+        ("brief_output", inputs.brief_output),
+        ("seatbelt", inputs.sandbox == Sandbox::Seatbelt),
+        ("container", inputs.sandbox == Sandbox::Container),
+    ]);
     let path = |path: &Path| path.display().to_string();
     Facts {
-        flags: vec![
-            ("interactive", inputs.interactive),
-            ("modern", family == "modern"),
-            ("plan", mode == ApprovalMode::Plan),
-            ("approved_plan", approved_plan.is_some()),
-            ("subagents", subagents_offered),
-            ("investigator", subagents_offered && inputs.subagents.iter().any(is_investigator)),
-            ("skills", any(&["activate_skill"]) && !inputs.skills.is_empty()),
-            ("topics", any(&[TOPICS])),
-            ("todos", any(&["write_todos"])),
-            ("tracker", any(&[TRACKER])),
-            ("ask", any(&["ask_user"])),
-            ("enter_plan", any(&["enter_plan_mode"])),
-            ("exit_plan", any(&["exit_plan_mode"])),
-            ("offered", !tools.is_empty()),
-            ("find", any(&["grep_search", "glob"])),
-            ("write", any(&["write_file", "replace"])),
-            ("shell", any(&["run_shell_command"])),
-            ("brief_output", inputs.brief_output),
-            ("seatbelt", inputs.sandbox == Sandbox::Seatbelt),
-            ("container", inputs.sandbox == Sandbox::Container),
-        ],
+        flags,
         values: vec![
             ("mode", mode_name(mode).to_owned()),
             ("plans_directory", path(&inputs.plans_directory)),

@@ -6,7 +6,9 @@
 //! with exactly one response.
 
 mod approval;
+mod checkpoint;
 mod checks;
+mod choices;
 mod grants;
 mod group;
 mod hooked;
@@ -19,19 +21,21 @@ use std::time::Duration;
 
 use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
 use pollux_protocol::{
-    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits, Operator,
-    PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Checkpoints, Decision,
+    Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits,
+    Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
 use crate::budget::Budget;
 use crate::conseca::Conseca;
 use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
+use crate::mode::SessionMode;
 use crate::response;
 use crate::toolset::Toolset;
 
 pub use approval::{denied, nobody_to_ask};
+pub use choices::ApprovalChoices;
 pub(crate) use grants::Grants;
 use hooked::Hooked;
 pub(crate) use inputs::CallInputs;
@@ -56,6 +60,10 @@ pub struct Batch {
     pub after_plan: ApprovalMode,
     /// The person refused a call; those that waited behind it were not run.
     pub refused: bool,
+    /// Work was done, or tried: a call that only announces what follows is none.
+    has_worked: bool,
+    /// Effects that calls declared when they began to run.
+    pub(crate) started: Vec<(CallId, Effects)>,
     /// The limit for which some were not run.
     pub exceeded: Option<Exceeded>,
 }
@@ -90,15 +98,9 @@ impl Batch {
     /// The work ends here: the person ended it, or refused everything that could be refused. Where something
     /// was done, the model is told of it.
     pub fn ends_the_work(&self) -> bool {
-        let was_refused = |finished: &Arc<FinishedCall>| {
-            finished.status == CallStatus::Cancelled || finished.call.name == UPDATE_TOPIC
-        };
-        self.cancelled || (self.refused && self.finished.iter().all(was_refused))
+        self.cancelled || (self.refused && !self.has_worked)
     }
 }
-
-/// Says what follows, and is never asked about.
-const UPDATE_TOPIC: &str = "update_topic";
 
 /// Runs calls. Borrowed from a session for one batch.
 pub struct Scheduler<'a> {
@@ -117,9 +119,12 @@ pub struct Scheduler<'a> {
     /// The conversation so far.
     pub(crate) history: &'a History,
     pub(crate) hooks: &'a HookEvents,
+    pub(crate) checkpoints: &'a dyn Checkpoints,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) budget: &'a Budget,
-    pub(crate) mode: ApprovalMode,
+    pub(crate) modes: &'a SessionMode,
+    /// Choices beyond yes and no that the person has.
+    pub(crate) choices: ApprovalChoices,
     /// The model's name.
     pub(crate) model: &'a str,
     /// What the model can take.
@@ -141,6 +146,8 @@ struct Ready {
     invocation: Box<dyn Invocation>,
     effects: Effects,
     decision: Option<Decision>,
+    /// Mode in which policy let it run; `None` where a person did.
+    allowed_in: Option<ApprovalMode>,
     /// What the user's programs said about it.
     hooked: Hooked,
 }
@@ -168,8 +175,9 @@ impl Scheduler<'_> {
             calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         let mut queue: VecDeque<Queued> =
             calls.into_iter().map(|call| Queued { answers_as: call.name.clone(), call }).collect();
-        // A topic names what follows: it comes first.
-        queue.make_contiguous().sort_by_key(|queued| queued.call.name != UPDATE_TOPIC);
+        queue
+            .make_contiguous()
+            .sort_by_key(|queued| !self.toolset.facts(&queued.call.name).announces);
         let over_budget = queue.split_off(self.budget.take_calls(queue.len()).await);
         while !queue.is_empty() {
             batch.cancelled |= self.cancel.is_cancelled();
@@ -193,6 +201,22 @@ impl Scheduler<'_> {
             self.finish_cancelled(&mut batch, queued, None, OVER_BUDGET).await?;
         }
         Ok(batch)
+    }
+
+    /// Describes a call whose arguments are known or have changed.
+    async fn describe(&self, ready: &Ready) {
+        let Ready { queued, tool, invocation, effects, .. } = ready;
+        let prepared = PreparedCall {
+            call_id: queued.call.id.clone(),
+            name: queued.call.name.clone(),
+            display_name: tool.display_name().to_owned(),
+            description: invocation.describe(),
+            kind: tool.kind(),
+            locations: effects.locations(),
+            effects: effects.clone(),
+            is_markdown: tool.renders_markdown(),
+        };
+        self.emitter.emit(Event::CallPrepared(Arc::new(prepared))).await;
     }
 
     async fn moved(&self, call_id: &CallId, status: CallStatus) {
@@ -255,8 +279,10 @@ impl Scheduler<'_> {
         }
         self.emitter.record_all(records).await?;
         for finished in finished {
-            self.emitter.measure(run::measure(&finished)).await;
+            self.emitter.measure(&run::measure(&finished));
             self.moved(&finished.call.id, finished.status).await;
+            let announces = self.toolset.facts(&finished.call.name).announces;
+            batch.has_worked |= finished.status != CallStatus::Cancelled && !announces;
             batch.finished.push(Arc::new(finished));
         }
         Ok(())

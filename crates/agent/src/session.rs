@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_hooks::Hooks;
 use pollux_policy::{CheckerPrograms, Policy};
 use pollux_protocol::{
-    Adjustments, Call, CallId, CancellationToken, Choice, Directive, Event, FinishReason,
-    FinishedCall, History, JournalError, Measurement, ModelError, ModelErrorKind, ModelRole,
-    Models, Operator, Part, PromptOutcome, Record, Request, Severity, SharedMode, TurnLimit,
+    Adjustments, ApprovalMode, Call, CallId, CancellationToken, Checkpoints, Choice, Directive,
+    Event, FinishReason, FinishedCall, History, JournalError, Live, Measurement, ModelError,
+    ModelErrorKind, ModelRole, Models, Operator, Part, PromptOutcome, Record, Request, Severity,
+    TurnLimit,
 };
 
 use crate::beside::{Conversation, WatchedModels};
@@ -25,20 +25,21 @@ use crate::hook_events::HookEvents;
 use crate::instruction::Instruction;
 use crate::loop_guard::{Finding, LoopGuard};
 use crate::masking::{Masking, MaskingOptions};
-use crate::memory::SharedMemory;
+use crate::memory::{SessionMemory, take_notice};
+use crate::mode::SessionMode;
 use crate::next_speaker::NextSpeakerOptions;
 use crate::prompt::PromptInputs;
-use crate::scheduler::{Batch, CallInputs, Grants, Scheduler};
+use crate::scheduler::{ApprovalChoices, Batch, CallInputs, Grants, Scheduler};
 use crate::steering::Steering;
-use crate::toolset::SharedToolset;
+use crate::toolset::Toolset;
 
 mod answers;
 mod bounded;
 mod choice;
 mod compressing;
+mod forgetting;
 mod guarded;
 mod hooked;
-mod mode;
 mod overflow;
 mod speaker;
 mod structured;
@@ -64,7 +65,7 @@ pub struct SessionParts {
     /// The model that was asked for: a name, an alias or `auto`.
     pub requested_model: String,
     /// All tools, before policy decides which of them are on offer. They may change while the session runs.
-    pub toolset: SharedToolset,
+    pub toolset: Live<Toolset>,
     /// Ends when the tools are complete that a session begins with; the first request waits for that.
     pub loading: Option<Loading>,
     /// What may run.
@@ -74,7 +75,9 @@ pub struct SessionParts {
     /// A model checks calls too.
     pub conseca: bool,
     /// The approval mode; the tools share it.
-    pub mode: SharedMode,
+    pub mode: Live<ApprovalMode>,
+    /// Choices beyond yes and no when a call needs approval.
+    pub choices: ApprovalChoices,
     /// Where events go.
     pub emitter: Emitter,
     /// Asks models.
@@ -86,7 +89,7 @@ pub struct SessionParts {
     /// What the system instruction depends on.
     pub prompt: PromptInputs,
     /// What it says of the user's own context files.
-    pub memory: SharedMemory,
+    pub memory: Live<SessionMemory>,
     /// Where the system instruction is written as often as it changes.
     pub prompt_copy: Option<PathBuf>,
     /// Requests that the session may send; none for no limit.
@@ -103,6 +106,8 @@ pub struct SessionParts {
     pub next_speaker: NextSpeakerOptions,
     /// The user's programs.
     pub hooks: Hooks,
+    /// Keeper of the state before calls change files.
+    pub checkpoints: Arc<dyn Checkpoints>,
     /// What answers must be like, where a program reads them.
     pub answer: Option<AnswerForm>,
     /// Makes ids for new entries.
@@ -113,8 +118,9 @@ pub struct SessionParts {
 pub struct Session {
     parts: SessionParts,
     turns: u64,
-    /// When the approval mode became what it is.
-    mode_since: Instant,
+    modes: Arc<SessionMode>,
+    /// Model that was asked for: a name, an alias or `auto`.
+    requested_model: Live<String>,
     instruction: Instruction,
     told_model: Option<String>,
     /// Tokens of the last request and its answer.
@@ -162,18 +168,20 @@ impl From<JournalError> for End {
 impl Session {
     /// A session that has done nothing yet.
     pub fn new(mut parts: SessionParts) -> Self {
-        let instruction = Instruction::of(&parts.history);
+        let instruction = Instruction::of(&parts.history, &parts.toolset.get());
         parts.history.put_away();
         let masking = Masking::new(parts.masking.clone());
         let hooks = HookEvents::new(parts.hooks.clone(), parts.emitter.clone());
         // Side calls before the first prompt follow the conversation, too.
         parts.beside.follow(Conversation {
             requested: parts.requested_model.clone(),
-            mode: parts.mode.get(),
+            mode: *parts.mode.get(),
             ..Conversation::default()
         });
         let conseca =
             parts.conseca.then(|| Conseca::new(parts.beside.clone(), parts.emitter.clone()));
+        let modes = Arc::new(SessionMode::new(parts.mode.clone(), parts.emitter.clone()));
+        let requested_model = Live::new(parts.requested_model.clone());
         Self {
             hooks,
             opening: None,
@@ -183,7 +191,8 @@ impl Session {
             form: Form::default(),
             parts,
             turns: 0,
-            mode_since: Instant::now(),
+            modes,
+            requested_model,
             instruction,
             told_model: None,
             last_tokens: 0,
@@ -198,13 +207,25 @@ impl Session {
         }
     }
 
-    /// Asks for another model from the next prompt on.
-    pub fn set_model(&mut self, requested: String) {
-        self.parts.requested_model = requested;
-    }
-
     pub(crate) fn emitter(&self) -> &Emitter {
         &self.parts.emitter
+    }
+
+    pub(crate) fn modes(&self) -> &Arc<SessionMode> {
+        &self.modes
+    }
+
+    pub(crate) fn requested_model(&self) -> &Live<String> {
+        &self.requested_model
+    }
+
+    pub(crate) fn toolset(&self) -> &Live<Toolset> {
+        &self.parts.toolset
+    }
+
+    /// The approval mode at this moment.
+    fn mode(&self) -> ApprovalMode {
+        self.modes.get()
     }
 
     /// Works on one prompt to its end, whatever that is. The end is told as [`Event::PromptEnded`].
@@ -217,7 +238,8 @@ impl Session {
         cancel: &CancellationToken,
     ) -> PromptOutcome {
         let emitter = self.parts.emitter.clone();
-        emitter.emit(Event::PromptStarted { prompt_id: prompt_id.to_owned() }).await;
+        emitter.set_prompt(Some(prompt_id));
+        emitter.emit(Event::PromptStarted).await;
         let outcome = match self.within_budget(prompt_id, parts, display, operator, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let closed = self.close(prompt_id, &outcome).await;
@@ -226,9 +248,8 @@ impl Session {
             }
             Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
         };
-        let ended =
-            Event::PromptEnded { prompt_id: prompt_id.to_owned(), outcome: outcome.clone() };
-        emitter.emit(ended).await;
+        emitter.emit(Event::PromptEnded(outcome.clone())).await;
+        emitter.set_prompt(None);
         self.parts.budget.end().await;
         outcome
     }
@@ -270,12 +291,15 @@ impl Session {
         self.guard = LoopGuard::new(prompt_id, &prompt);
         self.take_prompt(prompt_id, parts, display, cancel).await?;
         self.wait_for_tools(cancel).await;
-        let choice =
-            self.choose().await.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
+        let mut requested = self.requested_model.get();
+        let mut choice = self.choose().await?;
         let (mut turn, mut goes_on) = (0, false);
         loop {
             if cancel.is_cancelled() {
                 return Ok(PromptOutcome::Cancelled);
+            }
+            if self.asks_for_another(&mut requested) {
+                choice = self.choose().await?;
             }
             self.turns += 1;
             turn += 1;
@@ -320,6 +344,12 @@ impl Session {
         }
     }
 
+    /// True when the person has asked for another model since `requested`, which follows them.
+    fn asks_for_another(&self, requested: &mut Arc<String>) -> bool {
+        let before = std::mem::replace(requested, self.requested_model.get());
+        !Arc::ptr_eq(&before, requested)
+    }
+
     /// The first request has all tools.
     async fn wait_for_tools(&mut self, cancel: &CancellationToken) {
         if let Some(loading) = self.parts.loading.clone()
@@ -349,10 +379,10 @@ impl Session {
             display.clone().unwrap_or_else(|| parts.iter().filter_map(Part::as_text).collect());
         self.prompt.clone_from(&text);
         let measure = Measurement::UserPrompt { prompt_id: prompt_id.to_owned(), prompt: text };
-        self.parts.emitter.measure(measure).await;
+        self.parts.emitter.measure(&measure);
         self.open_context().await?;
         let parts = self.before_agent(parts, cancel).await?;
-        let news = self.parts.memory.take_news().map(Part::text);
+        let news = take_notice(&self.parts.memory).map(Part::text);
         let parts = news.into_iter().chain(self.steering.take()).chain(parts).collect();
         self.say(parts, display).await
     }
@@ -364,8 +394,9 @@ impl Session {
         choice: &Choice,
         cancel: &CancellationToken,
     ) -> Result<Answered, End> {
-        if let Some(masked) = self.masking.apply(&mut self.parts.history).await {
-            self.parts.emitter.measure(masked).await;
+        let toolset = self.parts.toolset.get();
+        if let Some(masked) = self.masking.apply(&mut self.parts.history, &toolset).await {
+            self.parts.emitter.measure(&masked);
         }
         self.check_room(choice, cancel).await?;
         let request = self.request(prompt_id, choice)?;
@@ -386,7 +417,10 @@ impl Session {
             Some(Interference::Blocked(_)) | None => {}
         }
         match answer.end {
-            Ok(()) => Ok(Answered::Calls(self.take_answer(id, answer).await?)),
+            Ok(()) => {
+                self.report_usage(&answer, choice).await;
+                Ok(Answered::Calls(self.take_answer(id, answer).await?))
+            }
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
@@ -405,11 +439,17 @@ impl Session {
             End::Outcome(PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message)))
         })?;
         let (mode, parts) = (self.mode(), &self.parts);
-        let (memory, toolset) = (parts.memory.system(), parts.toolset.now());
-        let (system, tools) =
-            self.instruction.make(&parts.prompt, &memory, &toolset, &parts.policy, mode, choice);
+        let (memory, toolset) = (parts.memory.get(), parts.toolset.get());
+        let (system, tools) = self.instruction.make(
+            &parts.prompt,
+            &memory.system,
+            &toolset,
+            &parts.policy,
+            mode,
+            choice,
+        );
         parts.beside.follow(Conversation {
-            requested: parts.requested_model.clone(),
+            requested: String::clone(&self.requested_model.get()),
             mode,
             prompt_id: prompt_id.to_owned(),
             instruction: Some(Arc::clone(&system)),
@@ -435,7 +475,7 @@ impl Session {
     ) -> Result<Batch, End> {
         let asked: HashMap<CallId, usize> =
             calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
-        let toolset = self.parts.toolset.now();
+        let toolset = self.parts.toolset.get();
         let scheduler = Scheduler {
             emitter: &self.parts.emitter,
             toolset: &toolset,
@@ -448,27 +488,34 @@ impl Session {
             prompt: &self.prompt,
             history: &self.parts.history,
             hooks: &self.hooks,
+            checkpoints: self.parts.checkpoints.as_ref(),
             cancel,
             budget: &self.parts.budget,
-            mode: self.mode(),
+            modes: &self.modes,
+            choices: self.parts.choices,
             model: &choice.name,
             limits: choice.limits,
             room: self.room(choice.limits),
         };
         let mut batch = scheduler.run(calls).await?;
+        for (call_id, effects) in std::mem::take(&mut batch.started) {
+            self.parts.history.note_effects(call_id.as_str(), effects);
+        }
         let mut in_order: Vec<Arc<FinishedCall>> = batch.finished.clone();
         in_order.sort_by_key(|finished| asked.get(&finished.call.id).copied());
         self.parts.emitter.emit(Event::CallsFinished(in_order)).await;
         for directive in std::mem::take(&mut batch.directives) {
             match directive {
-                Directive::SetMode(mode) => self.set_mode(mode).await,
+                Directive::SetMode(mode) => self.modes.set(mode).await,
                 Directive::SetTopic(title) => self.instruction.set_topic(&title),
-                Directive::LeavePlanMode => {
-                    self.instruction.approve_plan(&batch.finished);
-                    self.set_mode(batch.after_plan).await;
+                Directive::SetTodos(todos) => {
+                    self.parts.emitter.emit(Event::TodosChanged(todos)).await;
                 }
-                // The main conversation has no task that a call could complete.
-                Directive::TailCall { .. } | Directive::CompleteTask(_) => {}
+                Directive::LeavePlanMode { plan } => {
+                    self.instruction.approve_plan(&plan);
+                    self.modes.set(batch.after_plan).await;
+                }
+                Directive::TailCall { .. } => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),
             }
         }
@@ -493,7 +540,6 @@ impl Session {
     /// Tells programs that the session ends, and its figures.
     pub async fn finish(&mut self) {
         self.end().await;
-        let mode = self.mode();
-        self.measure_mode(mode).await;
+        self.modes.measure_end_of(self.mode());
     }
 }

@@ -1,24 +1,22 @@
 //! The registry of tools: look-up, declarations, suggestions, and changes while a session runs.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use pollux_policy::{Policy, Subject};
-use pollux_protocol::{ApprovalMode, Declaration, Limits, Tool, ToolSource, spelling};
+use pollux_protocol::{
+    ApprovalMode, Declaration, Directive, Effects, FunctionCall, FunctionResponse, Invocation,
+    Limits, Tool, ToolFacts, ToolSource, spelling,
+};
 
 /// Longer names are not compared: a model that sends one is not close to anything.
 const LONGEST_COMPARED: usize = 64;
 
-/// Names that tools had in older versions of Gemini CLI; recordings and policies still use them.
-const OLD_NAMES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
-
 /// The tools on offer. Order is declaration order: those that are built in, those that a command has listed,
 /// those of servers by the server's name; within each as they came. Copies are cheap, so that a subagent may
-/// have its own.
+/// have its own; that of a session is a [`Live`](pollux_protocol::Live) value.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: Vec<Arc<dyn Tool>>,
-    /// Counts the changes of a shared set.
-    version: u64,
 }
 
 impl Toolset {
@@ -60,11 +58,6 @@ impl Toolset {
         self.extend(tools);
     }
 
-    /// Differs from that of every other state of the same shared set.
-    pub(crate) fn version(&self) -> u64 {
-        self.version
-    }
-
     /// Keeps only the tools that pass.
     pub fn retain(&mut self, keep: impl Fn(&dyn Tool) -> bool) {
         self.tools.retain(|tool| keep(tool.as_ref()));
@@ -89,10 +82,29 @@ impl Toolset {
     /// The tool of this name, or of the name that it had in older versions.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let found = |name: &str| self.tools.iter().find(|tool| tool.name() == name);
-        found(name).or_else(|| {
-            let (_, today) = OLD_NAMES.iter().find(|(old, _)| *old == name)?;
-            found(today)
-        })
+        found(name).or_else(|| found(pollux_policy::renamed(name)?))
+    }
+
+    /// Returns the facts about the tool of this name; of one that is not there those that are right
+    /// for any.
+    pub fn facts(&self, name: &str) -> ToolFacts {
+        self.get(name).map(|tool| tool.facts()).unwrap_or_default()
+    }
+
+    /// Returns the effects that a call of another program would have here; `None` for a call that no
+    /// tool takes.
+    pub fn effects_of(&self, call: &FunctionCall) -> Option<Effects> {
+        let tool = self.get(&call.name)?;
+        let invocation = tool.prepare(call.args.as_object()?).ok()?;
+        Some(declared_effects(tool.as_ref(), invocation.as_ref()))
+    }
+
+    /// Returns the lasting change of the session that an answered call has made.
+    pub fn recall(&self, call: &FunctionCall, answer: &FunctionResponse) -> Option<Directive> {
+        if answer.response.get("error").is_some() {
+            return None;
+        }
+        self.get(&call.name)?.recall(&call.args, &answer.response)
     }
 
     /// All tools in order.
@@ -127,43 +139,20 @@ impl Toolset {
     }
 }
 
+/// Returns the effects of a call. A tool from outside may touch anything, whatever it says of itself.
+pub(crate) fn declared_effects(tool: &dyn Tool, invocation: &dyn Invocation) -> Effects {
+    match tool.source() {
+        ToolSource::BuiltIn => invocation.effects(),
+        ToolSource::Discovered | ToolSource::Server(_) => invocation.effects().or_unknown(),
+    }
+}
+
 /// Where the tools of a source stand among the others.
 fn place(source: &ToolSource) -> (u8, String) {
     match source {
         ToolSource::BuiltIn => (0, String::new()),
         ToolSource::Discovered => (1, String::new()),
         ToolSource::Server(name) => (2, name.to_lowercase()),
-    }
-}
-
-/// The toolset of a session that runs. Copies are one and the same set: whoever holds one (a server that connects, a
-/// skill that comes) changes it for the session, which looks at the present state with each request.
-#[derive(Clone, Default)]
-pub struct SharedToolset(Arc<RwLock<Arc<Toolset>>>);
-
-impl SharedToolset {
-    /// Shares a set.
-    pub fn new(toolset: Toolset) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(toolset))))
-    }
-
-    /// The set at this moment. Later changes do not touch it.
-    pub fn now(&self) -> Arc<Toolset> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes the set, from the next request on.
-    pub fn change(&self, change: impl FnOnce(&mut Toolset)) {
-        let mut shared = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let toolset = Arc::make_mut(&mut shared);
-        change(toolset);
-        toolset.version += 1;
-    }
-
-    /// A set of its own with the same tools: changes of one are not seen in the other.
-    #[must_use]
-    pub fn fork(&self) -> Self {
-        Self::new(Toolset::clone(&self.now()))
     }
 }
 

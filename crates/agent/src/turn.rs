@@ -59,10 +59,13 @@ impl Turn {
         for part in chunk.parts {
             self.bytes += size(&part);
             if part.thought {
-                if let Some(words) = part.as_text().filter(|words| !words.is_empty()) {
-                    let thought = Thought::parse(words);
+                if let Some(text) = part.as_thought().filter(|text| !text.is_empty()) {
+                    let thought = Thought::parse(text);
                     self.thoughts.push(thought.clone());
                     thoughts.push(Event::Thought(thought));
+                }
+                if part.is_signed_thought() {
+                    self.parts.push(part);
                 }
                 continue;
             }
@@ -186,9 +189,9 @@ impl Turn {
         json!([answer]).to_string()
     }
 
-    /// Something has come.
+    /// True once something other than thoughts has come.
     pub(crate) fn has_content(&self) -> bool {
-        !self.parts.is_empty()
+        self.parts.iter().any(|part| !part.thought)
     }
 
     /// The reason why the answer cannot be used, if there is one.
@@ -231,12 +234,14 @@ fn usage_json(usage: Usage) -> Value {
 
 /// Bytes that a part keeps in memory, roughly.
 fn size(part: &Part) -> usize {
-    match &part.body {
-        Body::Text(text) => text.len(),
-        Body::Inline(blob) => blob.data.len(),
-        Body::Call(call) => call.name.len() + call.args.as_str().map_or(256, str::len),
-        Body::File(_) | Body::Response(_) | Body::Other(_) => 256,
-    }
+    let opaque = part.opaque.as_ref().map_or(0, |opaque| opaque.data.len());
+    opaque
+        + match &part.body {
+            Body::Text(text) => text.len(),
+            Body::Inline(blob) => blob.data.len(),
+            Body::Call(call) => call.name.len() + call.args.as_str().map_or(256, str::len),
+            Body::File(_) | Body::Response(_) | Body::Other(_) => 256,
+        }
 }
 
 fn shorten(name: &mut String) {
@@ -269,6 +274,19 @@ mod tests {
         assert_eq!(turn.parts, [Part::text("ab"), signed, Part::text("c")]);
         assert_eq!(turn.thoughts[0].subject, "Plan");
         assert_eq!(turn.text(), "abc");
+    }
+
+    #[test]
+    fn a_signed_thought_keeps_its_place_and_is_no_text() {
+        let mut turn = Turn::new("p", 7);
+        let opaque = Some(Opaque { dialect: "d".into(), data: "s".into() });
+        let signed = Part { opaque, ..Part::thought("") };
+        let told = turn.take(chunk(vec![Part::thought("hm"), signed.clone()]));
+        assert!(matches!(&told[..], [Event::Thought(_)]), "{told:?}");
+        assert!(!turn.has_content());
+        turn.take(chunk(vec![Part::text("a"), signed.clone(), Part::text("b")]));
+        assert_eq!(turn.parts, [signed.clone(), Part::text("a"), signed, Part::text("b")]);
+        assert_eq!((turn.text().as_str(), turn.thoughts.len()), ("ab", 1));
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Watch {
             drop(sender.send(notice));
         }));
         self.admit(asked).await?;
-        self.begin(asked, Instant::now()).await;
+        self.begin(asked, Instant::now());
         let opening = send(request);
         tokio::pin!(opening);
         // When the next attempt begins, while none is under way.
@@ -103,7 +103,7 @@ impl Watch {
                 () = cancel.cancelled() => return Err(ModelError::cancelled()),
                 Some(notice) = notices.recv() => {
                     if let Some(began) = next.take() {
-                        self.begin(asked, began).await;
+                        self.begin(asked, began);
                     }
                     next = Some(Instant::now() + notice.delay);
                     self.tell_waiting(asked, notice).await;
@@ -112,20 +112,20 @@ impl Watch {
                 }
                 opened = &mut opening => {
                     if let Some(began) = next.take() {
-                        self.begin(asked, began).await;
+                        self.begin(asked, began);
                     }
                     return opened;
                 }
                 () = tokio::time::sleep_until(waited), if next.is_some() => {
                     next = None;
-                    self.begin(asked, waited).await;
+                    self.begin(asked, waited);
                 }
             }
         }
     }
 
     /// Tells how the last attempt ended: with the answer in `turn`, or with an error.
-    pub(crate) async fn close(&self, asked: &mut Asked, turn: &Turn, error: Option<&ModelError>) {
+    pub(crate) fn close(&self, asked: &mut Asked, turn: &Turn, error: Option<&ModelError>) {
         // Who gave up between two attempts had no request under way.
         let Some(began) = asked.began.take() else { return };
         let usage = asked.charged(turn, error);
@@ -140,7 +140,7 @@ impl Watch {
                 asked.failure(turn.answered_by(&asked.model), began.elapsed(), error, cost)
             }
         };
-        self.emitter.measure(measure).await;
+        self.emitter.measure(&measure);
     }
 
     /// Makes room for the next attempt.
@@ -159,7 +159,7 @@ impl Watch {
     }
 
     /// Each attempt at a connection is a request of its own in the figures.
-    async fn begin(&self, asked: &mut Asked, began: Instant) {
+    fn begin(&self, asked: &mut Asked, began: Instant) {
         asked.began = Some(began);
         let request = &asked.request;
         let request_text = self.log_prompts.then(|| {
@@ -173,7 +173,7 @@ impl Watch {
             request_text,
             system: request.system.clone().filter(|_| self.log_prompts),
         };
-        self.emitter.measure(Measurement::ApiRequest(measure)).await;
+        self.emitter.measure(&Measurement::ApiRequest(measure));
     }
 
     async fn tell_waiting(&self, asked: &mut Asked, notice: RetryNotice) {
@@ -191,7 +191,7 @@ impl Watch {
                 status: refused_with(&notice),
                 cost: Some(Money::ZERO),
             };
-            self.emitter.measure(Measurement::ApiError(error)).await;
+            self.emitter.measure(&Measurement::ApiError(error));
         }
         self.emitter.emit(Event::Waiting(notice)).await;
     }
@@ -243,7 +243,7 @@ impl Asked {
         cost: Option<Money>,
     ) -> Measurement {
         // What a vendor refused is an API error in the figures, whatever it means for the run.
-        let error_type = if error.status.is_some() { API_ERROR } else { error.type_name };
+        let error_type = if error.refusal.is_some() { API_ERROR } else { error.type_name };
         Measurement::ApiError(ApiErrorMeasure {
             model: model.to_owned(),
             prompt_id: self.request.prompt_id.clone(),
@@ -251,7 +251,7 @@ impl Asked {
             duration,
             message: error.message.clone(),
             error_type: error_type.to_owned(),
-            status: error.status,
+            status: error.status(),
             cost,
         })
     }

@@ -20,15 +20,17 @@ mod settings;
 mod store;
 #[cfg(test)]
 mod tests;
+mod text;
 mod variables;
 
 pub use decision::{Known, Verdict, Way, decide};
 pub use files_of_commands::content_of_command_files;
 pub use store::{ConsentStore, FolderPins};
+pub use text::{by_kind, counted, short};
 
 pub(crate) use definitions::items as definition_items;
 pub(crate) use settings::{SettingItem, find as setting_items, remove_refused};
-pub(crate) use variables::items as variable_items;
+pub(crate) use variables::{agreed as agreed_variables, items as variable_items};
 
 /// What items are, as the person reads it. The words are part of what is pinned.
 pub mod kinds {

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::consent::{self, Accepted};
 use crate::environment::names;
 use crate::{Environment, Places, files};
 
@@ -97,19 +96,6 @@ pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
         .filter_map(|(name, value)| admit(name, value, options.trusted))
         .collect();
     Some(DotEnv { path, of_project, variables })
-}
-
-/// The file without the variables of a project that nobody has agreed to.
-pub(crate) fn agreed(mut file: DotEnv, accepted: &Accepted) -> DotEnv {
-    if file.of_project {
-        let refused: Vec<_> = consent::variable_items(&file)
-            .into_iter()
-            .filter(|item| !accepted.accepts(item))
-            .map(|item| item.name)
-            .collect();
-        file.variables.retain(|(name, _)| !refused.contains(name));
-    }
-    file
 }
 
 /// The base environment with a `.env` file laid under it.

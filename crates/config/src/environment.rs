@@ -4,6 +4,7 @@
 //! copy. That keeps threads safe, tests hermetic and children free of what a project's `.env` says.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,8 @@ mod tests;
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Arc<BTreeMap<String, String>>,
+    /// Values of the process that are not Unicode, as they are.
+    raw: Arc<BTreeMap<String, OsString>>,
     account_home: Option<PathBuf>,
 }
 
@@ -29,13 +32,20 @@ impl Environment {
     /// Variables whose name is not Unicode are left out; values that are not Unicode are decoded
     /// with replacement characters.
     pub fn from_process() -> Self {
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| {
-                Some((fold(name.to_str()?).into_owned(), value.to_string_lossy().into_owned()))
-            })
-            .collect();
-        // The account database answers when HOME is unset, as it does for Node's `os.homedir()`.
-        Self { variables: Arc::new(variables), account_home: etcetera::home_dir().ok() }
+        let (mut variables, mut raw) = (BTreeMap::new(), BTreeMap::new());
+        for (name, value) in std::env::vars_os() {
+            let Some(name) = name.to_str() else { continue };
+            variables.insert(fold(name).into_owned(), value.to_string_lossy().into_owned());
+            if value.to_str().is_none() {
+                raw.insert(fold(name).into_owned(), value);
+            }
+        }
+        Self {
+            variables: Arc::new(variables),
+            raw: Arc::new(raw),
+            // The account database answers when HOME is unset, as it does for Node's `os.homedir()`.
+            account_home: etcetera::home_dir().ok(),
+        }
     }
 
     /// Builds an environment of exactly these variables; later pairs win. It knows no account, so
@@ -49,7 +59,7 @@ impl Environment {
             .into_iter()
             .map(|(name, value)| (fold(&name.into()).into_owned(), value.into()))
             .collect();
-        Self { variables: Arc::new(variables), account_home: None }
+        Self { variables: Arc::new(variables), ..Self::default() }
     }
 
     /// The value of `name`, also when it is empty.
@@ -90,7 +100,7 @@ impl Environment {
         for (name, value) in pairs {
             variables.entry(fold(name).into_owned()).or_insert_with(|| value.to_owned());
         }
-        Self { variables: Arc::new(variables), account_home: self.account_home.clone() }
+        Self { variables: Arc::new(variables), ..self.clone() }
     }
 
     /// A copy in which `name` has `value`, whatever it was.
@@ -98,7 +108,18 @@ impl Environment {
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut variables = BTreeMap::clone(&self.variables);
         variables.insert(fold(name).into_owned(), value.to_owned());
-        Self { variables: Arc::new(variables), account_home: self.account_home.clone() }
+        let mut raw = BTreeMap::clone(&self.raw);
+        raw.remove(fold(name).as_ref());
+        Self { variables: Arc::new(variables), raw: Arc::new(raw), ..self.clone() }
+    }
+
+    /// All variables for a child process. Values of the process that are not Unicode are passed on as they are.
+    pub fn for_children(&self) -> Vec<(OsString, OsString)> {
+        let exact = |(name, value): (&str, &str)| {
+            let raw = self.raw.get(name).cloned();
+            (OsString::from(name), raw.unwrap_or_else(|| value.into()))
+        };
+        self.iter().map(exact).collect()
     }
 
     /// The home directory of the person: `HOME` (`USERPROFILE` on Windows), else what the account

@@ -9,7 +9,8 @@ use crate::environment::names;
 use crate::error::Position;
 use crate::jsonc::{self, KeyPlaces};
 use crate::load::{FileState, LayerKind, Loaded, read_text};
-use crate::merge::{Strategy, merge_into};
+use crate::merge::merge_into;
+use crate::schema::Strategy;
 use crate::schema::{self, Kind, Setting};
 use crate::validate::check_value;
 

@@ -56,7 +56,7 @@ pub use imports::ImportFormat;
 pub use installation::installation_id;
 pub use interpolate::{interpolate, interpolate_text};
 pub use load::{FileState, Found, Layer, LayerFile, LayerKind, LoadOptions, Loaded, find, load};
-pub use merge::{Strategy, merge_into, strategy};
+pub use merge::{merge_into, strategy};
 pub use places::{GEMINI_DIR, Places};
 pub use project::ProjectIdentity;
 pub use report::{Remark, RemarkKind, report};

@@ -331,7 +331,7 @@ impl Found {
         }
         let settings = Settings::new(self.reading.merged());
         let dotenv = self.read_dotenv(&settings, trusted);
-        let dotenv = dotenv.map(|file| dotenv::agreed(file, &accepted));
+        let dotenv = dotenv.map(|file| consent::agreed_variables(file, &accepted));
         let base = &self.reading.environment;
         let uses_vertex =
             select_auth_type(&settings.security.auth, base) == Some(AuthType::VertexAi);

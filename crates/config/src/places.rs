@@ -107,6 +107,20 @@ impl Places {
         self.temporary.join("gemini-cli-warnings.txt")
     }
 
+    /// Returns `given` as a path, with `~` or `%userprofile%` at its start as the home directory.
+    pub fn expand_home(&self, given: &str) -> PathBuf {
+        let rest = given.strip_prefix('~').or_else(|| {
+            let prefix = given.get(.."%userprofile%".len())?;
+            prefix.eq_ignore_ascii_case("%userprofile%").then(|| &given[prefix.len()..])
+        });
+        match rest {
+            Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
+                self.home.join(rest.trim_start_matches(['/', '\\']))
+            }
+            _ => PathBuf::from(given),
+        }
+    }
+
     fn in_gemini(&self, name: &str) -> PathBuf {
         self.home.join(GEMINI_DIR).join(name)
     }

@@ -24,6 +24,7 @@ mod reference;
 mod security;
 mod services;
 mod setting;
+mod strategy;
 mod tools;
 mod tree;
 mod ui;
@@ -36,6 +37,7 @@ pub(crate) use kind::type_name;
 pub use kind::{Field, Kind, Record};
 pub use reference::reference;
 pub use setting::{DefaultValue, Scope, Setting};
+pub use strategy::Strategy;
 pub(crate) use tree::{Branch, Node, root};
 
 /// All groups, in the order in which Gemini CLI tells of wrong values.

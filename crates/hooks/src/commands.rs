@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_protocol::{Command, CommandEffect, CommandError, HookEvent};
+use pollux_protocol::{Command, CommandContext, CommandError, HookEvent, Op};
 
 use crate::definition::Hook;
 use crate::hooks::Hooks;
@@ -66,15 +66,27 @@ impl Command for HooksCommand {
         }
     }
 
-    fn complete(&self, partial: &str) -> Vec<String> {
+    fn arguments(&self) -> Option<&str> {
+        matches!(self.verb, Verb::Enable | Verb::Disable).then_some("NAME")
+    }
+
+    fn runs_while_working(&self) -> bool {
+        self.verb == Verb::List
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
         match self.verb {
             Verb::Enable | Verb::Disable => self.labels(self.verb == Verb::Disable, partial),
             _ => Vec::new(),
         }
     }
 
-    async fn run(&self, arguments: &str) -> Result<CommandEffect, CommandError> {
-        let label = arguments.trim();
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let label = context.arguments.trim();
         let text = match self.verb {
             Verb::List if label.is_empty() => list(&self.hooks),
             Verb::List => return Err(CommandError(format!("There is no command /hooks {label}."))),
@@ -89,7 +101,8 @@ impl Command for HooksCommand {
             Verb::EnableAll => self.switch(&self.labels(false, ""), true)?,
             Verb::DisableAll => self.switch(&self.labels(true, ""), false)?,
         };
-        Ok(CommandEffect::Message(text))
+        context.say(text);
+        Ok(None)
     }
 }
 
@@ -150,6 +163,7 @@ mod tests {
     use std::sync::Mutex;
 
     use pollux_config::{Layer, LayerKind};
+    use pollux_scripted::run_command;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -179,11 +193,7 @@ mod tests {
         let all = commands(&hooks, &save);
         let run = async |name: &str, arguments: &str| {
             let command = all.iter().find(|command| command.name() == name).unwrap();
-            match command.run(arguments).await {
-                Ok(CommandEffect::Message(text)) => text,
-                Ok(other) => panic!("{other:?}"),
-                Err(error) => format!("error: {error}"),
-            }
+            run_command(command.as_ref(), arguments).await
         };
         assert_eq!(
             run("hooks", "").await,
@@ -203,8 +213,11 @@ mod tests {
         let hooks = hooks();
         let save: SaveDisabled = Arc::new(|_, _| Err("The file is broken.".to_owned()));
         let all = commands(&hooks, &save);
-        let error = all[4].run("").await.unwrap_err().to_string();
-        assert_eq!(error, "Switched off: a. This holds for this session only: The file is broken.");
+        let error = run_command(all[4].as_ref(), "").await;
+        assert_eq!(
+            error,
+            "error: Switched off: a. This holds for this session only: The file is broken."
+        );
         assert!(!hooks.has(HookEvent::BeforeTool));
     }
 }

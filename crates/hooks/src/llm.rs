@@ -92,7 +92,9 @@ impl RequestChange {
             if has_words && let Some((role, text)) = messages.next() {
                 turn.role = *role;
                 turn.parts.retain(|part| part.as_text().is_none());
-                turn.parts.insert(0, Part::text(text.as_str()));
+                // Thoughts that a vendor wants back stand before what they led to.
+                let place = turn.parts.iter().take_while(|part| part.thought).count();
+                turn.parts.insert(place, Part::text(text.as_str()));
             }
             changed.push(turn);
         }
@@ -120,9 +122,9 @@ fn said(message: &Value) -> Option<(Role, String)> {
 
 /// One piece of an answer.
 pub fn response(chunk: &Chunk) -> Value {
-    let texts: Vec<&str> = chunk.parts.iter().filter_map(Part::as_text).collect();
-    let spoken = chunk.parts.iter().filter(|part| !part.thought);
-    let words: String = spoken.filter_map(Part::as_text).collect();
+    let shown =
+        |part| Part::as_text(part).or_else(|| part.as_thought().filter(|it| !it.is_empty()));
+    let texts: Vec<&str> = chunk.parts.iter().filter_map(shown).collect();
     let mut candidate = json!({ "content": { "role": "model", "parts": texts } });
     if let Some(finish) = &chunk.finish {
         candidate["finishReason"] = finish.as_str().into();
@@ -130,7 +132,7 @@ pub fn response(chunk: &Chunk) -> Value {
     candidate["index"] = 0.into();
     let mut response = Map::new();
     if !chunk.parts.is_empty() {
-        response.insert("text".to_owned(), words.into());
+        response.insert("text".to_owned(), chunk.text().into());
     }
     // Figures may come by themselves.
     let says_something = !chunk.parts.is_empty() || chunk.finish.is_some();

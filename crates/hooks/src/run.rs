@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_protocol::{CancellationToken, HookCallMeasure, HookEvent};
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, Shell, ShellError, run_piped};
+use pollux_shell::{
+    ChildSpec, Ended, PipedCommand, PipedOutcome, Program, Shell, ShellError, run_piped,
+};
 
 use crate::consent;
 use crate::definition::{Hook, HookSource};
@@ -140,10 +142,10 @@ impl Surroundings {
         let own = hook.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let added = names.iter().copied().chain(own);
         let added = added.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let script = Program::Script(substitute(&hook.command, &names, shell.dialect));
+        let environment = self.environment.iter().cloned().chain(added).collect();
         PipedCommand {
-            run: Runnable::Script(substitute(&hook.command, &names, shell.dialect)),
-            cwd: self.cwd.clone(),
-            environment: self.environment.iter().cloned().chain(added).collect(),
+            child: ChildSpec::new(script, &self.cwd, environment),
             input: input.as_bytes().to_vec(),
             timeout: hook.timeout,
             limit: LONGEST_REPLY,

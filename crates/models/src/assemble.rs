@@ -1,59 +1,21 @@
 //! Putting the models of a run together.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_config::{AuthType, Environment, Settings, names as variables, select_auth_type};
-use pollux_net::HttpClient;
+use pollux_config::{AuthType, select_auth_type};
 use pollux_protocol::{ModelError, ModelErrorKind, Models};
 
-use crate::auth;
-use crate::catalog::{self, Vendor};
-use crate::chat_models::{AUTH_NAME, ChatModels};
-use crate::choice::{Door, Doors, Roster, Route, Services, Source, route};
+use crate::auth::{self, SignInContext};
+use crate::catalog::{self, GEMINI, Vendor};
 use crate::configs::ModelConfigs;
-use crate::gemini::{Endpoint, PartsCache, Service};
 use crate::local::{LocalModel, LocalServer};
+use crate::options::{ModelsOptions, ReplaySource};
 use crate::record::Recorder;
 use crate::replay::Replay;
+use crate::roster::{Roster, Source};
+use crate::route::{Defaults, Route, route};
+use crate::services::Services;
 use crate::wiring::Wiring;
-
-/// What the models of a run are made from.
-#[derive(Debug, Clone)]
-pub struct ModelsOptions {
-    /// The settings: `security.auth`, `general.maxAttempts`, `general.retryFetchErrors`, `modelConfigs`.
-    pub settings: Settings,
-    /// The environment: credentials, addresses, proxies.
-    pub environment: Environment,
-    /// The path of the person's settings, for the message that names it.
-    pub user_settings: PathBuf,
-    /// What relative paths are relative to.
-    pub cwd: PathBuf,
-    /// The client for requests; without one it is built from the environment.
-    pub http: Option<HttpClient>,
-    /// Answers come from a recording.
-    pub replay: Option<ReplaySource>,
-    /// Answers are recorded in this file (`--record-responses`).
-    pub record: Option<PathBuf>,
-    /// The model at start-up as it was asked for; the `User-Agent` names it.
-    pub startup_model: String,
-    /// The frontend, as the `User-Agent` names it: `cli`, `acp`.
-    pub client: String,
-}
-
-/// A recording.
-#[derive(Debug, Clone)]
-pub enum ReplaySource {
-    /// A file (`--fake-responses` when strict, else `--fake-responses-non-strict`).
-    File {
-        /// Its path; a relative one starts at the working directory.
-        path: PathBuf,
-        /// Answers come in exactly the order of the file.
-        strict: bool,
-    },
-    /// The text of such a file, given by the program itself: needs no credentials. In strict order.
-    Text(String),
-}
 
 /// Puts the models together. Cheap: certificates are loaded on a thread of their own, and there is no
 /// network.
@@ -70,102 +32,101 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
             check_sign_in(options)?;
             Source::Replay(Arc::new(Replay::from_file(&options.cwd.join(path), *strict)?))
         }
-        None => Source::Services(Box::new(services(options, &configs)?)),
+        None => {
+            let defaults = defaults(options);
+            let services = services(options, &configs, &defaults)?;
+            Source::Services(Box::new(services), defaults)
+        }
     };
     let record = options.record.as_ref().map(|path| Recorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
-    Ok(Arc::new(Roster::new(source, configs, recorder)))
+    Ok(Arc::new(Roster::new(source, configs, recorder, options.prices.clone())))
 }
 
 /// True when nothing says who is to answer: no sign-in is chosen, no key is set, and the name of the model
 /// belongs to nobody else. [`assemble`] fails then; [`local::discover`](crate::local::discover) finds who
 /// could answer all the same.
 pub fn is_undecided(options: &ModelsOptions) -> bool {
+    let configs = ModelConfigs::new(Some(&options.settings.model.configs));
+    let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
     options.replay.is_none()
-        && default_door(options).is_none()
-        && leads_to_gemini(options, &ModelConfigs::new(Some(&options.settings.model.configs)))
-}
-
-fn leads_to_gemini(options: &ModelsOptions, configs: &ModelConfigs) -> bool {
-    let nobody = Doors { default: Door::Gemini, has_openai: false };
-    matches!(route(&options.startup_model, configs, nobody), Route::Gemini(_))
-}
-
-fn select_auth(options: &ModelsOptions) -> Result<AuthType, ModelError> {
-    auth::select(&options.settings.security.auth, &options.environment, &options.user_settings)
+        && default_vendor(options).is_none()
+        && route(&options.startup_model, &configs, &nobody).is_geminis()
 }
 
 /// What Gemini CLI checks before a recording answers: a sign-in is chosen, and a key is there if it is
-/// the one with a key. A key for OpenAI is as good.
+/// the one with a key. A key for another vendor that can stand alone is as good.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
-    if default_door(options) == Some(Door::OpenAi) {
+    if default_vendor(options).is_some_and(|id| id != GEMINI) {
         return Ok(());
     }
-    let chosen = select_auth(options)?;
+    let SignInContext { settings, environment, user_settings } = &sign_in(options);
+    let chosen = auth::select(settings, environment, user_settings)?;
     if chosen == AuthType::GeminiApiKey {
-        auth::credentials(&chosen, &options.environment)?;
+        auth::key(&chosen, environment)?;
     }
     Ok(())
 }
 
-/// Who answers when the name of a model does not say; none when nothing is configured. Any sign-in for
-/// Gemini wins over a key for OpenAI.
-fn default_door(options: &ModelsOptions) -> Option<Door> {
-    let auth = &options.settings.security.auth;
-    let has = |name| options.environment.non_empty(name).is_some();
-    match select_auth_type(auth, &options.environment) {
-        Some(AuthType::Other(name)) if name == AUTH_NAME => Some(Door::OpenAi),
-        Some(_) => Some(Door::Gemini),
-        None if has(variables::OPENAI_API_KEY) || has(variables::OPENAI_BASE_URL) => {
-            Some(Door::OpenAi)
+fn sign_in(options: &ModelsOptions) -> SignInContext {
+    SignInContext {
+        settings: options.settings.security.auth.clone(),
+        environment: options.environment.clone(),
+        user_settings: options.user_settings.clone(),
+    }
+}
+
+/// The vendor that answers when the name of a model does not say; none when nothing is configured. Any
+/// sign-in for Google wins over a key for another vendor.
+fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
+    let mut alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
+    match select_auth_type(&options.settings.security.auth, &options.environment) {
+        Some(AuthType::Other(name)) => {
+            Some(alone.find(|vendor| vendor.id == name).map_or(GEMINI, |vendor| &vendor.id))
         }
-        None => None,
+        Some(_) => Some(GEMINI),
+        None => {
+            let is_set = |name: &String| options.environment.non_empty(name).is_some();
+            let is_configured = |vendor: &&Vendor| {
+                vendor.key_variable.iter().chain(&vendor.base_url_variable).any(is_set)
+            };
+            alone.find(is_configured).map(|vendor| &*vendor.id)
+        }
+    }
+}
+
+/// The vendors that names of models may leave out.
+fn defaults(options: &ModelsOptions) -> Defaults {
+    let has_key = |vendor: &&Vendor| {
+        let variable = vendor.key_variable.as_deref();
+        variable.is_some_and(|name| options.environment.non_empty(name).is_some())
+    };
+    let alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
+    Defaults {
+        vendor: default_vendor(options).unwrap_or(GEMINI),
+        bare: alone.filter(has_key).collect(),
     }
 }
 
 /// The services of a run. What the model at start-up needs is checked at once.
-fn services(options: &ModelsOptions, configs: &Arc<ModelConfigs>) -> Result<Services, ModelError> {
-    let wiring = Wiring::new(options);
-    let door = default_door(options);
-    let gemini = match door {
-        Some(Door::OpenAi) => Err(not_signed_in(options)),
-        _ => gemini(options, &wiring, Arc::clone(configs)).map(Arc::new),
-    };
-    let auth = &options.settings.security.auth;
-    let enforced = auth.enforced_type.clone();
-    let doors = Doors {
-        default: door.unwrap_or(Door::Gemini),
-        has_openai: options.environment.non_empty(variables::OPENAI_API_KEY).is_some(),
-    };
-    let chat = ChatModels::new(wiring, Arc::clone(configs), enforced);
-    match (route(&options.startup_model, configs, doors), &gemini) {
-        (Route::Gemini(_), Err(_)) if door.is_none() => return Err(undecided(options, &[])),
-        (Route::Gemini(_), Err(error)) => return Err(error.clone()),
-        (Route::Gemini(_), Ok(_)) => {}
-        (other, _) => chat.check(&other)?,
-    }
-    Ok(Services { gemini, chat, doors })
-}
-
-fn gemini(
+fn services(
     options: &ModelsOptions,
-    wiring: &Wiring,
-    configs: Arc<ModelConfigs>,
-) -> Result<Service, ModelError> {
-    let credentials = auth::credentials(&select_auth(options)?, &options.environment)?;
-    let endpoint = Endpoint::new(&options.environment, &credentials, &wiring.user_agent)?;
-    Ok(Service {
-        exchange: wiring.exchange(endpoint.base(), false)?,
-        endpoint,
-        configs,
-        content: wiring.content,
-        parts: PartsCache::default(),
-    })
+    configs: &Arc<ModelConfigs>,
+    defaults: &Defaults,
+) -> Result<Services, ModelError> {
+    let services = Services::new(Wiring::new(options), Arc::clone(configs), sign_in(options));
+    let route: Route = route(&options.startup_model, configs, defaults);
+    if route.is_geminis() && default_vendor(options).is_none() {
+        return Err(undecided(options, &[]));
+    }
+    services.check(&route)?;
+    Ok(services)
 }
 
-/// Why a model of the Gemini API cannot be used where only OpenAI is configured.
+/// The error of a run in which nobody is signed in to Google.
 fn not_signed_in(options: &ModelsOptions) -> ModelError {
-    select_auth(options).err().unwrap_or_else(|| {
+    let SignInContext { settings, environment, user_settings } = &sign_in(options);
+    auth::select(settings, environment, user_settings).err().unwrap_or_else(|| {
         let message = "Models of the Gemini API need GEMINI_API_KEY.";
         ModelError::new(ModelErrorKind::Auth, message)
     })
@@ -176,9 +137,9 @@ fn not_signed_in(options: &ModelsOptions) -> ModelError {
 pub fn undecided(options: &ModelsOptions, servers: &[LocalServer]) -> ModelError {
     let mut error = not_signed_in(options);
     let mut found = Vec::new();
-    for id in catalog::ids() {
-        if let Ok(Vendor { key_variable: Some(variable), name, .. }) = catalog::vendor(id)
-            && options.environment.non_empty(&variable).is_some()
+    for Vendor { id, name, key_variable, .. } in catalog::all() {
+        if let Some(variable) = key_variable
+            && options.environment.non_empty(variable).is_some()
         {
             found.push(format!("{variable} is set: use a model of {name} with --model {id}/NAME."));
         }

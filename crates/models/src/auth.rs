@@ -1,40 +1,101 @@
-//! Which credentials a run uses, and what is missing when there are none.
+//! Who signs the requests to a vendor, and what is missing when nobody can.
 //!
-//! Which *way* of signing in was chosen is decided by [`pollux_config::select_auth_type`]; here it is
-//! checked and turned into credentials. Unlike Gemini CLI, a key and a base URL together simply work,
-//! and a `gateway` is not refused without a terminal.
+//! Which *way* of signing in to Google was chosen is decided by [`pollux_config::select_auth_type`]; here it
+//! is checked and turned into an [`Authoriser`]. Unlike Gemini CLI, a key and a base URL together simply
+//! work, and a `gateway` is not refused without a terminal.
 
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use http::HeaderName;
+use http::header::AUTHORIZATION;
 use pollux_config::environment::names;
 use pollux_config::{AuthSettings, AuthType, Environment, select_auth_type};
+use pollux_net::{Authoriser, FixedCredentials};
 use pollux_protocol::{ModelError, ModelErrorKind};
 
-/// Where a key can be had.
+use crate::catalog::{SignIn, Vendor};
+use crate::endpoint::{custom_address, custom_headers, secret};
+
+/// Where a key for the Gemini API can be had.
 pub(crate) const KEY_PAGE: &str = "https://aistudio.google.com/apikey";
 
-/// What opens the Gemini API, or a gateway that speaks like it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    /// The key; empty for a gateway that wants none.
-    pub key: String,
+const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
+
+/// What signing in depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct SignInContext {
+    pub(crate) settings: AuthSettings,
+    pub(crate) environment: Environment,
+    /// Path of the person's settings, for the message that names it.
+    pub(crate) user_settings: PathBuf,
 }
 
-impl fmt::Debug for Credentials {
-    /// Never shows the key.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Credentials").field("has_key", &!self.key.is_empty()).finish()
+/// The authoriser of a vendor. Opens nothing.
+///
+/// # Errors
+/// [`ModelErrorKind::Auth`]: credentials are missing or cannot be sent, another way of signing in is
+/// enforced, or Pollux does not know the way.
+pub(crate) fn authoriser(
+    vendor: &Vendor,
+    context: &SignInContext,
+) -> Result<Arc<dyn Authoriser>, ModelError> {
+    let SignInContext { settings, environment, user_settings } = context;
+    let credentials = match vendor.sign_in {
+        SignIn::Google => {
+            let chosen = select(settings, environment, user_settings)?;
+            google(vendor, &key(&chosen, environment)?, environment)?
+        }
+        SignIn::Key => bearer(vendor, environment)?,
+    };
+    Ok(Arc::new(credentials))
+}
+
+/// A key for Google, in its own header and, if that is wanted, as a bearer token.
+fn google(
+    vendor: &Vendor,
+    key: &str,
+    environment: &Environment,
+) -> Result<FixedCredentials, ModelError> {
+    let mut credentials = FixedCredentials::none();
+    // What the person has set wins.
+    if !custom_headers(vendor, environment).contains_key(KEY_HEADER) {
+        credentials = credentials.with(KEY_HEADER, secret(names::GEMINI_API_KEY, key)?);
     }
+    let mechanism = environment.get(names::GEMINI_API_KEY_AUTH_MECHANISM);
+    if mechanism == Some("bearer") && !key.is_empty() {
+        let token = secret(names::GEMINI_API_KEY, &format!("Bearer {key}"))?;
+        credentials = credentials.with(AUTHORIZATION, token);
+    }
+    Ok(credentials)
 }
 
-/// The way of signing in, checked against what is enforced. `user_settings` is the path that the
+/// A key as a bearer token. A service at an address of the person's own may want none.
+fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials, ModelError> {
+    let Some(variable) = &vendor.key_variable else { return Ok(FixedCredentials::none()) };
+    let key = environment.get(variable).unwrap_or_default().trim();
+    if !key.is_empty() {
+        let token = secret(variable, &format!("Bearer {key}"))?;
+        return Ok(FixedCredentials::none().with(AUTHORIZATION, token));
+    }
+    if custom_address(vendor, environment).is_some() {
+        return Ok(FixedCredentials::none());
+    }
+    let page = vendor.key_page.as_ref().map(|page| format!(" Get a key at {page}."));
+    Err(refused(format!(
+        "A model of {} is chosen, but {variable} is not set.{}",
+        vendor.name,
+        page.unwrap_or_default()
+    )))
+}
+
+/// The way of signing in to Google, checked against what is enforced. `user_settings` is the path that the
 /// message names.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`]: nothing is chosen, another way is enforced, or the name is unknown. The
 /// messages are those of Gemini CLI.
-pub fn select(
+pub(crate) fn select(
     settings: &AuthSettings,
     environment: &Environment,
     user_settings: &Path,
@@ -60,14 +121,11 @@ pub fn select(
     }
 }
 
-/// The credentials for a way of signing in.
+/// The key for a way of signing in; empty for a gateway that wants none.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`]: the key is missing, or Pollux does not speak this way yet.
-pub fn credentials(
-    chosen: &AuthType,
-    environment: &Environment,
-) -> Result<Credentials, ModelError> {
+pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String, ModelError> {
     let key = environment.get(names::GEMINI_API_KEY).unwrap_or_default().trim().to_owned();
     let has_address = environment.non_empty(names::GOOGLE_GEMINI_BASE_URL).is_some();
     match chosen {
@@ -77,7 +135,7 @@ pub fn credentials(
         AuthType::Gateway if !has_address => Err(refused(
             "The sign-in through a gateway is chosen, but GOOGLE_GEMINI_BASE_URL is not set. Set it to the gateway's address.",
         )),
-        AuthType::GeminiApiKey | AuthType::Gateway => Ok(Credentials { key }),
+        AuthType::GeminiApiKey | AuthType::Gateway => Ok(key),
         AuthType::OauthPersonal => Err(not_spoken("the Google sign-in")),
         AuthType::VertexAi => Err(not_spoken("Vertex AI")),
         AuthType::ComputeDefaultCredentials => Err(not_spoken("the credentials of the machine")),

@@ -1,8 +1,10 @@
-//! The vendors that speak Chat Completions: one JSON file each, in `catalog/`.
+//! Vendors as data: one JSON file each, in `catalog/`.
 //!
-//! A file says where a vendor is, which variable holds its key, what its models can take, and where it
-//! departs from OpenAI's own service. A new vendor is a file and a line here. Limits are what the
-//! vendors' model pages say; what is not listed is taken for an unknown model.
+//! A file says which dialect a vendor speaks, where it is, how requests are signed, what its models can
+//! take, and where it departs from the dialect. A new vendor is a file and a line here. Limits are what
+//! the vendors' model pages say; what is not listed is taken for an unknown model.
+
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use pollux_protocol::{ModelError, ModelErrorKind};
@@ -12,8 +14,9 @@ use serde::Deserialize;
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
 /// Id and file of each vendor.
-const FILES: [(&str, &str); 17] = [
-    ("openai", include_str!("../catalog/openai.json")),
+const FILES: [(&str, &str); 18] = [
+    (GEMINI, include_str!("../catalog/gemini.json")),
+    (OPENAI, include_str!("../catalog/openai.json")),
     ("openrouter", include_str!("../catalog/openrouter.json")),
     ("groq", include_str!("../catalog/groq.json")),
     ("mistral", include_str!("../catalog/mistral.json")),
@@ -32,7 +35,10 @@ const FILES: [(&str, &str); 17] = [
     ("vllm", include_str!("../catalog/vllm.json")),
 ];
 
-/// The vendor whose key and address have variables of their own.
+/// Vendor that answers when nothing else is configured.
+pub(crate) const GEMINI: &str = "gemini";
+
+/// Vendor of the dialect that most others speak.
 pub const OPENAI: &str = "openai";
 
 /// One vendor.
@@ -43,14 +49,41 @@ pub struct Vendor {
     pub id: String,
     /// The name as a person knows it.
     pub name: String,
+    /// Wire format that it speaks: a folder of this crate.
+    pub dialect: String,
     /// The address that paths such as `/chat/completions` are appended to.
     pub base_url: String,
+    /// The environment variable that replaces the address.
+    #[serde(default)]
+    pub base_url_variable: Option<String>,
+    /// Version segment between the address and the paths.
+    #[serde(default)]
+    pub api_version: Option<String>,
+    /// The environment variable that replaces the version segment.
+    #[serde(default)]
+    pub api_version_variable: Option<String>,
+    /// Headers of every request that are no credentials: from the name to a value, or to `$NAME` for the
+    /// value of an environment variable. One without a value is left out.
+    #[serde(default)]
+    pub headers: IndexMap<String, String>,
+    /// The environment variable with more headers, `Name: value, Name: value`. They win over others.
+    #[serde(default)]
+    pub headers_variable: Option<String>,
+    /// How requests are signed.
+    #[serde(default)]
+    pub sign_in: SignIn,
     /// The environment variable with the key; none for a server that wants none.
     #[serde(default)]
     pub key_variable: Option<String>,
     /// Where a key can be had.
     #[serde(default)]
     pub key_page: Option<String>,
+    /// The environment variable with the model to use when none is named.
+    #[serde(default)]
+    pub model_variable: Option<String>,
+    /// Its models can be asked for without its name: it may be the only vendor that is configured.
+    #[serde(default)]
+    pub stands_alone: bool,
     /// What texts are embedded with.
     #[serde(default)]
     pub embedding_model: Option<String>,
@@ -58,9 +91,20 @@ pub struct Vendor {
     /// first that matches counts.
     #[serde(default)]
     pub models: IndexMap<String, ModelFacts>,
-    /// How the vendor departs from OpenAI.
+    /// How the vendor departs from its dialect.
     #[serde(default)]
     pub quirks: Quirks,
+}
+
+/// A way of signing requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignIn {
+    /// The key as a bearer token.
+    #[default]
+    Key,
+    /// The ways of signing in to Google that `security.auth` names.
+    Google,
 }
 
 /// What is known of a model.
@@ -81,7 +125,7 @@ pub struct ModelFacts {
     pub vision: Option<bool>,
 }
 
-/// Where a vendor departs from OpenAI.
+/// Departures of a vendor from its dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Quirks {
@@ -188,27 +232,33 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// [`ModelErrorKind::Config`] when there is none.
-pub fn vendor(id: &str) -> Result<Vendor, ModelError> {
-    let missing = || {
+pub fn vendor(id: &str) -> Result<&'static Vendor, ModelError> {
+    all().iter().find(|vendor| vendor.id == id).ok_or_else(|| {
         let known: Vec<&str> = ids().collect();
         let message = format!("There is no vendor \"{id}\". Known are: {}.", known.join(", "));
         ModelError::new(ModelErrorKind::Config, message)
-    };
-    let (_, file) = FILES.iter().find(|(known, _)| *known == id).ok_or_else(missing)?;
-    serde_json::from_str(file).map_err(|error| {
-        ModelError::new(ModelErrorKind::Config, format!("The entry of \"{id}\" is broken: {error}"))
     })
+}
+
+/// All vendors, read once.
+pub(crate) fn all() -> &'static [Vendor] {
+    // That every file can be read is a test.
+    static ALL: LazyLock<Vec<Vendor>> = LazyLock::new(|| {
+        FILES.iter().filter_map(|(_, file)| serde_json::from_str(file).ok()).collect()
+    });
+    &ALL
 }
 
 /// The variables that hold keys: commands that a model runs should not see them.
 pub fn key_variables() -> Vec<String> {
-    ids().filter_map(|id| vendor(id).ok()?.key_variable).collect()
+    all().iter().filter_map(|vendor| vendor.key_variable.clone()).collect()
 }
 
-/// Splits `VENDOR/NAME`; none when what stands before the slash is no vendor.
+/// Splits `VENDOR/NAME`; none when what stands before the slash is no vendor. A model of the Gemini API is
+/// named bare: `gemini/` only says that no other vendor is meant.
 pub fn split(requested: &str) -> Option<(&'static str, &str)> {
     let (prefix, name) = requested.trim().split_once('/')?;
-    let id = ids().find(|id| *id == prefix)?;
+    let id = ids().find(|id| *id == prefix && *id != GEMINI)?;
     (!name.trim().is_empty()).then_some((id, name.trim()))
 }
 

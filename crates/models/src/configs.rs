@@ -9,6 +9,9 @@ use pollux_protocol::{ModelError, ModelErrorKind};
 use serde_json::{Map, Value};
 
 mod overrides;
+mod purpose;
+
+pub use purpose::Purpose;
 
 use overrides::Override;
 
@@ -46,15 +49,6 @@ impl From<ConfigsError> for ModelError {
     fn from(error: ConfigsError) -> Self {
         Self::new(ModelErrorKind::Config, error.to_string())
     }
-}
-
-/// For what a configuration is wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Purpose<'a> {
-    /// Who asks; none for the conversation itself, which `core` in an override matches.
-    pub scope: Option<&'a str>,
-    /// The answer before was unusable.
-    pub is_retry: bool,
 }
 
 /// A configuration, found and merged.

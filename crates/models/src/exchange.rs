@@ -1,11 +1,13 @@
 //! One request and the beginning of its answer, tried again where that can help.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use pollux_net::{Backoff, Error, HttpClient, Request, Response, Retry, retry};
+use pollux_net::{Authoriser, Backoff, Error, HttpClient, Request, Response, Retry, retry};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener, RetryNotice};
 use serde::Deserialize;
 
-use crate::failure::{self, Speaker};
+use crate::failure::{self, RefusalReader};
 
 /// Largest answer that is not streamed, in bytes.
 pub(crate) const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
@@ -14,6 +16,8 @@ pub(crate) const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) http: HttpClient,
+    /// Signs each attempt.
+    pub(crate) authoriser: Arc<dyn Authoriser>,
     /// The delays before the answer begins.
     pub(crate) connection: Backoff,
     /// Attempts before the answer begins.
@@ -25,8 +29,8 @@ pub(crate) struct Exchange {
 /// What is asked, of whom, and how patiently.
 pub(crate) struct Call<'a> {
     pub(crate) request: Request,
-    /// Understands refusals.
-    pub(crate) speaker: &'a dyn Speaker,
+    /// Reads refusals.
+    pub(crate) refusals: &'a dyn RefusalReader,
     /// For messages.
     pub(crate) model: &'a str,
     pub(crate) max_attempts: u32,
@@ -37,15 +41,18 @@ pub(crate) struct Call<'a> {
 impl Exchange {
     /// Sends a request; gives the answer as soon as its head is there and says success.
     pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response, ModelError> {
-        self.attempts(&call, |request| self.http.send(request, call.cancel)).await
+        self.attempts(&call, |request| self.send(request, call.cancel)).await
     }
 
     /// Sends a request; gives the whole of the answer.
     pub(crate) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
-        let attempt = |request| async {
-            self.http.send(request, call.cancel).await?.bytes(ANSWER_LIMIT).await
-        };
+        let attempt =
+            |request| async { self.send(request, call.cancel).await?.bytes(ANSWER_LIMIT).await };
         self.attempts(&call, attempt).await
+    }
+
+    async fn send(&self, request: Request, cancel: &CancellationToken) -> Result<Response, Error> {
+        self.http.send_signed(request, &*self.authoriser, cancel).await
     }
 
     async fn attempts<T, F>(
@@ -56,7 +63,7 @@ impl Exchange {
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let speaker = call.speaker;
+        let refusals = call.refusals;
         let rules = Retry {
             max_attempts: call.max_attempts,
             backoff: self.connection,
@@ -65,21 +72,21 @@ impl Exchange {
         let outcome = retry(
             rules,
             |_attempt| send(call.request.clone()),
-            |error| failure::advice(speaker, error, self.retry_fetch_errors),
+            |error| failure::advice(refusals, error, self.retry_fetch_errors),
             |notice| {
                 if let Some(listener) = call.on_retry {
                     listener(RetryNotice {
                         attempt: notice.attempt,
                         max_attempts: notice.max_attempts,
                         delay: notice.delay,
-                        reason: failure::reason(speaker, notice.error),
+                        reason: failure::reason(refusals, notice.error),
                         error_type: failure::class(notice.error),
                     });
                 }
             },
         )
         .await;
-        outcome.map_err(|error| failure::before_answer(speaker, &error, call.model))
+        outcome.map_err(|error| failure::before_answer(refusals, &error, call.model))
     }
 }
 
@@ -90,3 +97,14 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ModelE
         ModelError::new(ModelErrorKind::Broken, message)
     })
 }
+
+/// A request that has no JSON form.
+pub(crate) fn not_encoded(error: &serde_json::Error) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Invalid,
+        format!("The request cannot be written as JSON: {error}"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

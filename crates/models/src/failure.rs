@@ -1,25 +1,22 @@
 //! From what went wrong on the wire to what it means for the caller, in words and with a remedy.
 
 use pollux_net::{
-    Error, GoogleError, GoogleErrorKind, QuotaReason, RetryAdvice, StatusError, TimeoutPhase,
-    is_retryable_code, retry::LONGEST_WISH, retry::retry_after,
+    Error, RetryAdvice, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
+    retry::retry_after,
 };
-use pollux_protocol::{ModelError, ModelErrorKind};
+use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 
-mod google;
+use crate::refusal::Refusal;
 
-pub(crate) use google::Google;
+/// Reads the refusals of one service, and knows what helps.
+pub(crate) trait RefusalReader: Send + Sync {
+    /// Understands a refusal.
+    fn read(&self, refusal: &StatusError) -> Refusal;
 
-/// How one service refuses, and what helps. The answers are sorted into the kinds of Google's errors,
-/// whoever speaks: what follows from a kind is the same for all.
-pub(crate) trait Speaker: Send + Sync {
-    /// What a refusal means.
-    fn understood(&self, refusal: &StatusError) -> GoogleError;
+    /// Advice for the person; may be empty. `model` is empty when it is not known.
+    fn remedy(&self, refusal: &Refusal, model: &str) -> String;
 
-    /// What the person can do about it; may be empty. `model` may be empty when it is not known.
-    fn hint(&self, error: &GoogleError, kind: ModelErrorKind, model: &str) -> String;
-
-    /// Where the service's address comes from, such as `GOOGLE_GEMINI_BASE_URL`.
+    /// Source of the service's address, such as `GOOGLE_GEMINI_BASE_URL`.
     fn address_source(&self) -> &str;
 }
 
@@ -28,12 +25,12 @@ pub(crate) trait Speaker: Send + Sync {
 /// Connections that fail with a code of Node's list are always tried again; other broken connections
 /// only when `general.retryFetchErrors` says so.
 pub(crate) fn advice(
-    speaker: &dyn Speaker,
+    reader: &dyn RefusalReader,
     error: &Error,
     retry_fetch_errors: bool,
 ) -> RetryAdvice {
     match error {
-        Error::Status(refusal) => match speaker.understood(refusal).advice() {
+        Error::Status(refusal) => match reader.read(refusal).advice() {
             // A header is less than a word of the service itself: one that asks for too much is passed over.
             RetryAdvice::Retry { after: None } => {
                 let after = retry_after(&refusal.headers).filter(|after| *after <= LONGEST_WISH);
@@ -61,24 +58,24 @@ pub(crate) fn class(error: &Error) -> String {
 }
 
 /// A short reason for a person who waits for the next attempt.
-pub(crate) fn reason(speaker: &dyn Speaker, error: &Error) -> String {
+pub(crate) fn reason(reader: &dyn RefusalReader, error: &Error) -> String {
     match error {
         Error::Status(refusal) => {
-            let understood = speaker.understood(refusal);
-            let message =
-                Some(first_line(&understood.message)).filter(|line| !line.starts_with('<'));
-            format!("{} {}", understood.code, message.unwrap_or_default()).trim_end().to_owned()
+            let refusal = reader.read(refusal);
+            let message = refusal.shown.lines().next().filter(|line| !line.starts_with('<'));
+            format!("{} {}", refusal.status, message.unwrap_or_default()).trim_end().to_owned()
         }
         other => other.to_string(),
     }
 }
 
 /// A failure before the answer began, after the last attempt.
-pub(crate) fn before_answer(speaker: &dyn Speaker, error: &Error, model: &str) -> ModelError {
+pub(crate) fn before_answer(reader: &dyn RefusalReader, error: &Error, model: &str) -> ModelError {
     match error {
         Error::Cancelled => ModelError::cancelled(),
-        Error::Status(refusal) => refused(speaker, &speaker.understood(refusal), model),
-        other => unreachable(speaker, other),
+        Error::Credentials(message) => ModelError::new(ModelErrorKind::Auth, message),
+        Error::Status(refusal) => refused(reader, reader.read(refusal), model),
+        other => unreachable(reader, other),
     }
 }
 
@@ -94,13 +91,13 @@ pub(crate) fn in_stream(error: &Error, retry_fetch_errors: bool) -> ModelError {
 }
 
 /// An error object that came where a piece of the answer was due.
-pub(crate) fn in_payload(speaker: &dyn Speaker, error: &GoogleError) -> ModelError {
-    let retryable = matches!(error.advice(), RetryAdvice::Retry { .. });
-    ModelError { retryable, ..refused(speaker, error, "") }
+pub(crate) fn in_payload(reader: &dyn RefusalReader, refusal: Refusal) -> ModelError {
+    let retryable = matches!(refusal.advice(), RetryAdvice::Retry { .. });
+    ModelError { retryable, ..refused(reader, refusal, "") }
 }
 
 /// The service was not reached, or did not behave like one.
-fn unreachable(speaker: &dyn Speaker, error: &Error) -> ModelError {
+fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     let hint = match error {
         Error::Connect { .. } | Error::Dns { .. } => {
             "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need none).".to_owned()
@@ -109,7 +106,7 @@ fn unreachable(speaker: &dyn Speaker, error: &Error) -> ModelError {
             "Check the network; behind a proxy, set HTTPS_PROXY.".to_owned()
         }
         Error::Redirect { .. } | Error::InvalidUrl { .. } => {
-            format!("Check {}.", speaker.address_source())
+            format!("Check {}.", reader.address_source())
         }
         Error::Proxy { .. } => "Check HTTPS_PROXY and NO_PROXY.".to_owned(),
         _ => String::new(),
@@ -125,79 +122,19 @@ fn unreachable(speaker: &dyn Speaker, error: &Error) -> ModelError {
 }
 
 /// The service answered, with a refusal. `model` may be empty when it is not known.
-fn refused(speaker: &dyn Speaker, error: &GoogleError, model: &str) -> ModelError {
-    let kind = kind(error);
-    let message = if error.message.starts_with('<') {
-        let code = error.code;
-        display(&format!("status {code} with a web page in place of an answer of the API"), None)
+fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelError {
+    let shown = if refusal.shown.starts_with('<') {
+        let status = refusal.status;
+        display(&format!("status {status} with a web page in place of an answer of the API"), None)
     } else {
-        display(&error.message, error.status.as_deref())
+        display(&refusal.shown, refusal.code.as_deref())
     };
+    let message = with_hint(shown, &reader.remedy(&refusal, model));
+    let Refusal { kind, status, code, message: own, .. } = refusal;
     ModelError {
-        status: Some(error.code),
-        vendor_status: error.status.clone(),
-        type_name: type_name(&error.kind),
-        ..ModelError::new(kind, with_hint(message, &speaker.hint(error, kind, model)))
-    }
-}
-
-fn kind(error: &GoogleError) -> ModelErrorKind {
-    match &error.kind {
-        GoogleErrorKind::ModelNotFound => ModelErrorKind::NotFound,
-        GoogleErrorKind::Auth
-        | GoogleErrorKind::Forbidden
-        | GoogleErrorKind::ValidationRequired { .. }
-        | GoogleErrorKind::AccountSuspended { .. } => ModelErrorKind::Auth,
-        GoogleErrorKind::TerminalQuota { reason: QuotaReason::Capacity }
-        | GoogleErrorKind::RetryableQuota { .. }
-        | GoogleErrorKind::Server => ModelErrorKind::Busy,
-        GoogleErrorKind::TerminalQuota { .. } => ModelErrorKind::Quota,
-        GoogleErrorKind::BadRequest if is_bad_key(error) => ModelErrorKind::Auth,
-        GoogleErrorKind::BadRequest if is_too_long(error) => ModelErrorKind::TooLong,
-        GoogleErrorKind::BadRequest => ModelErrorKind::Invalid,
-        GoogleErrorKind::Other => ModelErrorKind::Other,
-    }
-}
-
-/// The service calls a wrong key a bad request (400).
-fn is_bad_key(error: &GoogleError) -> bool {
-    matches!(error.reason(), Some("API_KEY_INVALID" | "API_KEY_EXPIRED"))
-        || ["API key not valid", "API key expired", "API_KEY_INVALID"]
-            .iter()
-            .any(|words| error.message.contains(words))
-}
-
-/// The conversation is longer than the model takes: each service says so in words of its own.
-fn is_too_long(error: &GoogleError) -> bool {
-    const WORDS: [&str; 8] = [
-        // Gemini, then what speaks Chat Completions: OpenAI and vLLM, llama.cpp, gateways to Anthropic, Mistral.
-        "exceeds the maximum number of tokens",
-        "context_length_exceeded",
-        "maximum context length",
-        "exceeds the available context size",
-        "context window",
-        "prompt is too long",
-        "input is too long",
-        "too large for model with",
-    ];
-    let message = error.message.to_ascii_lowercase();
-    error.status.as_deref() == Some("context_length_exceeded")
-        || WORDS.iter().any(|words| message.contains(words))
-}
-
-/// The class that Gemini CLI's JSON output names.
-fn type_name(kind: &GoogleErrorKind) -> &'static str {
-    match kind {
-        GoogleErrorKind::ModelNotFound => "ModelNotFoundError",
-        GoogleErrorKind::ValidationRequired { .. } => "ValidationRequiredError",
-        GoogleErrorKind::AccountSuspended { .. } => "AccountSuspendedError",
-        GoogleErrorKind::TerminalQuota { .. } => "TerminalQuotaError",
-        GoogleErrorKind::RetryableQuota { .. } => "RetryableQuotaError",
-        GoogleErrorKind::Auth
-        | GoogleErrorKind::Forbidden
-        | GoogleErrorKind::BadRequest
-        | GoogleErrorKind::Server
-        | GoogleErrorKind::Other => "ApiError",
+        refusal: Some(VendorRefusal { status, code, message: own }),
+        type_name: kind.type_name(),
+        ..ModelError::new(kind.error_kind(), message)
     }
 }
 
@@ -222,10 +159,3 @@ fn with_hint(mut message: String, hint: &str) -> String {
     }
     message
 }
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,213 +1,49 @@
 //! The dialect of the Gemini API, as Google's service and gateways for it speak it over HTTP.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use pollux_net::Backoff;
-use pollux_protocol::{
-    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Model, ModelError,
-    ModelErrorKind, ModelRole, Request, Tuning, Usage,
-};
-use serde_json::Value;
+use pollux_protocol::{CancellationToken, Model as _, ModelError};
 
-use crate::configs::{ModelConfigs, Purpose};
-use crate::exchange::{Call, Exchange};
-use crate::json_answer;
+use crate::dialect::{BuiltModel, Connection, DialectClient};
+use crate::names;
 
 mod contents;
 mod embed;
-mod endpoint;
-mod exchange;
+mod model;
+mod refusal;
 mod request;
+mod service;
 mod stream;
 
 pub use stream::decode_chunk;
-pub(crate) use stream::write_grounding;
 
 pub(crate) use contents::{PartsCache, Takes};
-pub(crate) use endpoint::{Endpoint, user_agent};
+pub(crate) use stream::write_grounding;
 
-use endpoint::Method;
-use exchange::MethodCall;
-use request::{CallSettings, SuffixCache};
+use model::GeminiModel;
+use service::Service;
 
-/// How often a JSON request is tried before the answer begins.
-const JSON_ATTEMPTS: u32 = 5;
+/// Its name in the catalog.
+pub(crate) const DIALECT: &str = "gemini";
 
-/// The service as one run of the program reaches it; shared by all its models.
-#[derive(Debug)]
-pub(crate) struct Service {
-    pub(crate) exchange: Exchange,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) configs: Arc<ModelConfigs>,
-    /// The delays between unusable answers.
-    pub(crate) content: Backoff,
-    /// The encoded conversation.
-    pub(crate) parts: PartsCache,
+/// Opens a client.
+pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
+    Arc::new(GeminiClient(Arc::new(Service { connection, parts: PartsCache::default() })))
 }
 
-/// One model (or alias) of the service.
-#[derive(Debug)]
-pub(crate) struct GeminiModel {
-    service: Arc<Service>,
-    /// What the configuration is looked up by.
-    alias: String,
-    /// The model that answers, unless an override says otherwise.
-    name: String,
-    settings: Mutex<HashMap<(ModelRole, bool), Arc<CallSettings>>>,
-    suffixes: SuffixCache,
-}
-
-impl GeminiModel {
-    /// The model that `alias` names.
-    ///
-    /// # Errors
-    /// The configurations are broken.
-    pub(crate) fn new(service: Arc<Service>, alias: &str) -> Result<Self, ModelError> {
-        let resolved = service.configs.resolve(alias, Purpose::default());
-        let name = CallSettings::new(resolved?).model;
-        let settings = Mutex::default();
-        Ok(Self {
-            service,
-            alias: alias.to_owned(),
-            name,
-            settings,
-            suffixes: SuffixCache::default(),
-        })
-    }
-
-    /// How a request is made.
-    fn settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
-        let usual = self.usual_settings(request)?;
-        if request.adjustments == Adjustments::default() {
-            return Ok(usual);
-        }
-        Ok(Arc::new(usual.adjusted(&request.adjustments)))
-    }
-
-    /// How requests of its kind are made.
-    fn usual_settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
-        let key = (request.role, request.is_retry);
-        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = settings.get(&key) {
-            return Ok(Arc::clone(found));
-        }
-        // Only a subagent is a scope of its own; everything else is the core.
-        let scope = (request.role == ModelRole::Subagent).then(|| request.role.as_str());
-        let purpose = Purpose { scope, is_retry: request.is_retry };
-        let resolved = self.service.configs.resolve(&self.alias, purpose);
-        let found = Arc::new(CallSettings::new(resolved?));
-        settings.insert(key, Arc::clone(&found));
-        Ok(found)
-    }
-
-    fn encode(
-        &self,
-        request: &Request,
-        settings: &Arc<CallSettings>,
-        suffixes: &SuffixCache,
-    ) -> Result<Vec<Bytes>, ModelError> {
-        request::encode(request, settings, &self.service.parts, suffixes)
-            .map_err(|error| not_encoded(&error))
-    }
-
-    fn call<'a>(
-        &self,
-        method: Method,
-        settings: &'a CallSettings,
-        body: Vec<Bytes>,
-        request: &'a Request,
-        cancel: &'a CancellationToken,
-    ) -> Call<'a> {
-        self.service.call(MethodCall {
-            method,
-            model: &settings.model,
-            body,
-            max_attempts: self.service.exchange.max_attempts,
-            on_retry: request.on_retry.as_ref(),
-            cancel,
-        })
-    }
-}
+struct GeminiClient(Arc<Service>);
 
 #[async_trait]
-impl Model for GeminiModel {
-    fn name(&self) -> &str {
-        &self.name
+impl DialectClient for GeminiClient {
+    /// The name is itself what the configuration is looked up by.
+    fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
+        let model = Arc::new(GeminiModel::new(Arc::clone(&self.0), alias.unwrap_or(name))?);
+        let (limits, family) = (names::limits(model.name()), names::family(model.name()));
+        Ok(BuiltModel { model, limits, family })
     }
 
-    fn tuning(&self, request: &Request) -> Tuning {
-        self.usual_settings(request).map(|settings| settings.tuning()).unwrap_or_default()
+    async fn default_model(&self, _cancel: &CancellationToken) -> Result<String, ModelError> {
+        Ok(names::resolve(names::AUTO).to_owned())
     }
-
-    async fn stream(
-        &self,
-        request: Request,
-        cancel: CancellationToken,
-    ) -> Result<ChunkStream, ModelError> {
-        let settings = self.settings(&request)?;
-        let body = self.encode(&request, &settings, &self.suffixes)?;
-        let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
-        let response = self.service.exchange.open(call).await?;
-        Ok(stream::chunks(response.events(), self.service.exchange.retry_fetch_errors))
-    }
-
-    async fn generate(
-        &self,
-        request: Request,
-        cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
-        let settings = self.settings(&request)?;
-        let body = self.encode(&request, &settings, &SuffixCache::default())?;
-        let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
-        decode_chunk(&self.service.exchange.ask(call).await?)
-    }
-
-    async fn generate_json(
-        &self,
-        request: JsonRequest,
-        cancel: CancellationToken,
-    ) -> Result<(Value, Usage), ModelError> {
-        let JsonRequest { request, schema, max_attempts } = request;
-        let settings = Arc::new(self.settings(&request)?.for_json(&schema));
-        let body = self.encode(&request, &settings, &SuffixCache::default())?;
-        let ask = || {
-            let method = Method::GenerateContent;
-            let call = self.call(method, &settings, body.clone(), &request, &cancel);
-            let max_attempts = JSON_ATTEMPTS.min(self.service.exchange.max_attempts);
-            let call = Call { max_attempts, ..call };
-            async { decode_chunk(&self.service.exchange.ask(call).await?) }
-        };
-        json_answer::ask(max_attempts, self.service.content, &cancel, ask).await
-    }
-
-    async fn count_tokens(
-        &self,
-        request: Request,
-        cancel: CancellationToken,
-    ) -> Result<u64, ModelError> {
-        let settings = self.settings(&request)?;
-        let body = request::encode_count(&request, &settings, &self.service.parts);
-        let body = body.map_err(|error| not_encoded(&error))?;
-        let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
-        let answer = self.service.exchange.ask(call).await?;
-        exchange::decode_total(&answer)
-    }
-
-    async fn embed(
-        &self,
-        texts: Vec<String>,
-        cancel: CancellationToken,
-    ) -> Result<Vec<Vec<f32>>, ModelError> {
-        embed::embed(&self.service, &texts, &cancel).await
-    }
-}
-
-pub(crate) fn not_encoded(error: &serde_json::Error) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Invalid,
-        format!("The request cannot be written as JSON: {error}"),
-    )
 }

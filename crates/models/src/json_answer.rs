@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollux_net::Backoff;
-use pollux_protocol::{CancellationToken, Chunk, ModelError, ModelErrorKind, Part, Usage};
+use pollux_protocol::{CancellationToken, Chunk, ModelError, ModelErrorKind, Usage};
 use serde_json::Value;
 
 /// Asks until the answer is a JSON object, `max_attempts` times at most (0 counts as 1). The usage is
@@ -45,8 +45,7 @@ where
 
 /// The object in an answer, or why there is none.
 fn object(chunk: &Chunk) -> Result<Value, String> {
-    let text: String =
-        chunk.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect();
+    let text = chunk.text();
     let text = without_fence(&text);
     if text.is_empty() {
         return Err("the model gave no JSON.".to_owned());
@@ -69,6 +68,8 @@ fn without_fence(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use pollux_protocol::Part;
+
     use super::*;
 
     fn chunk(text: &str) -> Chunk {

@@ -3,7 +3,7 @@
 //! The figures are those of Gemini CLI 0.61 for a person with an API key, who counts as having access
 //! to previews and to the latest flash models.
 
-use pollux_protocol::Limits;
+use pollux_protocol::{Limits, PromptFamily};
 
 /// The name that leaves the choice to Pollux. Until there is a router it stands for the pro model, so
 /// that no model is asked only to choose one.
@@ -53,16 +53,40 @@ pub fn limits(name: &str) -> Limits {
     Limits { context, media_in_responses, ..vendor }
 }
 
-/// The prompt family: `modern` for generation 3 and for models that are no Gemini, else `legacy`.
-pub fn family(name: &str) -> &'static str {
+/// Returns the prompt family of a model.
+pub fn family(name: &str) -> PromptFamily {
     let name = resolve(name);
-    if name.starts_with("gemini-3") || is_custom(name) { "modern" } else { "legacy" }
+    if name.starts_with("gemini-3") || is_custom(name) {
+        PromptFamily::Modern
+    } else {
+        PromptFamily::Legacy
+    }
 }
 
 /// Whether the model refuses function calls without a thought signature in the running turn.
 pub(crate) fn wants_signatures(name: &str) -> bool {
     let name = resolve(name);
     name.starts_with("gemini-2") || name.starts_with("gemini-3") || is_custom(name)
+}
+
+/// Lists name models for other ends too; none of them is a good first choice.
+pub(crate) fn converses(name: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "embed",
+        "whisper",
+        "tts",
+        "dall-e",
+        "moderation",
+        "image",
+        "audio",
+        "realtime",
+        "rerank",
+        "transcribe",
+        "sora",
+        "guard",
+    ];
+    let name = name.to_ascii_lowercase();
+    !OTHERS.iter().any(|word| name.contains(word))
 }
 
 fn is_custom(name: &str) -> bool {

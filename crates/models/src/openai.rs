@@ -1,30 +1,21 @@
 //! The dialect of OpenAI's Chat Completions, as many vendors, gateways and servers on people's own
 //! machines speak it.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures::StreamExt;
-use pollux_net::Response;
-use pollux_protocol::{
-    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Limits, Model, ModelError,
-    ModelErrorKind, Request, ToolMode, Usage,
-};
-use serde_json::{Map, Value};
+use pollux_protocol::{CancellationToken, ModelError, PromptFamily};
+use serde_json::Map;
 
-use crate::adjustments;
-use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
-use crate::gemini::not_encoded;
-use crate::json_answer;
+use crate::configs::Purpose;
+use crate::dialect::{BuiltModel, Connection, DialectClient};
 
 mod answer;
 mod calls;
 mod emulation;
-mod endpoint;
 mod ids;
 mod messages;
+mod model;
 mod reasoning;
 mod refusal;
 mod request;
@@ -34,264 +25,36 @@ mod stream;
 mod wire;
 
 pub use answer::decode_chat_chunk;
-pub(crate) use service::{Service, converses};
 pub use stream::decode_chat_stream;
 
-use answer::Reading;
-use messages::Shape;
-use request::{CallSettings, Encoded, FrameCache};
+use model::ChatModel;
+use service::Service;
 
-/// How often a JSON request is tried before the answer begins.
-const JSON_ATTEMPTS: u32 = 5;
+/// Its name in the catalog.
+pub(crate) const DIALECT: &str = "openai";
 
-/// One model of a vendor.
-#[derive(Debug)]
-pub(crate) struct ChatModel {
-    service: Arc<Service>,
-    name: String,
-    facts: ModelFacts,
-    parameters: Map<String, Value>,
-    quirks: Arc<Quirks>,
-    /// Tools are part of the text, because the model or its server knows none.
-    emulated: AtomicBool,
-    settings: Mutex<HashMap<bool, Arc<CallSettings>>>,
-    frames: FrameCache,
+/// Opens a client.
+pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
+    Arc::new(ChatClient(Arc::new(Service::new(connection))))
 }
 
-impl ChatModel {
-    /// The model of this name. `config` is what the person configured for it, as a
-    /// `generateContentConfig`.
-    pub(crate) fn new(service: Arc<Service>, name: &str, config: &Map<String, Value>) -> Self {
-        let facts = service.vendor.facts(name);
-        let quirks = Arc::new(service.vendor.quirks.clone());
-        let mut parameters = request::parameters(config);
-        if let (Some(key), Some(limit)) = (&quirks.max_tokens_key, facts.max_output) {
-            let limit = parameters.shift_remove("max_completion_tokens").unwrap_or(limit.into());
-            parameters.insert(key.clone(), limit);
-        }
-        Self {
-            name: name.to_owned(),
-            parameters,
-            quirks,
-            emulated: AtomicBool::new(facts.tools == Some(false)),
-            facts,
-            service,
-            settings: Mutex::default(),
-            frames: FrameCache::default(),
-        }
-    }
-
-    /// What it can take, as far as that is known.
-    pub(crate) fn limits(&self) -> Limits {
-        let served = self.service.server.as_ref().and_then(|server| server.context(&self.name));
-        let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        Limits { context, tells_overflow: true, ..Limits::default() }
-    }
-
-    fn shape(&self, emulated: bool) -> Shape {
-        Shape {
-            emulated,
-            vision: self.facts.vision != Some(false),
-            documents: self.quirks.documents,
-            audio: self.quirks.audio,
-            call_ids: self.quirks.call_ids,
-            reasoning: self.quirks.return_reasoning,
-            user_after_tool: self.quirks.user_after_tool,
-        }
-    }
-
-    /// How a streamed request is made.
-    fn settings(&self, emulated: bool) -> Arc<CallSettings> {
-        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = settings.entry(emulated).or_insert_with(|| {
-            Arc::new(CallSettings {
-                model: self.name.clone(),
-                parameters: self.parameters.clone(),
-                tool_choice: None,
-                schema: None,
-                stream: true,
-                shape: self.shape(emulated),
-                quirks: Arc::clone(&self.quirks),
-            })
-        });
-        Arc::clone(made)
-    }
-
-    /// The same with what differs for one request.
-    fn adjusted(&self, emulated: bool, adjustments: &Adjustments) -> Arc<CallSettings> {
-        let usual = self.settings(emulated);
-        if *adjustments == Adjustments::default() {
-            return usual;
-        }
-        let figures = adjustments::figures(&adjustments.tuning);
-        let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
-        let mut settings = CallSettings::clone(&usual);
-        settings.parameters.extend(request::parameters(&figures));
-        settings.schema = adjustments.schema.as_deref().cloned();
-        settings.tool_choice =
-            adjustments.tool_choice.as_ref().and_then(|choice| match choice.mode {
-                ToolMode::Auto => None,
-                ToolMode::Any => Some("required"),
-                ToolMode::None => Some("none"),
-            });
-        Arc::new(settings)
-    }
-
-    fn encode(
-        &self,
-        request: &Request,
-        settings: &Arc<CallSettings>,
-        frames: &FrameCache,
-    ) -> Result<Encoded, ModelError> {
-        request::encode(request, settings, &self.service.messages, frames)
-            .map_err(|error| not_encoded(&error))
-    }
-
-    /// Sends a request and reads what comes back.
-    async fn attempt(
-        &self,
-        request: &Request,
-        emulated: bool,
-        cancel: &CancellationToken,
-    ) -> Result<ChunkStream, ModelError> {
-        let request = &narrowed(request, emulated);
-        let settings = self.adjusted(emulated, &request.adjustments);
-        let Encoded { body, tokens, names } = self.encode(request, &settings, &self.frames)?;
-        self.check_size(tokens, cancel).await?;
-        let on_retry = request.on_retry.as_ref();
-        let response: Response = self.service.open(&self.name, body, on_retry, cancel).await?;
-        // A server may load the model only now, and with it the context that it has.
-        self.check_size(tokens, cancel).await?;
-        let reading = Reading {
-            emulated,
-            think_tags: self.quirks.think_tags,
-            reasoning: self.quirks.return_reasoning,
-            names,
-            refusals: Arc::clone(&self.service.refusals),
-        };
-        Ok(stream::chunks(response, reading, self.service.exchange.retry_fetch_errors))
-    }
-
-    /// Servers on people's machines cut a prompt that is too long without a word.
-    async fn check_size(&self, tokens: u64, cancel: &CancellationToken) -> Result<(), ModelError> {
-        let Some(server) = &self.service.server else { return Ok(()) };
-        match server.refreshed_context(&self.name, &self.service.exchange.http, cancel).await {
-            Some(context) if tokens > context => Err(ModelError::new(
-                ModelErrorKind::Invalid,
-                server.too_small(&self.name, context, tokens),
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The request with the tools that may be called: the dialect has no list of names, and tools that are part of the
-/// text cannot be forbidden otherwise.
-fn narrowed(request: &Request, emulated: bool) -> Request {
-    let mut narrowed = request.clone();
-    match &request.adjustments.tool_choice {
-        Some(choice) if choice.mode == ToolMode::None && emulated => {
-            narrowed.tools = Arc::default();
-        }
-        Some(choice) if choice.mode == ToolMode::Any && !choice.allowed.is_empty() => {
-            let tools = request.tools.iter().filter(|tool| choice.allowed.contains(&tool.name));
-            narrowed.tools = tools.cloned().collect();
-        }
-        _ => {}
-    }
-    narrowed
-}
+struct ChatClient(Arc<Service>);
 
 #[async_trait]
-impl Model for ChatModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn vendor(&self) -> &str {
-        self.service.vendor_id()
-    }
-
-    async fn stream(
-        &self,
-        request: Request,
-        cancel: CancellationToken,
-    ) -> Result<ChunkStream, ModelError> {
-        let emulated = self.emulated.load(Ordering::Relaxed);
-        match self.attempt(&request, emulated, &cancel).await {
-            Err(error)
-                if !emulated
-                    && !request.tools.is_empty()
-                    && error.status.is_some()
-                    && refusal::says_no_tools(&error.message) =>
-            {
-                self.emulated.store(true, Ordering::Relaxed);
-                self.attempt(&request, true, &cancel).await
-            }
-            outcome => outcome,
-        }
-    }
-
-    async fn generate(
-        &self,
-        request: Request,
-        cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
-        // Streamed all the same: a server on a slow machine is silent for minutes otherwise.
-        let whole = async {
-            let mut stream = self.stream(request, cancel.clone()).await?;
-            let mut answer = Chunk::default();
-            while let Some(chunk) = stream.next().await {
-                answer.append(chunk?);
-            }
-            Ok(answer)
+impl DialectClient for ChatClient {
+    /// Only what the person configured for the alias is sent: figures that were made for other models are
+    /// refused by many.
+    fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
+        let config = match alias {
+            Some(alias) => self.0.connection.configs.resolve(alias, Purpose::default())?.config,
+            None => Map::new(),
         };
-        cancel.run_until_cancelled(whole).await.unwrap_or_else(|| Err(ModelError::cancelled()))
+        let model = ChatModel::new(Arc::clone(&self.0), name, &config);
+        let (limits, family) = (model.limits(), PromptFamily::Modern);
+        Ok(BuiltModel { model: Arc::new(model), limits, family })
     }
 
-    async fn generate_json(
-        &self,
-        request: JsonRequest,
-        cancel: CancellationToken,
-    ) -> Result<(Value, Usage), ModelError> {
-        let JsonRequest { request, schema, max_attempts } = request;
-        let emulated = self.emulated.load(Ordering::Relaxed);
-        let settings = CallSettings {
-            schema: Some(schema),
-            stream: false,
-            ..CallSettings::clone(&self.settings(emulated))
-        };
-        let encoded = self.encode(&request, &Arc::new(settings), &FrameCache::default())?;
-        self.check_size(encoded.tokens, &cancel).await?;
-        let reading = Reading {
-            think_tags: self.quirks.think_tags,
-            refusals: Arc::clone(&self.service.refusals),
-            ..Reading::default()
-        };
-        let ask = || {
-            let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
-            let asked = self.service.ask(&self.name, body, on_retry, JSON_ATTEMPTS, &cancel);
-            let mut answer = answer::Answer::new(reading.clone());
-            async move { answer.take_whole(&asked.await?) }
-        };
-        json_answer::ask(max_attempts, self.service.content, &cancel, ask).await
-    }
-
-    /// The dialect has no way to count: an estimate.
-    async fn count_tokens(
-        &self,
-        request: Request,
-        _cancel: CancellationToken,
-    ) -> Result<u64, ModelError> {
-        let settings = self.settings(self.emulated.load(Ordering::Relaxed));
-        Ok(self.encode(&request, &settings, &self.frames)?.tokens)
-    }
-
-    async fn embed(
-        &self,
-        texts: Vec<String>,
-        cancel: CancellationToken,
-    ) -> Result<Vec<Vec<f32>>, ModelError> {
-        self.service.embed(&texts, &cancel).await
+    async fn default_model(&self, cancel: &CancellationToken) -> Result<String, ModelError> {
+        self.0.first_model(cancel).await
     }
 }

@@ -52,6 +52,8 @@ struct Entry {
     input: u64,
     #[serde(default, deserialize_with = "some_rate")]
     cached: Option<u64>,
+    #[serde(default, deserialize_with = "some_rate")]
+    cache_write: Option<u64>,
     #[serde(deserialize_with = "rate")]
     output: u64,
     #[serde(default)]
@@ -67,6 +69,8 @@ struct Long {
     input: u64,
     #[serde(default, deserialize_with = "some_rate")]
     cached: Option<u64>,
+    #[serde(default, deserialize_with = "some_rate")]
+    cache_write: Option<u64>,
     #[serde(deserialize_with = "rate")]
     output: u64,
 }
@@ -97,6 +101,14 @@ impl PriceTable {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
+    /// The names in the table that are no patterns, sorted.
+    fn names(&self) -> Vec<&str> {
+        let names = self.models.keys().map(String::as_str);
+        let mut names: Vec<&str> = names.filter(|name| !name.ends_with('*')).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// The price of a model by its full name; versions and patterns count.
     pub fn find(&self, name: &str) -> Option<Price> {
         let mut versionless = name;
@@ -119,14 +131,18 @@ impl PriceTable {
 
 impl Entry {
     fn price(&self) -> Price {
-        let rates = |input, cached: Option<u64>, output| Rates {
+        let rates = |input, cached: Option<u64>, cache_write: Option<u64>, output| Rates {
             input,
             cached: cached.unwrap_or(input),
+            cache_write: cache_write.unwrap_or(input),
             output,
         };
+        let long = |long: Long| {
+            (long.above, rates(long.input, long.cached, long.cache_write, long.output))
+        };
         Price {
-            rates: rates(self.input, self.cached, self.output),
-            long: self.long.map(|long| (long.above, rates(long.input, long.cached, long.output))),
+            rates: rates(self.input, self.cached, self.cache_write, self.output),
+            long: self.long.map(long),
         }
     }
 }
@@ -163,6 +179,18 @@ impl PriceBook {
         let text =
             String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8 text".to_owned()))?;
         Ok(Self { own: PriceTable::parse(&text).map_err(failed)? })
+    }
+
+    /// The names of a vendor's models that have a price of their own, without the vendor; those of the Gemini API
+    /// for the vendor without a name.
+    pub(crate) fn names<'a>(&'a self, vendor: &'a str) -> impl Iterator<Item = &'a str> {
+        let names = self.own.names().into_iter().chain(built_in().names());
+        names.filter_map(move |name| {
+            if vendor.is_empty() {
+                return (!name.contains('/')).then_some(name);
+            }
+            name.strip_prefix(vendor)?.strip_prefix('/')
+        })
     }
 
     /// The day on which the prices that come with the program were looked up.

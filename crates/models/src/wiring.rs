@@ -1,14 +1,15 @@
 //! What every service of a run is reached by.
 
+use std::sync::Arc;
+
 use pollux_config::{Environment, names as variables};
-use pollux_net::{Backoff, ClientOptions, HttpClient};
+use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
 
-use crate::assemble::ModelsOptions;
 use crate::exchange::Exchange;
-use crate::gemini::user_agent;
 use crate::names;
+use crate::options::ModelsOptions;
 
 /// How long a server on this machine may read a prompt before its answer begins.
 const LOCAL_PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
@@ -16,7 +17,7 @@ const LOCAL_PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
 /// Environment, client and patience, as the options give them.
 #[derive(Debug)]
 pub(crate) struct Wiring {
-    pub(crate) environment: Environment,
+    environment: Environment,
     pub(crate) user_agent: String,
     /// The delays between unusable answers.
     pub(crate) content: Backoff,
@@ -50,7 +51,12 @@ impl Wiring {
     ///
     /// # Errors
     /// [`ModelErrorKind::Config`] for a wrong proxy.
-    pub(crate) fn exchange(&self, base: &Url, direct: bool) -> Result<Exchange, ModelError> {
+    pub(crate) fn exchange(
+        &self,
+        base: &Url,
+        direct: bool,
+        authoriser: Arc<dyn Authoriser>,
+    ) -> Result<Exchange, ModelError> {
         let http = match (&self.http, direct) {
             (Some(http), _) => http.clone(),
             (None, true) => client(ClientOptions {
@@ -65,6 +71,7 @@ impl Wiring {
         http.prepare(base);
         Ok(Exchange {
             http,
+            authoriser,
             connection: self.connection,
             max_attempts: self.max_attempts,
             retry_fetch_errors: self.retry_fetch_errors,
@@ -75,4 +82,39 @@ impl Wiring {
 fn client(options: ClientOptions) -> Result<HttpClient, ModelError> {
     HttpClient::new(options)
         .map_err(|error| ModelError::new(ModelErrorKind::Config, error.to_string()))
+}
+
+/// The `User-Agent`, in the pattern of Gemini CLI 0.61: `client` is the frontend (`cli`, `acp`), `model`
+/// the one at start-up, `surface` what the program runs in (`terminal`).
+fn user_agent(client: &str, model: &str, surface: &str) -> String {
+    let platform = match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        "x86" => "ia32",
+        other => other,
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let text = format!("Pollux-{client}/{version}/{model} ({platform}; {architecture}; {surface})");
+    // Model and surface come from the person; a header takes printable ASCII only.
+    text.replace(|character: char| !matches!(character, ' '..='~'), "?")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_user_agent_follows_the_pattern() {
+        let text = user_agent("cli", "gemini-2.5-pro", "terminal");
+        assert!(text.starts_with("Pollux-cli/"), "{text}");
+        assert!(text.contains("/gemini-2.5-pro (") && text.ends_with("; terminal)"), "{text}");
+        assert!(HeaderValue::from_str(&user_agent("cli", "mödel\n", "t")).is_ok());
+    }
 }

@@ -14,22 +14,26 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::error::{Error, Exchange, RedirectReason, TimeoutPhase};
-use crate::pages::PublicOnly;
+use crate::error::{Error, RedirectReason, TimeoutPhase, host_and_port};
+use crate::public::PublicOnly;
 
 mod certificates;
+mod events;
+mod exchange;
 mod options;
 mod proxy;
 mod request;
 mod response;
 
 pub use certificates::install_crypto_provider;
+pub use events::EventStream;
 pub use options::{ClientOptions, ProxySetting};
 pub use proxy::NoProxy;
 pub use request::Request;
-pub use response::{Response, STATUS_BODY_LIMIT};
+pub use response::Response;
 
 use certificates::Roots;
+use exchange::Exchange;
 use proxy::ProxyRule;
 use request::SendProgress;
 
@@ -320,18 +324,4 @@ fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>
         return refuse(&text, RedirectReason::WouldDropBody);
     }
     Ok(Some(next))
-}
-
-/// Host and port for messages.
-///
-/// # Errors
-/// [`Error::InvalidUrl`] if the scheme is not http or https.
-pub(crate) fn host_and_port(url: &Url) -> Result<String, Error> {
-    match (url.scheme(), url.host(), url.port_or_known_default()) {
-        ("http" | "https", Some(host), Some(port)) => Ok(format!("{host}:{port}")),
-        _ => Err(Error::InvalidUrl {
-            url: format!("{}:…", url.scheme()),
-            cause: "only http and https addresses can be requested".to_owned(),
-        }),
-    }
 }

@@ -10,13 +10,11 @@ use http::{HeaderMap, StatusCode};
 
 use url::Url;
 
-use crate::client::host_and_port;
 use crate::retry::{Cancelled, RetryAdvice, retry_after};
 use crate::sse::SseError;
 
-mod transport;
-
-pub(crate) use transport::Exchange;
+/// Longest body of an unsuccessful answer that is kept, in bytes.
+pub const STATUS_BODY_LIMIT: usize = 1024 * 1024;
 
 /// The codes after which Gemini CLI 0.61 tries again.
 const RETRYABLE_CODES: [&str; 12] = [
@@ -137,6 +135,9 @@ pub enum Error {
     /// A client cannot be built from these options, for example because of a proxy's address.
     #[error("{0}")]
     InvalidOptions(String),
+    /// There are no credentials for the request: the message says what helps.
+    #[error("{0}")]
+    Credentials(String),
     /// The event stream is malformed or ended too early.
     #[error(transparent)]
     Stream(#[from] SseError),
@@ -158,7 +159,7 @@ pub struct StatusError {
     pub status: StatusCode,
     /// The answer's headers.
     pub headers: HeaderMap,
-    /// The beginning of the answer's body, at most [`crate::client::STATUS_BODY_LIMIT`] bytes.
+    /// The beginning of the answer's body, at most [`STATUS_BODY_LIMIT`] bytes.
     pub body: Bytes,
 }
 
@@ -239,6 +240,7 @@ impl Error {
             | Self::BodyTooLarge { .. }
             | Self::NotPublic { .. }
             | Self::InvalidOptions(_)
+            | Self::Credentials(_)
             | Self::Stream(_)
             | Self::Status(_) => None,
         }
@@ -261,7 +263,7 @@ impl Error {
     /// What the retry loop should do, going by the transport and the bare status: 429, 499 and
     /// 5xx are tried again, after the time a `Retry-After` header names.
     ///
-    /// Callers who speak to Google look into the body first, see [`crate::classify`].
+    /// Callers that know the vendor look into the body first.
     pub fn advice(&self) -> RetryAdvice {
         match self {
             Self::Status(status) if is_retryable_status(status.status.as_u16()) => {
@@ -277,6 +279,20 @@ fn bare(url: &Url) -> String {
     match host_and_port(url) {
         Ok(host) => format!("{}://{host}{}", url.scheme(), url.path()),
         Err(_) => format!("{}:…", url.scheme()),
+    }
+}
+
+/// Host and port for messages.
+///
+/// # Errors
+/// [`Error::InvalidUrl`] if the scheme is not http or https.
+pub(crate) fn host_and_port(url: &Url) -> Result<String, Error> {
+    match (url.scheme(), url.host(), url.port_or_known_default()) {
+        ("http" | "https", Some(host), Some(port)) => Ok(format!("{host}:{port}")),
+        _ => Err(Error::InvalidUrl {
+            url: format!("{}:…", url.scheme()),
+            cause: "only http and https addresses can be requested".to_owned(),
+        }),
     }
 }
 

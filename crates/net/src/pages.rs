@@ -4,21 +4,16 @@
 //! reached, unless a host is allowed by name: a name is resolved here, and the connection goes to exactly the
 //! addresses that were looked at. Redirects are followed across the web, and every step is judged anew.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use http::header::{HeaderMap, LOCATION};
 use http::{Method, StatusCode};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
 use crate::client::{ClientOptions, HttpClient, NoProxy, Request, Response};
 use crate::error::{Error, RedirectReason};
-
-mod address;
-
-pub use address::{is_local_name, is_public};
+use crate::public::{is_local_name, is_public};
 
 /// How many redirects are followed, as browsers do.
 const MAX_REDIRECTS: usize = 10;
@@ -171,56 +166,5 @@ fn next(from: &Url, response: &Response) -> Result<Option<Url>, Error> {
             Ok(Some(next))
         }
         Ok(_) | Err(_) => Err(Error::redirect(from, &text, RedirectReason::Unreadable)),
-    }
-}
-
-/// A name that leads to no public address.
-#[derive(Debug, thiserror::Error)]
-#[error("the name leads to no public address")]
-pub(crate) struct NoPublicAddress;
-
-/// Resolves names to their public addresses.
-pub(crate) struct PublicOnly;
-
-impl Resolve for PublicOnly {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            if is_local_name(name.as_str()) {
-                return Err(NoPublicAddress.into());
-            }
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public = public(found.collect())?;
-            Ok(Box::new(public.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// The public ones among the addresses of a name; a connection goes nowhere else.
-fn public(found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, NoPublicAddress> {
-    let any = !found.is_empty();
-    let public: Vec<_> = found.into_iter().filter(|address| is_public(address.ip())).collect();
-    if any && public.is_empty() { Err(NoPublicAddress) } else { Ok(public) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_reached_at_its_public_addresses_only() {
-        let parsed = |list: &[&str]| -> Vec<SocketAddr> {
-            list.iter().map(|address| address.parse().unwrap()).collect()
-        };
-        let mixed = parsed(&["10.0.0.1:80", "8.8.8.8:80", "[::1]:80"]);
-        assert_eq!(public(mixed).unwrap(), parsed(&["8.8.8.8:80"]));
-        assert!(public(parsed(&["127.0.0.1:80", "[fe80::1]:80"])).is_err());
-        assert!(public(Vec::new()).unwrap().is_empty());
-    }
-
-    #[tokio::test]
-    async fn this_machine_is_not_resolved() {
-        for name in ["localhost", "a.localhost"] {
-            assert!(PublicOnly.resolve(name.parse().unwrap()).await.is_err());
-        }
     }
 }

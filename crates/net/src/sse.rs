@@ -6,7 +6,5 @@
 
 mod decoder;
 mod raw_json;
-mod stream;
 
 pub use decoder::{MAX_RECORD_BYTES, ServerEvent, SseDecoder, SseError};
-pub use stream::EventStream;

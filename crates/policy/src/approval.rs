@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pollux_fs::{DirLock, WriteOptions};
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, SubjectArgument};
 use serde_json::Value;
 
 use crate::arguments;
@@ -22,18 +22,6 @@ const LOCK_WAIT: Duration = Duration::from_secs(3);
 
 /// The file of saved approvals, in the folder of the person's policies.
 pub const FILE_NAME: &str = "auto-saved.toml";
-
-/// Tools whose approval without a condition would be one for everything.
-const NEVER_WHOLE: &[&str] = &[
-    "glob",
-    "grep_search",
-    "read_many_files",
-    "read_file",
-    "list_directory",
-    "write_file",
-    "replace",
-    "run_shell_command",
-];
 
 /// An approval for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +59,7 @@ impl Approval {
             // Writing to a String cannot fail.
             writeln!(text, "{name} = {value}").unwrap_or_default();
         };
-        let line = query.args.get("command").and_then(Value::as_str);
+        let narrowed = query.effects.command.as_deref().map(|line| narrow(policy, query, line));
         match (query.subject.server, scope) {
             (Some(server), Scope::Server) => {
                 field("toolName", "\"*\"");
@@ -84,10 +72,7 @@ impl Approval {
             }
             (None, _) => {
                 field("toolName", &quoted(tool));
-                match line
-                    .filter(|_| query.subject.is_shell())
-                    .map(|line| narrow(policy, query, line))
-                {
+                match narrowed {
                     Some(Some(Narrow::Prefixes(prefixes))) => {
                         let prefixes: Vec<String> =
                             prefixes.iter().map(|text| quoted(text)).collect();
@@ -98,11 +83,12 @@ impl Approval {
                         field("allowRedirection", "true");
                     }
                     Some(None) => return None,
-                    None => match argument(query) {
-                        Some(pattern) => field("argsPattern", &quoted(&pattern)),
-                        None if NEVER_WHOLE.contains(&tool) => return None,
-                        None => {}
-                    },
+                    // Without its condition the approval would be one for everything.
+                    None => {
+                        if let Some(subject) = query.subject.facts.subject {
+                            field("argsPattern", &quoted(&pattern_for(subject, query)?));
+                        }
+                    }
                 }
             }
         }
@@ -146,24 +132,21 @@ impl Approval {
     }
 }
 
-/// A pattern for the argument that says what a call is about.
-fn argument(query: &Query<'_>) -> Option<String> {
-    let key = match query.subject.tool {
-        "replace" | "write_file" | "read_file" => "file_path",
-        "list_directory" => "dir_path",
-        "glob" | "grep_search" => "pattern",
-        "read_many_files" => "include",
-        _ => return None,
+/// Returns a pattern for the argument that says what a call is about; `None` for a call without it, and
+/// for one that is too long.
+fn pattern_for(subject: SubjectArgument, query: &Query<'_>) -> Option<String> {
+    let confined = query.effects.confined_to();
+    let path = match subject {
+        SubjectArgument::Path(_) => confined.first(),
+        SubjectArgument::Value(_) => None,
     };
-    let effects = query.effects;
-    let path = effects.writes.first().or(effects.reads.first()).filter(|_| key.ends_with("_path"));
     let value = match path {
         // A rule of the person holds in every folder: it must name the whole path.
         Some(path) => Value::from(path.to_string_lossy()),
-        None => query.args.get(key)?.clone(),
+        None => query.args.get(subject.name())?.clone(),
     };
     let mut fields = serde_json::Map::new();
-    fields.insert(key.to_owned(), value);
+    fields.insert(subject.name().to_owned(), value);
     let text = arguments::text(&Value::Object(fields));
     let inner = text.trim_start_matches("{\0").trim_end_matches("\0}");
     let mut pattern = String::from("\\x00");

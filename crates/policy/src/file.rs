@@ -11,10 +11,10 @@ use toml::de::{DeTable, DeValue};
 use crate::checker::{Checker, CheckerRule};
 use crate::expression::{Expression, ExpressionError};
 use crate::lint;
+use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::problem::{Problem, ProblemKind, position};
 use crate::rule::{Pattern, Priority, Rule, Ruling, Source, Tier, ToolPattern};
-use crate::subject::{SHELL, current_name};
 
 mod fields;
 
@@ -145,10 +145,10 @@ impl FileReader<'_> {
 
     fn rule(&mut self, fields: &Fields<'_, '_>) -> Result<(), Fault> {
         let ruling = match fields.text("decision")?.as_deref() {
-            Some("allow") => Ruling::Allow,
-            Some("ask_user") => Ruling::AskUser,
-            Some("deny") => Ruling::Deny,
-            Some(_) => return Err(fields.fault("decision", "must be allow, deny or ask_user")),
+            Some(word) => Ruling::of_word(word).ok_or_else(|| {
+                let message = format!("must be allow, deny or {}", Ruling::AskUser.as_str());
+                fields.fault("decision", &message)
+            })?,
             None => return Err(fields.fault("decision", "is required")),
         };
         let priority = Priority::new(self.tier, fields.priority()?);
@@ -236,11 +236,8 @@ impl FileReader<'_> {
         } else if is_of_commands
             && (is_list || names.iter().any(|name| current_name(name) != SHELL))
         {
-            let message = "commandPrefix and commandRegex need toolName = \"run_shell_command\"";
-            self.fault(
-                ProblemKind::RuleValidation,
-                Fault { at: fields.at, message: message.into() },
-            );
+            let message = format!("commandPrefix and commandRegex need toolName = \"{SHELL}\"");
+            self.fault(ProblemKind::RuleValidation, Fault { at: fields.at, message });
         }
         let patterns = if let Some(prefixes) = prefixes {
             prefixes.iter().map(|prefix| Some(Pattern::Prefix(Prefix::new(prefix)))).collect()

@@ -21,9 +21,9 @@ impl Verdict {
     /// The word of policy files.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask_user",
-            Self::Deny { .. } => "deny",
+            Self::Allow => Ruling::Allow.as_str(),
+            Self::Ask => Ruling::AskUser.as_str(),
+            Self::Deny { .. } => Ruling::Deny.as_str(),
         }
     }
 }

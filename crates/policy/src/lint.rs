@@ -4,56 +4,16 @@ use std::collections::HashMap;
 
 use pollux_protocol::spelling;
 
+use crate::names::{KNOWN, current_name};
 use crate::problem::{Problem, ProblemKind};
 use crate::rule::{Pattern, Rule, Ruling, Tier, ToolPattern};
 
 /// Letters that a name may be away from a known one to be taken for it.
 const NEAR: usize = 3;
 
-/// Names that rules may speak of.
-const KNOWN: &[&str] = &[
-    "activate_skill",
-    "ask_user",
-    "cli_help",
-    "codebase_investigator",
-    "complete_task",
-    "enter_plan_mode",
-    "exit_plan_mode",
-    "get_internal_docs",
-    "glob",
-    "google_web_search",
-    "grep_search",
-    "invoke_agent",
-    "list_background_processes",
-    "list_directory",
-    "list_mcp_resources",
-    "read_background_output",
-    "read_file",
-    "read_many_files",
-    "read_mcp_resource",
-    "replace",
-    "run_shell_command",
-    "save_memory",
-    "search_file_content",
-    "stop_background_process",
-    "tracker_add_dependency",
-    "tracker_create_task",
-    "tracker_get_task",
-    "tracker_list_tasks",
-    "tracker_update_task",
-    "tracker_visualize",
-    "update_topic",
-    "web_fetch",
-    "write_file",
-    "write_todos",
-];
-
 /// What is doubtful about a name that a rule gives; and what may have been meant.
 pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)> {
-    if name.contains('*')
-        || name.starts_with("discovered_tool_")
-        || crate::subject::current_name(name) != name
-    {
+    if name.contains('*') || name.starts_with("discovered_tool_") || current_name(name) != name {
         return None;
     }
     if name.contains("__") {
@@ -176,7 +136,7 @@ fn problem(rule: &Rule, message: String) -> Option<Problem> {
     Some(problem)
 }
 
-/// A rule in a line: `allow run_shell_command: git …`.
+/// A rule in a line: `allow <tool>: git …`.
 pub(crate) fn in_words(rule: &Rule) -> String {
     let pattern = match &rule.pattern {
         Some(Pattern::Prefix(prefix)) => format!(": {} …", prefix.as_str()),

@@ -102,8 +102,7 @@ impl Policy {
             ..query
         };
         let mut rules = self.concerned(&query.subject, query.mode);
-        let line = query.args.get("command").and_then(Value::as_str);
-        if let Some(line) = line.filter(|_| query.subject.is_shell()) {
+        if let Some(line) = query.effects.command.as_deref() {
             let places: Vec<usize> = rules.map(|(place, _)| place).collect();
             return command::judge(self, &places, &query, line);
         }
@@ -202,7 +201,8 @@ impl<'a> CallArguments<'a> {
             PATH_KEYS.into_iter().find(|key| query.args.get(key).is_some_and(Value::is_string));
         let path = key.and_then(|key| query.args.get(key)?.as_str());
         let effects = query.effects;
-        let target = effects.writes.first().or(effects.reads.first());
+        let confined = effects.confined_to();
+        let target = confined.first();
         let with = |text: &str| key.map(|key| arguments::text_with(query.args, Some((key, text))));
         let has_detour =
             |path: &str| path.split(['/', '\\']).any(|part| matches!(part, "." | ".."));
@@ -221,10 +221,11 @@ impl<'a> CallArguments<'a> {
             None => true,
             Some(Pattern::Arguments(expression)) => self.matches(expression, rule.ruling),
             Some(Pattern::Plans) => {
-                !self.effects.writes.is_empty()
-                    && self.effects.writes.iter().all(|path| facts.is_plan(path))
+                !self.effects.unknown
+                    && self.effects.changes().next().is_some()
+                    && self.effects.changes().all(|path| facts.is_plan(path))
             }
-            // Only the shell has commands.
+            // Only calls that declare a command have one, and those are judged by its parts.
             Some(Pattern::Prefix(_) | Pattern::Command(_)) => false,
         }
     }

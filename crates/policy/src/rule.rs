@@ -22,6 +22,11 @@ pub enum Ruling {
 }
 
 impl Ruling {
+    /// Returns the ruling that policy files write as `word`.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::AskUser, Self::Deny].into_iter().find(|ruling| ruling.as_str() == word)
+    }
+
     /// The word of policy files.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -332,7 +337,7 @@ impl Rule {
         self.annotations.iter().all(|(key, value)| said(key) == Some(value))
     }
 
-    /// The rule in a line: `allow run_shell_command: git …`.
+    /// The rule in a line: `allow <tool>: git …`.
     pub fn in_words(&self) -> String {
         crate::lint::in_words(self)
     }

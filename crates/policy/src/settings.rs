@@ -1,8 +1,8 @@
 //! Rules that come from settings and flags (`tools.*`, `mcp.*`, `--allowed-tools`).
 
+use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::rule::{Modes, Pattern, Priority, Rule, Ruling, Source, ToolPattern};
-use crate::subject::{SHELL, current_name};
 
 /// Where rules of `tools.confirmationRequired` come from.
 pub(crate) const CONFIRMATION_REQUIRED: &str = "Settings (Confirmation Required)";

@@ -2,38 +2,10 @@
 
 use std::borrow::Cow;
 
-use pollux_protocol::{Effects, Tool};
+use pollux_protocol::{Effects, Tool, ToolFacts};
 use serde_json::{Map, Value};
 
-/// Names that old settings and rules use for a tool, beside its own.
-const ALIASES: &[(&str, &str)] = &[
-    ("search_file_content", "grep_search"),
-    ("ShellTool", "run_shell_command"),
-    ("ReadFileTool", "read_file"),
-    ("WriteFileTool", "write_file"),
-    ("EditTool", "replace"),
-    ("LSTool", "list_directory"),
-    ("GlobTool", "glob"),
-    ("GrepTool", "grep_search"),
-    ("RipGrepTool", "grep_search"),
-    ("ListBackgroundProcessesTool", "list_background_processes"),
-    ("ReadBackgroundOutputTool", "read_background_output"),
-    ("ReadManyFilesTool", "read_many_files"),
-    ("MemoryTool", "save_memory"),
-    ("WriteTodosTool", "write_todos"),
-    ("WebFetchTool", "web_fetch"),
-    ("WebSearchTool", "google_web_search"),
-];
-
-/// The shell, by the name that models call it by.
-pub(crate) const SHELL: &str = "run_shell_command";
-/// Hands work to a subagent: rules may name that instead.
-const INVOKE_AGENT: &str = "invoke_agent";
-
-/// The name of today for a tool.
-pub(crate) fn current_name(name: &str) -> &str {
-    ALIASES.iter().find(|(old, _)| *old == name).map_or(name, |(_, tool)| *tool)
-}
+use crate::names::{AGENT_ARGUMENT, INVOKE_AGENT, current_name};
 
 /// The tool of a call and who calls it.
 #[derive(Debug, Clone, Copy)]
@@ -42,28 +14,43 @@ pub struct Subject<'a> {
     pub tool: &'a str,
     /// The server that it belongs to, when it is one of a server's.
     pub server: Option<&'a str>,
-    /// What a server says of its tool (`readOnlyHint` …).
+    /// Facts that the tool declares of itself.
+    pub facts: ToolFacts,
+    /// Claims of a server about its tool (`readOnlyHint` …). Rules with `toolAnnotations` match them;
+    /// nothing else believes them.
     pub annotations: Option<&'a Map<String, Value>>,
     /// The subagent that calls, `parent/child` when it is nested; none for the main agent.
     pub subagent: Option<&'a str>,
-    /// The agent that `invoke_agent` is to call.
+    /// The agent that the call hands work to.
     pub agent: Option<&'a str>,
 }
 
 impl<'a> Subject<'a> {
     /// A tool of this name that belongs to no server, called by the main agent.
     pub fn named(tool: &'a str) -> Self {
-        Self { tool, server: None, annotations: None, subagent: None, agent: None }
+        Self {
+            tool,
+            server: None,
+            facts: ToolFacts::default(),
+            annotations: None,
+            subagent: None,
+            agent: None,
+        }
     }
 
     /// This tool, called by the main agent.
     pub fn of(tool: &'a dyn Tool) -> Self {
-        Self { server: tool.server(), annotations: tool.annotations(), ..Self::named(tool.name()) }
+        Self {
+            server: tool.server(),
+            facts: tool.facts(),
+            annotations: tool.annotations(),
+            ..Self::named(tool.name())
+        }
     }
 
     /// With what the arguments say about whom the call speaks of.
     pub(crate) fn with_arguments(self, args: &'a Value) -> Self {
-        let agent = args.get("agent_name").and_then(Value::as_str);
+        let agent = args.get(AGENT_ARGUMENT).and_then(Value::as_str);
         Self { agent: agent.filter(|_| self.tool == INVOKE_AGENT), ..self }
     }
 
@@ -92,11 +79,6 @@ impl<'a> Subject<'a> {
             self.tool.strip_prefix("mcp_")?.strip_prefix(server)?.strip_prefix('_')
         });
         [Some(self.tool), bare].into_iter().flatten()
-    }
-
-    /// It is the shell.
-    pub(crate) fn is_shell(&self) -> bool {
-        current_name(self.tool) == SHELL
     }
 }
 

@@ -17,6 +17,7 @@ mod generate;
 mod hooks;
 mod later;
 mod line;
+mod options;
 #[cfg(test)]
 mod tests;
 

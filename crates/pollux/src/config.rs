@@ -1,15 +1,17 @@
 //! `pollux config`: settings shown, changed and explained. Starts no session and asks no model.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pollux_config::{Environment, LoadOptions, Loaded, Places};
+use pollux_protocol::plain_text::harmless;
 use serde_json::{Value, json};
 
 use crate::arguments::{ConfigArguments, ConfigVerb};
 use crate::exit::Failure;
-use crate::headless::{harmless, stderr_line};
+use crate::process::Process;
+use crate::stderr::stderr_line;
+use crate::stdout::print_once;
 
 mod change;
 mod explain;
@@ -43,8 +45,8 @@ impl Answer {
 }
 
 /// Does what `config` is asked for.
-pub(crate) fn run(arguments: &ConfigArguments) -> ExitCode {
-    let answer = Desk::open(arguments.skip_trust).and_then(|desk| desk.answer(arguments));
+pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
+    let answer = Desk::open(process, arguments.skip_trust).and_then(|desk| desk.answer(arguments));
     let (text, code) = match answer {
         Ok(answer) if arguments.json => (format!("{:#}", answer.json), answer.code),
         Ok(answer) => {
@@ -59,19 +61,16 @@ pub(crate) fn run(arguments: &ConfigArguments) -> ExitCode {
         }
     };
     if !text.is_empty() {
-        // A closed pipe ends quietly.
-        drop(std::io::stdout().lock().write_all((harmless(&text) + "\n").as_bytes()));
+        print_once((harmless(&text).into_owned() + "\n").as_bytes());
     }
     ExitCode::from(code)
 }
 
 impl Desk {
-    fn open(skip_trust: bool) -> Result<Self, Failure> {
-        let environment = Environment::from_process();
+    fn open(process: &Process, skip_trust: bool) -> Result<Self, Failure> {
+        let environment = process.environment.clone();
         let places = Places::new(&environment);
-        let cwd = std::env::current_dir().map_err(|error| {
-            Failure::general(format!("The current directory cannot be found: {error}."))
-        })?;
+        let cwd = Process::folder()?;
         Ok(Self { environment, places, cwd, skip_trust })
     }
 

@@ -13,8 +13,9 @@ use tempfile::TempDir;
 
 use crate::arguments::{Arguments, DemoArguments, OutputFormat};
 use crate::exit::Failure;
-use crate::headless::stderr_line;
-use crate::setup::Start;
+use crate::process::Process;
+use crate::run::Start;
+use crate::stderr::stderr_line;
 
 /// The recorded answers of the model, in the format of `--fake-responses`.
 const MODEL: &str = include_str!("demo/model.jsonl");
@@ -34,14 +35,14 @@ pub(crate) struct Demo {
     folder: TempDir,
     keep: bool,
     format: OutputFormat,
+    called_as: String,
+    environment: Environment,
 }
 
 impl Demo {
     /// Writes the sample project to a fresh temporary folder.
-    pub(crate) fn prepare(
-        arguments: &DemoArguments,
-        environment: &Environment,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn prepare(arguments: &DemoArguments, process: Process) -> Result<Self, Failure> {
+        let Process { called_as, environment } = process;
         let place = environment.temporary_dir();
         let folder = tempfile::Builder::new().prefix("pollux-demo-").tempdir_in(&place);
         let folder = folder.map_err(|error| broken(&place, &error))?;
@@ -49,6 +50,8 @@ impl Demo {
             folder,
             keep: arguments.keep,
             format: arguments.output_format.unwrap_or_default(),
+            called_as,
+            environment,
         };
         let options = WriteOptions { create_parents: true, ..WriteOptions::default() };
         for (name, text) in FILES {
@@ -64,7 +67,7 @@ impl Demo {
     }
 
     /// The run: an ordinary headless one, with a home of its own and a model that is recorded.
-    pub(crate) fn start(&self, environment: &Environment) -> Start {
+    pub(crate) fn start(&self) -> Start {
         let home = self.folder.path().join("home");
         let quiet = [
             variables::GEMINI_SANDBOX,
@@ -73,7 +76,8 @@ impl Demo {
             variables::GEMINI_SYSTEM_MD,
             variables::GEMINI_WRITE_SYSTEM_MD,
         ];
-        let mut environment = environment
+        let mut environment = self
+            .environment
             .with(variables::GEMINI_CLI_HOME, &home.to_string_lossy())
             .with(variables::GEMINI_CLI_TRUST_WORKSPACE, "true");
         for name in quiet {
@@ -87,9 +91,9 @@ impl Demo {
                 output_format: Some(self.format),
                 ..Arguments::default()
             },
-            environment,
-            cwd: self.project(),
-            replay: Some(MODEL.to_owned()),
+            process: Process { called_as: self.called_as.clone(), environment },
+            folder: self.project(),
+            recording: Some(MODEL.to_owned()),
         }
     }
 
@@ -105,7 +109,7 @@ impl Demo {
     /// output, which in the JSON formats is none.
     pub(crate) fn conclude(self) -> Option<String> {
         let diff = self.diff();
-        let called = crate::called_as();
+        let called = &self.called_as;
         stderr_line(&format!(
             "\nTo connect a real model, get a key at https://aistudio.google.com/apikey and then:\n  export GEMINI_API_KEY=...\n  cd your-project && {called} --skip-trust -p \"explain this project\""
         ));

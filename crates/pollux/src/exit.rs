@@ -16,6 +16,8 @@
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
 
+use pollux_host::HostError;
+use pollux_line::ConversationEnd;
 use pollux_protocol::{
     Exceeded, ModelError, ModelErrorKind, PromptOutcome, TurnLimit, Unsatisfied,
 };
@@ -127,12 +129,12 @@ impl Failure {
     /// From a failed model call.
     pub(crate) fn model(error: &ModelError) -> Self {
         match error.kind {
-            ModelErrorKind::Auth if error.status.is_none() => Self::authentication(&error.message),
+            ModelErrorKind::Auth if error.refusal.is_none() => Self::authentication(&error.message),
             ModelErrorKind::Config => Self::config(&error.message),
             ModelErrorKind::Cancelled => Self::cancelled(130),
             kind => {
                 // As in Gemini CLI, a 404 is the model's absence and has no status of its own.
-                let status = error.status.filter(|_| kind != ModelErrorKind::NotFound);
+                let status = error.status().filter(|_| kind != ModelErrorKind::NotFound);
                 let code = status.map_or(1, i64::from);
                 let general = Self::general(&error.message);
                 Self { name: error.type_name, code, ..general }
@@ -182,14 +184,40 @@ impl Failure {
     }
 }
 
+impl From<HostError> for Failure {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Config(message) => Self::config(message),
+            HostError::Input(message) => Self::input(message),
+            HostError::Sandbox(message) => Self::sandbox(message),
+            HostError::Log(message) => Self::tool(message),
+            HostError::Model(error) => Self::model(&error),
+            HostError::General(message) => Self::general(message),
+        }
+    }
+}
+
+/// The exit code of a conversation.
+pub(crate) fn conversation_code(end: ConversationEnd) -> u8 {
+    match end {
+        ConversationEnd::Finished => 0,
+        ConversationEnd::AgentGone => 1,
+        // That of SIGHUP.
+        ConversationEnd::HungUp => 129,
+        ConversationEnd::Signalled(code) => u8::try_from(code).unwrap_or(1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use pollux_protocol::VendorRefusal;
+
     use super::*;
 
     #[test]
     fn codes() {
         let mut api = ModelError::new(ModelErrorKind::Invalid, "bad");
-        api.status = Some(400);
+        api.refusal = Some(VendorRefusal { status: 400, code: None, message: "bad".to_owned() });
         api.type_name = "ApiError";
         let outcomes = [
             (PromptOutcome::Done, None),

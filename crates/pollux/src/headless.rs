@@ -3,26 +3,30 @@
 //! Standard output is payload only; everything else goes to standard error. In the JSON formats exactly
 //! one terminal result reaches standard output, whatever happens.
 
+mod headlines;
 mod json;
-pub(crate) mod narration;
 mod stream_json;
 mod structured_text;
 mod text;
 
-use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
+use pollux_host::notice_text;
+use pollux_line::{Broken, Stdout};
 use pollux_protocol::{
-    AgentHandle, Display, Event, FinishedCall, Op, PromptOutcome, RetryNotice, Severity,
+    AgentHandle, CommandOutcome, Display, Envelope, Event, FinishedCall, Op, PromptOutcome,
+    RetryNotice,
 };
 use pollux_session::Statistics;
 
 use crate::arguments::OutputFormat;
 use crate::exit::Failure;
 use crate::signals::Signals;
-use crate::stdout::{Broken, Stdout};
+use crate::stderr::stderr_line;
+
+use headlines::Headlines;
 
 pub(crate) use json::JsonOutput;
 pub(crate) use stream_json::StreamJsonOutput;
@@ -81,7 +85,10 @@ pub(crate) struct Run<'a> {
     pub(crate) handle: &'a dyn AgentHandle,
     pub(crate) statistics: &'a Statistics,
     pub(crate) session_id: &'a str,
-    pub(crate) op: Op,
+    /// Command that the prompt calls. When it acts without leading to work, the prompt itself is sent:
+    /// there is no screen for the command's output.
+    pub(crate) command: Option<Op>,
+    pub(crate) prompt: Op,
     /// When the run began.
     pub(crate) started: Instant,
     pub(crate) json: bool,
@@ -95,6 +102,16 @@ pub(crate) type Ended = Result<u8, Broken>;
 /// What a reader who has stopped reading may take to read the rest, once a signal has ended the run.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
+/// State of a run while its events come.
+#[derive(Default)]
+struct Progress {
+    /// Signal that has ended the run, as an exit code.
+    signalled: Option<i32>,
+    /// End of the command that the prompt calls.
+    command: Option<CommandOutcome>,
+    headlines: Headlines,
+}
+
 impl Run<'_> {
     /// Sends the prompt and tells its events until it ends.
     pub(crate) async fn drive(
@@ -103,12 +120,14 @@ impl Run<'_> {
         out: &mut Stdout,
         signals: &mut Signals,
     ) -> Ended {
-        let mut signalled = None;
-        let outcome = self.listen(output, out, signals, &mut signalled).await?;
-        let failure = match (&outcome, signalled) {
-            (_, Some(code)) => Some(Failure::cancelled(code)),
-            (Some(outcome), None) => Failure::outcome(outcome),
-            (None, None) => {
+        let mut progress = Progress::default();
+        let outcome = self.listen(output, out, signals, &mut progress).await?;
+        let signalled = progress.signalled;
+        let failure = match (&outcome, signalled, progress.command) {
+            (_, Some(code), _) => Some(Failure::cancelled(code)),
+            (_, None, Some(CommandOutcome::Failed(message))) => Some(Failure::general(message)),
+            (Some(outcome), None, _) => Failure::outcome(outcome),
+            (None, None, _) => {
                 Some(Failure::general("The agent ended without a result. This is a bug in Pollux."))
             }
         };
@@ -139,47 +158,48 @@ impl Run<'_> {
         output: &mut dyn Output,
         out: &mut Stdout,
         signals: &mut Signals,
-        signalled: &mut Option<i32>,
+        progress: &mut Progress,
     ) -> Result<Option<PromptOutcome>, Broken> {
         let mut events = self.handle.events();
-        if self.handle.send(self.op.clone()).is_err() {
+        let first = self.command.as_ref().unwrap_or(&self.prompt);
+        if self.handle.send(first.clone()).is_err() {
             return Ok(None);
         }
         loop {
             let event = tokio::select! {
                 biased;
-                signal = signals.next(), if signalled.is_none() => {
-                    self.stop(signal, signalled);
+                signal = signals.next(), if progress.signalled.is_none() => {
+                    self.stop(signal, progress);
                     continue;
                 }
                 event = events.next() => event,
             };
             let Some(event) = event else { return Ok(None) };
-            let mut outcome = self.tell(output, out, &event);
+            let mut outcome = self.tell(output, out, &event, progress);
             // What is there already goes out in one write.
             while outcome.is_none()
                 && let Some(Some(event)) = events.next().now_or_never()
             {
-                outcome = self.tell(output, out, &event);
+                outcome = self.tell(output, out, &event, progress);
             }
             if outcome.is_some() {
                 return Ok(outcome);
             }
             // A reader who does not read must not keep a signal from being heard. Once it was, what is
             // left goes out at the end.
-            if signalled.is_none() {
+            if progress.signalled.is_none() {
                 tokio::select! {
                     biased;
                     sent = out.send() => sent?,
-                    signal = signals.next() => self.stop(signal, signalled),
+                    signal = signals.next() => self.stop(signal, progress),
                 }
             }
         }
     }
 
     /// Cancels the prompt: its end comes as an event, soon.
-    fn stop(&self, signal: i32, signalled: &mut Option<i32>) {
-        *signalled = Some(signal);
+    fn stop(&self, signal: i32, progress: &mut Progress) {
+        progress.signalled = Some(signal);
         // An agent that is gone tells so by the end of its events.
         drop(self.handle.send(Op::Cancel));
     }
@@ -189,38 +209,39 @@ impl Run<'_> {
         &self,
         output: &mut dyn Output,
         out: &mut Stdout,
-        event: &Arc<Event>,
+        envelope: &Arc<Envelope>,
+        progress: &mut Progress,
     ) -> Option<PromptOutcome> {
+        let event = &envelope.event;
         output.event(out, event);
-        match event.as_ref() {
+        match event {
             Event::CallsFinished(calls) => {
                 for call in calls {
                     tell_tool_error(call);
                 }
                 if self.narrated {
-                    narration::narrate(calls);
+                    progress.headlines.narrate(calls);
                 }
             }
+            Event::CallPrepared(prepared) => progress.headlines.take(prepared),
+            Event::CommandEnded(outcome) => progress.command = Some(outcome.clone()),
+            Event::PromptEnded(PromptOutcome::Done)
+                if progress.command == Some(CommandOutcome::Done) =>
+            {
+                progress.command = None;
+                // An agent that is gone ends its events.
+                drop(self.handle.send(self.prompt.clone()));
+            }
             Event::Waiting(notice) => tell_waiting(notice),
-            Event::PromptEnded { outcome, .. } => return Some(outcome.clone()),
-            event => tell(event),
+            Event::PromptEnded(outcome) => return Some(outcome.clone()),
+            event => {
+                if let Some(text) = notice_text(event) {
+                    stderr_line(&text);
+                }
+            }
         }
         None
     }
-}
-
-/// Words for a person, on standard error.
-pub(crate) fn tell(event: &Event) {
-    match event {
-        Event::Notice { severity, text } => note(*severity, text),
-        Event::HookSaid { message, .. } => stderr_line(&format!("Hook system message: {message}")),
-        _ => {}
-    }
-}
-
-/// What is told where programs did not let something go on.
-pub(crate) fn blocked(reason: &str) -> String {
-    format!("Agent execution blocked: {reason}")
 }
 
 fn tell_tool_error(call: &FinishedCall) {
@@ -239,37 +260,4 @@ fn tell_waiting(notice: &RetryNotice) {
     stderr_line(&format!(
         "Attempt {attempt} of {max_attempts} failed: {reason} Retrying with backoff in {wait:.1} s..."
     ));
-}
-
-fn note(severity: Severity, text: &str) {
-    let word = match severity {
-        Severity::Info => "INFO",
-        Severity::Warning => "WARNING",
-        Severity::Error => "ERROR",
-    };
-    stderr_line(&format!("[{word}] {text}"));
-}
-
-/// Why a run ended, on standard error: in red where that can be seen and nobody minds.
-pub(crate) fn stderr_failure(text: &str) {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
-    if !std::io::stderr().is_terminal() || is_set("NO_COLOR") || is_dumb {
-        return stderr_line(text);
-    }
-    let red = format!("\u{1b}[31m{}\u{1b}[0m\n", harmless(text));
-    drop(std::io::stderr().lock().write_all(red.as_bytes()));
-}
-
-/// The text without anything that could move the cursor.
-pub(crate) fn harmless(text: &str) -> String {
-    let stays = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
-    pollux_shell::strip_ansi(text).chars().filter(stays).collect()
-}
-
-/// One line on standard error, without anything that could move the cursor. A closed standard error is
-/// nobody's loss.
-pub(crate) fn stderr_line(text: &str) {
-    let line = harmless(text) + "\n";
-    drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }

@@ -1,91 +1,293 @@
-//! The hooks of a run: what settings define, put together with who and where this is.
+//! `pollux hooks`: what hooks there are, what they would do, and those of another program taken over. Starts no
+//! session and asks no model.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitCode;
 
-use pollux_config::{Found, Loaded};
-use pollux_hooks::{HookOptions, Hooks};
-use pollux_protocol::{ConsentItem, Event, Observer};
-use pollux_tools::ToolOptions;
+use pollux_config::{FileScope, LoadOptions, Loaded, Places, edit, edit_file, jsonc};
+use pollux_hooks::{Fired, Found, Hook, HookOptions, HookResult, HookRun, Hooks, sample};
+use pollux_protocol::plain_text::harmless;
+use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
+use serde_json::{Map, Value, json};
 
-use crate::assemble::{credentials, for_children};
-use crate::headless::{self, stderr_line};
-use crate::setup::Setup;
+use crate::arguments::{HooksArguments, HooksVerb};
+use crate::exit::Failure;
+use crate::process::Process;
+use crate::stderr::stderr_line;
+use crate::stdout::print_once;
+use pollux_host::hooks::{environment_of_programs, found_in};
 
-mod saving;
-mod verbs;
+/// The call that samples of tool events are about, unless another is asked for.
+const SAMPLE_TOOL: &str = "run_shell_command";
+/// The id of the session that never was.
+const SAMPLE_SESSION: &str = "sample-session";
+/// Where Claude Code keeps hooks, the file that counts first.
+const CLAUDE_SETTINGS: [&str; 2] = [".claude/settings.local.json", ".claude/settings.json"];
+/// Bytes of such a file that are read.
+const LARGEST_SETTINGS: usize = 4 << 20;
 
-pub(crate) use saving::saving;
-pub(crate) use verbs::run;
+/// What a verb has to say.
+struct Answer {
+    text: String,
+    json: Value,
+    code: u8,
+}
 
-/// What somebody has to agree to before the folder's hooks run.
-pub(crate) fn items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
-    if !found.own_settings().boolean(ENABLED) {
-        return Vec::new();
+/// Does what `hooks` is asked for.
+pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
+    let answer = match &arguments.verb {
+        HooksVerb::List => Desk::open(process, arguments).map(|desk| desk.list()),
+        HooksVerb::Test { event, tool, input } => Desk::open(process, arguments).and_then(|desk| {
+            desk.test(*event, tool.as_deref().unwrap_or(SAMPLE_TOOL), input.clone())
+        }),
+        HooksVerb::Migrate => migrate(process),
+        HooksVerb::MigrateUsage => Ok(usage(process)),
+    };
+    let answer = answer.unwrap_or_else(|failure| {
+        stderr_line(&failure.message);
+        let json = json!({ "error": failure.to_json() });
+        Answer { text: String::new(), json, code: failure.exit_code(false) }
+    });
+    let text = if arguments.json { format!("{:#}", answer.json) } else { answer.text };
+    if !text.is_empty() {
+        print_once((harmless(&text).into_owned() + "\n").as_bytes());
     }
-    let layers: Vec<_> = found.project_layer().into_iter().collect();
-    pollux_hooks::consent_items(&pollux_hooks::read(&layers).hooks, cwd)
+    ExitCode::from(answer.code)
 }
 
-/// The setting that switches all hooks off.
-const ENABLED: &str = "hooksConfig.enabled";
-
-/// The hooks that settings define. Nothing where hooks are switched off altogether.
-fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
-    if !loaded.settings.boolean(ENABLED) {
-        return pollux_hooks::Found::default();
-    }
-    pollux_hooks::read(&loaded.layers)
+/// Settings as they count here.
+struct Desk {
+    loaded: Loaded,
+    cwd: PathBuf,
+    found: Found,
 }
 
-/// What the person's programs see: everything but credentials of models, and less where the settings want it.
-pub(crate) fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
-    let environment = for_children(&loaded.environment);
-    let redaction = ToolOptions::from_settings(&loaded.settings).redaction;
-    let redaction = redaction.strict_in_actions(&environment);
-    let credentials = credentials();
-    let mut environment = pollux_shell::redact(environment, &redaction);
-    environment.retain(|(name, _)| !credentials.iter().any(|secret| name == secret.as_str()));
-    environment
-}
-
-impl Setup {
-    /// The hooks of this session, ready to run. Tells what was left out.
-    pub(crate) fn hooks(&self, session_id: &str, transcript: Option<PathBuf>) -> Hooks {
-        let found = found_in(&self.loaded);
+impl Desk {
+    fn open(process: &Process, arguments: &HooksArguments) -> Result<Self, Failure> {
+        let places = Places::new(&process.environment);
+        let cwd = Process::folder()?;
+        let options = LoadOptions::new(&places, &cwd, &process.environment, arguments.skip_trust);
+        let loaded =
+            pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))?;
+        loaded.warnings.iter().for_each(|warning| stderr_line(warning));
+        let found = found_in(&loaded);
         found.warnings.iter().for_each(|warning| stderr_line(&format!("[WARNING] {warning}")));
-        if found.hooks.is_empty() {
-            return Hooks::default();
-        }
+        Ok(Self { loaded, cwd, found })
+    }
+
+    fn hooks(&self) -> Hooks {
         Hooks::new(HookOptions {
-            hooks: found.hooks,
+            hooks: self.found.hooks.clone(),
             accepted: self.loaded.accepted.clone(),
             disabled: self.loaded.settings.texts("hooksConfig.disabled").unwrap_or_default(),
-            session_id: session_id.to_owned(),
-            transcript,
+            session_id: SAMPLE_SESSION.to_owned(),
+            transcript: None,
             cwd: self.cwd.clone(),
-            plans_directory: self.plans_directory(session_id),
+            plans_directory: self.cwd.clone(),
             environment: environment_of_programs(&self.loaded),
         })
     }
-}
 
-/// Hears what programs say once nobody else listens any more: at the session's end.
-#[derive(Debug, Default)]
-pub(crate) struct LastWords(AtomicBool);
-
-impl LastWords {
-    /// From now on.
-    pub(crate) fn listen(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Observer for LastWords {
-    fn observe(&self, event: &Event) {
-        if self.0.load(Ordering::Relaxed) {
-            headless::tell(event);
+    fn list(&self) -> Answer {
+        let hooks = self.hooks();
+        let allowed: Vec<&Hook> = hooks.iter().collect();
+        let state = |hook: &Hook| {
+            let is_allowed = allowed.iter().any(|one| one.is_the_same_as(hook));
+            match (is_allowed, hooks.is_enabled(hook)) {
+                (true, true) => "on",
+                (true, false) => "off",
+                (false, _) => "not agreed to",
+            }
+        };
+        let (mut lines, mut items) = (Vec::new(), Vec::new());
+        for hook in HookEvent::ALL
+            .iter()
+            .flat_map(|event| self.found.hooks.iter().filter(move |hook| hook.event == *event))
+        {
+            lines.push(line(hook, state(hook)));
+            items.push(item(hook, state(hook)));
         }
+        if lines.is_empty() {
+            lines.push("No hooks are configured.".to_owned());
+        }
+        Answer { text: lines.join("\n"), json: json!({ "hooks": items }), code: 0 }
     }
+
+    fn test(&self, event: HookEvent, tool: &str, input: Option<Value>) -> Result<Answer, Failure> {
+        let input = input.unwrap_or_else(|| sample_input(tool));
+        let payload = sample(event, tool, input);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::general(format!("The system gives no resources to start: {error}."))
+        })?;
+        let cancel = CancellationToken::new();
+        let fired = runtime.block_on(self.hooks().fire(&payload, &cancel));
+        runtime.shutdown_background();
+        pollux_shell::reap_all();
+        Ok(tested(event, &fired))
+    }
+}
+
+fn sample_input(tool: &str) -> Value {
+    match tool {
+        SAMPLE_TOOL => json!({ "command": "echo sample" }),
+        "write_file" => json!({ "file_path": "sample.txt", "content": "sample\n" }),
+        _ => json!({ "file_path": "sample.txt" }),
+    }
+}
+
+fn line(hook: &Hook, state: &str) -> String {
+    let mut notes = vec![format!("{} settings", hook.source.as_str())];
+    notes.extend(hook.matcher.as_ref().map(|matcher| format!("for {matcher}")));
+    notes.extend(hook.sequential.then(|| "one after the other".to_owned()));
+    notes.extend(hook.name.as_ref().map(|_| format!("runs {}", hook.command)));
+    format!("{:<20} {state:<14} {} ({})", hook.event.as_str(), hook.label(), notes.join("; "))
+}
+
+fn item(hook: &Hook, state: &str) -> Value {
+    json!({
+        "event": hook.event.as_str(),
+        "name": hook.name,
+        "command": hook.command,
+        "description": hook.description,
+        "matcher": hook.matcher,
+        "sequential": hook.sequential,
+        "timeout": hook.timeout.as_millis() as u64,
+        "source": hook.source.as_str(),
+        "file": hook.file,
+        "state": state,
+    })
+}
+
+/// What came of a sample event. A hook that failed makes the exit code 1.
+fn tested(event: HookEvent, fired: &Fired) -> Answer {
+    let effects = effects(&fired.result);
+    let mut lines: Vec<String> = fired.runs.iter().flat_map(told).collect();
+    if fired.runs.is_empty() {
+        lines.push(format!("No hook runs at this {event}."));
+    } else if effects.is_empty() {
+        lines.push("Nothing would change.".to_owned());
+    }
+    lines.extend(effects.iter().cloned());
+    let runs: Vec<Value> = fired.runs.iter().map(run_item).collect();
+    let json = json!({ "event": event.as_str(), "runs": runs, "merged": fired.merged, "effects": effects });
+    let failed = fired.runs.iter().any(|run| run.failure().is_some());
+    Answer { text: lines.join("\n"), json, code: u8::from(failed) }
+}
+
+fn told(run: &HookRun) -> Vec<String> {
+    let outcome = run.failure().unwrap_or_else(|| "succeeded".to_owned());
+    let mut lines = vec![format!("{}: {outcome}, {} ms", run.hook, run.duration.as_millis())];
+    let indented = |title: &str, text: &str| {
+        text.trim_end().lines().map(|line| format!("  {title}: {line}")).collect::<Vec<_>>()
+    };
+    if let Some(reply) = &run.reply {
+        lines.push(format!("  decided: {}", Value::Object(reply.fields().clone())));
+    }
+    lines.extend(indented("stderr", &run.stderr));
+    lines
+}
+
+fn run_item(run: &HookRun) -> Value {
+    json!({
+        "hook": run.hook,
+        "source": run.source.as_str(),
+        "duration_ms": run.duration.as_millis() as u64,
+        "exit_code": run.exit_code,
+        "failure": run.failure(),
+        "input": serde_json::from_str::<Value>(&run.input).unwrap_or_default(),
+        "decision": run.reply.as_ref().map(|reply| reply.fields().clone()),
+        "stdout": run.stdout,
+        "stderr": run.stderr,
+    })
+}
+
+/// What a decision would change, in sentences.
+fn effects(result: &HookResult) -> Vec<String> {
+    let object = |fields: &Map<String, Value>| Value::Object(fields.clone()).to_string();
+    let all = [
+        result.stop.as_ref().map(|reason| format!("All work would stop: {reason}")),
+        result.block.as_ref().map(|reason| format!("It would be blocked: {reason}")),
+        result.ask.then(|| "A person would be asked.".to_owned()),
+        result.tool_input.as_ref().map(|args| format!("The arguments would be: {}", object(args))),
+        result.additional_context.as_ref().map(|text| format!("The model would be told: {text}")),
+        result.tail_call.as_ref().map(|tail| {
+            format!("Another call would take its place: {} {}", tail.name, object(&tail.args))
+        }),
+        result
+            .llm_request
+            .as_ref()
+            .map(|change| format!("The request would change: {}", object(change))),
+        result.llm_response.as_ref().map(|answer| format!("The answer would be: {answer}")),
+        result.tool_choice.as_ref().map(|choice| {
+            let mode = match choice.mode {
+                ToolMode::Auto => "may call",
+                ToolMode::Any => "must call",
+                ToolMode::None => "may not call",
+            };
+            let tools = if choice.allowed.is_empty() {
+                "any tool".to_owned()
+            } else {
+                choice.allowed.join(", ")
+            };
+            format!("The model {mode}: {tools}")
+        }),
+        result.clear_context.then(|| "The conversation would be forgotten.".to_owned()),
+        result.system_message.as_ref().map(|text| format!("The person would be told: {text}")),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn usage(process: &Process) -> Answer {
+    let text = format!("Usage: {} hooks migrate --from-claude", process.called_as);
+    Answer { json: json!({ "usage": text }), text, code: 0 }
+}
+
+/// Takes over the hooks of Claude Code into the project's settings.
+fn migrate(process: &Process) -> Result<Answer, Failure> {
+    let cwd = Process::folder()?;
+    let Some(from) = CLAUDE_SETTINGS.iter().map(|name| cwd.join(name)).find(|path| path.is_file())
+    else {
+        let text = "There are no settings of Claude Code in this folder (.claude/settings.json)."
+            .to_owned();
+        return Ok(Answer { json: json!({ "migrated": 0, "remarks": [text] }), text, code: 0 });
+    };
+    let theirs = parsed(&from)?;
+    let path = FileScope::Project.path(&Places::new(&process.environment), &cwd);
+    let ours = if path.is_file() { parsed(&path)? } else { json!({}) };
+    let existing = ours.get("hooks").and_then(Value::as_object);
+    let migrated = match pollux_hooks::migrate(&theirs, existing) {
+        Ok(migrated) => migrated,
+        Err(error) => {
+            let text = format!("Nothing was taken over from {}: {error}.", from.display());
+            return Ok(Answer { json: json!({ "migrated": 0, "remarks": [text] }), text, code: 0 });
+        }
+    };
+    let changed = migrated
+        .hooks
+        .iter()
+        .filter(|(event, list)| existing.and_then(|have| have.get(*event)) != Some(list));
+    let changed: Vec<(&String, &Value)> = changed.collect();
+    edit_file(FileScope::Project, &path, &|text| {
+        changed.iter().try_fold(text.to_owned(), |text, (event, list)| {
+            edit::set(&path, &text, &["hooks", event], list)
+        })
+    })
+    .map_err(|error| Failure::config(error.to_string()))?;
+    let mut lines = vec![format!(
+        "Hooks taken over from {} into {}: {}.",
+        from.display(),
+        path.display(),
+        migrated.count
+    )];
+    lines.extend(migrated.remarks.iter().cloned());
+    let json = json!({ "from": from, "into": path, "migrated": migrated.count, "remarks": migrated.remarks });
+    Ok(Answer { text: lines.join("\n"), json, code: 0 })
+}
+
+fn parsed(path: &Path) -> Result<Value, Failure> {
+    let bytes = pollux_fs::read_head(path, LARGEST_SETTINGS)
+        .map_err(|error| Failure::config(error.to_string()))?;
+    jsonc::parse(path, &String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::config(error.to_string()))
 }

@@ -2,61 +2,54 @@
 
 use std::io::IsTerminal;
 
-use pollux_agent::Commands;
-use pollux_protocol::{CommandEffect, Part};
+use pollux_host::{Expander, commands};
+use pollux_protocol::{CommandSet, Op, Part};
 
 use crate::exit::Failure;
-use crate::headless::stderr_line;
-use crate::setup::Setup;
+use crate::stderr::stderr_line;
 
-mod at_path;
-mod references;
 mod stdin;
 
-pub(crate) use references::Expander;
-
 /// What a run works on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Input {
-    /// The prompt as it was given, piped text first.
-    pub(crate) prompt: String,
+    /// Slash command that the prompt calls.
+    pub(crate) command: Option<Op>,
     /// What the model is sent.
     pub(crate) parts: Vec<Part>,
     /// The prompt, where the model is sent something else.
     pub(crate) display: Option<String>,
 }
 
-/// The prompt of a run as it was given: what was piped in, unless standard input is a terminal, and what was
-/// typed.
+/// The prompt of a run as it was given: what was piped in, unless standard input is a terminal or the program
+/// brings the prompt itself (`is_demo`), and what was `typed`. `called_as` is for a hint.
 ///
 /// # Errors
 /// No input at all.
-pub(crate) async fn prompt(setup: &Setup) -> Result<String, Failure> {
-    let typed = setup.arguments.prompt_text().unwrap_or_default();
-    // A recorded run of the program's own has its prompt.
-    let piped = if setup.replay.is_some() { String::new() } else { piped().await? };
-    let prompt = stdin::combine(&piped, &typed);
+pub(crate) async fn prompt(typed: &str, is_demo: bool, called_as: &str) -> Result<String, Failure> {
+    let piped = if is_demo { String::new() } else { piped().await? };
+    let prompt = stdin::combine(&piped, typed);
     if prompt.is_empty() {
-        return Err(Failure::no_input(no_input(&crate::called_as())));
+        return Err(Failure::no_input(no_input(called_as)));
     }
     Ok(prompt)
 }
 
 impl Input {
-    /// Runs the slash command that a prompt is, or expands its `@path`s.
+    /// Finds the slash command that a prompt calls, and expands its `@path`s.
     ///
     /// # Errors
-    /// A file that cannot be read; a slash command that fails, or whose result needs a screen.
-    pub(crate) async fn prepare(setup: &Setup, prompt: String) -> Result<Self, Failure> {
-        let parts = if let Some(parts) = run_command(&prompt, &crate::commands::all()).await? {
-            parts
-        } else {
-            let typed = setup.arguments.prompt_text().as_deref() == Some(prompt.as_str());
-            Expander::new(setup, typed).expand(&prompt).await?
-        };
+    /// A file that cannot be read; a slash command that needs a person.
+    pub(crate) async fn prepare(
+        expander: &Expander,
+        called_as: &str,
+        prompt: String,
+    ) -> Result<Self, Failure> {
+        let command = called(&prompt, &commands::headless(called_as))?;
+        let parts = expander.expand(&prompt).await?;
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
-        let display = (!as_given).then(|| prompt.clone());
-        Ok(Self { prompt, parts, display })
+        let display = (!as_given).then_some(prompt);
+        Ok(Self { command, parts, display })
     }
 }
 
@@ -81,27 +74,23 @@ async fn piped() -> Result<String, Failure> {
     Ok(piped.text)
 }
 
-/// Runs the slash command that the prompt calls. Gives what the command sends to the model; none when the prompt calls
-/// nothing, or something that has acted and leaves the prompt to the model.
-async fn run_command(prompt: &str, commands: &Commands) -> Result<Option<Vec<Part>>, Failure> {
+/// Returns the operation that runs the command which the prompt calls; `None` when it calls nothing.
+///
+/// # Errors
+/// The command needs a person.
+fn called(prompt: &str, known: &CommandSet) -> Result<Option<Op>, Failure> {
     if prompt.starts_with("//") || prompt.starts_with("/*") {
         return Ok(None);
     }
-    let Some((command, rest)) = commands.find(prompt) else {
-        return if crate::commands::needs_a_screen(prompt) { Err(unsupported()) } else { Ok(None) };
-    };
-    match command.run(rest).await {
-        Ok(CommandEffect::Submit(parts)) => Ok(Some(parts)),
-        // There is no screen to show a message on: as in Gemini CLI, the words themselves go to the model.
-        Ok(CommandEffect::Done | CommandEffect::Message(_)) => Ok(None),
-        Ok(
-            CommandEffect::SubmitIn { .. }
-            | CommandEffect::Ops(_)
-            | CommandEffect::Compress
-            | CommandEffect::Uncompress
-            | CommandEffect::Quit,
-        ) => Err(unsupported()),
-        Err(error) => Err(Failure::general(error.to_string())),
+    match known.find(prompt) {
+        Some((command, _)) if command.needs_person() => Err(unsupported()),
+        Some((command, rest)) => Ok(Some(Op::Command {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            name: command.name().to_owned(),
+            arguments: rest.to_owned(),
+        })),
+        None if commands::needs_a_screen(prompt) => Err(unsupported()),
+        None => Ok(None),
     }
 }
 

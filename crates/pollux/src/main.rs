@@ -1,57 +1,54 @@
-//! The program: arguments in, exit code out. Everything between is in the modules; `assemble.rs` is
-//! where the crates meet.
+//! The program: arguments in, exit code out. Sessions are opened by `pollux_host`; what is here is the command line, the
+//! output of headless runs, the subcommands and the exit codes.
 
 mod allocator;
-mod ansi;
-mod answer_schema;
 mod arguments;
-mod assemble;
-mod auto_memory;
-mod budget;
-mod commands;
 mod config;
-mod consent;
 mod demo;
-mod discovery;
+mod editor;
 mod exit;
 mod headless;
 mod hooks;
 mod input;
-mod line;
-mod memory;
+mod looking;
 mod policy;
+mod process;
 mod program;
 mod prompt;
-mod reports;
-mod sessions;
-mod setup;
+mod run;
 mod signals;
+mod stderr;
 mod stdout;
-mod telemetry;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use arguments::{Exit, Invocation};
+use process::Process;
 
 fn main() -> ExitCode {
     allocator::settle();
     hide_memory();
-    match arguments::parse(std::env::args_os(), &called_as()) {
-        Ok(Invocation::Run(arguments)) => program::run(*arguments),
-        Ok(Invocation::Demo(arguments)) => program::demo(&arguments),
-        Ok(Invocation::Config(arguments)) => config::run(&arguments),
-        Ok(Invocation::Policy(arguments)) => program::policy(arguments),
-        Ok(Invocation::Prompt(arguments)) => program::prompt(arguments),
-        Ok(Invocation::Hooks(arguments)) => hooks::run(&arguments),
+    let process = Process::read();
+    match arguments::parse(std::env::args_os(), &process.called_as) {
+        Ok(Invocation::Run(arguments)) => program::run(process, *arguments),
+        Ok(Invocation::Demo(arguments)) => program::demo(process, &arguments),
+        Ok(Invocation::Config(arguments)) => config::run(&process, &arguments),
+        Ok(Invocation::Policy(arguments)) => program::policy(&process, &arguments),
+        Ok(Invocation::Prompt(arguments)) => program::prompt(&process, arguments),
+        Ok(Invocation::Hooks(arguments)) => hooks::run(&process, &arguments),
         Ok(Invocation::Completions(shell)) => print(arguments::completions(shell).as_bytes()),
         Ok(Invocation::Man) => print(&arguments::man()),
         Err(Exit { code, stdout, stderr }) => {
-            drop(std::io::stderr().write_all(stderr.as_bytes()));
-            print(stdout.as_bytes());
+            stderr::print_once(stderr.as_bytes());
+            stdout::print_once(stdout.as_bytes());
             ExitCode::from(code)
         }
     }
+}
+
+fn print(bytes: &[u8]) -> ExitCode {
+    stdout::print_once(bytes);
+    ExitCode::SUCCESS
 }
 
 /// Keeps commands of the model from reading this process's environment and memory through `/proc`: keys
@@ -67,16 +64,3 @@ fn hide_memory() {
 /// Other systems show a process's environment to its owner; nothing can be done from inside.
 #[cfg(not(target_os = "linux"))]
 fn hide_memory() {}
-
-/// Prints to standard output. A closed pipe ends quietly.
-fn print(bytes: &[u8]) -> ExitCode {
-    drop(std::io::stdout().write_all(bytes));
-    ExitCode::SUCCESS
-}
-
-/// The name that the program was called by, for hints.
-fn called_as() -> String {
-    let path = std::env::args_os().next().map(std::path::PathBuf::from);
-    let name = path.as_ref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy());
-    name.map_or_else(|| "pollux".to_owned(), std::borrow::Cow::into_owned)
-}

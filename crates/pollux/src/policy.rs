@@ -1,153 +1,224 @@
-//! The rules of a run: from the settings, the flags and the policy files.
+//! `pollux policy`: what the rules make of a command line, and the rules themselves.
 
-use std::path::{Path, PathBuf};
+use pollux_host::RunOptions;
+use pollux_policy::{Judgement, Policy, Query, Rule, Subject, Verdict};
+use pollux_protocol::plain_text::visible;
+use pollux_protocol::{ApprovalMode, Effects};
+use pollux_shell::analysis::Unknown;
+use pollux_shell::{Analysis, analyse_in};
+use serde_json::{Value, json};
 
-use pollux_config::{Accepted, Loaded, Places, server_lists};
-use pollux_policy::{Facts, FoundPolicies, Policy, PolicyFile, PolicyPlaces, Subject, ToolLists};
-use pollux_shell::{Dialect, Shell};
-use serde_json::Value;
+use pollux_agent::{denied, nobody_to_ask};
 
-use crate::arguments::Arguments;
+use crate::arguments::PolicyArguments;
 use crate::exit::Failure;
-use crate::headless::stderr_line;
-use crate::line::Lasting;
-use crate::setup::{Setup, expand_home};
+use crate::looking::set_up;
+use crate::process::Process;
 
-mod checkers;
-pub(crate) mod explain;
+/// The tool that runs commands, as people know it.
+const SHELL: &str = "Shell";
+/// The exit code when a policy file is broken: what is said may not be all.
+const BROKEN: u8 = 52;
 
-/// Gemini CLI's words about lists that policy files replace.
-const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
-const EXCLUDE_IS_OLD: &str = "Warning: tools.exclude in settings.json is deprecated and will be removed in 1.0. Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
-
-/// Reads what the files, the settings and the flags say, and tells what is wrong with it.
+/// The answer as text, and the exit code.
 ///
 /// # Errors
-/// Without a person, when a file is broken: nobody knows what it would have denied.
-pub(crate) fn read(
-    arguments: &Arguments,
-    loaded: &Loaded,
-    places: &Places,
-    cwd: &Path,
-    accepted: &Accepted,
-    interactive: bool,
-) -> Result<PolicyFile, Failure> {
-    let lists = tool_lists(arguments, loaded);
-    if !arguments.looks_up {
-        let told = [(&lists.allowed, ALLOWED_IS_OLD), (&lists.exclude, EXCLUDE_IS_OLD)];
-        for (_, words) in told.iter().filter(|(list, _)| !list.is_empty()) {
-            stderr_line(words);
-        }
-    }
-    let paths = |given: &[String], setting: &str| -> Vec<PathBuf> {
-        let configured = texts(loaded, setting);
-        let paths = if given.is_empty() { &configured } else { given };
-        let whole = |path: &String| pollux_fs::absolute(cwd, &expand_home(path, &places.home));
-        paths.iter().filter(|path| !path.is_empty()).map(whole).collect()
+/// When the settings cannot be read.
+pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
+    let options =
+        RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
+    let setup = set_up(process, options)?;
+    let policy = setup.policy("");
+    let code = if policy.facts.is_suspended { BROKEN } else { 0 };
+    let text = match asked.words.get(1) {
+        Some(command) => explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json),
+        None => list(&policy, asked.json),
     };
-    let mut user = paths(&arguments.rules.policy, "policyPaths");
-    if user.is_empty() {
-        user.push(places.user_policies());
-    }
-    let found = FoundPolicies::read(&PolicyPlaces {
-        user: &user,
-        system: &places.system_policies(),
-        admin: &paths(&arguments.rules.admin_policy, "adminPolicyPaths"),
-        project: loaded.trust.is_trusted().then_some(cwd),
-        accepts: &|item| accepted.accepts(item),
-    });
-    for warning in &found.warnings {
-        stderr_line(warning);
-    }
-    let mut file = found.file;
-    let (errors, doubts): (Vec<_>, Vec<_>) =
-        file.problems.iter().partition(|problem| problem.is_error());
-    for problem in doubts {
-        stderr_line(&problem.to_string());
-    }
-    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    if !errors.is_empty() && !interactive && !arguments.looks_up {
-        let told = errors.join("\n");
-        return Err(Failure::config(format!(
-            "{told}\nA policy file that cannot be read may have denied anything: mend it, or choose others with --policy."
-        )));
-    }
-    if !errors.is_empty() {
-        for error in &errors {
-            stderr_line(error);
-        }
-        stderr_line("Until this is mended yolo mode and saved approvals do not count.");
-    }
-    file.rules.extend(lists.rules());
-    Ok(file)
+    Ok((text, code))
 }
 
-/// What `tools.*`, `mcp.*` and the flags say.
-pub(crate) fn tool_lists(arguments: &Arguments, loaded: &Loaded) -> ToolLists {
-    let tools = &loaded.settings.tools;
-    let given = &arguments.rules.allowed_tools;
-    let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
-    let trusts = |(name, server): (&String, &Value)| {
-        (server.get("trust") == Some(&Value::Bool(true))).then(|| name.clone())
+fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) -> String {
+    let analysis = analyse_in(command, policy.facts.dialect);
+    let asking = with_person(policy, true);
+    let alone = with_person(policy, false);
+    let args = json!({ "command": command });
+    let effects = Effects::command(command, &policy.facts.folder);
+    let subject = Subject::named("run_shell_command");
+    let query = Query { subject, args: &args, effects: &effects, mode };
+    let (asking, alone) = (asking.judge(query), alone.judge(query));
+    if as_json {
+        let told = json!({
+            "command": command,
+            "mode": mode.as_str(),
+            "interactive": judgement(&asking, true),
+            "headless": judgement(&alone, false),
+            "analysis": in_json(&analysis),
+        });
+        return format!("{told:#}\n");
+    }
+    let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
+    lines.extend(in_words(&analysis));
+    lines.push("With a person:".to_owned());
+    lines.extend(told(&asking, true));
+    lines.push("Headless:".to_owned());
+    lines.extend(told(&alone, false));
+    lines.join("\n") + "\n"
+}
+
+/// The same rules with or without somebody to ask.
+fn with_person(policy: &Policy, interactive: bool) -> Policy {
+    let mut policy = policy.clone();
+    policy.facts.interactive = interactive;
+    policy
+}
+
+fn in_words(analysis: &Analysis) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut add = |label: &str, found: Vec<String>| {
+        if !found.is_empty() {
+            lines.push(format!("{label}: {}", visible(&found.join(", "))));
+        }
     };
-    let headless = loaded.settings.value("mcp.autoAllowInHeadless") == Some(&Value::Bool(true));
-    let names = servers.into_iter().flatten();
-    // No layer gives back what another takes away.
-    let listed = server_lists(&loaded.layers);
-    ToolLists {
-        core: tools.core.clone(),
-        allowed: if given.is_empty() { tools.allowed.clone() } else { given.clone() },
-        exclude: tools.exclude.clone(),
-        confirmation_required: tools.confirmation_required.clone(),
-        excluded_servers: listed.excluded,
-        allowed_servers: listed.allowed.unwrap_or_default(),
-        trusted_servers: names.clone().filter_map(trusts).collect(),
-        headless_servers: names.filter(|_| headless).map(|(name, _)| name.clone()).collect(),
+    add("Runs", programs(analysis));
+    add("Sets", analysis.assignments.iter().map(|found| found.name.clone()).collect());
+    add("Writes", writes(analysis));
+    add("Cannot tell", analysis.unknown.iter().map(unknown).collect());
+    lines
+}
+
+fn in_json(analysis: &Analysis) -> Value {
+    json!({
+        "runs": programs(analysis),
+        "sets": analysis.assignments.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(),
+        "writes": writes(analysis),
+        "unknown": analysis.unknown.iter().map(unknown).collect::<Vec<_>>(),
+    })
+}
+
+fn programs(analysis: &Analysis) -> Vec<String> {
+    let programs = analysis.programs.iter().map(|found| (found.position, found.name.clone()));
+    let built_ins = analysis.built_ins.iter().map(|found| (found.position, found.name.clone()));
+    let mut found: Vec<_> = programs.chain(built_ins).collect();
+    found.sort_by_key(|(position, _)| *position);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+fn writes(analysis: &Analysis) -> Vec<String> {
+    let redirections = analysis.redirections.iter().filter(|found| found.kind.writes());
+    let target = |target: &Option<String>| target.clone().unwrap_or_else(|| "?".to_owned());
+    redirections.map(|found| target(&found.target)).collect()
+}
+
+fn unknown(unknown: &Unknown) -> String {
+    format!("{} (at byte {})", unknown.reason.describe(), unknown.position)
+}
+
+/// What becomes of the call: a question finds nobody in a headless run, and is a no.
+fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
+    match verdict {
+        Verdict::Allow => "runs",
+        Verdict::Ask if interactive => "asked",
+        Verdict::Ask | Verdict::Deny { .. } => "refused",
     }
 }
 
-fn texts(loaded: &Loaded, setting: &str) -> Vec<String> {
-    let values = loaded.settings.value(setting).and_then(Value::as_array);
-    values.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+/// The words that a refused call is answered with.
+fn refusal(verdict: &Verdict, interactive: bool) -> Option<String> {
+    match verdict {
+        Verdict::Deny { message } => Some(denied(message.as_deref())),
+        Verdict::Ask if !interactive => Some(nobody_to_ask(SHELL)),
+        Verdict::Ask | Verdict::Allow => None,
+    }
 }
 
-impl Setup {
-    /// True for a tool that the rules do not take away.
-    pub(crate) fn offers(&self, tool: &str) -> bool {
-        self.policy("").declares(Subject::named(tool), self.mode)
+fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
+    let mut lines = vec![format!(
+        "  {}{}",
+        judgement.verdict.as_str(),
+        because(judgement.rule, judgement.reason.as_deref())
+    )];
+    if let Some(words) = refusal(&judgement.verdict, interactive) {
+        lines.push(format!("  refused; the model is told: {}", visible(&words)));
     }
+    if judgement.parts.len() > 1 {
+        lines.extend(judgement.parts.iter().map(|part| {
+            let reason = because(part.rule, part.reason.as_deref());
+            format!("    {}: {}{reason}", visible(&part.text), part.ruling.as_str())
+        }));
+    }
+    lines
+}
 
-    /// The rules of this run.
-    pub(crate) fn policy(&self, session_id: &str) -> Policy {
-        Policy::new(self.facts(session_id), self.rules.clone())
-    }
+fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
+    let rule = match rule {
+        Some(rule) => format!(", by {} with priority {}", rule.source, rule.priority),
+        None => ", as no rule applies".to_owned(),
+    };
+    rule + &reason.map(|reason| format!("; {reason}")).unwrap_or_default()
+}
 
-    /// The lasting permissions that a person may give.
-    pub(crate) fn lasting_permissions(&self) -> Lasting {
-        let facts = self.facts("");
-        let kept = self.loaded.settings.value("security.enablePermanentToolApproval");
-        Lasting {
-            session: facts.trusted && !facts.without_approvals,
-            saved: kept == Some(&Value::Bool(true)) && !facts.is_suspended,
-            preselected: self.loaded.settings.boolean("security.autoAddToPolicyByDefault"),
-        }
-    }
+fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
+    let message = match &judgement.verdict {
+        Verdict::Deny { message } => message.as_deref(),
+        Verdict::Allow | Verdict::Ask => None,
+    };
+    let parts: Vec<Value> = judgement
+        .parts
+        .iter()
+        .map(|part| {
+            json!({
+                "command": part.text,
+                "decision": part.ruling.as_str(),
+                "rule": part.rule.map(rule),
+                "reason": part.reason,
+            })
+        })
+        .collect();
+    json!({
+        "decision": judgement.verdict.as_str(),
+        "outcome": outcome(&judgement.verdict, interactive),
+        "told": refusal(&judgement.verdict, interactive),
+        "rule": judgement.rule.map(rule),
+        "reason": judgement.reason,
+        "message": message,
+        "parts": parts,
+    })
+}
 
-    fn facts(&self, session_id: &str) -> Facts {
-        let environment = self.loaded.environment.iter().map(|(name, _)| name.to_owned());
-        let security = &self.loaded.settings.security;
-        let always = self.loaded.settings.value("security.disableAlwaysAllow");
-        Facts {
-            interactive: self.interactive,
-            trusted: self.loaded.trust.is_trusted(),
-            folder: self.cwd.clone(),
-            workspace: self.folders.clone(),
-            plans_directory: self.plans_directory(session_id),
-            dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
-            environment: environment.collect(),
-            approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
-            without_approvals: security.secure_mode_enabled || always == Some(&Value::Bool(true)),
-            is_suspended: self.rules.problems.iter().any(pollux_policy::Problem::is_error),
-        }
+fn rule(rule: &Rule) -> Value {
+    json!({
+        "source": rule.source.label,
+        "file": rule.source.file,
+        "line": (rule.source.line > 0).then_some(rule.source.line),
+        "priority": rule.priority.to_string(),
+        "summary": rule.in_words(),
+    })
+}
+
+fn list(policy: &Policy, as_json: bool) -> String {
+    if as_json {
+        let rules: Vec<Value> = policy.rules().iter().map(rule).collect();
+        let checkers: Vec<Value> = policy
+            .checkers()
+            .iter()
+            .map(|checker| json!({"name": checker.checker.name, "priority": checker.priority, "rule": rule(&checker.rule)}))
+            .collect();
+        return format!("{:#}\n", json!({"rules": rules, "checkers": checkers}));
     }
+    let mut text = String::new();
+    for rule in policy.rules() {
+        let line =
+            format!("{:<6} {}  ({})\n", rule.priority.to_string(), rule.in_words(), rule.source);
+        text.push_str(&visible(line.trim_end()));
+        text.push('\n');
+    }
+    for checker in policy.checkers() {
+        let line = format!(
+            "check  {} by {}  ({})",
+            checker.rule.tool, checker.checker.name, checker.rule.source
+        );
+        text.push_str(&visible(&line));
+        text.push('\n');
+    }
+    text
 }

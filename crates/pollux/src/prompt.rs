@@ -1,126 +1,104 @@
-//! The system instruction of a run: what it depends on, and what the person says about it in the environment.
+//! `pollux prompt show`: what would be sent before the first prompt, and what it costs. Starts no session and asks no
+//! model.
 
-use std::path::{Path, PathBuf};
+use pollux_host::{PromptPreview, RuleOptions, RunOptions};
+use pollux_protocol::estimate;
+use pollux_protocol::plain_text::harmless;
+use serde_json::{Value, json};
 
-use pollux_agent::{PromptInputs, Sandbox, Section};
-use pollux_config::context;
-use pollux_config::names as variables;
-
+use crate::arguments::PromptArguments;
 use crate::exit::Failure;
-use crate::headless::stderr_line;
-use crate::setup::{Setup, expand_home, is_git};
+use crate::looking::set_up;
+use crate::process::Process;
 
-pub(crate) mod show;
-
-/// Bytes of a system instruction of one's own.
-const LARGEST: u64 = 1 << 20;
-
-/// What the environment says about the system instruction.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wishes {
-    /// Words instead of ours.
-    custom: Option<String>,
-    /// Where to write what is sent.
-    pub(crate) copy: Option<PathBuf>,
-    /// Sections to leave out.
-    left_out: Vec<Section>,
+/// Preview with the settings that it depends on.
+struct Shown {
+    preview: PromptPreview,
+    mode: &'static str,
+    interactive: bool,
 }
 
-impl Setup {
-    /// Reads what the person wants of the system instruction.
-    ///
-    /// # Errors
-    /// When the file of an instruction of one's own cannot be read, or leads out of the project that it is in.
-    pub(crate) fn prompt_wishes(&self) -> Result<Wishes, Failure> {
-        let environment = &self.loaded.environment;
-        let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
-            Some(path) if self.is_of_untrusted_project(&path) => {
-                stderr_line(&format!(
-                    "[WARNING] {} is not read: this folder is not trusted.",
-                    path.display()
-                ));
-                None
-            }
-            Some(path) => Some(read(&path)?),
-            None => None,
-        };
-        let is_off = |section: &Section| {
-            let name = variables::GEMINI_PROMPT_.to_owned() + &section.name().to_uppercase();
-            environment.get(&name).is_some_and(|value| is_no(value.trim()))
-        };
-        let left_out = Section::OPTIONAL.into_iter().filter(is_off).collect();
-        Ok(Wishes { custom, copy: self.file_of(variables::GEMINI_WRITE_SYSTEM_MD)?, left_out })
-    }
-
-    /// The file that a variable names: `1` stands for the project's own.
-    fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, Failure> {
-        let given = self.loaded.environment.get(variable).map_or("", str::trim);
-        if given.is_empty() || is_no(given) {
-            return Ok(None);
-        }
-        let is_yes = given == "1" || given.eq_ignore_ascii_case("true");
-        let path = if is_yes { ".gemini/system.md" } else { given };
-        let path = pollux_fs::absolute(&self.cwd, &expand_home(path, &self.places.home));
-        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
-        if path.starts_with(&self.cwd) && !real(&path).starts_with(real(&self.cwd)) {
-            return Err(Failure::general(format!(
-                "{} is a link out of the project. Name the file itself in {variable}.",
-                path.display()
-            )));
-        }
-        Ok(Some(path))
-    }
-
-    fn is_of_untrusted_project(&self, path: &Path) -> bool {
-        path.starts_with(&self.cwd) && !self.loaded.trust.is_trusted()
-    }
-
-    /// What the system instruction depends on.
-    pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
-        let names = context::names(&self.loaded.settings.context.file_names);
-        let efficient = "tools.shell.enableShellOutputEfficiency";
-        PromptInputs {
-            interactive: self.interactive,
-            git: is_git(&self.cwd),
-            sandbox: self.sandbox(),
-            brief_output: self.loaded.settings.boolean(efficient),
-            plans_directory: self.plans_directory(session_id),
-            tracker_directory: self.tracker_directory(session_id),
-            temporary_directory: self.project.temporary_dir.clone(),
-            global_memory: self.global_memory(),
-            private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
-            context_name: names.into_iter().next().unwrap_or_default(),
-            // Nothing brings either yet.
-            subagents: Vec::new(),
-            skills: Vec::new(),
-            left_out: wishes.left_out.clone(),
-            custom: wishes.custom.as_deref().map(Into::into),
-        }
-    }
-
-    fn sandbox(&self) -> Sandbox {
-        match self.loaded.environment.non_empty(variables::SANDBOX) {
-            None => Sandbox::None,
-            Some("sandbox-exec") => Sandbox::Seatbelt,
-            Some(_) => Sandbox::Container,
-        }
-    }
+/// The answer for standard output.
+///
+/// # Errors
+/// When the settings, or a system instruction of the person's own, cannot be read.
+pub(crate) async fn answer(process: &Process, asked: PromptArguments) -> Result<String, Failure> {
+    let options = RunOptions {
+        model: asked.model,
+        approval_mode: asked.approval_mode,
+        include_directories: asked.include_directories,
+        rules: RuleOptions { skip_trust: asked.skip_trust, ..RuleOptions::default() },
+        debug: asked.debug,
+        interactive: asked.interactive,
+        ..RunOptions::default()
+    };
+    let setup = set_up(process, options)?;
+    let (mode, interactive) = (setup.mode.as_str(), setup.options.interactive);
+    let shown = Shown { preview: setup.preview().await?, mode, interactive };
+    Ok(if asked.json { format!("{:#}\n", in_json(&shown)) } else { in_words(&shown) })
 }
 
-fn is_no(value: &str) -> bool {
-    value == "0" || value.eq_ignore_ascii_case("false")
+/// Tokens as a whole number, estimated as before a request.
+fn tokens(text: &str) -> u64 {
+    estimate::text(text).round() as u64
 }
 
-/// The words of a person's own system instruction. The message for a missing file is Gemini CLI's.
-fn read(path: &Path) -> Result<String, Failure> {
-    let shown = path.display();
-    match pollux_fs::read_text(path, LARGEST) {
-        Ok(file) => Ok(file.text),
-        Err(error) if error.is_not_found() => {
-            Err(Failure::general(format!("missing system prompt file '{shown}'")))
-        }
-        Err(error) => {
-            Err(Failure::general(format!("The system prompt file cannot be read: {error}")))
-        }
-    }
+fn in_json(shown: &Shown) -> Value {
+    let sections: Vec<Value> = shown
+        .preview
+        .sections
+        .iter()
+        .map(
+            |(section, text)| json!({"name": section.name(), "tokens": tokens(text), "text": text}),
+        )
+        .collect();
+    let names: Vec<&str> = shown.preview.tools.iter().map(|tool| tool.name.as_str()).collect();
+    json!({
+        "model": shown.preview.model,
+        "family": shown.preview.family.as_str(),
+        "mode": shown.mode,
+        "interactive": shown.interactive,
+        "tokens": total(shown),
+        "system": {"tokens": system_tokens(shown), "sections": sections},
+        "tools": {"tokens": tool_tokens(shown), "names": names},
+        "context": {"tokens": tokens(&shown.preview.context), "text": shown.preview.context},
+    })
+}
+
+fn in_words(shown: &Shown) -> String {
+    let talk = if shown.interactive { "interactive" } else { "headless" };
+    let (model, family, mode) = (harmless(&shown.preview.model), shown.preview.family, shown.mode);
+    let figure = |tokens: u64, what: &str| format!("{tokens:>7}  {what}");
+    let mut lines = vec![
+        format!("Model: {model} ({family}). Mode: {mode}, {talk}.\n"),
+        figure(total(shown), "tokens, estimated"),
+        figure(system_tokens(shown), "system instruction"),
+    ];
+    let sections = shown.preview.sections.iter();
+    lines.extend(
+        sections
+            .clone()
+            .map(|(section, text)| figure(tokens(text), &format!("  {}", section.name()))),
+    );
+    lines.push(figure(tool_tokens(shown), &format!("{} tools", shown.preview.tools.len())));
+    lines.push(figure(tokens(&shown.preview.context), "first message"));
+    let texts = sections.map(|(section, text)| (section.name(), text.as_str()));
+    lines.extend(
+        texts
+            .chain([("first message", shown.preview.context.as_str())])
+            .map(|(name, text)| format!("\n----- {name} -----\n{}", harmless(text))),
+    );
+    lines.join("\n") + "\n"
+}
+
+fn system_tokens(shown: &Shown) -> u64 {
+    shown.preview.sections.iter().map(|(_, text)| tokens(text)).sum()
+}
+
+fn tool_tokens(shown: &Shown) -> u64 {
+    estimate::declarations(&shown.preview.tools).round() as u64
+}
+
+fn total(shown: &Shown) -> u64 {
+    system_tokens(shown) + tool_tokens(shown) + tokens(&shown.preview.context)
 }

@@ -4,6 +4,8 @@ use std::io::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures::stream::{BoxStream, StreamExt, poll_fn};
+use pollux_line::{TerminalSignal, restore_terminal};
 use tokio::sync::mpsc;
 
 /// The exit code of a run that SIGINT ended.
@@ -51,6 +53,17 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// The signals as a conversation at the terminal sees them.
+    pub(crate) fn stream(&mut self) -> BoxStream<'_, TerminalSignal> {
+        let signal = |code| match code {
+            INTERRUPT => TerminalSignal::Interrupt,
+            code => TerminalSignal::End(code),
+        };
+        poll_fn(|context| self.receiver.poll_recv(context)).map(signal).boxed()
+    }
+}
+
 /// The thread's side.
 struct Listener {
     sender: mpsc::UnboundedSender<i32>,
@@ -64,7 +77,7 @@ impl Listener {
         let is_patient = code == INTERRUPT && self.patient.load(Ordering::Relaxed);
         let again = !is_patient && std::mem::replace(&mut self.heard, true);
         if again || self.sender.send(code).is_err() {
-            crate::line::restore_terminal();
+            restore_terminal();
             pollux_shell::reap_all();
             std::process::exit(code);
         }

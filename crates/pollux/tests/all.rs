@@ -16,7 +16,6 @@ mod suite {
     mod consent;
     mod consent_at_the_terminal;
     mod conversation;
-    mod correction;
     mod demo;
     mod dialects;
     mod discovered;

@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 
-use crate::{Event, Op};
+use crate::{CommandSet, Envelope, Live, Op};
 
-/// The agent has ended and takes no more wishes.
+/// The agent has ended and accepts no more operations.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the agent has ended")]
 pub struct AgentGone;
 
-/// The one way between a frontend and the agent: wishes down, events up.
+/// The one way between a frontend and the agent: operations down, events up.
 pub trait AgentHandle: Send + Sync {
-    /// Sends a wish. Never blocks.
+    /// Sends an operation. Never blocks.
     fn send(&self, op: Op) -> Result<(), AgentGone>;
 
-    /// The events from the first on. There is one reader; a second call yields an ended stream.
+    /// Returns the events from the first on. There is one reader; a second call yields an ended stream.
     /// A reader that stops reading holds the agent back, so that memory stays bounded.
-    fn events(&self) -> BoxStream<'static, Arc<Event>>;
+    fn events(&self) -> BoxStream<'static, Arc<Envelope>>;
+
+    /// Returns the registry of slash commands. It may change at any time.
+    fn commands(&self) -> Live<CommandSet>;
 }

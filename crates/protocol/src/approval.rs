@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,28 +29,6 @@ impl ApprovalMode {
             Self::Yolo => "yolo",
             Self::Plan => "plan",
         }
-    }
-}
-
-/// The approval mode of a session at this moment, shared with whoever acts by it. Copies are the same
-/// mode.
-#[derive(Debug, Clone, Default)]
-pub struct SharedMode(Arc<Mutex<ApprovalMode>>);
-
-impl SharedMode {
-    /// A mode to begin with.
-    pub fn new(mode: ApprovalMode) -> Self {
-        Self(Arc::new(Mutex::new(mode)))
-    }
-
-    /// The mode now.
-    pub fn get(&self) -> ApprovalMode {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes it; gives back what it was.
-    pub fn replace(&self, mode: ApprovalMode) -> ApprovalMode {
-        std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), mode)
     }
 }
 

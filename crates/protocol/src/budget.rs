@@ -37,6 +37,15 @@ impl Resource {
         }
     }
 
+    /// Unit that a limit is given in, for a message.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => "whole number",
+            Self::Usd => "number of dollars",
+            Self::Seconds => "number of seconds",
+        }
+    }
+
     /// The flag that limits it for one prompt.
     pub fn flag(self) -> &'static str {
         match self {

@@ -1,12 +1,13 @@
 //! A call of a tool, from the model's wish to its result.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Display, Part, ToolError};
+use crate::{Display, Effects, Part, ToolError, ToolKind};
 
 /// The id that pairs a call with its response: `<tool name>__<id of the model or ours>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -111,6 +112,27 @@ impl Decision {
             Self::AutoAccept => "auto_accept",
         }
     }
+}
+
+/// Description of a call whose arguments have been checked, for people and protocols.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreparedCall {
+    /// The call.
+    pub call_id: CallId,
+    /// Name of the tool as the model wrote it.
+    pub name: String,
+    /// Name of the tool for people.
+    pub display_name: String,
+    /// Description of this call in one line.
+    pub description: String,
+    /// Kind of the tool.
+    pub kind: ToolKind,
+    /// Files and folders that the call touches, absolute.
+    pub locations: Vec<PathBuf>,
+    /// Declared effects.
+    pub effects: Effects,
+    /// The result is Markdown.
+    pub is_markdown: bool,
 }
 
 /// A call at its end.

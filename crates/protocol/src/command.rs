@@ -1,47 +1,92 @@
 //! Slash commands.
 
+use std::fmt;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
-use crate::{ApprovalMode, Op, Part};
-
-/// What running a command leads to.
-#[derive(Debug, Clone)]
-pub enum CommandEffect {
-    /// It has acted; nothing more follows.
-    Done,
-    /// Send this to the model.
-    Submit(Vec<Part>),
-    /// Send this to the model, in this mode from now on.
-    SubmitIn {
-        /// The mode.
-        mode: ApprovalMode,
-        /// What is sent.
-        parts: Vec<Part>,
-    },
-    /// Show this text.
-    Message(String),
-    /// Do these, in order.
-    Ops(Vec<Op>),
-    /// Compress the conversation now.
-    Compress,
-    /// Bring the whole conversation back.
-    Uncompress,
-    /// End the program.
-    Quit,
-}
+use crate::{ApprovalMode, CancellationToken, Op, Operator, PromptId};
 
 /// A command could not run.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct CommandError(pub String);
 
-/// One slash command. The crate that owns its subject implements it; the agent holds the list.
+/// End of a command, as [`crate::Event::CommandEnded`] reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// The command is done.
+    Done,
+    /// The command leads to work of the agent, which goes on under the same id.
+    Continues,
+    /// The command failed, with this message.
+    Failed(String),
+}
+
+/// State of the session when a command starts.
+#[derive(Debug, Clone)]
+pub struct SessionView {
+    /// Id of the session.
+    pub session: Arc<str>,
+    /// Approval mode.
+    pub mode: ApprovalMode,
+    /// Model that was asked for: a name, an alias or `auto`.
+    pub model: String,
+    /// Commands of the session.
+    pub commands: Arc<CommandSet>,
+}
+
+/// Function that sends an operation to the agent.
+pub type OpSender = Arc<dyn Fn(Op) + Send + Sync>;
+/// Function that shows text to the person at once.
+pub type CommandOutput = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Everything that a command may use while it runs.
+pub struct CommandContext {
+    /// Id of the run; work that the command leads to goes on under it.
+    pub id: PromptId,
+    /// Rest of the line behind the command's name, trimmed.
+    pub arguments: String,
+    /// Cancelled when the person stops the command. The agent stops waiting for the command then, so
+    /// this matters only to work that it has started elsewhere.
+    pub cancel: CancellationToken,
+    /// Sends operations to the agent.
+    pub ops: OpSender,
+    /// Asks the person.
+    pub operator: Arc<dyn Operator>,
+    /// Shows text to the person, in any number of pieces.
+    pub output: CommandOutput,
+    /// State of the session.
+    pub session: SessionView,
+}
+
+impl CommandContext {
+    /// Shows text to the person.
+    pub fn say(&self, text: impl Into<String>) {
+        (self.output)(text.into());
+    }
+
+    /// Sends an operation to the agent.
+    pub fn send(&self, op: Op) {
+        (self.ops)(op);
+    }
+}
+
+impl fmt::Debug for CommandContext {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("CommandContext");
+        fields.field("id", &self.id).field("arguments", &self.arguments);
+        fields.field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// One slash command. The crate that owns its subject implements it.
 #[async_trait]
 pub trait Command: Send + Sync {
-    /// The name without the slash; words of a subcommand are separated by a space.
+    /// Name without the slash; the words of a subcommand are separated by a space.
     fn name(&self) -> &str;
 
-    /// Other names it answers to.
+    /// Other names of the command.
     fn aliases(&self) -> &[&str] {
         &[]
     }
@@ -49,11 +94,171 @@ pub trait Command: Send + Sync {
     /// One line of help.
     fn description(&self) -> &str;
 
-    /// Continuations of a half-typed argument.
-    fn complete(&self, _partial: &str) -> Vec<String> {
+    /// Arguments as the help shows them, such as `NAME` or `[undo]`.
+    fn arguments(&self) -> Option<&str> {
+        None
+    }
+
+    /// True for a command that may run while a prompt is at work: it only reads, or sends operations
+    /// that act at once.
+    fn runs_while_working(&self) -> bool {
+        false
+    }
+
+    /// True for a command that makes sense only with a person at a terminal.
+    fn needs_person(&self) -> bool {
+        false
+    }
+
+    /// Returns continuations of a partly typed argument.
+    async fn complete(&self, _partial: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Runs it with the rest of the line.
-    async fn run(&self, arguments: &str) -> Result<CommandEffect, CommandError>;
+    /// Runs the command. The returned operation goes on with the work under the id of the command.
+    ///
+    /// # Errors
+    /// The message for the person when the command could not do its work.
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError>;
+}
+
+/// Maximum number of bytes at the start of a line in which a command's name is looked for.
+const LONGEST_NAME: usize = 200;
+
+/// Slash commands by name. The set of a session is a [`crate::Live`] value.
+#[derive(Clone, Default)]
+pub struct CommandSet(Vec<Arc<dyn Command>>);
+
+impl CommandSet {
+    /// Creates a set of these commands.
+    pub fn new(commands: Vec<Arc<dyn Command>>) -> Self {
+        Self(commands)
+    }
+
+    /// Adds commands; one of the same name is replaced.
+    pub fn extend(&mut self, commands: impl IntoIterator<Item = Arc<dyn Command>>) {
+        for command in commands {
+            self.0.retain(|known| known.name() != command.name());
+            self.0.push(command);
+        }
+    }
+
+    /// Keeps only the commands that pass.
+    pub fn retain(&mut self, keep: impl Fn(&dyn Command) -> bool) {
+        self.0.retain(|command| keep(command.as_ref()));
+    }
+
+    /// Returns all commands in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Command>> {
+        self.0.iter()
+    }
+
+    /// Returns the command of this exact name or alias; names win over aliases.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Command>> {
+        let named = self.0.iter().find(|command| command.name() == name);
+        named.or_else(|| self.0.iter().find(|command| command.aliases().contains(&name)))
+    }
+
+    /// Returns the command that a line such as `/memory show all` calls, and the rest of the line: the
+    /// longest run of leading words that names a command.
+    pub fn find<'line>(&self, line: &'line str) -> Option<(&Arc<dyn Command>, &'line str)> {
+        let line = line.strip_prefix('/')?;
+        let mut ends: Vec<usize> =
+            line.match_indices(char::is_whitespace).map(|(index, _)| index).collect();
+        ends.push(line.len());
+        ends.into_iter().rev().filter(|end| *end <= LONGEST_NAME).find_map(|end| {
+            let (name, rest) = line.split_at(end);
+            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.get(&name).map(|command| (command, rest.trim()))
+        })
+    }
+
+    /// Returns the lines that a partly typed one may become.
+    pub async fn complete(&self, line: &str) -> Vec<String> {
+        if let Some((command, partial)) = self.find(line)
+            && line.contains(char::is_whitespace)
+        {
+            let head = &line[..line.len() - partial.len()];
+            let completed = command.complete(partial).await.into_iter();
+            return completed.map(|rest| format!("{head}{rest}")).collect();
+        }
+        let Some(start) = line.strip_prefix('/') else { return Vec::new() };
+        let names = self.0.iter().map(|command| command.name());
+        names.filter(|name| name.starts_with(start)).map(|name| format!("/{name}")).collect()
+    }
+}
+
+impl fmt::Debug for CommandSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.0.iter().map(|command| command.name())).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    struct Named(&'static str, &'static [&'static str]);
+
+    #[async_trait]
+    impl Command for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn aliases(&self) -> &[&str] {
+            self.1
+        }
+        fn description(&self) -> &'static str {
+            ""
+        }
+        async fn complete(&self, partial: &str) -> Vec<String> {
+            vec![format!("{partial}...")]
+        }
+        async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
+            Ok(None)
+        }
+    }
+
+    fn commands() -> CommandSet {
+        CommandSet::new(vec![
+            Arc::new(Named("memory", &["m"])),
+            Arc::new(Named("memory show", &[])),
+            Arc::new(Named("m", &[])),
+        ])
+    }
+
+    #[test]
+    fn the_longest_name_wins_and_names_beat_aliases() {
+        let commands = commands();
+        let found =
+            |line| commands.find(line).map(|(command, rest)| (command.name().to_owned(), rest));
+        assert_eq!(found("/memory show all"), Some(("memory show".into(), "all")));
+        assert_eq!(found("/memory  edit x"), Some(("memory".into(), "edit x")));
+        assert_eq!(found("/m"), Some(("m".into(), "")));
+        assert_eq!(found("/nosuch x"), None);
+        assert_eq!(found("memory"), None);
+        assert_eq!(found("/"), None);
+    }
+
+    #[test]
+    fn names_are_completed_and_then_arguments() {
+        let commands = commands();
+        let complete = |line| commands.complete(line).now_or_never().unwrap();
+        assert_eq!(complete("/me"), ["/memory", "/memory show"]);
+        assert_eq!(complete("/memory show a"), ["/memory show a..."]);
+        assert_eq!(complete("memory"), [""; 0]);
+        assert_eq!(complete("/nosuch x"), [""; 0]);
+    }
+
+    #[test]
+    fn a_command_of_the_same_name_is_replaced() {
+        let mut commands = commands();
+        commands.extend([Arc::new(Named("m", &["n"])) as Arc<dyn Command>]);
+        assert_eq!(commands.iter().count(), 3);
+        assert!(commands.get("n").is_some());
+        commands.retain(|command| command.name() != "m");
+        assert_eq!(commands.get("m").unwrap().name(), "memory");
+    }
 }

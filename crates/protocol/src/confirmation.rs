@@ -1,4 +1,4 @@
-//! What a person is asked before a call runs, and what they answer.
+//! Contents of the question whether a call may run.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, DiffStat};
 
-/// One question about one call.
+/// A call that needs approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confirmation {
     /// The call in question.
@@ -46,16 +46,16 @@ pub enum ConfirmationKind {
         /// Why there may be more of both than is known.
         unknown: Vec<String>,
     },
-    /// A plan is about to be carried out. [`Outcome::ProceedOnce`] asks again before each change,
-    /// [`Outcome::ProceedAlways`] makes changes of files without asking. With [`Modification::Feedback`] it is not agreed to.
+    /// A plan is about to be carried out. [`crate::Outcome::ProceedOnce`] asks again before each change,
+    /// [`crate::Outcome::ProceedAlways`] makes changes of files without asking. With [`crate::Modification::Feedback`] it is not agreed to.
     Plan {
         /// The file that holds it, absolute.
         path: PathBuf,
         /// The plan.
         text: String,
     },
-    /// The model wants to know something. The answer comes as [`Modification::Answers`].
-    Questions(Vec<Question>),
+    /// The model wants to know something. The answer comes as [`crate::Modification::Answers`].
+    Questions(Vec<SurveyQuestion>),
     /// Anything else, told in words.
     Information {
         /// What will happen.
@@ -96,17 +96,17 @@ impl std::fmt::Display for Rewrite {
 /// Something that a model asks the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub struct SurveyQuestion {
     /// The whole question.
     pub question: String,
     /// A word or two that name it.
     pub header: String,
     /// How it is answered.
     #[serde(default, rename = "type")]
-    pub kind: QuestionKind,
+    pub kind: SurveyKind,
     /// What can be chosen; words of one's own are an answer too.
     #[serde(default)]
-    pub options: Vec<QuestionOption>,
+    pub options: Vec<SurveyOption>,
     /// Several can be chosen.
     #[serde(default)]
     pub multi_select: bool,
@@ -118,7 +118,7 @@ pub struct Question {
 /// How a question is answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum QuestionKind {
+pub enum SurveyKind {
     /// One of the options, or several.
     #[default]
     Choice,
@@ -130,51 +130,9 @@ pub enum QuestionKind {
 
 /// One possible answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuestionOption {
+pub struct SurveyOption {
     /// The answer.
     pub label: String,
     /// What it means.
     pub description: String,
-}
-
-/// The answer to a [`Confirmation`]. The strings are those of the agent protocols.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Yes, this once.
-    ProceedOnce,
-    /// Yes, for this session.
-    ProceedAlways,
-    /// Yes, for all sessions to come.
-    ProceedAlwaysAndSave,
-    /// Yes to everything of this server.
-    ProceedAlwaysServer,
-    /// Yes to everything of this tool.
-    ProceedAlwaysTool,
-    /// Let me change it first.
-    ModifyWithEditor,
-    /// No.
-    Cancel,
-}
-
-/// A change of a call by the person before it runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Modification {
-    /// The whole new content of the file in question.
-    NewContent(String),
-    /// One answer for each question, in order.
-    Answers(Vec<String>),
-    /// What the person wants changed before they agree.
-    Feedback(String),
-}
-
-/// An answer on its way back to the question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The call that was asked about.
-    pub call_id: CallId,
-    /// Yes, no, or how.
-    pub outcome: Outcome,
-    /// The change, when there is one.
-    pub modification: Option<Modification>,
 }

@@ -53,7 +53,7 @@ impl Content {
 
     /// The text of all parts that are text and no thought, joined without a separator.
     pub fn text(&self) -> String {
-        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+        self.parts.iter().filter_map(Part::as_text).collect()
     }
 
     /// The function calls in order.
@@ -75,7 +75,7 @@ pub struct Part {
     /// A thought of the model, not part of its answer.
     pub thought: bool,
     /// A vendor's own bytes (for Gemini the thought signature), kept byte-exact and sent back only in
-    /// the dialect that they came from.
+    /// the dialect that they came from. A thought with opaque bytes is one that its vendor wants back.
     pub opaque: Option<Opaque>,
 }
 
@@ -219,16 +219,26 @@ impl Part {
         Self::new(Body::Inline(Blob { mime_type: mime_type.into(), data: base64.into() }))
     }
 
-    /// The text, when the part is text (thought or not).
+    /// The text, when the part is text and no thought.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.body {
-            Body::Text(text) => Some(text),
-            Body::Inline(_)
-            | Body::File(_)
-            | Body::Call(_)
-            | Body::Response(_)
-            | Body::Other(_) => None,
-        }
+        self.text_body().filter(|_| !self.thought)
+    }
+
+    /// The text of a thought.
+    pub fn as_thought(&self) -> Option<&str> {
+        self.text_body().filter(|_| self.thought)
+    }
+
+    fn text_body(&self) -> Option<&str> {
+        if let Body::Text(text) = &self.body { Some(text) } else { None }
+    }
+
+    /// True for a thought that its vendor wants back. Its text may be empty: a dialect that needs more
+    /// than the text keeps all of it in the opaque bytes.
+    pub fn is_signed_thought(&self) -> bool {
+        self.thought
+            && self.opaque.is_some()
+            && !matches!(self.body, Body::Call(_) | Body::Response(_))
     }
 
     /// The call, when the part is one.
@@ -243,7 +253,7 @@ impl Part {
 
     /// A part that says nothing: empty text with nothing hung on it.
     pub fn is_empty(&self) -> bool {
-        self.opaque.is_none() && self.as_text().is_some_and(str::is_empty)
+        self.opaque.is_none() && self.text_body().is_some_and(str::is_empty)
     }
 }
 
@@ -286,6 +296,8 @@ impl<'de> Deserialize<'de> for Part {
         };
         let thought = matches!(keys.remove("thought"), Some(Value::Bool(true)));
         let opaque = match keys.remove("thoughtSignature") {
+            // Gemini takes signatures back on text and calls, and no thoughts.
+            Some(Value::String(_)) if thought => None,
             Some(Value::String(data)) => Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data }),
             _ => keys.remove("$pollux").and_then(|value| serde_json::from_value(value).ok()),
         };
@@ -350,10 +362,20 @@ mod tests {
     }
 
     #[test]
-    fn another_dialects_bytes_survive() {
-        let mut part = Part::text("x");
-        part.opaque = Some(Opaque { dialect: "anthropic".into(), data: "sig".into() });
-        let value = serde_json::to_value(&part).unwrap();
-        assert_eq!(serde_json::from_value::<Part>(value).unwrap(), part);
+    fn another_dialects_bytes_survive_on_text_and_thoughts() {
+        for part in [Part::text("x"), Part::thought("hm")] {
+            let opaque = Some(Opaque { dialect: "anthropic".into(), data: "sig".into() });
+            let part = Part { opaque, ..part };
+            let value = serde_json::to_value(&part).unwrap();
+            assert_eq!(serde_json::from_value::<Part>(value).unwrap(), part);
+        }
+    }
+
+    #[test]
+    fn gemini_wants_no_thought_back() {
+        let value = json!({"text": "hm", "thought": true, "thoughtSignature": "x"});
+        let part: Part = serde_json::from_value(value).unwrap();
+        assert!(!part.is_signed_thought() && part.as_thought() == Some("hm"));
+        assert_eq!(part.as_text(), None);
     }
 }

@@ -32,9 +32,10 @@ pub fn text(text: &str) -> f64 {
     ascii as f64 * 0.25 + other as f64 * 1.5
 }
 
-/// Tokens of a content, thoughts left out as they are not sent.
+/// Tokens of a content without the thoughts that are not sent.
 pub fn content(content: &Content) -> f64 {
-    content.parts.iter().filter(|part| !part.thought).map(part).sum()
+    let sent = |part: &&Part| !part.thought || part.is_signed_thought();
+    content.parts.iter().filter(sent).map(part).sum()
 }
 
 /// Tokens of a part, were it sent.
@@ -59,6 +60,8 @@ pub fn declarations(declarations: &[Declaration]) -> f64 {
 
 fn part_within(part: &Part, depth: u32) -> f64 {
     match &part.body {
+        // What a vendor wants back stands in the opaque bytes.
+        Body::Text(_) if part.is_signed_thought() => json_length(part) as f64 / 4.0,
         Body::Text(words) => text(words),
         Body::Inline(blob) => media(part, Some(&blob.mime_type)),
         Body::File(file) => media(part, file.mime_type.as_deref()),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Call, CallId, CallStatus, CompressionReport, Confirmation, Exceeded, FinishedCall, HookEvent,
-    InvalidStream, LiveOutput, Measurement, ModelError, Record, RetryNotice, Unsatisfied,
+    ApprovalMode, Call, CallId, CallStatus, CommandOutcome, CompressionReport, Exceeded,
+    FinishedCall, HookEvent, InvalidStream, LiveOutput, ModelError, PreparedCall, Question,
+    QuestionId, Record, RetryNotice, Todo, Unsatisfied, UsageReport,
 };
 
 /// How grave a notice is. The strings are those of session files.
@@ -92,21 +93,20 @@ pub enum PromptOutcome {
 pub enum Event {
     /// A durable event, now in the log.
     Recorded(Arc<Record>),
-    /// Work on a prompt begins.
-    PromptStarted {
-        /// The prompt.
-        prompt_id: String,
-    },
+    /// Work on a prompt begins. Its id is in the origin.
+    PromptStarted,
     /// A request to the model is about to be sent; what streamed before belongs to an earlier turn.
     TurnStarted {
         /// Counts the requests of the session from 1.
         turn: u64,
     },
-    /// The model that the prompt runs on; told when it changes.
-    ModelChosen {
-        /// Its name.
+    /// The approval mode is another one from now on.
+    ModeChanged(ApprovalMode),
+    /// The model is another one from now on.
+    ModelChanged {
+        /// Name of the model.
         model: String,
-        /// Who chose.
+        /// Component that chose it.
         reason: String,
     },
     /// What is new in the conversation has more tokens than the model has room for: it is not sent.
@@ -126,6 +126,8 @@ pub enum Event {
     Citations(String),
     /// A call, as it was received. It may still turn out wrong.
     CallRequested(Call),
+    /// Arguments of a call are known; sent again when they change before the call runs.
+    CallPrepared(Arc<PreparedCall>),
     /// A call has moved on.
     CallMoved {
         /// The call.
@@ -140,8 +142,10 @@ pub enum Event {
         /// The output.
         output: LiveOutput,
     },
-    /// Somebody must decide about a call: [`crate::Op::Answer`] goes back.
-    Question(Confirmation),
+    /// A person must decide: [`crate::Op::Answer`] goes back.
+    Question(Box<Question>),
+    /// A question needs no reply any more.
+    QuestionWithdrawn(QuestionId),
     /// All calls of a turn have ended, in the order of the request.
     CallsFinished(Vec<Arc<FinishedCall>>),
     /// The answer so far is void: it is asked for again.
@@ -152,6 +156,18 @@ pub enum Event {
     Compressing,
     /// An attempt to compress it has changed something.
     ChatCompressed(CompressionReport),
+    /// The list of things to do is another one from now on.
+    TodosChanged(Vec<Todo>),
+    /// Tokens of a request that was answered.
+    Usage(UsageReport),
+    /// The tools are others from now on.
+    ToolsChanged,
+    /// The slash commands are others from now on.
+    CommandsChanged,
+    /// Output of the command at work.
+    CommandOutput(String),
+    /// The command at work has ended.
+    CommandEnded(CommandOutcome),
     /// Words for a person.
     Notice {
         /// How grave.
@@ -173,13 +189,6 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// A figure for telemetry and statistics.
-    Measured(Box<Measurement>),
-    /// Work on a prompt has ended.
-    PromptEnded {
-        /// The prompt.
-        prompt_id: String,
-        /// How.
-        outcome: PromptOutcome,
-    },
+    /// Work on a prompt or command has ended.
+    PromptEnded(PromptOutcome),
 }

@@ -13,7 +13,9 @@
 //!    last turn: then it is *pending*;
 //! 3. every response answers a call of the model turn before it;
 //! 4. ids of calls are unique in their turn, their arguments are objects, no part is empty, no entry is
-//!    without parts, no thought is kept.
+//!    without parts;
+//! 5. a thought is kept only if it is signed, in its place before what it led to: vendors that want their
+//!    thoughts back refuse one that nothing follows.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -23,9 +25,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Body, Content, FunctionCall, Part, Role};
+use crate::{Body, Content, Effects, FunctionCall, Part, Role};
 
 mod compressed;
+mod declared;
 
 use compressed::Fold;
 
@@ -132,6 +135,8 @@ pub struct History {
     folds: Vec<Fold>,
     /// More was put aside, and is not held here any more.
     is_put_away: bool,
+    /// Effects that calls declared when they began to run, by the ids of the calls.
+    effects: Arc<HashMap<String, Arc<Effects>>>,
 }
 
 impl History {
@@ -178,7 +183,8 @@ impl History {
         let mut calls = Vec::new();
         let mut kept = Vec::with_capacity(parts.len());
         for mut part in parts {
-            if part.thought || part.is_empty() || part.as_response().is_some() {
+            let is_unsigned = part.thought && !part.is_signed_thought();
+            if is_unsigned || part.is_empty() || part.as_response().is_some() {
                 continue;
             }
             if let Body::Call(call) = &mut part.body {
@@ -190,6 +196,8 @@ impl History {
             }
             kept.push(part);
         }
+        let last = kept.iter().rposition(|part| !part.thought);
+        kept.truncate(last.map_or(0, |last| last + 1));
         if kept.is_empty() {
             return calls;
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Event, History, Record};
+use crate::{Envelope, History, Measurement, Origin, Record};
 
 /// The log that outlives the process. A record is appended before its effect.
 #[async_trait]
@@ -45,9 +45,12 @@ pub enum JournalError {
     },
 }
 
-/// Watches events go by: telemetry, statistics, the screen. It can neither stall nor stop the agent, so
-/// it must return at once.
+/// Receives every event and every measurement: telemetry, statistics, a recorder. It can neither stall
+/// nor stop the agent, so it must return at once.
 pub trait Observer: Send + Sync {
-    /// One event, in order.
-    fn observe(&self, event: &Event);
+    /// Receives one event, in order.
+    fn observe(&self, _envelope: &Envelope) {}
+
+    /// Receives one measurement, in order with the events. Frontends get none.
+    fn measure(&self, _origin: &Origin, _measurement: &Measurement) {}
 }

@@ -15,47 +15,63 @@ mod approval;
 mod bounded;
 mod budget;
 mod call;
+mod checkpoint;
 mod command;
 mod compression;
 mod confirmation;
 mod content;
+mod editor;
 mod effects;
 pub mod estimate;
 mod event;
+mod facts;
 mod grounding;
 mod history;
 mod hook;
 mod journal;
+mod listing;
+mod live;
 mod model;
+mod model_error;
+mod notices;
 mod op;
-mod operator;
+mod origin;
+pub mod plain_text;
 mod price;
+mod question;
 mod record;
+mod sessions;
 mod side;
 pub mod spelling;
 mod telemetry;
+mod todo;
 mod tool;
 mod usage;
 
 pub use agent::{AgentGone, AgentHandle};
 pub use ansi::{AnsiOutput, AnsiToken};
 pub use answer::{AnswerSchema, Unsatisfied};
-pub use approval::{ApprovalMode, SharedMode, UnknownMode};
+pub use approval::{ApprovalMode, UnknownMode};
 pub use budget::{
     Amounts, Booked, Ceilings, DayEntry, DayLedger, Exceeded, LedgerError, Limit, Period, Resource,
 };
-pub use call::{Call, CallId, CallStatus, Decision, FinishedCall};
-pub use command::{Command, CommandEffect, CommandError};
+pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
+pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
+pub use command::{
+    Command, CommandContext, CommandError, CommandOutcome, CommandOutput, CommandSet, OpSender,
+    SessionView,
+};
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confirmation::{
-    Answer, Confirmation, ConfirmationKind, Modification, Outcome, Question, QuestionKind,
-    QuestionOption, Rewrite,
+    Confirmation, ConfirmationKind, Rewrite, SurveyKind, SurveyOption, SurveyQuestion,
 };
 pub use content::{
     Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role,
 };
+pub use editor::ExternalEditor;
 pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
+pub use facts::{Shortening, SubjectArgument, ToolFacts};
 pub use grounding::{Grounding, RetrievedUrl, Source, Support};
 pub use history::{CONTINUE, Entry, EntryId, History, INTERRUPTED_RESPONSE, NotReady, Repair};
 pub use hook::{
@@ -63,15 +79,26 @@ pub use hook::{
     ToolChoice, ToolErrorPayload, ToolMode, ToolResponsePayload,
 };
 pub use journal::{Journal, JournalError, Observer};
+pub use listing::{Abilities, ModelListing};
+pub use live::{Live, LiveWatch};
 pub use model::{
-    Adjustments, Choice, Chunk, ChunkStream, Citation, FinishReason, InvalidStream, JsonRequest,
-    Limits, Model, ModelError, ModelErrorKind, ModelRole, Models, Request, RetryListener,
-    RetryNotice, SelectContext, Tuning,
+    Adjustments, Choice, Chunk, ChunkStream, Citation, FinishReason, JsonRequest, Limits, Model,
+    ModelRole, Models, PromptFamily, Request, RetryListener, RetryNotice, SelectContext, Tuning,
 };
+pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
+pub use notices::Notices;
 pub use op::{Op, PromptId, Report};
-pub use operator::{ConsentItem, Operator};
+pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
+pub use question::{
+    ConsentItem, Modification, Operator, Outcome, Question, QuestionChoice, QuestionId,
+    QuestionSubject, Reply, TrustRequest,
+};
 pub use record::{CallRecord, MessageRecord, Record};
+pub use sessions::{
+    ResumedState, RunningSession, SessionEntry, SessionFacts, SessionRequest, SessionStart,
+    Sessions, SessionsError,
+};
 pub use side::SideModels;
 pub use telemetry::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure,
@@ -79,11 +106,12 @@ pub use telemetry::{
     LoopMeasure, Measurement, NextSpeakerMeasure, Speaker, StreamRetryMeasure, ToolCallMeasure,
     WebFetchFallback,
 };
+pub use todo::{Todo, TodoStatus};
 pub use tool::{
     Args, AwaitedInput, CallInput, DISCOVERED_CONTEXT, Declaration, DiffStat, Directive, Display,
     FileDiff, Invocation, LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind,
     ToolKind, ToolOutput, ToolSource,
 };
-pub use usage::Usage;
+pub use usage::{Usage, UsageReport};
 
 pub use tokio_util::sync::CancellationToken;

@@ -9,8 +9,9 @@ use futures::stream::BoxStream;
 use serde_json::{Number, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::bounded::bounded;
-use crate::{ApprovalMode, Declaration, Entry, Grounding, Part, ToolChoice, Usage};
+use crate::{
+    ApprovalMode, Declaration, Entry, Grounding, ModelError, ModelListing, Part, ToolChoice, Usage,
+};
 
 /// What a model call is for. The strings are those of statistics and telemetry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -200,7 +201,8 @@ pub struct Citation {
 /// One piece of an answer as it streams, or the whole of one that did not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chunk {
-    /// New parts: text and thoughts are increments, calls are whole.
+    /// New parts: text and thoughts are increments, calls and signed thoughts are whole. A signed
+    /// thought stands before what it led to; its text is empty where increments have shown it.
     pub parts: Vec<Part>,
     /// Set on the last piece.
     pub finish: Option<FinishReason>,
@@ -228,165 +230,14 @@ impl Chunk {
         self.model_version = next.model_version.or(self.model_version.take());
     }
 
-    /// The words of the answer, without thoughts.
+    /// The text of the answer, without thoughts.
     pub fn text(&self) -> String {
-        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+        self.parts.iter().filter_map(Part::as_text).collect()
     }
 }
 
 /// An answer as it streams. Dropping it closes the connection.
 pub type ChunkStream = BoxStream<'static, Result<Chunk, ModelError>>;
-
-/// How a stream of chunks can be unusable though the connection was fine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InvalidStream {
-    /// It ended without a reason.
-    NoFinishReason,
-    /// A call that could not be formed.
-    MalformedFunctionCall,
-    /// A call when none was on offer.
-    UnexpectedToolCall,
-    /// Nothing said before the tokens ran out.
-    MaxTokensExceeded,
-    /// Nothing said: unsafe.
-    SafetyBlocked,
-    /// Nothing said: recitation.
-    RecitationBlocked,
-    /// Nothing said: another policy.
-    OtherBlocked,
-    /// Thoughts, but no answer.
-    ThinkingOnlyResponse,
-    /// Nothing at all.
-    NoResponseText,
-}
-
-impl InvalidStream {
-    /// The code of JSON output and telemetry.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::NoFinishReason => "NO_FINISH_REASON",
-            Self::MalformedFunctionCall => "MALFORMED_FUNCTION_CALL",
-            Self::UnexpectedToolCall => "UNEXPECTED_TOOL_CALL",
-            Self::MaxTokensExceeded => "MAX_TOKENS_EXCEEDED",
-            Self::SafetyBlocked => "SAFETY_BLOCKED",
-            Self::RecitationBlocked => "RECITATION_BLOCKED",
-            Self::OtherBlocked => "OTHER_BLOCKED",
-            Self::ThinkingOnlyResponse => "THINKING_ONLY_RESPONSE",
-            Self::NoResponseText => "NO_RESPONSE_TEXT",
-        }
-    }
-
-    /// The sentence that callers of Gemini CLI match on.
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::MaxTokensExceeded => {
-                "Model response was truncated because it exceeded the token limit. Try using /compress to free up context space."
-            }
-            Self::SafetyBlocked => "The model response was blocked due to safety settings.",
-            Self::RecitationBlocked => {
-                "The model response was blocked due to recitation/copyright filters."
-            }
-            Self::OtherBlocked => "The model response was blocked due to other policy settings.",
-            Self::ThinkingOnlyResponse => {
-                "The model returned reasoning thoughts but no final response text. If your context window is near capacity, try using /compress."
-            }
-            Self::NoResponseText => {
-                "The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again."
-            }
-            Self::NoFinishReason => "Model stream ended without a finish reason.",
-            Self::MalformedFunctionCall => "Model stream ended with malformed function call.",
-            Self::UnexpectedToolCall => "Model stream ended with unexpected tool call.",
-        }
-    }
-}
-
-/// What a failed model call means for the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ModelErrorKind {
-    /// The credentials are missing, wrong or not enough.
-    Auth,
-    /// The quota is used up; waiting a little does not help.
-    Quota,
-    /// The vendor is overloaded or limits the rate, and stayed so through all attempts.
-    Busy,
-    /// The request itself is wrong.
-    Invalid,
-    /// The conversation is longer than the model takes.
-    TooLong,
-    /// There is no such model.
-    NotFound,
-    /// The vendor could not be reached.
-    Network,
-    /// The answer broke off or made no sense on the wire.
-    Broken,
-    /// The answer came but cannot be used.
-    Unusable(InvalidStream),
-    /// The caller cancelled.
-    Cancelled,
-    /// A recorded model ran out of script or was asked something else than recorded.
-    Replay,
-    /// The settings that concern models are wrong.
-    Config,
-    /// A limit of what may be spent was reached: nothing was sent.
-    Budget,
-    /// Anything else.
-    Other,
-}
-
-/// Bytes of an error message: a vendor's answer may be quoted in it.
-const LONGEST_MESSAGE: usize = 8 * 1024;
-
-/// A model call failed.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
-pub struct ModelError {
-    /// What it means.
-    pub kind: ModelErrorKind,
-    /// For a person: what happened and, where one is known, the remedy.
-    pub message: String,
-    /// The HTTP status, when the vendor answered.
-    pub status: Option<u16>,
-    /// The vendor's own status word, such as `RESOURCE_EXHAUSTED`.
-    pub vendor_status: Option<String>,
-    /// The class name that Gemini CLI gives it in JSON output, such as `ApiError`.
-    pub type_name: &'static str,
-    /// The stream broke on the way and asking again may help.
-    pub retryable: bool,
-}
-
-impl ModelError {
-    /// An error without a vendor's answer behind it.
-    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        let type_name = match kind {
-            ModelErrorKind::Unusable(_) => "InvalidStreamError",
-            ModelErrorKind::Auth => "FatalAuthenticationError",
-            ModelErrorKind::Cancelled => "FatalCancellationError",
-            ModelErrorKind::Config => "FatalConfigError",
-            ModelErrorKind::Budget => "FatalBudgetExceededError",
-            ModelErrorKind::NotFound => "ModelNotFoundError",
-            ModelErrorKind::Quota => "TerminalQuotaError",
-            ModelErrorKind::Busy => "RetryableQuotaError",
-            ModelErrorKind::Invalid
-            | ModelErrorKind::TooLong
-            | ModelErrorKind::Network
-            | ModelErrorKind::Broken
-            | ModelErrorKind::Replay
-            | ModelErrorKind::Other => "Error",
-        };
-        let message = bounded(message.into(), LONGEST_MESSAGE);
-        Self { kind, message, status: None, vendor_status: None, type_name, retryable: false }
-    }
-
-    /// The caller cancelled.
-    pub fn cancelled() -> Self {
-        Self::new(ModelErrorKind::Cancelled, "Operation cancelled.")
-    }
-
-    /// The stream was fine and the answer is not.
-    pub fn unusable(reason: InvalidStream) -> Self {
-        Self { retryable: true, ..Self::new(ModelErrorKind::Unusable(reason), reason.message()) }
-    }
-}
 
 /// What a model can take and give.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -403,6 +254,32 @@ pub struct Limits {
     pub reads_urls: bool,
 }
 
+/// A set of prompt texts, by the generation of models that it is written for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PromptFamily {
+    /// Gemini 3, and every model that is not a Gemini.
+    #[default]
+    Modern,
+    /// Gemini 2.5 and older.
+    Legacy,
+}
+
+impl PromptFamily {
+    /// Its name in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Modern => "modern",
+            Self::Legacy => "legacy",
+        }
+    }
+}
+
+impl fmt::Display for PromptFamily {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
 /// The model that was chosen, and why.
 #[derive(Clone)]
 pub struct Choice {
@@ -412,8 +289,8 @@ pub struct Choice {
     pub name: String,
     /// What it can take.
     pub limits: Limits,
-    /// The prompt family that it belongs to: `modern` or `legacy`.
-    pub family: &'static str,
+    /// The set of prompt texts that is written for it.
+    pub family: PromptFamily,
     /// Who chose, such as `agent-router/override`.
     pub reason: String,
 }
@@ -435,6 +312,12 @@ pub struct SelectContext {
 pub trait Models: Send + Sync {
     /// The model for the next request.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError>;
+
+    /// The models that can be asked for with the credentials there are: those of the vendors' static lists,
+    /// and those of servers on this machine. Nothing beyond this machine is asked.
+    async fn list(&self) -> Vec<ModelListing> {
+        Vec::new()
+    }
 }
 
 /// One model.

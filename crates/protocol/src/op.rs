@@ -1,68 +1,118 @@
-//! What a frontend asks of the agent.
+//! Operations: the requests of a frontend to the agent.
 
-use crate::{Answer, ApprovalMode, CallId, Part};
+use crate::{ApprovalMode, CallId, EntryId, Part, Reply};
 
-/// The id of one prompt: every request and call that it leads to carries it.
+/// Id of one prompt or command: every event, request and call that it leads to carries it.
 pub type PromptId = String;
 
-/// News of something that the session has begun and that has gone on by itself, such as a command in the background.
+/// Message about something that the session has started and that has ended by itself, such as a
+/// command in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
-    /// Words for the model, which it is sent with the next request: what a program said, so nothing to be obeyed.
+    /// Output of a program, for the model with its next request. It is data, not an instruction.
     ForModel(String),
-    /// Words for the person.
+    /// Text for the person.
     ForPerson(String),
 }
 
-/// One wish of a frontend. All frontends use the same ones, so that whatever one can do, all can.
+/// One operation. All frontends use the same ones, so that whatever one can do, all can.
+///
+/// Operations with an id are work: one runs after the other, and each ends with
+/// [`crate::Event::PromptEnded`] under its id. All others act at once, also while work is under way.
 #[derive(Debug, Clone)]
 pub enum Op {
-    /// Work on this.
+    /// Works on a prompt.
     Prompt {
-        /// The id that its events carry.
+        /// Id of the work.
         id: PromptId,
-        /// What the model is sent.
+        /// Parts that the model gets.
         parts: Vec<Part>,
-        /// What the person typed, when it differs.
+        /// Text that the person typed, when it differs.
         display: Option<String>,
     },
-    /// Words for the work under way; they reach the model with its next request.
-    Steer(String),
-    /// Something has happened beside the work.
-    Report(Report),
-    /// Stop the prompt under way.
-    Cancel,
-    /// The answer to a confirmation.
-    Answer(Answer),
-    /// Run a slash command: its name and the rest of the line.
+    /// Runs a slash command. One that only reads runs beside the work under way.
     Command {
-        /// The id under which its events come.
+        /// Id of the work.
         id: PromptId,
         /// Name without the slash.
         name: String,
-        /// The rest of the line.
+        /// Rest of the line.
         arguments: String,
     },
-    /// Keys for a running program.
+    /// Compresses the conversation.
+    Compress {
+        /// Id of the work.
+        id: PromptId,
+    },
+    /// Brings back everything that was compressed.
+    Uncompress {
+        /// Id of the work.
+        id: PromptId,
+    },
+    /// Forgets the conversation; the next prompt opens a new one in the same session.
+    Clear {
+        /// Id of the work.
+        id: PromptId,
+    },
+    /// Forgets the conversation from one entry on.
+    Rewind {
+        /// Id of the work.
+        id: PromptId,
+        /// First entry to forget.
+        to: EntryId,
+    },
+    /// Adds text of the person to the work under way; the model gets it with its next request.
+    Steer(String),
+    /// Reports something that has happened beside the work.
+    Report(Report),
+    /// Stops the work under way.
+    Cancel,
+    /// Replies to a question.
+    Answer(Reply),
+    /// Sends keys to a running program.
     Key {
-        /// Whose keys.
+        /// Call that runs the program.
         call_id: CallId,
-        /// The bytes.
+        /// Bytes as a terminal would send them.
         bytes: Vec<u8>,
     },
-    /// The window has a new size, in cells.
+    /// Reports the size of the window, in cells.
     Resize {
         /// Columns.
         columns: u16,
         /// Rows.
         rows: u16,
     },
-    /// Let a running call go on in the background.
+    /// Moves a running call to the background.
     Background(CallId),
-    /// Change the approval mode.
+    /// Changes the approval mode. Calls that wait for an answer are judged again.
     SetMode(ApprovalMode),
-    /// Change the model, by name or alias.
+    /// Changes the model, by name or alias, from the next request on.
     SetModel(String),
-    /// Finish what is under way and end.
+    /// Finishes the work under way and ends the agent.
     Close,
+}
+
+impl Op {
+    /// Returns the id under which the operation's events come; `None` for one that acts at once.
+    pub fn id(&self) -> Option<&PromptId> {
+        match self {
+            Self::Prompt { id, .. }
+            | Self::Command { id, .. }
+            | Self::Compress { id }
+            | Self::Uncompress { id }
+            | Self::Clear { id }
+            | Self::Rewind { id, .. } => Some(id),
+            Self::Steer(_)
+            | Self::Report(_)
+            | Self::Cancel
+            | Self::Answer(_)
+            | Self::Key { .. }
+            | Self::Resize { .. }
+            | Self::Background(_)
+            | Self::SetMode(_)
+            | Self::SetModel(_)
+            | Self::Close => None,
+        }
+    }
 }

@@ -59,11 +59,13 @@ impl fmt::Display for Money {
 /// What a token costs, in the smallest parts of [`Money`]. That is a millionth of what a million tokens cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// A token of the request that is read anew.
+    /// Token of the request that is neither read from the vendor's cache nor written to it.
     pub input: u64,
-    /// One that comes from the vendor's cache.
+    /// Token of the request that is read from the vendor's cache.
     pub cached: u64,
-    /// One of the answer, thoughts included.
+    /// Token of the request that is written to the vendor's cache.
+    pub cache_write: u64,
+    /// Token of the answer, thoughts included.
     pub output: u64,
 }
 
@@ -78,7 +80,8 @@ pub struct Price {
 
 impl Price {
     /// That of a model on the person's own machine.
-    pub const FREE: Self = Self { rates: Rates { input: 0, cached: 0, output: 0 }, long: None };
+    pub const FREE: Self =
+        Self { rates: Rates { input: 0, cached: 0, cache_write: 0, output: 0 }, long: None };
 
     /// What a request cost.
     pub fn cost(&self, usage: &Usage) -> Money {
@@ -87,10 +90,17 @@ impl Price {
             _ => &self.rates,
         };
         let cached = usage.cached.min(usage.prompt);
-        let read = (usage.prompt - cached).saturating_add(usage.tool);
-        let written = usage.candidates.saturating_add(usage.thoughts);
-        let cost = |tokens: u64, rate: u64| Money(tokens.saturating_mul(rate));
-        cost(read, rates.input).plus(cost(cached, rates.cached)).plus(cost(written, rates.output))
+        let cache_write = usage.cache_write.min(usage.prompt - cached);
+        let input = (usage.prompt - cached - cache_write).saturating_add(usage.tool);
+        let output = usage.candidates.saturating_add(usage.thoughts);
+        [
+            (input, rates.input),
+            (cached, rates.cached),
+            (cache_write, rates.cache_write),
+            (output, rates.output),
+        ]
+        .into_iter()
+        .fold(Money::ZERO, |sum, (tokens, rate)| sum.plus(Money(tokens.saturating_mul(rate))))
     }
 }
 
@@ -107,12 +117,20 @@ mod tests {
     use super::*;
 
     const PRICE: Price = Price {
-        rates: Rates { input: 1_250_000, cached: 125_000, output: 10_000_000 },
-        long: Some((200_000, Rates { input: 2_500_000, cached: 250_000, output: 15_000_000 })),
+        rates: Rates {
+            input: 1_250_000,
+            cached: 125_000,
+            cache_write: 1_500_000,
+            output: 10_000_000,
+        },
+        long: Some((
+            200_000,
+            Rates { input: 2_500_000, cached: 250_000, cache_write: 3_000_000, output: 15_000_000 },
+        )),
     };
 
     #[test]
-    fn thoughts_are_answers_and_the_cache_is_cheaper() {
+    fn thoughts_are_answers_and_the_cache_has_rates_of_its_own() {
         let usage = |prompt, cached, candidates, thoughts| Usage {
             prompt,
             candidates,
@@ -128,6 +146,9 @@ mod tests {
             // No cache holds more than there was to read.
             (usage(1000, 5000, 0, 0), 0.000_125),
             (usage(0, 0, 40, 60), 0.001),
+            (Usage { cache_write: 1000, ..usage(1000, 0, 0, 0) }, 0.0015),
+            (Usage { cache_write: 1000, ..usage(1_000_000, 0, 0, 0) }, 2.5005),
+            (Usage { cache_write: 600, ..usage(1000, 500, 0, 0) }, 0.000_812_5),
             (Usage { tool: 1000, ..Usage::default() }, 0.00125),
         ] {
             assert!((PRICE.cost(&usage).usd() - usd).abs() < 1e-12, "{usage:?}");

@@ -12,7 +12,7 @@ use crate::{
 pub struct MessageRecord {
     /// The id of the entry in the history.
     pub id: EntryId,
-    /// What goes into the history: text, media and calls with their signatures, without thoughts.
+    /// Parts that go into the history: text, media, signed thoughts, and calls with their signatures.
     pub parts: Vec<Part>,
     /// What the model thought, for people.
     pub thoughts: Vec<Thought>,

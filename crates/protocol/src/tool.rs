@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bounded::bounded;
 use crate::{
     AnsiOutput, ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Limits, Measurement,
-    Modification, Part,
+    Modification, Part, Todo, ToolFacts,
 };
 
 /// Opens and closes the block at the end of a result that tells of context files which its tool came upon.
@@ -245,8 +245,12 @@ pub enum Display {
 pub enum Directive {
     /// Change the approval mode.
     SetMode(ApprovalMode),
-    /// The plan was approved: change to the mode that the person chose with it, else to the default one.
-    LeavePlanMode,
+    /// A plan was approved: change to the mode that the person chose with it, otherwise to the default
+    /// mode, and carry out this plan.
+    LeavePlanMode {
+        /// Name of the plan's file in the folder for plans, as the model gave it.
+        plan: String,
+    },
     /// Run this other call in my place; its result is mine.
     TailCall {
         /// The tool.
@@ -254,12 +258,12 @@ pub enum Directive {
         /// Its arguments.
         args: Args,
     },
-    /// The task of a subagent is done, and this is what came of it: text, or what its definition asks for.
-    CompleteTask(Value),
     /// End the turn, for this reason.
     Stop(String),
     /// The work is about this now: a title in a few words.
     SetTopic(String),
+    /// The to-do list of the session is now this one.
+    SetTodos(Vec<Todo>),
 }
 
 /// What a run of a tool gives back.
@@ -399,6 +403,18 @@ pub trait Tool: Send + Sync {
 
     /// What its server says of it (`readOnlyHint` …); policies may ask for it.
     fn annotations(&self) -> Option<&Map<String, Value>> {
+        None
+    }
+
+    /// Facts that hold for every call of the tool.
+    fn facts(&self) -> ToolFacts {
+        ToolFacts::default()
+    }
+
+    /// Returns the lasting change of the session that a call in the past made, by its arguments and by
+    /// the response that the model was sent. A session that is resumed makes the change again. Only
+    /// asked about calls that did not fail; `None` for a tool whose calls change nothing of the session.
+    fn recall(&self, _args: &Value, _response: &Value) -> Option<Directive> {
         None
     }
 

@@ -12,12 +12,25 @@ pub struct Usage {
     pub candidates: u64,
     /// The vendor's total.
     pub total: u64,
-    /// The part of `prompt` that came from the vendor's cache.
+    /// Part of `prompt` that came from the vendor's cache.
     pub cached: u64,
+    /// Part of `prompt` that was written to the vendor's cache, where the vendor bills that apart.
+    pub cache_write: u64,
     /// Tokens of thoughts.
     pub thoughts: u64,
     /// Tokens of tool results the vendor itself put into the prompt.
     pub tool: u64,
+}
+
+/// Tokens of one request of the conversation, as they are reported to a frontend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageReport {
+    /// Name of the model.
+    pub model: String,
+    /// Tokens of the request and its answer.
+    pub usage: Usage,
+    /// Tokens that the model takes at most; 0 when that is not known.
+    pub context: u64,
 }
 
 impl Usage {
@@ -39,6 +52,7 @@ impl std::ops::AddAssign for Usage {
         self.candidates = self.candidates.saturating_add(other.candidates);
         self.total = self.total.saturating_add(other.total);
         self.cached = self.cached.saturating_add(other.cached);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.thoughts = self.thoughts.saturating_add(other.thoughts);
         self.tool = self.tool.saturating_add(other.tool);
     }

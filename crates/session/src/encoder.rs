@@ -172,9 +172,11 @@ impl OpenTurn {
         let message = &self.message;
         let stripped = without_foreign(&self.parts);
         let has_foreign = stripped.is_some();
-        let extra = (has_foreign || message.interrupted).then(|| Extra {
+        let cache_write = message.usage.map_or(0, |usage| usage.cache_write);
+        let extra = (has_foreign || message.interrupted || cache_write > 0).then(|| Extra {
             parts: has_foreign.then(|| self.parts.clone()),
             interrupted: message.interrupted,
+            cache_write,
             ..Extra::default()
         });
         let calls = message.calls.iter().zip(&self.call_times);

@@ -40,7 +40,7 @@ impl RecordedFigures {
         let figures = self.models.entry(model.to_owned()).or_default();
         figures.requests += 1;
         if let Some(usage) = usage {
-            figures.usage = saturating_sum(figures.usage, usage);
+            figures.usage += usage;
             self.context_tokens = usage.total;
         }
     }
@@ -54,17 +54,5 @@ impl RecordedFigures {
             Some(CallStatus::Error) => figures.fail += 1,
             _ => {}
         }
-    }
-}
-
-/// A file may claim any figure; adding must not overflow.
-fn saturating_sum(left: Usage, right: Usage) -> Usage {
-    Usage {
-        prompt: left.prompt.saturating_add(right.prompt),
-        candidates: left.candidates.saturating_add(right.candidates),
-        total: left.total.saturating_add(right.total),
-        cached: left.cached.saturating_add(right.cached),
-        thoughts: left.thoughts.saturating_add(right.thoughts),
-        tool: left.tool.saturating_add(right.tool),
     }
 }

@@ -87,9 +87,12 @@ impl From<Usage> for Tokens {
     }
 }
 
-impl From<Tokens> for Usage {
-    fn from(tokens: Tokens) -> Self {
-        Self {
+impl Tokens {
+    /// The usage with what the file keeps apart.
+    pub(crate) fn usage(self, cache_write: u64) -> Usage {
+        let tokens = self;
+        Usage {
+            cache_write,
             prompt: tokens.input,
             candidates: tokens.output,
             total: tokens.total,
@@ -157,6 +160,11 @@ pub(crate) fn interrupted(id: &str, name: &str, reason: &str) -> Part {
     Part::error(id, name, &format!("[Operation Cancelled] Reason: {reason}"))
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
 /// What Pollux adds to a message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -167,6 +175,9 @@ pub(crate) struct Extra {
     /// The answer was cut short.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) interrupted: bool,
+    /// Tokens that were written to the vendor's cache; `tokens` has no key for them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) cache_write: u64,
     /// Said by a person or the context, though Gemini CLI takes such a beginning for none of that.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) said: bool,
@@ -195,7 +206,8 @@ fn is_foreign(opaque: &Opaque) -> bool {
     opaque.dialect != Opaque::GEMINI
 }
 
-/// The parts without what only another vendor than Gemini understands; nothing when there is nothing of the sort.
+/// Returns the parts without what only another vendor than Gemini understands, signed thoughts included;
+/// `None` when there is nothing of the sort.
 pub(crate) fn without_foreign(parts: &[Part]) -> Option<Vec<Part>> {
     if !parts.iter().any(|part| part.opaque.as_ref().is_some_and(is_foreign)) {
         return None;
@@ -204,7 +216,8 @@ pub(crate) fn without_foreign(parts: &[Part]) -> Option<Vec<Part>> {
         part.opaque = part.opaque.filter(|opaque| !is_foreign(opaque));
         part
     });
-    Some(stripped.filter(|part| !part.is_empty()).collect())
+    let is_kept = |part: &Part| !part.is_empty() && (!part.thought || part.is_signed_thought());
+    Some(stripped.filter(is_kept).collect())
 }
 
 /// The words of parts as Gemini CLI joins them to decide what a message is about.
@@ -245,23 +258,35 @@ pub(crate) fn notice_kind(severity: Severity) -> &'static str {
     }
 }
 
-/// Effects as data; a path that is no Unicode is recorded as well as it can be.
+/// Effects as data; a path that is no Unicode is recorded as well as it can be. Whether the call ran
+/// alone is left out: nobody asks afterwards.
 pub(crate) fn effects(effects: &Effects) -> Value {
-    let paths = |paths: &[std::path::PathBuf]| -> Vec<String> {
-        paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
-    };
+    let Effects {
+        unknown, reads, searches, writes, deletes, command, folder, network, hosts, ..
+    } = effects;
     let mut value = serde_json::Map::new();
-    if !effects.reads.is_empty() {
-        value.insert("reads".to_owned(), json!(paths(&effects.reads)));
+    let mut put = |name: &str, field: Value| value.insert(name.to_owned(), field);
+    for (name, is_so) in [("unknown", unknown), ("network", network)] {
+        if *is_so {
+            put(name, json!(true));
+        }
     }
-    if !effects.writes.is_empty() {
-        value.insert("writes".to_owned(), json!(paths(&effects.writes)));
+    let lists =
+        [("reads", reads), ("searches", searches), ("writes", writes), ("deletes", deletes)];
+    for (name, paths) in lists {
+        let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+        if !paths.is_empty() {
+            put(name, json!(paths));
+        }
     }
-    if let Some(command) = &effects.command {
-        value.insert("command".to_owned(), json!(command));
+    if let Some(command) = command {
+        put("command", json!(command));
     }
-    if effects.network {
-        value.insert("network".to_owned(), json!(true));
+    if let Some(folder) = folder {
+        put("folder", json!(folder.to_string_lossy()));
+    }
+    if !hosts.is_empty() {
+        put("hosts", json!(hosts));
     }
     Value::Object(value)
 }

@@ -132,7 +132,7 @@ impl Journal for SessionLog {
             SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)
         });
         match reading.await {
-            Ok(Ok(data)) => Ok(History::restore(data.contents).0),
+            Ok(Ok(mut data)) => Ok(data.whole_history().0),
             Ok(Err(error)) => Err(unreadable(error.to_string())),
             Err(error) => Err(unreadable(error.to_string())),
         }

@@ -34,8 +34,8 @@ pub(crate) struct Living {
     pub(crate) span: Span,
     /// Calls that ended before their siblings.
     pub(crate) finished: Vec<Span>,
-    /// Ids of calls that began to run.
-    pub(crate) started: Vec<String>,
+    /// Calls that began to run, with the effects that they declared.
+    pub(crate) started: Vec<Span>,
     /// The turn in which the model was told the results.
     pub(crate) responses: Option<Span>,
     /// Somebody really said this; known only when surveyed.
@@ -147,12 +147,6 @@ struct Own<'a> {
 #[derive(Deserialize)]
 struct Opened {
     process: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Started {
-    call_id: String,
 }
 
 /// A message of a checkpoint: what tells whether and what it is.
@@ -328,10 +322,8 @@ impl Scan {
         if let Some(call) = own.call {
             answer.finished.push(span(call));
         }
-        if let Some(started) = own.started
-            && let Ok(started) = serde_json::from_str::<Started>(started.get())
-        {
-            answer.started.push(started.call_id);
+        if let Some(started) = own.started {
+            answer.started.push(span(started));
         }
         if let Some(responses) = own.responses {
             answer.responses = Some(span(responses));

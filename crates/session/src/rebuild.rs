@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use pollux_protocol::{Body, Content, EntryId, INTERRUPTED_RESPONSE, Part, Role};
+use pollux_protocol::{Body, Content, Effects, EntryId, INTERRUPTED_RESPONSE, Part, Role};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::figures::RecordedFigures;
@@ -23,16 +24,27 @@ mod tests;
 pub(crate) struct Notes {
     /// Calls that ended before their siblings.
     pub(crate) finished: Vec<StoredCall>,
-    /// Ids of calls that began to run.
-    pub(crate) started: Vec<String>,
+    /// Calls that began to run.
+    pub(crate) started: Vec<StartedCall>,
     /// The turn in which the model was told the results.
     pub(crate) responses: Option<Responses>,
+}
+
+/// A call that began to run, as the log holds it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedCall {
+    call_id: String,
+    /// Effects that it declared; none in logs that do not hold them.
+    #[serde(default)]
+    effects: Option<Effects>,
 }
 
 /// Takes messages in order and yields contents.
 #[derive(Default)]
 pub(crate) struct Rebuild {
     contents: Vec<(EntryId, Content)>,
+    effects: Vec<(String, Effects)>,
     figures: RecordedFigures,
     renamed: Renamed,
     open: Option<OpenTurn>,
@@ -43,6 +55,8 @@ pub(crate) struct Rebuild {
 pub(crate) struct Rebuilt {
     /// For `History::restore`.
     pub(crate) contents: Vec<(EntryId, Content)>,
+    /// Effects that calls declared when they began to run, by the ids of the calls.
+    pub(crate) effects: Vec<(String, Effects)>,
     pub(crate) figures: RecordedFigures,
     pub(crate) renamed: Renamed,
 }
@@ -76,7 +90,8 @@ impl Rebuild {
     /// After the last message.
     pub(crate) fn finish(mut self) -> Rebuilt {
         self.close();
-        Rebuilt { contents: self.contents, figures: self.figures, renamed: self.renamed }
+        let Self { contents, effects, figures, renamed, .. } = self;
+        Rebuilt { contents, effects, figures, renamed }
     }
 
     fn user(&mut self, mut message: StoredMessage) {
@@ -191,6 +206,8 @@ impl Rebuild {
             .calls()
             .map(|call| open_call(&call.id, &call.name, &calls, &notes.started))
             .collect();
+        let started = notes.started.into_iter();
+        self.effects.extend(started.filter_map(|call| Some((call.call_id, call.effects?))));
         self.add(id.clone(), content);
         if !open_calls.is_empty() {
             let responses = notes.responses;
@@ -232,7 +249,9 @@ impl Rebuild {
     }
 
     fn add(&mut self, id: String, mut content: Content) {
-        content.parts.retain(|part| !part.thought && !part.is_empty());
+        content
+            .parts
+            .retain(|part| !part.is_empty() && (!part.thought || part.is_signed_thought()));
         if !content.parts.is_empty() {
             self.contents.push((EntryId::new(id), content));
         }
@@ -255,13 +274,13 @@ impl ResultPart {
 }
 
 /// The result of a call, or an answer that says why there is none.
-fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[String]) -> OpenCall {
+fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[StartedCall]) -> OpenCall {
     let stored = calls.iter().find(|call| call.id == id);
     let result = match stored {
         Some(call) if call.is_final() && !call.result.is_empty() => call.result.clone(),
         _ => {
             let reason = match stored {
-                Some(_) if started.iter().any(|started| started == id) => {
+                Some(_) if started.iter().any(|started| started.call_id == id) => {
                     "The call was interrupted while it ran; it may have taken effect in part."
                 }
                 _ => INTERRUPTED,

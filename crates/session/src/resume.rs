@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use pollux_protocol::{Compression, Content, EntryId, History, Repair};
+use pollux_protocol::{Compression, Content, Effects, EntryId, History, Repair};
 
 use crate::error::SessionError;
 use crate::figures::RecordedFigures;
@@ -30,6 +30,8 @@ pub struct SessionData {
     /// The conversation, for `History::restore`: the context of the session first, when the file has it; every call
     /// with exactly one answer, also those that were interrupted.
     pub contents: Vec<(EntryId, Content)>,
+    /// Effects that calls declared when they began to run, by the ids of the calls.
+    pub effects: Vec<(String, Effects)>,
     /// What is out of sight of it, in the order in which it was put aside.
     pub compressions: Vec<Compression>,
     /// For `Statistics::hydrate`.
@@ -54,9 +56,18 @@ impl SessionData {
     /// The conversation as the model sees it from now on, and what was mended. A compression whose messages are not there
     /// any more is passed over: they may have been taken back since.
     pub fn history(&mut self) -> (History, Vec<Repair>) {
-        let (mut history, repairs) = History::restore(std::mem::take(&mut self.contents));
+        let (mut history, repairs) = self.whole_history();
         for compression in &self.compressions {
             history.compress(compression);
+        }
+        (history, repairs)
+    }
+
+    /// Returns the conversation without its compressions, and what was mended.
+    pub(crate) fn whole_history(&mut self) -> (History, Vec<Repair>) {
+        let (mut history, repairs) = History::restore(std::mem::take(&mut self.contents));
+        for (call_id, effects) in std::mem::take(&mut self.effects) {
+            history.note_effects(call_id, effects);
         }
         (history, repairs)
     }
@@ -81,7 +92,11 @@ impl SessionData {
                 continue;
             };
             let mut text = |span: Span| load(source, span).map_err(failed);
-            let mut notes = Notes { started: living.started, ..Notes::default() };
+            let mut notes = Notes::default();
+            for span in living.started {
+                let started = text(span)?;
+                notes.started.extend(started.and_then(|call| serde_json::from_str(&call).ok()));
+            }
             for span in living.finished {
                 notes.finished.extend(text(span)?.as_deref().and_then(StoredCall::parse));
             }
@@ -91,7 +106,7 @@ impl SessionData {
             }
             rebuild.push(message, notes);
         }
-        let Rebuilt { contents, figures, renamed } = rebuild.finish();
+        let Rebuilt { contents, effects, figures, renamed } = rebuild.finish();
         let mut compressions = Vec::new();
         for span in scan.compressions {
             let stored = load(source, span).map_err(failed)?;
@@ -107,6 +122,7 @@ impl SessionData {
             kind: metadata.kind.unwrap_or_else(|| "main".to_owned()),
             summary: metadata.summary,
             contents,
+            effects,
             compressions,
             figures,
             damage: scan.damage,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use pollux_protocol::{
-    ApiErrorMeasure, ApiResponseMeasure, Decision, Event, Measurement, ModelRole, Money, Observer,
+    ApiErrorMeasure, ApiResponseMeasure, Decision, Measurement, ModelRole, Money, Observer, Origin,
     ToolCallMeasure, Usage,
 };
 use serde::{Serialize, Serializer};
@@ -197,6 +197,7 @@ impl Statistics {
                 cached: tokens.cached,
                 thoughts: tokens.thoughts,
                 tool: tokens.tool,
+                ..Usage::default()
             });
             let mut one = flat(tokens);
             one["cost"] = json!(model.cost);
@@ -317,9 +318,8 @@ impl Requests {
 }
 
 impl Observer for Statistics {
-    fn observe(&self, event: &Event) {
-        let Event::Measured(measurement) = event else { return };
-        match &**measurement {
+    fn measure(&self, _origin: &Origin, measurement: &Measurement) {
+        match measurement {
             Measurement::ApiResponse(measure) => self.lock().response(measure),
             Measurement::ApiError(measure) => self.lock().error(measure),
             // The request itself was answered, so it counts already.

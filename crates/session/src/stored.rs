@@ -57,7 +57,7 @@ impl StoredMessage {
             usage: keys
                 .remove("tokens")
                 .and_then(|tokens| serde_json::from_value::<Tokens>(tokens).ok())
-                .map(Into::into),
+                .map(|tokens| tokens.usage(extra.cache_write)),
             extra,
         })
     }

@@ -1,8 +1,9 @@
 //! Notices that a command waits for somebody to type.
 //!
-//! A command that is silent is looked at: a second after its last words, then ever more seldom. On Linux `/proc` tells
-//! whether one of its processes is reading a terminal; where it does not, or where the process belongs to somebody
-//! else (`sudo`), the terminal's modes and the look of the last line have to do.
+//! A command that is silent is looked at: a second after its last words, then ever more seldom. On
+//! Linux `/proc` tells whether one of its processes is reading a terminal; where it does not, or
+//! where the process belongs to somebody else (`sudo`), the terminal's modes and the look of the
+//! last line have to do.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use pollux_protocol::AwaitedInput;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
+use crate::child::ChildProcess;
 use crate::sessions::{self, Leader, Reading};
-use crate::started::Started;
 use crate::terminal::{Modes, Terminal};
 
 #[cfg(test)]
@@ -23,7 +24,8 @@ mod tests;
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 /// The longest time between two looks.
 const SELDOM: Duration = Duration::from_secs(30);
-/// How long a command may wait for nobody: so many seconds if it surely waits, so many if it only looks like it.
+/// How long a command may wait for nobody: so many seconds if it surely waits, so many if it only
+/// looks like it.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_WITH_GUESSES: Duration = Duration::from_secs(30);
 /// Characters of a line that asks.
@@ -66,11 +68,11 @@ pub(crate) struct Attention {
 }
 
 impl Attention {
-    pub(crate) fn new(started: &Started, attended: bool) -> Self {
+    pub(crate) fn new(child: &ChildProcess, attended: bool) -> Self {
         let now = Instant::now();
         Self {
-            leader: started.leader(),
-            terminal: started.terminal.clone(),
+            leader: child.session.leader(),
+            terminal: child.terminal.clone(),
             attended,
             look_at: now + FIRST_LOOK,
             pause: FIRST_LOOK,

@@ -1,12 +1,14 @@
-//! Commands that go on while other work does: the processes of one session, their states and their logs.
+//! Commands that go on while other work does: the processes of one session, their states and their
+//! logs.
 //!
 //! A process gets here in two ways: it is started here, or a command under way is handed over (see
-//! [`run_or_hand_over`](crate::run_or_hand_over)). From then on a task of its own reads what it prints
-//! into its log, so that it never waits for a reader and memory stays flat. Dropping the registry ends
-//! every process in it.
+//! [`run_or_hand_over`](crate::run_or_hand_over)). From then on a task of its own reads what it
+//! prints into its log, so that it never waits for a reader and memory stays flat. Dropping the
+//! registry ends every process in it.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,12 +16,11 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::command::ShellCommand;
+use crate::child::ChildProcess;
+use crate::command::{ShellCommand, signal};
 use crate::error::ShellError;
 use crate::output::Output;
 use crate::sessions;
-use crate::shell::Shell;
-use crate::started::Started;
 use log::Log;
 use pump::Pump;
 
@@ -46,6 +47,16 @@ pub enum ProcessState {
     },
 }
 
+impl ProcessState {
+    /// State of a process that has ended; `None` for one that cannot be waited for.
+    pub(crate) fn of(status: Option<ExitStatus>) -> Self {
+        Self::Exited {
+            code: status.and_then(|status| status.code()),
+            signal: status.and_then(signal),
+        }
+    }
+}
+
 /// The background processes of one session, oldest first.
 #[derive(Debug)]
 pub struct BackgroundProcesses {
@@ -59,28 +70,29 @@ impl BackgroundProcesses {
         Self { folder: folder.into(), history: Mutex::default() }
     }
 
-    /// Starts a command that runs in the background from its first moment. Its inactivity limit and its
-    /// spill file mean nothing here; of its limits see [`BackgroundProcess::take_first_output`]. Must
-    /// be called inside a tokio runtime.
+    /// Starts a command that runs in the background from its first moment. Its inactivity limit and
+    /// its spill file mean nothing here; of its limits see
+    /// [`BackgroundProcess::take_first_output`]. Must be called inside a tokio runtime.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(&self, command: ShellCommand) -> Result<Arc<BackgroundProcess>, ShellError> {
-        let started = Started::new(Shell::current()?, &command)?;
+    pub fn start(&self, command: &ShellCommand) -> Result<Arc<BackgroundProcess>, ShellError> {
+        let child = command.start()?;
         let first = Output::new(command.limits);
-        Ok(self.adopt(command.command, started, Some(first), command.timeout, |_| {}))
+        let text = command.child.program.text();
+        Ok(self.adopt(text, child, Some(first), command.timeout, |_| {}))
     }
 
     /// Takes charge of a command. `so_far` writes what it has printed until now.
     pub(crate) fn adopt(
         &self,
         command: String,
-        started: Started,
+        child: ChildProcess,
         first: Option<Output>,
         limit: Option<Duration>,
         so_far: impl FnOnce(&mut Log),
     ) -> Arc<BackgroundProcess> {
-        let id = started.id();
+        let id = child.session.id();
         let mut log = Log::create(self.folder.join(format!("background-{id}.log")));
         so_far(&mut log);
         let (sender, state) = watch::channel(ProcessState::Running);
@@ -91,9 +103,9 @@ impl BackgroundProcesses {
             first: Arc::new(Mutex::new(first)),
             state,
             stop: CancellationToken::new(),
-            leader: started.leader(),
+            leader: child.session.leader(),
         });
-        let pump = Pump::new(started, &process, sender, limit);
+        let pump = Pump::new(child, &process, sender, limit);
         tokio::spawn(pump.run());
         self.remember(Arc::clone(&process));
         process
@@ -171,13 +183,14 @@ impl BackgroundProcess {
         state.wait_for(is_over).await.map_or(lost, |state| *state)
     }
 
-    /// What it has printed since its start, within the limits of its command. Given once: from then on
-    /// only the log has more. None for a command that was handed over.
+    /// What it has printed since its start, within the limits of its command. Given once: from then
+    /// on only the log has more. None for a command that was handed over.
     pub fn take_first_output(&self) -> Option<Output> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The file with what it printed, without escape sequences: two ends of it when it is more than 100 MB.
+    /// The file with what it printed, without escape sequences: two ends of it when it is more than
+    /// 100 MB.
     pub fn log_path(&self) -> PathBuf {
         self.lock_log().path().to_path_buf()
     }
@@ -190,7 +203,8 @@ impl BackgroundProcess {
     /// The last bytes of the log, at most `limit`. Blocks.
     ///
     /// # Errors
-    /// Those of [`pollux_fs::read_tail_of_file_itself`]: also when somebody put a link in its place.
+    /// Those of [`pollux_fs::read_tail_of_file_itself`]: also when somebody put a link in its
+    /// place.
     pub fn read_log(&self, limit: usize) -> pollux_fs::Result<Vec<u8>> {
         // Nothing is moved in the file while it is read.
         let log = self.lock_log();
@@ -210,8 +224,8 @@ impl BackgroundProcess {
         }
     }
 
-    /// Ends the process and all that it started: SIGTERM, 200 ms later SIGKILL. Returns once nothing of
-    /// it is left, which takes a second and a half at most, with whether that is so.
+    /// Ends the process and all that it started: SIGTERM, 200 ms later SIGKILL. Returns once
+    /// nothing of it is left, which takes a second and a half at most, with whether that is so.
     pub async fn stop(&self) -> bool {
         self.end();
         let gone = async {

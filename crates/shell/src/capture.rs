@@ -13,9 +13,6 @@ mod terminal;
 
 use terminal::TerminalCapture;
 
-/// What stands in place of binary output (Gemini CLI 0.61).
-pub const BINARY_NOTICE: &str = "[Binary output detected. Halting stream...]";
-
 /// Output is binary if its first so many bytes hold a NUL.
 const SNIFFED_BYTES: u64 = 4096;
 

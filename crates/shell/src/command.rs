@@ -1,50 +1,47 @@
-//! A command as it is asked for, and what it did.
+//! A command with the bounds it runs in, and its outcome.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use pollux_protocol::{AnsiOutput, AwaitedInput};
 
-use crate::capture::BINARY_NOTICE;
-use crate::output::{Limits, Output};
+use crate::child::ChildProcess;
+use crate::error::ShellError;
+use crate::output::{BINARY_NOTICE, Limits, Output};
+use crate::sessions::Leftovers;
+use crate::spec::{ChildSpec, ChildStdio};
 use crate::spill::{Spill, Spilled};
 use crate::terminal::TerminalSize;
 
-/// A command line to run, and the bounds it runs in.
+/// A command to run, usually a [`Program::CommandLine`](crate::Program::CommandLine),
+/// and the bounds it runs in.
 #[derive(Debug, Clone)]
 pub struct ShellCommand {
-    /// The command line, in the language of the shell. A needless `bash -c '…'` around it is taken
-    /// off, see [`strip_wrapper`].
-    pub command: String,
-    /// The folder to run in.
-    pub cwd: PathBuf,
-    /// The whole environment of the command, see [`child_environment`](crate::child_environment).
-    pub environment: Vec<(OsString, OsString)>,
-    /// How long the command may take in all; `None` is for ever.
+    /// Process to start.
+    pub child: ChildSpec,
+    /// Longest time that the command may take; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// How long the command may print nothing; `None` is for ever.
+    /// Longest time without output; `None` for no limit.
     pub inactivity: Option<Duration>,
-    /// How much output stays in memory.
+    /// Bytes of output that stay in memory.
     pub limits: Limits,
-    /// Where output goes that is too long; `None` is nowhere.
+    /// File for output that is too long; `None` for no file.
     pub spill: Option<Spill>,
-    /// The terminal that the command runs in; `None` is plain pipes, with standard input closed. Where no terminal can be
-    /// had, plain pipes it is.
+    /// Terminal that the command runs in; `None` for plain pipes, with standard input closed. Plain
+    /// pipes are also used where no terminal is available.
     pub terminal: Option<TerminalSize>,
-    /// The colours of the terminal are told.
+    /// Whether the colours of the terminal are reported.
     pub colour: bool,
-    /// Somebody may type, see [`Wish::Type`]. Without, a command that waits for input is ended after some seconds.
+    /// Whether somebody can type, see [`Wish::Type`]. Otherwise a command that waits for input is
+    /// ended after some seconds.
     pub attended: bool,
 }
 
 impl ShellCommand {
-    /// A command without environment and time limits.
-    pub fn new(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+    /// A command without time limits and terminal.
+    pub fn new(child: ChildSpec) -> Self {
         Self {
-            command: command.into(),
-            cwd: cwd.into(),
-            environment: Vec::new(),
+            child,
             timeout: None,
             inactivity: None,
             limits: Limits::default(),
@@ -52,6 +49,15 @@ impl ShellCommand {
             terminal: None,
             colour: true,
             attended: false,
+        }
+    }
+
+    /// Starts the command in its terminal, or over plain pipes if it has none or none is available.
+    pub(crate) fn start(&self) -> Result<ChildProcess, ShellError> {
+        let start = |stdio| ChildProcess::start(&self.child, stdio, Leftovers::End);
+        match self.terminal.map(|size| start(ChildStdio::Terminal(size))) {
+            Some(Ok(child)) => Ok(child),
+            Some(Err(_)) | None => start(ChildStdio::Merged),
         }
     }
 }
@@ -115,4 +121,16 @@ impl Outcome {
     pub fn text(&self) -> String {
         if self.binary { BINARY_NOTICE.to_owned() } else { self.output.text() }
     }
+}
+
+/// The signal that ended a process.
+#[cfg(unix)]
+pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+/// There are no signals.
+#[cfg(not(unix))]
+pub(crate) fn signal(_status: ExitStatus) -> Option<i32> {
+    None
 }

@@ -27,9 +27,9 @@ pub enum ShellError {
         /// The system's reason; `E2BIG` for a command of more than about 128 KiB on Linux.
         source: io::Error,
     },
-    /// The pipe for the output could not be made.
+    /// A pipe or a terminal for the standard streams could not be made.
     #[error("cannot make a pipe for the output: {0}")]
-    Pipe(#[source] io::Error),
+    Streams(#[source] io::Error),
     /// The command started, but its end could not be observed. It has been ended.
     #[error("cannot wait for the command: {0}")]
     Wait(#[source] io::Error),

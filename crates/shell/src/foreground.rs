@@ -1,33 +1,22 @@
 //! A program that has the terminal to itself for a while: an editor.
 
-use std::path::Path;
-use std::process::Stdio;
-
+use crate::child::ChildProcess;
 use crate::error::ShellError;
-use crate::shell::Shell;
+use crate::sessions::Leftovers;
+use crate::spec::{ChildSpec, ChildStdio};
 
-/// Runs a script in the user's shell with the streams, the environment and the terminal of this program, and returns its
-/// exit code; none when a signal ended it. What the terminal sends, keys and signals, reaches both: who calls this
-/// reads nothing meanwhile. When the future is dropped the shell is ended.
+/// Runs a program with the standard streams and the terminal of this program, and returns its exit
+/// code, or `None` when a signal ended it. The terminal sends keys and signals to both, so the
+/// caller must not read meanwhile.
+///
+/// When the future is dropped, the program and its descendants are ended. Processes that it leaves
+/// running go on, also after the end of this program.
 ///
 /// # Errors
 /// It could not be started, or its end could not be observed.
-pub async fn run_in_foreground(script: &str, cwd: &Path) -> Result<Option<i32>, ShellError> {
-    if script.contains('\0') {
-        return Err(ShellError::NulCharacter);
-    }
-    let shell = Shell::current()?;
-    let mut process = tokio::process::Command::new(&shell.program);
-    process
-        .args(shell.arguments(script))
-        .current_dir(cwd)
-        .stdin(Stdio::inherit())
-        .stdout(Stdio::inherit())
-        .stderr(Stdio::inherit())
-        .kill_on_drop(true);
-    let child = process.spawn();
-    let mut child =
-        child.map_err(|source| ShellError::Spawn { program: shell.program.clone(), source })?;
-    let status = child.wait().await.map_err(ShellError::Wait)?;
+pub async fn run_in_foreground(spec: &ChildSpec) -> Result<Option<i32>, ShellError> {
+    let mut child = ChildProcess::start(spec, ChildStdio::Inherited, Leftovers::Keep)?;
+    let status = child.process.wait().await.map_err(ShellError::Wait)?;
+    child.session.release();
     Ok(status.code())
 }

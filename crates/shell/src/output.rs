@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::text::{strip_ansi, whole_length};
+use pollux_protocol::plain_text::strip_ansi;
+
+use crate::text::whole_length;
 
 /// What Gemini CLI 0.61 appends to output that was cut; programs match it.
 pub const TRUNCATION_WARNING: &str =
     "[GEMINI_CLI_WARNING: Output truncated. The buffer is limited to 16MB.]";
+
+/// Text in place of binary output (Gemini CLI 0.61).
+pub const BINARY_NOTICE: &str = "[Binary output detected. Halting stream...]";
 
 /// How many bytes of output stay in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

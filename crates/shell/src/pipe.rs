@@ -1,12 +1,19 @@
 //! Where the output of a command is read: the one pipe that carries both streams, or its terminal.
 
+use std::future::pending;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::terminal::Terminal;
 
 /// Bytes asked for in one read: what a Linux pipe holds.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
+
+/// After the end of a command: silence that long means there is no more output to wait for.
+pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(50);
+/// After the end of a command: longest time in which output of its descendants is read.
+pub(crate) const DRAIN_LIMIT: Duration = Duration::from_millis(200);
 
 /// Where output comes from.
 pub(crate) enum Source {
@@ -23,6 +30,14 @@ impl Source {
             Self::Pipe(pipe) => pipe.read(buffer).await,
             Self::Terminal(terminal) => terminal.read(buffer).await,
         }
+    }
+}
+
+/// Reads what is there into `buffer`; 0 at the end. Never resolves without a source.
+pub(crate) async fn read_some(source: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usize> {
+    match source {
+        Some(source) => source.read(buffer).await,
+        None => pending().await,
     }
 }
 

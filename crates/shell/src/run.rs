@@ -14,17 +14,13 @@ use tokio_util::sync::CancellationToken;
 use crate::attention::{Attention, Look};
 use crate::background::{BackgroundProcess, BackgroundProcesses};
 use crate::capture::{Chunk, Collector};
-use crate::command::{Ended, Outcome, ShellCommand, Wish};
+use crate::child::ChildProcess;
+use crate::command::{Ended, Outcome, ShellCommand, Wish, signal};
+use crate::deadline::{deadline, reached};
 use crate::error::ShellError;
-use crate::pipe::{READ_SIZE, Source, discard_rest};
-use crate::shell::Shell;
-use crate::started::Started;
+use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, discard_rest, read_some};
 use crate::terminal::Terminal;
 
-/// After the end of the command: no output for so long means there is no more to wait for.
-pub(crate) const SILENCE: Duration = Duration::from_millis(50);
-/// After the end of the command: the longest a talkative grandchild is listened to.
-pub(crate) const LAST_WORDS: Duration = Duration::from_millis(200);
 /// After the end of the command: the most that is read. A Linux pipe holds no more than this.
 const LAST_BYTES: usize = 1 << 20;
 /// Time between two looks at a screen that changes.
@@ -34,28 +30,18 @@ const MOST_TYPED: usize = 64 << 10;
 
 /// Runs a command in the user's shell and returns when it ends.
 ///
-/// Without a terminal standard input is closed, and both output streams share one pipe, so their order is exact.
-/// `on_output` is called with each piece of output as it arrives and must not block. On cancel,
-/// time-out or when the future is dropped, everything the command started gets SIGTERM and, 200 ms
-/// later, SIGKILL, behind the caller's back: `run` itself returns within 100 ms. Needs a tokio
-/// runtime with I/O and time.
+/// Without a terminal standard input is closed, and both output streams share one pipe, so their
+/// order is exact. `on_output` is called with each piece of output as it arrives and must not
+/// block. On cancel, time-out or when the future is dropped, everything the command started gets
+/// SIGTERM and, 200 ms later, SIGKILL, behind the caller's back: `run` itself returns within 100
+/// ms. Needs a tokio runtime with I/O and time.
 pub async fn run(
     command: ShellCommand,
     cancel: CancellationToken,
     on_output: impl FnMut(Chunk<'_>) + Send,
 ) -> Result<Outcome, ShellError> {
-    run_with(Shell::current()?, command, cancel, on_output).await
-}
-
-/// [`run`] with a given shell.
-pub async fn run_with(
-    shell: &Shell,
-    command: ShellCommand,
-    cancel: CancellationToken,
-    on_output: impl FnMut(Chunk<'_>) + Send,
-) -> Result<Outcome, ShellError> {
     let (_nobody, mut wishes) = unbounded_channel();
-    let mut running = Running::start(shell, &command, &cancel, on_output)?;
+    let mut running = Running::start(&command, &cancel, on_output)?;
     match running.watch(&command, &cancel, &mut wishes).await? {
         Some((ended, status)) => Ok(running.finish(ended, status).await),
         // Nobody wishes for anything.
@@ -72,8 +58,8 @@ pub enum Ran {
     InBackground(Arc<BackgroundProcess>),
 }
 
-/// [`run`], with somebody who has wishes. With [`Wish::HandOver`] a command that still runs goes to the background
-/// `processes`, with what it has printed so far in its log.
+/// [`run`], with somebody who has wishes. With [`Wish::HandOver`] a command that still runs goes to
+/// the background `processes`, with what it has printed so far in its log.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -84,16 +70,16 @@ pub async fn run_or_hand_over(
     mut wishes: UnboundedReceiver<Wish>,
     processes: &BackgroundProcesses,
 ) -> Result<Ran, ShellError> {
-    let mut running = Running::start(Shell::current()?, &command, &cancel, on_output)?;
+    let mut running = Running::start(&command, &cancel, on_output)?;
     Ok(match running.watch(&command, &cancel, &mut wishes).await? {
         Some((ended, status)) => Ran::Ended(Box::new(running.finish(ended, status).await)),
-        None => Ran::InBackground(running.hand_over(command.command, processes).await),
+        None => Ran::InBackground(running.hand_over(command.child.program.text(), processes).await),
     })
 }
 
 /// A command under way.
 struct Running<F> {
-    started: Started,
+    child: ChildProcess,
     collector: Collector<F>,
     attention: Attention,
     buffer: Vec<u8>,
@@ -118,7 +104,6 @@ enum Happening {
 
 impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
     fn start(
-        shell: &Shell,
         command: &ShellCommand,
         cancel: &CancellationToken,
         on_output: F,
@@ -126,12 +111,12 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         if cancel.is_cancelled() {
             return Err(ShellError::CancelledBeforeStart);
         }
-        let started = Started::new(shell, command)?;
-        let in_terminal = started.terminal.is_some();
+        let child = command.start()?;
+        let in_terminal = child.terminal.is_some();
         Ok(Self {
             collector: Collector::new(command, in_terminal, on_output),
-            attention: Attention::new(&started, command.attended && in_terminal),
-            started,
+            attention: Attention::new(&child, command.attended && in_terminal),
+            child,
             buffer: vec![0; READ_SIZE],
             typed: VecDeque::new(),
             show_at: Instant::now(),
@@ -145,7 +130,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         processes: &BackgroundProcesses,
     ) -> Arc<BackgroundProcess> {
         let so_far = self.collector.finish().await.output;
-        processes.adopt(command, self.started, None, None, |log| log.push_output(&so_far))
+        processes.adopt(command, self.child, None, None, |log| log.push_output(&so_far))
     }
 
     /// Serves the command until it ends, must be ended, or (none) is to be handed over.
@@ -181,7 +166,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
                 Happening::Looked(look) => self.judge(look).then_some(Ended::Unanswered),
                 Happening::Wished(Wish::HandOver) => return Ok(None),
                 Happening::Wished(Wish::Resize(size)) => {
-                    self.started.terminal.iter().for_each(|terminal| terminal.resize(size));
+                    self.child.terminal.iter().for_each(|terminal| terminal.resize(size));
                     self.collector.resize(size);
                     None
                 }
@@ -206,12 +191,12 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         cancel: &CancellationToken,
         wishes: &mut UnboundedReceiver<Wish>,
     ) -> Result<Happening, ShellError> {
-        let Started { child, reader, terminal, .. } = &mut self.started;
+        let ChildProcess { process, output, terminal, .. } = &mut self.child;
         let changed = self.collector.has_changed();
         let typed = self.typed.as_slices().0;
         Ok(tokio::select! {
             biased;
-            status = child.wait() => Happening::Exited(status.map_err(ShellError::Wait)?),
+            status = process.wait() => Happening::Exited(status.map_err(ShellError::Wait)?),
             () = cancel.cancelled() => Happening::Cancelled,
             Some(wish) = wishes.recv() => Happening::Wished(wish),
             () = reached(time_out) => Happening::TimedOut,
@@ -220,17 +205,17 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
             written = write_some(terminal.as_deref(), typed), if !typed.is_empty() => {
                 Happening::Typed(written)
             }
-            read = read_some(reader, &mut self.buffer) => Happening::Read(read),
+            read = read_some(output, &mut self.buffer) => Happening::Read(read),
             look = self.attention.look() => Happening::Looked(look),
         })
     }
 
-    /// Takes what one read brought and returns its length. The end of the output, or an error, closes
-    /// the reader; the command may go on without output.
+    /// Takes what one read brought and returns its length. The end of the output, or an error,
+    /// closes the reader; the command may go on without output.
     fn take(&mut self, read: io::Result<usize>) -> usize {
         let length = read.unwrap_or(0);
         if length == 0 {
-            self.started.reader = None;
+            self.child.output = None;
         } else {
             let answers = self.collector.push(&self.buffer[..length]);
             self.type_bytes(&answers);
@@ -240,7 +225,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
 
     fn type_bytes(&mut self, bytes: &[u8]) {
         let room = MOST_TYPED.saturating_sub(self.typed.len());
-        if self.started.terminal.is_some() {
+        if self.child.terminal.is_some() {
             self.typed.extend(&bytes[..bytes.len().min(room)]);
         }
     }
@@ -275,18 +260,18 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
 
     /// The command is over: last output, then the report.
     async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> Outcome {
-        let process_group = self.started.id();
+        let process_group = self.child.session.id();
         if status.is_some() {
-            self.drain(LAST_WORDS).await;
-            self.started.session.release();
+            self.drain(DRAIN_LIMIT).await;
+            self.child.session.release();
         } else {
-            self.started.session.end();
-            self.drain(SILENCE).await;
+            self.child.session.end();
+            self.drain(QUIET_PERIOD).await;
         }
-        if let Some(reader) = self.started.reader.take() {
+        if let Some(reader) = self.child.output.take() {
             discard_rest(reader);
         }
-        let jobs = self.started.jobs.filter(|_| status.is_some());
+        let jobs = self.child.jobs.filter(|_| status.is_some());
         let captured = self.collector.finish().await;
         Outcome {
             output: captured.output,
@@ -307,9 +292,9 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
     async fn drain(&mut self, longest: Duration) {
         let last = Instant::now() + longest;
         let mut drained = 0;
-        while drained < LAST_BYTES && self.started.reader.is_some() {
-            let silence = (Instant::now() + SILENCE).min(last);
-            let read = read_some(&mut self.started.reader, &mut self.buffer);
+        while drained < LAST_BYTES && self.child.output.is_some() {
+            let silence = (Instant::now() + QUIET_PERIOD).min(last);
+            let read = read_some(&mut self.child.output, &mut self.buffer);
             let Ok(read) = timeout_at(silence, read).await else { return };
             match self.take(read) {
                 0 => return,
@@ -319,38 +304,9 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
     }
 }
 
-pub(crate) async fn read_some(reader: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usize> {
-    match reader {
-        Some(reader) => reader.read(buffer).await,
-        None => pending().await,
-    }
-}
-
 async fn write_some(terminal: Option<&Terminal>, bytes: &[u8]) -> io::Result<usize> {
     match terminal {
         Some(terminal) => terminal.write(bytes).await,
         None => pending().await,
     }
-}
-
-/// The moment `limit` from now; `None` if there is no limit or none this clock can express.
-pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
-    Instant::now().checked_add(limit?)
-}
-
-pub(crate) async fn reached(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => pending().await,
-    }
-}
-
-#[cfg(unix)]
-pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn signal(_status: ExitStatus) -> Option<i32> {
-    None
 }

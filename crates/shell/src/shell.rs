@@ -52,8 +52,8 @@ impl Shell {
             .ok_or(ShellError::NoShell(CANDIDATE_NAMES))
     }
 
-    /// The best shell on the given `PATH` value. Relative entries are passed over: a repository must
-    /// not be able to bring the shell along.
+    /// The best shell on the given `PATH` value. Relative entries are passed over: a repository
+    /// must not be able to bring the shell along.
     pub fn find_on(path: &OsStr) -> Option<Self> {
         CANDIDATES.iter().find_map(|&(name, dialect)| {
             let mut found = which::which_in_global(name, Some(path)).ok()?;
@@ -63,11 +63,29 @@ impl Shell {
     }
 
     /// The arguments that make this shell run `script`.
-    pub(crate) fn arguments(&self, script: &str) -> Vec<OsString> {
+    pub(crate) fn arguments(&self, script: String) -> Vec<OsString> {
+        let flags: &[&str] = match self.dialect {
+            Dialect::Bash | Dialect::Posix => &["-c"],
+            Dialect::PowerShell => &["-NoProfile", "-Command"],
+        };
+        flags.iter().map(OsString::from).chain([script.into()]).collect()
+    }
+
+    /// Statements in front of every command line.
+    pub(crate) fn settings(&self) -> &'static str {
         match self.dialect {
-            Dialect::Bash => vec!["-c".into(), format!("{BASH_SETTINGS}{script}").into()],
-            Dialect::Posix => vec!["-c".into(), script.into()],
-            Dialect::PowerShell => vec!["-NoProfile".into(), "-Command".into(), script.into()],
+            Dialect::Bash => BASH_SETTINGS,
+            Dialect::Posix | Dialect::PowerShell => "",
+        }
+    }
+
+    /// A script whose exit code is that of its last program. PowerShell has to be asked for that.
+    pub(crate) fn passing_exit_code(&self, script: &str) -> String {
+        match self.dialect {
+            Dialect::PowerShell => {
+                format!("{script}; if ($LASTEXITCODE -ne 0) {{ exit $LASTEXITCODE }}")
+            }
+            Dialect::Bash | Dialect::Posix => script.to_owned(),
         }
     }
 }

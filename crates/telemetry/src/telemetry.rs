@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pollux_config::{TelemetrySettings, TelemetryTarget};
-use pollux_protocol::{Event, Observer};
+use pollux_protocol::{Measurement, Observer, Origin};
 
 use crate::attributes::Common;
 use crate::events::Configuration;
@@ -123,10 +123,8 @@ impl Telemetry {
 }
 
 impl Observer for Telemetry {
-    fn observe(&self, event: &Event) {
-        if let Event::Measured(measurement) = event {
-            self.send(Job::Measured(measurement.clone()));
-        }
+    fn measure(&self, _origin: &Origin, measurement: &Measurement) {
+        self.send(Job::Measured(Box::new(measurement.clone())));
     }
 }
 

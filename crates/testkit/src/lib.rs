@@ -19,6 +19,7 @@
     reason = "test code: a means that does not work must fail the test at once, and loudly"
 )]
 
+mod endpoint;
 pub mod errors;
 mod home;
 mod program;
@@ -30,13 +31,14 @@ mod tiny_disk;
 mod tree;
 mod validate;
 
+pub use endpoint::Endpoint;
 pub use home::TestHome;
 pub use program::{Finished, Pollux, Running};
 pub use pty::{Key, Screen, Terminal};
 pub use reply::{Content, Reply, reply};
 #[cfg(unix)]
 pub use rustix::process::Signal;
-pub use server::{CapturedRequest, Endpoint, ModelServer};
+pub use server::{CapturedRequest, ModelServer};
 pub use tiny_disk::{TinyDisk, tiny_disk, tiny_disk_at};
 pub use tree::{Entry, Tree, tree_hash};
 pub use validate::validate_contents;

@@ -17,8 +17,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-pub use capture::{CapturedRequest, Endpoint};
+pub use capture::CapturedRequest;
 
+use crate::endpoint::Endpoint;
 use crate::errors;
 use crate::reply::{REDIRECT_LOOP, Reply, reply};
 use crate::validate::validate_request;

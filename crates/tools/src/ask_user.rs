@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Display, Effects, Invocation,
-    Modification, Question, QuestionKind, RunContext, Tool, ToolError, ToolKind, ToolOutput,
+    Modification, RunContext, Shortening, SurveyKind, SurveyQuestion, Tool, ToolError, ToolFacts,
+    ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -67,7 +68,7 @@ impl AskUserTool {
 
 #[derive(Debug, Clone, Deserialize)]
 struct Params {
-    questions: Vec<Question>,
+    questions: Vec<SurveyQuestion>,
     /// What the person has answered, in the order of the questions.
     #[serde(default)]
     answers: Option<Vec<String>>,
@@ -84,6 +85,10 @@ impl Tool for AskUserTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Communicate
+    }
+
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { shortening: Shortening::Never, ..ToolFacts::default() }
     }
 
     fn declaration(&self) -> Declaration {
@@ -108,11 +113,11 @@ impl Tool for AskUserTool {
 }
 
 /// What the schema cannot say.
-fn check(question: &Question) -> Result<(), &'static str> {
+fn check(question: &SurveyQuestion) -> Result<(), &'static str> {
     if question.question.trim().is_empty() {
         return Err("'question' must be a non-empty string");
     }
-    let is_choice = question.kind == QuestionKind::Choice;
+    let is_choice = question.kind == SurveyKind::Choice;
     if is_choice && !(2..=4).contains(&question.options.len()) {
         return Err("type='choice' requires 'options' with 2 to 4 items");
     }

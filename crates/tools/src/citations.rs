@@ -77,7 +77,7 @@ impl Answer {
         let (mut text, mut starts) = (String::new(), Vec::with_capacity(parts.len()));
         for part in parts {
             starts.push(text.len());
-            if let Some(words) = part.as_text().filter(|_| !part.thought) {
+            if let Some(words) = part.as_text() {
                 text.push_str(words);
             }
         }

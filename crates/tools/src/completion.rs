@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pollux_config::Settings;
-use pollux_shell::{BackgroundProcess, ProcessState, strip_ansi};
+use pollux_protocol::plain_text::strip_ansi;
+use pollux_shell::{BackgroundProcess, ProcessState};
 
 use crate::context::ToolContext;
 

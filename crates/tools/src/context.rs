@@ -8,7 +8,7 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
-    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Measurement, SharedMode,
+    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Live, Measurement,
     SideModels, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
@@ -126,7 +126,7 @@ pub struct ToolContext {
     /// Names of variables that commands must not see: the model credentials that Pollux itself uses.
     pub credentials: Vec<String>,
     /// The approval mode of the session. In plan mode only the plans folder is written to.
-    pub mode: SharedMode,
+    pub mode: Live<ApprovalMode>,
     /// Where plans are written in plan mode, absolute.
     pub plans_directory: PathBuf,
     /// Where the tracker keeps the tasks of the session; made when needed.
@@ -241,7 +241,7 @@ impl ToolContext {
             options: ToolOptions::default(),
             environment: Vec::new(),
             credentials: Vec::new(),
-            mode: SharedMode::default(),
+            mode: Live::default(),
             plans_directory: PathBuf::new(),
             tracker_directory: PathBuf::new(),
             memory_file: PathBuf::new(),
@@ -280,7 +280,7 @@ impl ToolContext {
     /// The same for a file that is to be written. In plan mode a plan is meant: a path that is not in the
     /// plans folder already is taken to start there.
     pub(crate) fn locate_to_write(&self, given: &str) -> Result<RealPath, ToolError> {
-        if self.mode.get() != ApprovalMode::Plan {
+        if *self.mode.get() != ApprovalMode::Plan {
             return self.locate(given, Access::Write);
         }
         let plans = &self.plans_directory;
@@ -300,7 +300,7 @@ impl ToolContext {
 
     /// What a tool that writes says of itself: in plan mode, what it is there for.
     pub(crate) fn in_plan_mode_only_plans(&self, description: &str) -> String {
-        match self.mode.get() {
+        match *self.mode.get() {
             ApprovalMode::Plan => format!(
                 "Plan mode: only for plans, which are .md files in {}. {description}",
                 self.plans_directory.display()

@@ -15,7 +15,7 @@ use pollux_protocol::{
     Args, CancellationToken, Declaration, Display, Effects, Invocation, RunContext, Tool,
     ToolError, ToolErrorKind, ToolKind, ToolOutput, ToolSource,
 };
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, run_piped};
+use pollux_shell::{ChildSpec, Ended, PipedCommand, PipedOutcome, Program, run_piped};
 
 use crate::context::ToolContext;
 use crate::truncation::{self, output_path, truncate};
@@ -102,14 +102,9 @@ fn piped(
     input: Vec<u8>,
     timeout: Duration,
 ) -> PipedCommand {
-    PipedCommand {
-        run: Runnable::Script(words::script(words)),
-        cwd: context.workspace.target().to_path_buf(),
-        environment: environment(context),
-        input,
-        timeout,
-        limit: STREAM_LIMIT,
-    }
+    let script = Program::Script(words::script(words));
+    let child = ChildSpec::new(script, context.workspace.target(), environment(context));
+    PipedCommand { child, input, timeout, limit: STREAM_LIMIT }
 }
 
 /// The person's own environment, without the credentials of models and what the settings hide.
@@ -208,7 +203,7 @@ struct DiscoveredCall {
 #[async_trait]
 impl Invocation for DiscoveredCall {
     fn effects(&self) -> Effects {
-        Effects::default()
+        Effects::unknown()
     }
 
     fn describe(&self) -> String {

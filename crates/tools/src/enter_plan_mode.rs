@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Effects,
-    Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Invocation, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind,
+    ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -55,6 +56,10 @@ impl Tool for EnterPlanModeTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Plan
+    }
+
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { shortening: Shortening::Never, ..ToolFacts::default() }
     }
 
     fn declaration(&self) -> Declaration {

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use pollux_fs::RealPath;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display, Effects,
-    Invocation, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Invocation, Modification, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts,
+    ToolKind, ToolOutput,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::blocking::blocking;
 use crate::context::{ToolContext, outside_plans};
@@ -67,6 +68,9 @@ struct Params {
     feedback: Option<String>,
 }
 
+/// Beginning of the result of a plan that the person wants changed.
+const REJECTED: &str = "Plan rejected";
+
 /// Where the person's words stand once they are given.
 const FEEDBACK: &str = "feedback";
 
@@ -83,6 +87,10 @@ impl Tool for ExitPlanModeTool {
         ToolKind::Plan
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { shortening: Shortening::Never, ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -93,6 +101,16 @@ impl Tool for ExitPlanModeTool {
             ),
             parameters: self.schema.document().clone(),
         }
+    }
+
+    /// A plan that was refused with feedback is no failure of the call.
+    fn recall(&self, args: &Value, response: &Value) -> Option<Directive> {
+        let output = response.get("output").and_then(Value::as_str);
+        if output.is_some_and(|output| output.starts_with(REJECTED)) {
+            return None;
+        }
+        let plan = args.get("plan_filename")?.as_str()?.to_owned();
+        Some(Directive::LeavePlanMode { plan })
     }
 
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
@@ -169,7 +187,7 @@ impl Invocation for ExitPlanMode {
         if let Some(feedback) = &self.feedback {
             let path = self.path.display();
             return ToolOutput::quiet(format!(
-                "Plan rejected. User feedback: {feedback}\n\nThe plan is in {path}. Revise it, then put it before the \
+                "{REJECTED}. User feedback: {feedback}\n\nThe plan is in {path}. Revise it, then put it before the \
                  user again."
             ))
             .display(Display::Text(format!("Feedback: {feedback}")));
@@ -183,7 +201,8 @@ impl Invocation for ExitPlanMode {
             "Plan approved. It is in {path}. Carry it out step by step; read it again when you are unsure what it says."
         ))
         .display(Display::Text(format!("Plan approved: {path}")));
-        output.directives.push(Directive::LeavePlanMode);
+        let plan = self.plan_filename.clone();
+        output.directives.push(Directive::LeavePlanMode { plan });
         output
     }
 }

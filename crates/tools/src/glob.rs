@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use pollux_fs::{Access, EntryKind, Exclusions, GlobOptions, GlobResult, Root, sort_by_recency};
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
-    ToolKind, ToolOutput,
+    Args, Declaration, Display, Effects, Invocation, RunContext, SubjectArgument, Tool, ToolError,
+    ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -89,6 +89,10 @@ impl Tool for GlobTool {
         ToolKind::Search
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Value("pattern")), ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -139,8 +143,7 @@ struct Glob {
 #[async_trait]
 impl Invocation for GlobInvocation {
     fn effects(&self) -> Effects {
-        let reads = self.0.roots.iter().map(|root| root.path.clone()).collect();
-        Effects { reads, ..Effects::default() }
+        Effects::search(self.0.roots.iter().map(|root| &root.path))
     }
 
     fn describe(&self) -> String {

@@ -10,8 +10,8 @@ use pollux_fs::{
     Access, EntryKind, Exclusions, MAX_PATTERN_BYTES, RealPath, SearchRequest, SearchResult,
 };
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolKind,
-    ToolOutput,
+    Args, Declaration, Display, Effects, Invocation, RunContext, SubjectArgument, Tool, ToolError,
+    ToolFacts, ToolKind, ToolOutput,
 };
 use regex::RegexBuilder;
 use serde::Deserialize;
@@ -104,6 +104,10 @@ impl Tool for GrepSearchTool {
         ToolKind::Search
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Value("pattern")), ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -173,7 +177,7 @@ struct Grep {
 #[async_trait]
 impl Invocation for GrepInvocation {
     fn effects(&self) -> Effects {
-        Effects::read(&self.0.path)
+        Effects::search([&self.0.path])
     }
 
     fn describe(&self) -> String {

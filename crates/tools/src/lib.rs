@@ -13,7 +13,6 @@ mod blocking;
 mod change;
 mod charset;
 mod citations;
-mod complete_task;
 mod completion;
 mod context;
 mod diff;
@@ -50,7 +49,6 @@ mod write_file;
 mod write_todos;
 
 pub use citations::{OffsetUnit, cite};
-pub use complete_task::{CompleteTaskTool, TaskOutput};
 pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
 pub use context::{ContextLookup, ToolContext, ToolOptions, builtin};
 pub use diff::{Difference, Figures, Labels, diff_stat};

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use async_trait::async_trait;
 use pollux_fs::{Access, DirectoryEntry, EntryKind, Error, FileInfo, IgnoreRules, RealPath};
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind,
-    ToolKind, ToolOutput,
+    Args, Declaration, Display, Effects, Invocation, RunContext, SubjectArgument, Tool, ToolError,
+    ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -93,6 +93,10 @@ impl Tool for ListDirectoryTool {
         ToolKind::Search
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Path("dir_path")), ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -120,7 +124,7 @@ struct ListDirectory {
 #[async_trait]
 impl Invocation for ListDirectory {
     fn effects(&self) -> Effects {
-        Effects::read(&self.path)
+        Effects::search([&self.path])
     }
 
     fn describe(&self) -> String {

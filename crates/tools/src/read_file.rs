@@ -9,8 +9,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use pollux_fs::{Access, Error, FileKind, Fingerprint, HEAD_BYTES, RealPath};
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, FileOperationKind, Invocation, Part, RunContext, Tool,
-    ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Args, Declaration, Display, Effects, FileOperationKind, Invocation, Part, RunContext,
+    SubjectArgument, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -84,6 +84,10 @@ impl Tool for ReadFileTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Read
+    }
+
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Path("file_path")), ..ToolFacts::default() }
     }
 
     fn declaration(&self) -> Declaration {

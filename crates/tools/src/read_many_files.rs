@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, Part, RunContext, Tool, ToolError,
-    ToolErrorKind, ToolKind, ToolOutput,
+    Args, Declaration, Display, Effects, Invocation, Part, RunContext, SubjectArgument, Tool,
+    ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -126,6 +126,10 @@ impl Tool for ReadManyFilesTool {
         ToolKind::Read
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Value("include")), ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -159,8 +163,7 @@ struct ReadManyFiles {
 #[async_trait]
 impl Invocation for ReadManyFilesInvocation {
     fn effects(&self) -> Effects {
-        let roots = self.0.context.workspace.roots();
-        Effects { reads: roots.map(Path::to_path_buf).collect(), ..Effects::default() }
+        Effects::search(self.0.context.workspace.roots())
     }
 
     fn describe(&self) -> String {

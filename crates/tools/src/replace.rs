@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use pollux_fs::{Access, RealPath, TextFile};
 use pollux_protocol::{
     ApprovalMode, Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects,
-    Invocation, Measurement, Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolKind,
-    ToolOutput,
+    Invocation, Measurement, Modification, RunContext, SubjectArgument, Tool, ToolError,
+    ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl ReplaceTool {
     fn locate(&self, given: &str) -> Result<RealPath, ToolError> {
         let workspace = &self.context.workspace;
         let path = self.context.locate_to_write(given)?;
-        if self.context.mode.get() == ApprovalMode::Plan {
+        if *self.context.mode.get() == ApprovalMode::Plan {
             return Ok(path);
         }
         let suffix = Path::new(given.trim_start_matches("./"));
@@ -132,6 +132,10 @@ impl Tool for ReplaceTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Edit
+    }
+
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Path("file_path")), ..ToolFacts::default() }
     }
 
     fn declaration(&self) -> Declaration {

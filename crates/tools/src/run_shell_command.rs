@@ -11,11 +11,12 @@ use futures::{FutureExt as _, StreamExt as _};
 use pollux_fs::{Access, EntryKind};
 use pollux_protocol::{
     Args, CallId, CallInput, CancellationToken, Confirmation, ConfirmationKind, Declaration,
-    Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Effects, Invocation, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts,
+    ToolKind, ToolOutput,
 };
 use pollux_shell::{
-    Chunk, Dialect, Limits, Ran, Shell, ShellCommand, ShellError, Spill, TerminalSize, Wish,
-    analyse_in,
+    ChildSpec, Chunk, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError, Spill,
+    TerminalSize, Wish, analyse_in,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -118,6 +119,10 @@ impl Tool for RunShellCommandTool {
         false
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { shortening: Shortening::CommandOutput, ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         let shell = if cfg!(windows) { "PowerShell" } else { "bash (sh where there is none)" };
         let surroundings = if self.context.gives_terminals() {
@@ -181,7 +186,7 @@ struct RunShellCommand {
 #[async_trait]
 impl Invocation for RunShellCommand {
     fn effects(&self) -> Effects {
-        Effects { command: Some(self.params.command.clone()), ..Effects::default() }
+        Effects::command(&self.params.command, &self.folder)
     }
 
     fn describe(&self) -> String {
@@ -301,8 +306,8 @@ impl RunShellCommand {
                 environment.iter_mut().filter(|(name, _)| name == "PAGER" || name == "GIT_PAGER");
             pagers.for_each(|(_, value)| value.clone_from(&pager.to_owned()));
         }
+        let line = Program::CommandLine(self.params.command.clone());
         ShellCommand {
-            environment,
             terminal: in_terminal.then(TerminalSize::default),
             colour: context.options.shell_colour,
             attended: context.interactive,
@@ -310,7 +315,7 @@ impl RunShellCommand {
             inactivity: context.options.shell_inactivity,
             spill: Some(Spill::new(file, limits.head + limits.tail)),
             limits,
-            ..ShellCommand::new(self.params.command.clone(), self.folder.clone())
+            ..ShellCommand::new(ChildSpec::new(line, &self.folder, environment))
         }
     }
 

@@ -149,7 +149,7 @@ impl Invocation for SaveMemoryInvocation {
     }
 
     fn describe(&self) -> String {
-        format!("in {}", self.0.path.display())
+        format!("\"{}\" in {}", self.0.fact, self.0.path.display())
     }
 
     async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {

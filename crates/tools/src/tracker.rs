@@ -141,9 +141,11 @@ struct Operating<O> {
 #[async_trait]
 impl<O: Operation> Invocation for Operating<O> {
     fn effects(&self) -> Effects {
+        let folder = self.store.directory();
+        let looks = Effects::search([folder]);
         match O::KIND {
-            ToolKind::Edit => Effects::write(self.store.directory()),
-            _ => Effects::read(self.store.directory()),
+            ToolKind::Edit => Effects { writes: vec![folder.to_owned()], alone: true, ..looks },
+            _ => looks,
         }
     }
 

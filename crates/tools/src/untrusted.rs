@@ -1,12 +1,12 @@
 //! Marks text that comes from outside, so that a model can tell data from instructions.
 
 /// What the tags are called.
-const NAME: &str = "untrusted_context";
+const TAG: &str = "untrusted_context";
 
 /// `text` between untrusted tags; a closing tag inside it is escaped so that it cannot end the block. Models read loosely:
 /// letter case and blanks make no difference to what counts as one.
 pub(crate) fn wrap(text: &str) -> String {
-    format!("<{NAME}>\n{}\n</{NAME}>", escape(text))
+    format!("<{TAG}>\n{}\n</{TAG}>", escape(text))
 }
 
 fn escape(text: &str) -> String {
@@ -31,9 +31,9 @@ fn escape(text: &str) -> String {
 /// What stands between `<` and `>` when `text`, which follows a `<`, begins with a closing tag.
 fn closing_tag(text: &str) -> Option<&str> {
     let tag = text.trim_start().strip_prefix('/')?.trim_start();
-    let (name, rest) = tag.split_at_checked(NAME.len())?;
+    let (name, rest) = tag.split_at_checked(TAG.len())?;
     let end = rest.trim_start();
-    let closes = name.eq_ignore_ascii_case(NAME) && end.starts_with('>');
+    let closes = name.eq_ignore_ascii_case(TAG) && end.starts_with('>');
     closes.then(|| &text[..text.len() - end.len()])
 }
 

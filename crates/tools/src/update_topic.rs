@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use pollux_protocol::{
     Args, Declaration, Directive, Display, Effects, Invocation, Limits, Part, RunContext, Tool,
-    ToolError, ToolKind, ToolOutput,
+    ToolError, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::ToolContext;
 use crate::validation::{Schema, invalid};
@@ -86,6 +86,10 @@ impl Tool for UpdateTopicTool {
         ToolKind::Think
     }
 
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { announces: true, ..ToolFacts::default() }
+    }
+
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -99,6 +103,11 @@ impl Tool for UpdateTopicTool {
 
     fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
         self.context.options.topics
+    }
+
+    fn recall(&self, args: &Value, _response: &Value) -> Option<Directive> {
+        let title = args.get("title")?.as_str()?;
+        (!title.trim().is_empty()).then(|| Directive::SetTopic(title.to_owned()))
     }
 
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {

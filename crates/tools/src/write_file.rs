@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use pollux_fs::{EntryKind, LineEnding, RealPath, TextFormat};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
-    RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    RunContext, SubjectArgument, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,6 +72,10 @@ impl Tool for WriteFileTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Edit
+    }
+
+    fn facts(&self) -> ToolFacts {
+        ToolFacts { subject: Some(SubjectArgument::Path("file_path")), ..ToolFacts::default() }
     }
 
     fn declaration(&self) -> Declaration {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, Limits, RunContext, Tool, ToolError, ToolKind,
-    ToolOutput,
+    Args, Declaration, Directive, Display, Effects, Invocation, Limits, RunContext, Todo,
+    TodoStatus, Tool, ToolError, ToolKind, ToolOutput,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::context::ToolContext;
 use crate::validation::{Schema, invalid};
@@ -67,13 +67,6 @@ struct Params {
     todos: Vec<Todo>,
 }
 
-/// One entry, as it is shown too.
-#[derive(Deserialize, Serialize)]
-struct Todo {
-    description: String,
-    status: String,
-}
-
 impl Tool for WriteTodosTool {
     fn name(&self) -> &'static str {
         NAME
@@ -106,6 +99,12 @@ impl Tool for WriteTodosTool {
         options.write_todos && !options.task_tracker && is_second_generation(model)
     }
 
+    fn recall(&self, args: &Value, _response: &Value) -> Option<Directive> {
+        let listed = args.get("todos")?.as_array()?.iter();
+        let todos = listed.filter_map(|todo| Todo::deserialize(todo).ok()).collect();
+        Some(Directive::SetTodos(todos))
+    }
+
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
         let Params { todos } = self.schema.read(args)?;
         let problem = if todos.len() > MAX_TODOS {
@@ -114,7 +113,7 @@ impl Tool for WriteTodosTool {
             Some("Each todo must have a non-empty description string".to_owned())
         } else if todos.iter().any(|todo| todo.description.len() > MAX_DESCRIPTION) {
             Some(format!("Invalid parameters: A description has at most {MAX_DESCRIPTION} bytes."))
-        } else if todos.iter().filter(|todo| todo.status == "in_progress").count() > 1 {
+        } else if todos.iter().filter(|todo| todo.status == TodoStatus::InProgress).count() > 1 {
             let only_one = "Only one task can be \"in_progress\" at a time.";
             Some(format!("Invalid parameters: {only_one}"))
         } else {
@@ -161,7 +160,9 @@ impl Invocation for WriteTodos {
             let list = lines.join("\n");
             format!("Successfully updated the todo list. The current list is now:\n{list}")
         };
-        ToolOutput::quiet(told).display(Display::Structured(json!({ "todos": self.todos })))
+        let display = Display::Structured(json!({ "todos": self.todos }));
+        let directives = vec![Directive::SetTodos(self.todos.clone())];
+        ToolOutput { directives, ..ToolOutput::quiet(told).display(display) }
     }
 }
 

@@ -7,8 +7,13 @@ mod suite {
     mod ask_user;
     mod background;
     mod bad_arguments;
+    mod calls;
     mod cancellation;
+    mod correction;
     mod declarations;
+    #[cfg(unix)]
+    mod discovered;
+    mod files;
     mod get_internal_docs;
     mod glob;
     mod grep_search;
@@ -27,5 +32,6 @@ mod suite {
     mod tasks;
     #[cfg(unix)]
     mod unreadable;
+    mod web;
     mod write_file;
 }

@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    Ceilings, Event, FinishReason, Limit, Limits, Measurement, ModelErrorKind, ModelRole, Observer,
-    Resource, RetryNotice,
+    Ceilings, Envelope, Event, FinishReason, Limit, Limits, Measurement, ModelErrorKind, ModelRole,
+    Observer, Origin, PromptFamily, Resource, RetryNotice, VendorRefusal,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -30,8 +30,11 @@ impl OneWord {
             return Err(ModelError::new(ModelErrorKind::Broken, "no JSON"));
         }
         if self.fails.load(Ordering::SeqCst) {
-            let error = ModelError::new(ModelErrorKind::Busy, "overloaded");
-            return Err(ModelError { status: Some(503), ..error });
+            let error = ModelError::new(ModelErrorKind::Overloaded, "overloaded");
+            return Err(ModelError {
+                refusal: Some(VendorRefusal { status: 503, code: None, message: String::new() }),
+                ..error
+            });
         }
         Ok(Chunk {
             parts: vec![Part::text("word")],
@@ -104,7 +107,7 @@ impl Models for Shared {
             model: Arc::new(Self(Arc::clone(&self.0))),
             name: "small".to_owned(),
             limits: Limits::default(),
-            family: "modern",
+            family: PromptFamily::Modern,
             reason,
         })
     }
@@ -115,19 +118,21 @@ impl Models for Shared {
 struct Notes(Mutex<Vec<String>>);
 
 impl Observer for Notes {
-    fn observe(&self, event: &Event) {
-        let note = match event {
-            Event::Waiting(_) => "waiting".to_owned(),
-            Event::Measured(measurement) => match &**measurement {
-                Measurement::ApiRequest(one) => {
-                    format!("{} asks {} for {}", one.prompt_id, one.model, one.role.as_str())
-                }
-                Measurement::ApiResponse(one) => {
-                    format!("{} answers in {} tokens", one.model, one.usage.total)
-                }
-                Measurement::ApiError(one) => format!("{} fails: {}", one.model, one.error_type),
-                _ => return,
-            },
+    fn observe(&self, envelope: &Envelope) {
+        if let Event::Waiting(_) = envelope.event {
+            self.0.lock().unwrap().push("waiting".to_owned());
+        }
+    }
+
+    fn measure(&self, _origin: &Origin, measurement: &Measurement) {
+        let note = match measurement {
+            Measurement::ApiRequest(one) => {
+                format!("{} asks {} for {}", one.prompt_id, one.model, one.role.as_str())
+            }
+            Measurement::ApiResponse(one) => {
+                format!("{} answers in {} tokens", one.model, one.usage.total)
+            }
+            Measurement::ApiError(one) => format!("{} fails: {}", one.model, one.error_type),
             _ => return,
         };
         self.0.lock().unwrap().push(note);
@@ -138,7 +143,7 @@ struct Bench {
     model: Arc<OneWord>,
     notes: Arc<Notes>,
     watched: WatchedModels,
-    _events: tokio::sync::mpsc::Receiver<Arc<Event>>,
+    _events: tokio::sync::mpsc::Receiver<Arc<Envelope>>,
 }
 
 fn bench() -> Bench {
@@ -147,7 +152,7 @@ fn bench() -> Bench {
 
 fn bench_with(spending: Spending) -> Bench {
     let (model, notes) = (Arc::new(OneWord::default()), Arc::new(Notes::default()));
-    let (emitter, events) = Emitter::new(Arc::new(NoLog), vec![notes.clone()]);
+    let (emitter, events) = Emitter::new("s", Arc::new(NoLog), vec![notes.clone()]);
     let budget = Budget::new(spending, emitter.clone());
     let watched = WatchedModels::new(Arc::new(Shared(Arc::clone(&model))), emitter, budget, false);
     watched.follow(Conversation {

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use pollux_protocol::{Booked, Rates};
+use pollux_protocol::{Booked, Envelope, Rates};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -33,7 +33,7 @@ impl DayLedger for Locked {
 
 const CENT: Price = Price {
     // A dollar for a hundred tokens.
-    rates: Rates { input: 10_000_000_000, cached: 0, output: 10_000_000_000 },
+    rates: Rates { input: 10_000_000_000, cached: 0, cache_write: 0, output: 10_000_000_000 },
     long: None,
 };
 
@@ -43,8 +43,8 @@ fn ceilings(resource: Resource, amount: u64) -> Ceilings {
     ceilings
 }
 
-fn budget(spending: Spending) -> (Budget, tokio::sync::mpsc::Receiver<Arc<Event>>) {
-    let (emitter, events) = Emitter::new(Arc::new(NoLog), Vec::new());
+fn budget(spending: Spending) -> (Budget, tokio::sync::mpsc::Receiver<Arc<Envelope>>) {
+    let (emitter, events) = Emitter::new("s", Arc::new(NoLog), Vec::new());
     let budget = Budget::new(spending, emitter);
     budget.begin();
     (budget, events)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use pollux_fs::{Access, Fingerprint, Workspace};
 use pollux_protocol::CancellationToken;
@@ -56,17 +57,16 @@ impl fmt::Display for FileState {
 /// has none.
 pub(crate) fn states_of(
     workspace: &Workspace,
-    files: Vec<String>,
+    files: Vec<PathBuf>,
     cancel: &CancellationToken,
-) -> HashMap<String, FileState> {
+) -> HashMap<PathBuf, FileState> {
     let mut left = ALL;
     let mut states = HashMap::new();
     for file in files.into_iter().take(MOST) {
         if cancel.is_cancelled() {
             break;
         }
-        let path = workspace.absolute(&file).and_then(|path| workspace.check(&path, Access::Read));
-        let Ok(path) = path else { continue };
+        let Ok(path) = workspace.check(&file, Access::Read) else { continue };
         let state = match path.read_bytes(LARGEST.min(left)) {
             Ok(bytes) => {
                 left = left.saturating_sub(bytes.len() as u64);

@@ -7,6 +7,7 @@ use pollux_protocol::{Entry, EntryId, Shortened, Summary, estimate};
 
 use super::{Cut, Kept, Snapshot, over_budget};
 use crate::masking;
+use crate::toolset::Toolset;
 
 /// Tokens of a conversation of which the oldest messages went that are left to the words in their place.
 const PLACE_OF_WORDS: f64 = 1000.0;
@@ -35,12 +36,17 @@ impl Truncation {
 }
 
 /// The results that do not fit into so many tokens, the newest taken first. What would not become shorter stays.
-pub(crate) fn truncate(entries: &[Arc<Entry>], tokens: f64, directory: &Path) -> Vec<Truncation> {
+pub(crate) fn truncate(
+    entries: &[Arc<Entry>],
+    toolset: &Toolset,
+    tokens: f64,
+    directory: &Path,
+) -> Vec<Truncation> {
     let contents: Vec<_> = entries.iter().map(|entry| entry.content()).collect();
     let over = over_budget(&contents, tokens).into_iter();
     over.filter_map(|(place, number)| {
         let part = &contents[place].parts[number];
-        let (file, response, whole) = masking::short(part.as_response()?, directory)?;
+        let (file, response, whole) = masking::short(part.as_response()?, toolset, directory)?;
         let is_shorter = estimate::json_length(&response) < whole.len();
         let entry = entries[place].id().clone();
         let shortened = Shortened { entry, part: number, response };

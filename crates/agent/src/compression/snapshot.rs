@@ -1,6 +1,6 @@
 //! What a model has written to take the place of a conversation.
 
-use super::{Deeds, Said, Todos, deeds, said, todos};
+use super::{ActionLedger, Said, Todos, ledger, said, todos};
 
 /// The parts that a snapshot is asked to have.
 pub const SECTIONS: [&str; 7] = [
@@ -23,7 +23,7 @@ const CLOSE: &str = "</state_snapshot>";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
     /// What was done.
-    pub deeds: Deeds,
+    pub ledger: ActionLedger,
     /// What is to be done.
     pub todos: Todos,
     /// What the user has said.
@@ -58,7 +58,7 @@ impl Snapshot {
         let inner =
             [OPEN, CLOSE].iter().fold(inner.to_owned(), |inner, tag| inner.replace(tag, ""));
         // What it repeats of an earlier one's lists is not taken for ours.
-        let tags = [said::TAG, deeds::TAG, todos::TAG, PLAN];
+        let tags = [said::TAG, ledger::TAG, todos::TAG, PLAN];
         let inner = tags
             .iter()
             .fold(inner, |inner, tag| inner.replace(&format!("<{tag}>"), &format!("< {tag}>")));
@@ -96,13 +96,13 @@ impl Snapshot {
 
     /// The message that takes the place of the conversation, with what is kept word for word behind it.
     pub fn render(&self, kept: &Kept) -> String {
-        // Deeds and todos are one line each and cannot look like another list; a prompt and a plan may look like anything.
+        // Actions and todos are one line each and cannot look like another list; a prompt and a plan may look like anything.
         let plan = kept.plan.as_ref().map(|(path, text)| {
             format!("<{PLAN}>\n{}\n{}\n</{PLAN}>", super::one_line(path), text.trim_end())
         });
         let parts = [
             self.words.clone(),
-            kept.deeds.render(),
+            kept.ledger.render(),
             kept.todos.render(),
             kept.said.render(),
             plan.unwrap_or_default(),

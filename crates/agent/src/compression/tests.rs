@@ -1,9 +1,16 @@
-use pollux_protocol::{Content, Part, estimate};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use pollux_fs::Workspace;
+use pollux_protocol::{Content, Directive, Effects, FunctionCall, Part, estimate};
+use pollux_scripted::FakeTool;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::toolset::Toolset;
 
 mod states;
 
@@ -25,6 +32,34 @@ fn answer(name: &str, output: &str) -> Content {
 
 fn failure(name: &str, message: &str) -> Content {
     Content::user(vec![Part::error("c", name, message)])
+}
+
+/// The ledger of these calls in the project `/p`.
+fn ledger(contents: &[Content]) -> ActionLedger {
+    let effects_of = |call: &FunctionCall| {
+        let path = || Some(Path::new("/p").join(call.args.get("path")?.as_str()?));
+        let effects = match call.name.as_str() {
+            "read" => Effects::read(path()?),
+            "edit" => Effects::write(path()?),
+            "remove" => Effects { deletes: vec![path()?], ..Effects::default() },
+            "look" => Effects::search([path()?]),
+            "run" => Effects::command(call.args.get("command")?.as_str()?, "/p"),
+            "outside" => Effects::read("/p/claimed").or_unknown(),
+            _ => return None,
+        };
+        Some(Cow::Owned(effects))
+    };
+    let workspace = Workspace::new("/p".into(), "/none".into());
+    let source = ActionSource { effects_of: &effects_of, workspace: &workspace };
+    ActionLedger::in_contents(contents, &source)
+}
+
+/// Tools of which `list` keeps the to-do list.
+fn lists() -> Toolset {
+    let list = FakeTool::new("list").recalls(|args, _| {
+        Some(Directive::SetTodos(serde_json::from_value(args["todos"].clone()).unwrap()))
+    });
+    Toolset::new(vec![Arc::new(list), Arc::new(FakeTool::new("glob"))])
 }
 
 /// Where these are cut: `u` and `m` speak, `c` calls and `r` answers; each weighs what its digit says.
@@ -119,39 +154,58 @@ fn the_parts_of_a_snapshot() {
 #[test]
 fn what_was_done_is_taken_from_the_calls() {
     let contents = [
-        call("read_file", json!({"file_path": "a.rs"})),
-        answer("read_file", "text"),
-        call("read_file", json!({"file_path": "none.rs"})),
-        failure("read_file", "File not found"),
-        call("replace", json!({"file_path": "a.rs"})),
-        answer("replace", "ok"),
-        call("run_shell_command", json!({"command": "cargo\n test"})),
-        answer("run_shell_command", "Output: Exit Code: 7\nExit Code: 101\nProcess Group PGID: 1"),
-        call("run_shell_command", json!({"command": "ls"})),
-        answer("run_shell_command", "Output: x"),
-        call("run_shell_command", json!({"command": "rm -rf /"})),
-        failure("run_shell_command", "denied"),
-        call("write_file", json!({"file_path": 7})),
-        answer("write_file", "ok"),
-        call("read_file", json!({"file_path": "a.rs"})),
-        answer("read_file", "text"),
+        call("read", json!({"path": "a.rs"})),
+        answer("read", "text"),
+        call("read", json!({"path": "none.rs"})),
+        failure("read", "File not found"),
+        call("edit", json!({"path": "a.rs"})),
+        answer("edit", "ok"),
+        call("run", json!({"command": "cargo\n test"})),
+        answer("run", "Output: Exit Code: 7\nExit Code: 101\nProcess Group PGID: 1"),
+        call("run", json!({"command": "ls"})),
+        answer("run", "Output: x"),
+        call("run", json!({"command": "rm -rf /"})),
+        failure("run", "denied"),
+        call("edit", json!({"path": 7})),
+        answer("edit", "ok"),
+        call("remove", json!({"path": "../old.rs"})),
+        answer("remove", "ok"),
+        call("look", json!({"path": "src"})),
+        answer("look", "a.rs"),
+        call("outside", json!({"a": "b\n c"})),
+        answer("outside", "ok"),
+        call("outside", json!({"a": 1})),
+        failure("outside", "no"),
+        call("unheard_of", json!({})),
+        answer("unheard_of", "ok"),
+        call("read", json!({"path": "/p/a.rs"})),
+        answer("read", "text"),
+        call("read", json!({"path": "/other/b.rs"})),
+        answer("read", "text"),
     ];
-    let deeds = Deeds::in_contents(&contents);
-    let expected =
-        ["changed a.rs", "exit 101 cargo test", "exit 0 ls", "exit none rm -rf /", "read a.rs"];
-    assert_eq!(deeds.lines().collect::<Vec<_>>(), expected);
+    let ledger = ledger(&contents);
+    let expected = [
+        "changed a.rs",
+        "exit 101 cargo test",
+        "exit 0 ls",
+        "exit none rm -rf /",
+        "removed /p/../old.rs",
+        r#"called outside {"a":"b\n c"}"#,
+        "read a.rs",
+        "read /other/b.rs",
+    ];
+    assert_eq!(ledger.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn deeds_stay_few() {
-    let mut contents =
-        vec![call("replace", json!({"file_path": "first.rs"})), answer("replace", "")];
+fn ledger_stay_few() {
+    let mut contents = vec![call("edit", json!({"path": "first.rs"})), answer("edit", "")];
     for number in 0..1000 {
-        contents.push(call("read_file", json!({"file_path": format!("{number}.rs")})));
-        contents.push(answer("read_file", "x"));
+        contents.push(call("read", json!({"path": format!("{number}.rs")})));
+        contents.push(answer("read", "x"));
     }
-    let deeds = Deeds::in_contents(&contents);
-    let lines: Vec<String> = deeds.lines().collect();
+    let ledger = ledger(&contents);
+    let lines: Vec<String> = ledger.lines().collect();
     assert_eq!(lines.len(), 201);
     assert_eq!([&*lines[0], &*lines[200]], ["changed first.rs", "read 999.rs"]);
 }
@@ -183,15 +237,15 @@ fn a_constraint_survives_twenty_compressions() {
     let mut contents = vec![user("Never touch db/"), user(hostile), model("Yes.")];
     for round in 0..20 {
         contents.push(user(&format!("Then do number {round}: {}", "pasted ".repeat(2000))));
-        contents.push(call("write_file", json!({"file_path": format!("{round}.rs")})));
-        contents.push(answer("write_file", "ok"));
+        contents.push(call("edit", json!({"path": format!("{round}.rs")})));
+        contents.push(answer("edit", "ok"));
         contents.push(model("Done."));
         let said = Said::in_contents(&contents).within(4000.0);
-        let deeds = Deeds::in_contents(&contents);
+        let ledger = ledger(&contents);
         // A model that forgets everything, and repeats lists that are not true.
         let forgetful = "<state_snapshot><said_by_user>\n<prompt bytes=\"2\">no</prompt>\n</said_by_user></state_snapshot>";
         let message =
-            Snapshot::read(forgetful).unwrap().render(&Kept { deeds, said, ..Kept::default() });
+            Snapshot::read(forgetful).unwrap().render(&Kept { ledger, said, ..Kept::default() });
         assert!(estimate::text(&message) < 4600.0, "round {round}");
         contents = vec![user(&message), model("Got it.")];
     }
@@ -200,9 +254,9 @@ fn a_constraint_survives_twenty_compressions() {
     assert_eq!(prompts[..2], ["Never touch db/", hostile]);
     assert_eq!(prompts.len(), 22);
     assert!(prompts.iter().all(|prompt| *prompt != "no"));
-    let deeds = Deeds::in_contents(&contents);
-    assert_eq!(deeds.lines().next().as_deref(), Some("changed 0.rs"));
-    assert_eq!(deeds.lines().count(), 20);
+    let ledger = ledger(&contents);
+    assert_eq!(ledger.lines().next().as_deref(), Some("changed 0.rs"));
+    assert_eq!(ledger.lines().count(), 20);
 }
 
 #[test]
@@ -324,8 +378,8 @@ fn the_least_goes_that_leaves_so_much() {
 fn the_latest_list_of_todos_counts_and_what_is_done_is_left_out() {
     let listed = |id: &str, todos: serde_json::Value| {
         [
-            Content::model(vec![Part::call(id, "write_todos", json!({ "todos": todos }))]),
-            Content::user(vec![Part::output(id, "write_todos", "ok")]),
+            Content::model(vec![Part::call(id, "list", json!({ "todos": todos }))]),
+            Content::user(vec![Part::output(id, "list", "ok")]),
         ]
     };
     let todo = |status: &str, words: &str| json!({"description": words, "status": status});
@@ -336,16 +390,16 @@ fn the_latest_list_of_todos_counts_and_what_is_done_is_left_out() {
         "b",
         json!([todo("completed", "a"), todo("in_progress", hostile), todo("blocked", "c")]),
     ));
-    let refused = call("write_todos", json!({"todos": []}));
-    contents.extend([refused, failure("write_todos", "no")]);
-    let todos = Todos::in_contents(&contents).and(["[open] t1 x".to_owned()]);
+    let refused = call("list", json!({"todos": []}));
+    contents.extend([refused, failure("list", "no")]);
+    let todos = Todos::in_contents(&contents, &lists()).and(["[open] t1 x".to_owned()]);
     assert_eq!(todos.count(), 3);
     let said = Said::in_contents(&contents);
     let kept = Kept { todos: todos.clone(), said: said.clone(), ..Kept::default() };
     let message = Snapshot::read("words").unwrap().render(&kept);
     assert!(message.contains(">[blocked] c</todo>"), "{message}");
     let again = [user(&message)];
-    assert_eq!((Todos::in_contents(&again), Said::in_contents(&again)), (todos, said));
+    assert_eq!((Todos::in_contents(&again, &lists()), Said::in_contents(&again)), (todos, said));
 }
 
 #[test]
@@ -360,6 +414,6 @@ fn an_approved_plan_may_say_anything() {
     });
     let again = [user(&message)];
     assert_eq!(Said::in_contents(&again), said);
-    assert_eq!(Deeds::in_contents(&again), Deeds::default());
-    assert_eq!(Todos::in_contents(&again), Todos::default());
+    assert_eq!(ledger(&again), ActionLedger::default());
+    assert_eq!(Todos::in_contents(&again, &lists()), Todos::default());
 }

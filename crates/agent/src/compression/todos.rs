@@ -1,16 +1,15 @@
 //! What is still to be done, as the model itself has listed it.
 
-use pollux_protocol::{Content, FunctionCall};
-use serde_json::Value;
+use std::collections::HashMap;
+
+use pollux_protocol::{Content, Directive, FunctionCall, Todo};
 
 use super::snapshot::{is_snapshot, machine_made};
 use super::{items_of, list, one_line};
+use crate::toolset::Toolset;
 
 pub(super) const TAG: &str = "open_todos";
 const ITEM: &str = "todo";
-
-/// The tool that lists them.
-const TOOL: &str = "write_todos";
 
 /// Those that are kept.
 const MOST: usize = 200;
@@ -20,17 +19,21 @@ const MOST: usize = 200;
 pub struct Todos(Vec<String>);
 
 impl Todos {
-    /// What is open at the end of these contents.
-    pub fn in_contents<'a>(contents: impl IntoIterator<Item = &'a Content>) -> Self {
+    /// Returns what is open at the end of these contents, as the tools read their calls.
+    pub fn in_contents<'a>(
+        contents: impl IntoIterator<Item = &'a Content>,
+        toolset: &Toolset,
+    ) -> Self {
         let mut todos = Vec::new();
-        let mut asked: Option<&FunctionCall> = None;
+        let mut calls: HashMap<&str, &FunctionCall> = HashMap::new();
         for part in contents.into_iter().flat_map(|content| &content.parts) {
-            if let Some(call) = part.as_call().filter(|call| call.name == TOOL) {
-                asked = Some(call);
-            } else if let Some(answer) = part.as_response().filter(|answer| answer.name == TOOL) {
-                let call = asked.take_if(|call| call.id == answer.id);
-                if let Some(call) = call.filter(|_| answer.response.get("error").is_none()) {
-                    todos = open(call);
+            if let Some(call) = part.as_call() {
+                calls.insert(&call.id, call);
+            } else if let Some(answer) = part.as_response() {
+                let call = calls.remove(answer.id.as_str());
+                let change = call.and_then(|call| toolset.recall(call, answer));
+                if let Some(Directive::SetTodos(list)) = change {
+                    todos = open(&list);
                 }
             } else if let Some(text) = part.as_text().filter(|text| is_snapshot(text)) {
                 todos = items_of(machine_made(text), TAG, ITEM);
@@ -62,13 +65,7 @@ impl Todos {
     }
 }
 
-fn open(call: &FunctionCall) -> Vec<String> {
-    let todos = call.args.get("todos").and_then(Value::as_array);
-    let open = todos.into_iter().flatten().filter_map(|todo| {
-        let text = |name: &str| todo.get(name).and_then(Value::as_str);
-        let (description, status) = (text("description")?, text("status").unwrap_or("pending"));
-        let is_open = !matches!(status, "completed" | "cancelled");
-        is_open.then(|| format!("[{status}] {}", one_line(description)))
-    });
-    open.take(MOST).collect()
+fn open(todos: &[Todo]) -> Vec<String> {
+    let open = todos.iter().filter(|todo| todo.status.is_open()).take(MOST);
+    open.map(|todo| format!("[{}] {}", todo.status, one_line(&todo.description))).collect()
 }

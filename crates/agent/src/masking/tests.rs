@@ -1,8 +1,19 @@
-use pollux_protocol::EntryId;
+use std::sync::Arc;
+
+use pollux_protocol::{EntryId, Tool, ToolFacts};
+use pollux_scripted::FakeTool;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
+
+/// Tools of which `keep` is never shortened, and `shell` by its lines.
+fn tools() -> Toolset {
+    let tool = |name, shortening| -> Arc<dyn Tool> {
+        Arc::new(FakeTool::new(name).facts(ToolFacts { shortening, ..ToolFacts::default() }))
+    };
+    Toolset::new(vec![tool("keep", Shortening::Never), tool("shell", Shortening::CommandOutput)])
+}
 
 /// A turn for each answer: the person asks, the model calls, the tool answers.
 fn conversation(answers: &[(&str, Value)]) -> History {
@@ -28,7 +39,7 @@ fn answer(tokens: usize) -> Value {
 }
 
 async fn masked(history: &mut History, options: MaskingOptions) -> Vec<bool> {
-    Masking::new(options).apply(history).await;
+    Masking::new(options).apply(history, &tools()).await;
     let responses = history.entries().iter().flat_map(|entry| entry.content().responses());
     responses.map(|response| is_masked(&response.response)).collect()
 }
@@ -85,7 +96,7 @@ async fn only_what_is_old_and_much_is_masked() {
 async fn some_tools_are_exempt_and_small_answers_stay() {
     let folder = tempfile::tempdir().unwrap();
     let mut history = conversation(&[
-        ("ask_user", answer(40_000)),
+        ("keep", answer(40_000)),
         ("glob", json!({"output": "a.txt"})),
         ("grep_search", json!({"error": "y".repeat(160_000)})),
         ("read_file", answer(51_000)),
@@ -95,7 +106,7 @@ async fn some_tools_are_exempt_and_small_answers_stay() {
     assert_eq!(result, [false, false, true, true, false]);
     // What is masked is not masked again, and nothing new is old enough.
     let entries: Vec<u64> = history.entries().iter().map(|entry| entry.serial()).collect();
-    assert!(Masking::new(options(folder.path())).apply(&mut history).await.is_none());
+    assert!(Masking::new(options(folder.path())).apply(&mut history, &tools()).await.is_none());
     assert_eq!(entries, history.entries().iter().map(|entry| entry.serial()).collect::<Vec<_>>());
 }
 
@@ -108,7 +119,7 @@ async fn the_whole_answer_is_in_the_file_that_is_named() {
         conversation(&[("Read File!", whole.clone()), ("x", answer(60_000)), ("x", answer(1))]);
     let mut masking = Masking::new(options(folder.path()));
     let Some(Measurement::ToolOutputMasked { before, after, count, prunable }) =
-        masking.apply(&mut history).await
+        masking.apply(&mut history, &tools()).await
     else {
         panic!("nothing was masked")
     };
@@ -173,17 +184,30 @@ fn a_commands_output_is_shown_by_lines() {
     assert!(command_preview(&"z".repeat(1 << 20)).len() < 600);
 }
 
+#[test]
+fn how_a_result_becomes_short_is_the_tools_to_say() {
+    let output = json!({ "output": "a line\n".repeat(200) });
+    let shown = |tool: &str| {
+        let part = Part::response("c", tool, output.clone());
+        let (_, shown, _) = short(part.as_response()?, &tools(), Path::new("/none"))?;
+        Some(shown["output"].to_string())
+    };
+    assert!(shown("shell").unwrap().contains("[180 lines omitted]"));
+    assert!(shown("unheard_of").unwrap().contains("[TRUNCATED]"));
+    assert_eq!(shown("keep"), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
     fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..40_000, 0..6), 1..30)) {
         let folder = tempfile::tempdir().unwrap();
-        let tools = ["read_file", "run_shell_command", "ask_user", "glob", "grep_search", "x"];
-        let answers: Vec<_> = sizes.iter().map(|(size, tool)| (tools[*tool as usize], answer(*size))).collect();
+        let names = ["read_file", "shell", "keep", "glob", "grep_search", "x"];
+        let answers: Vec<_> = sizes.iter().map(|(size, tool)| (names[*tool as usize], answer(*size))).collect();
         let mut history = conversation(&answers);
         let before = history.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(Masking::new(options(folder.path())).apply(&mut history));
+        runtime.block_on(Masking::new(options(folder.path())).apply(&mut history, &tools()));
         prop_assert!(history.request().is_ok());
         prop_assert_eq!(before.entries().len(), history.entries().len());
         let mut kept = 0.0;

@@ -4,6 +4,8 @@ use insta::assert_snapshot;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
+use PromptFamily::{Legacy, Modern};
+
 use super::*;
 
 /// The tools of a session that may do everything.
@@ -51,7 +53,7 @@ fn inputs() -> PromptInputs {
 fn situation<'a>(tools: &'a [&'a str]) -> Situation<'a> {
     Situation {
         mode: ApprovalMode::Default,
-        family: "modern",
+        family: Modern,
         tools,
         approved_plan: None,
         topic: None,
@@ -108,7 +110,7 @@ fn headless_with_an_older_model() {
     let tools = ["read_file", "glob", "replace", "run_shell_command", "write_todos"];
     assert_snapshot!(
         "headless_legacy",
-        text(&inputs, Situation { family: "legacy", ..situation(&tools) })
+        text(&inputs, Situation { family: Legacy, ..situation(&tools) })
     );
 }
 
@@ -126,7 +128,7 @@ fn planning() {
 #[test]
 fn every_way_of_working() {
     let mut told = Vec::new();
-    for family in ["modern", "legacy"] {
+    for family in [Modern, Legacy] {
         for investigator in [false, true] {
             for todos in [false, true] {
                 let mut tools = vec!["read_file", "grep_search", "invoke_agent"];
@@ -148,7 +150,7 @@ fn every_way_of_working() {
 #[test]
 fn every_combination() {
     let mut told = Vec::new();
-    for family in ["modern", "legacy"] {
+    for family in [Modern, Legacy] {
         for interactive in [true, false] {
             for mode in [
                 ApprovalMode::Default,
@@ -210,10 +212,10 @@ fn sandboxes() {
         let inputs = PromptInputs { sandbox, ..inputs() };
         section(&inputs, Situation { family, ..situation(&ALL) }, Section::Sandbox)
     };
-    assert!(told(Sandbox::Seatbelt, "modern").starts_with("# macOS Seatbelt\n"));
-    assert!(told(Sandbox::Container, "legacy").starts_with("# Sandbox\n"));
-    assert!(told(Sandbox::None, "legacy").starts_with("# No sandbox\n"));
-    assert_eq!(told(Sandbox::None, "modern"), "");
+    assert!(told(Sandbox::Seatbelt, Modern).starts_with("# macOS Seatbelt\n"));
+    assert!(told(Sandbox::Container, Legacy).starts_with("# Sandbox\n"));
+    assert!(told(Sandbox::None, Legacy).starts_with("# No sandbox\n"));
+    assert_eq!(told(Sandbox::None, Modern), "");
 }
 
 #[test]
@@ -342,7 +344,7 @@ proptest! {
             ..base
         };
         let plan = on(5).then_some(Path::new("/p.md"));
-        let family = if on(4) { "modern" } else { "legacy" };
+        let family = if on(4) { Modern } else { Legacy };
         let situation = Situation { mode: modes[mode], family, tools: &chosen, approved_plan: plan, topic: None, memory: &memory };
         let prompt = system_prompt(&inputs, situation);
         for (section, text) in prompt.sections() {

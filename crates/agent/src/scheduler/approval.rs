@@ -2,11 +2,12 @@
 
 use pollux_policy::{Rule, Scope, Verdict};
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, Decision, Directive, Event, JournalError, Outcome,
-    Severity, ToolError, ToolErrorKind,
+    ApprovalMode, CallStatus, ConfirmationKind, Decision, Event, JournalError, LiveWatch, Outcome,
+    Question, QuestionSubject, Reply, Severity, ToolError, ToolErrorKind,
 };
 
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
+use crate::toolset::declared_effects;
 
 /// What is told to the model about a call that the person did not let run.
 const DENIED: &str = "Reason: User denied execution.";
@@ -26,13 +27,34 @@ pub fn denied(message: Option<&str>) -> String {
         .to_owned()
 }
 
-/// What a person said to a confirmation.
+/// Decision of a person about a call.
 enum Asked {
     Yes,
     YesToAllEdits,
     YesToThePlan,
+    /// The call is to be judged again: it was changed, or the approval mode was.
     Again,
     No,
+}
+
+/// End of the wait for a reply.
+enum Replied {
+    Reply(Reply),
+    Cancelled,
+    NoLongerAsked,
+}
+
+impl Ready {
+    /// True for a question that another approval mode can settle: not one that a hook asked for, nor
+    /// one in which the person says more than yes or no.
+    fn depends_on_mode(&self, question: &Question) -> bool {
+        let QuestionSubject::Call(confirmation) = &question.subject else { return false };
+        let says_more = matches!(
+            confirmation.kind,
+            ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_)
+        );
+        !says_more && !self.hooked.asks
+    }
 }
 
 impl Scheduler<'_> {
@@ -60,7 +82,32 @@ impl Scheduler<'_> {
                 }
             }
         }
-        Ok(approved)
+        self.approve_stale(approved, batch).await
+    }
+
+    /// Judges calls again that policy let run under another mode than the present one: they have
+    /// waited for the question about a neighbour.
+    async fn approve_stale(
+        &self,
+        mut approved: Vec<Ready>,
+        batch: &mut Batch,
+    ) -> Result<Vec<Ready>, JournalError> {
+        loop {
+            let mode = self.modes.get();
+            let is_stale = |ready: &Ready| ready.allowed_in.is_some_and(|judged| judged != mode);
+            if !approved.iter().any(is_stale) {
+                return Ok(approved);
+            }
+            let mut settled = Vec::with_capacity(approved.len());
+            for ready in approved {
+                if is_stale(&ready) {
+                    settled.extend(self.approve(ready, batch).await?);
+                } else {
+                    settled.push(ready);
+                }
+            }
+            approved = settled;
+        }
     }
 
     async fn approve(
@@ -73,8 +120,9 @@ impl Scheduler<'_> {
             self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
             return Ok(None);
         }
+        let mut changes = self.modes.watch();
         loop {
-            let mode = self.mode_after(batch);
+            let mode = self.modes.get();
             let judgement = self.policy.judge(ready.query(mode));
             let judged = ready.hooked.over(judgement.verdict);
             let Some(checked) = self.checked(&ready, mode, judged).await else {
@@ -89,6 +137,7 @@ impl Scheduler<'_> {
             match checked.verdict {
                 Verdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
+                    ready.allowed_in = Some(mode);
                     break;
                 }
                 Verdict::Deny { message } => {
@@ -97,7 +146,8 @@ impl Scheduler<'_> {
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
-                Verdict::Ask => match self.confirm(&mut ready, is_strict, mode).await {
+                Verdict::Ask => match self.confirm(&mut ready, is_strict, mode, &mut changes).await
+                {
                     Ok(Asked::Yes) => break,
                     Ok(Asked::Again) => {}
                     Ok(Asked::No) => {
@@ -110,7 +160,7 @@ impl Scheduler<'_> {
                         break;
                     }
                     Ok(Asked::YesToAllEdits) => {
-                        batch.directives.push(Directive::SetMode(ApprovalMode::AutoEdit));
+                        self.modes.set(ApprovalMode::AutoEdit).await;
                         break;
                     }
                     Err(error) => {
@@ -124,17 +174,12 @@ impl Scheduler<'_> {
         Ok(Some(ready))
     }
 
-    /// The mode with what the answer to an earlier question of the batch has made of it.
-    fn mode_after(&self, batch: &Batch) -> ApprovalMode {
-        let all_edits = Directive::SetMode(ApprovalMode::AutoEdit);
-        if batch.directives.contains(&all_edits) { ApprovalMode::AutoEdit } else { self.mode }
-    }
-
     async fn confirm(
         &self,
         ready: &mut Ready,
         is_strict: bool,
         mode: ApprovalMode,
+        changes: &mut LiveWatch<ApprovalMode>,
     ) -> Result<Asked, ToolError> {
         if !self.policy.facts.interactive {
             let message = nobody_to_ask(ready.tool.display_name());
@@ -154,19 +199,25 @@ impl Scheduler<'_> {
         }
         self.notify(&confirmation);
         self.moved(&call_id, CallStatus::AwaitingApproval).await;
-        let answer = tokio::select! {
-            () = self.cancel.cancelled() => return Ok(Asked::No),
-            answer = self.operator.confirm(confirmation) => answer,
+        let (choices, default) = self.choices.of(&kind);
+        let subject = QuestionSubject::Call(confirmation);
+        let question = Question::new(self.emitter.origin(), subject, choices, default);
+        let reply = match self.reply(question, ready, changes).await {
+            Replied::Reply(reply) => reply,
+            Replied::Cancelled => return Ok(Asked::No),
+            Replied::NoLongerAsked => return Ok(Asked::Again),
         };
-        if let Some(modification) = &answer.modification {
+        if let Some(modification) = &reply.modification {
             let args = ready.invocation.modify(modification)?;
             ready.invocation = ready.tool.prepare(&args)?;
-            ready.effects = ready.invocation.effects();
+            ready.effects = declared_effects(ready.tool.as_ref(), ready.invocation.as_ref());
             ready.queued.call.args = serde_json::Value::Object(args);
             ready.decision = Some(Decision::Modify);
+            self.describe(ready).await;
         }
-        match answer.outcome {
-            Outcome::Cancel => Ok(Asked::No),
+        match reply.outcome {
+            // Such a choice was not offered.
+            Outcome::Cancel | Outcome::Option(_) => Ok(Asked::No),
             // The arguments have changed: they are shown once more.
             Outcome::ModifyWithEditor => Ok(Asked::Again),
             Outcome::ProceedOnce => {
@@ -192,6 +243,33 @@ impl Scheduler<'_> {
                 })
             }
         }
+    }
+
+    /// Waits for the reply to a question about a call. A change of the mode withdraws the question
+    /// when policy would no longer ask; questions that no mode decides stay open.
+    async fn reply(
+        &self,
+        question: Question,
+        ready: &Ready,
+        changes: &mut LiveWatch<ApprovalMode>,
+    ) -> Replied {
+        let (id, depends_on_mode) = (question.id, ready.depends_on_mode(&question));
+        let asked = self.operator.ask(question);
+        tokio::pin!(asked);
+        let replied = loop {
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => break Replied::Cancelled,
+                reply = &mut asked => return Replied::Reply(reply),
+                mode = changes.changed(), if depends_on_mode => {
+                    if self.policy.judge(ready.query(*mode)).verdict != Verdict::Ask {
+                        break Replied::NoLongerAsked;
+                    }
+                }
+            }
+        };
+        self.emitter.emit(Event::QuestionWithdrawn(id)).await;
+        replied
     }
 
     /// Keeps an answer that holds beyond this call.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::run::words;
 use super::{Hooked, Prepared, Queued, Ready, Scheduler};
+use crate::toolset::declared_effects;
 
 /// A call as its tool is asked about it; or why no tool is.
 type Request = Result<(Arc<dyn Tool>, Args), ToolError>;
@@ -34,7 +35,15 @@ impl Scheduler<'_> {
         {
             Ok((tool, invocation, effects)) => {
                 let hooked = Hooked::default();
-                Ok(Ready { queued, tool, invocation, effects, decision: None, hooked })
+                Ok(Ready {
+                    queued,
+                    tool,
+                    invocation,
+                    effects,
+                    decision: None,
+                    allowed_in: None,
+                    hooked,
+                })
             }
             Err(error) => Err(Box::new((queued, error))),
         };
@@ -68,7 +77,7 @@ impl Scheduler<'_> {
     /// The model was told of this tool.
     pub(super) fn offers(&self, tool: &dyn Tool) -> bool {
         tool.is_offered_to(self.model, self.limits)
-            && self.policy.declares(Subject::of(tool), self.mode)
+            && self.policy.declares(Subject::of(tool), self.modes.get())
     }
 
     /// Suggests only tools that are on offer.
@@ -103,7 +112,7 @@ fn accept_together(requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
 fn accept(tool: Arc<dyn Tool>, args: &Args) -> Result<Accepted, ToolError> {
     let asked = AssertUnwindSafe(|| {
         let invocation = tool.prepare(args)?;
-        let effects = invocation.effects();
+        let effects = declared_effects(tool.as_ref(), invocation.as_ref());
         Ok((invocation, effects))
     });
     let (invocation, effects) = std::panic::catch_unwind(asked).unwrap_or_else(|panic| {
@@ -124,6 +133,5 @@ fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
 
 /// The model itself asked that this call waits for those before it.
 fn stands_alone(queued: &Queued) -> bool {
-    queued.call.name == "update_topic"
-        || queued.call.args.get("wait_for_previous") == Some(&Value::Bool(true))
+    queued.call.args.get("wait_for_previous") == Some(&Value::Bool(true))
 }

@@ -12,6 +12,7 @@ use pollux_protocol::{
 use serde_json::{Value, json};
 
 use super::{Prepared, Queued, Ready, Scheduler};
+use crate::toolset::declared_effects;
 
 /// Tells the model that a program has changed what it asked for.
 const MODIFIED: &str =
@@ -41,6 +42,9 @@ impl Hooked {
 impl Scheduler<'_> {
     /// Lets programs look at the calls of a group, all at once, before policy judges what they made of them.
     pub(super) async fn before_tools(&self, group: Vec<Prepared>) -> Vec<Prepared> {
+        for ready in group.iter().flatten() {
+            self.describe(ready).await;
+        }
         if !self.hooks.has(HookEvent::BeforeTool) {
             return group;
         }
@@ -73,10 +77,11 @@ impl Scheduler<'_> {
         });
         match prepared {
             Ok(invocation) => {
-                ready.effects = invocation.effects();
+                ready.effects = declared_effects(ready.tool.as_ref(), invocation.as_ref());
                 ready.invocation = invocation;
                 ready.queued.call.args = Value::Object(args);
                 ready.hooked.modified = true;
+                self.describe(ready).await;
             }
             Err(error) => {
                 let message = format!(

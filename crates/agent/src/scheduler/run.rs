@@ -14,6 +14,7 @@ use pollux_protocol::{
 };
 use tokio::sync::{Semaphore, mpsc};
 
+use super::checkpoint::pending;
 use super::{Batch, Ended, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
 
 /// What a call may take to come back after it was told to stop. Longer is not waited for: the call goes
@@ -39,7 +40,8 @@ impl Scheduler<'_> {
         queue: &mut VecDeque<Queued>,
         batch: &mut Batch,
     ) -> Result<(), JournalError> {
-        self.record_starts(&group).await?;
+        let group = self.checkpoint(group, batch).await?;
+        self.record_starts(&group, batch).await?;
         let (live, mut live_output) = mpsc::unbounded_channel();
         let places = Semaphore::new(AT_ONCE);
         let mut running: FuturesUnordered<_> = group
@@ -68,16 +70,19 @@ impl Scheduler<'_> {
             }
         }
         drop(running);
+        if !group.is_empty() {
+            self.checkpoints.after(&pending(&group));
+        }
         let mut ended = Vec::with_capacity(ran.len());
         for (ready, ran) in group.into_iter().zip(ran) {
             self.inputs.close(&ready.queued.call.id);
-            ended.extend(self.settle(ready, ran, queue, batch).await);
+            ended.extend(self.settle(ready, ran, queue, batch));
         }
         self.complete(batch, ended).await
     }
 
     /// All calls of the group, in the log before the first of them starts.
-    async fn record_starts(&self, group: &[Ready]) -> Result<(), JournalError> {
+    async fn record_starts(&self, group: &[Ready], batch: &mut Batch) -> Result<(), JournalError> {
         let mut records = Vec::with_capacity(2 * group.len());
         for ready in group {
             let call_id = ready.queued.call.id.clone();
@@ -85,6 +90,7 @@ impl Scheduler<'_> {
             records.extend(
                 decided.map(|decision| Record::Decided { call_id: call_id.clone(), decision }),
             );
+            batch.started.push((call_id.clone(), ready.effects.clone()));
             records.push(Record::CallStarted { call_id, effects: ready.effects.clone() });
         }
         self.emitter.record_all(records).await?;
@@ -133,7 +139,7 @@ impl Scheduler<'_> {
 
     /// What became of a call that has run, or that was still running when the work was stopped; none for one
     /// that another call takes the place of.
-    async fn settle(
+    fn settle(
         &self,
         ready: Ready,
         ran: Option<Ran>,
@@ -151,7 +157,7 @@ impl Scheduler<'_> {
             // What was done when the stop came counts as done.
             Some(mut output) if !self.cancel.is_cancelled() || is_complete(&output) => {
                 for measurement in output.measurements.drain(..) {
-                    self.emitter.measure(measurement).await;
+                    self.emitter.measure(&measurement);
                 }
                 let directives = std::mem::take(&mut output.directives);
                 for directive in directives {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Answer, Args, Ceilings, Confirmation, ConsentItem, Declaration, Journal, Limit, Outcome,
+    Args, Ceilings, Declaration, Journal, Limit, Live, NoCheckpoints, Outcome, Question, Reply,
     Resource, RunContext, ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
@@ -117,17 +117,8 @@ struct Answering(Outcome);
 
 #[async_trait]
 impl Operator for Answering {
-    async fn confirm(&self, confirmation: Confirmation) -> Answer {
-        Answer { call_id: confirmation.call_id, outcome: self.0, modification: None }
-    }
-    async fn choose(&self, _: &str, _: &[String]) -> Option<usize> {
-        None
-    }
-    async fn ask(&self, _: &str) -> Option<String> {
-        None
-    }
-    async fn consent(&self, items: &[ConsentItem]) -> Vec<bool> {
-        vec![false; items.len()]
+    async fn ask(&self, question: Question) -> Reply {
+        question.reply(self.0)
     }
 }
 
@@ -167,7 +158,7 @@ impl Bench {
             tool("write", ToolKind::Edit, true),
             tool("shell", ToolKind::Execute, false),
         ]);
-        let (emitter, _events) = Emitter::new(self.journal.clone(), Vec::new());
+        let (emitter, _events) = Emitter::new("s", self.journal.clone(), Vec::new());
         // The tools of these tests that only look are free.
         let rules = pollux_policy::read(
             pollux_policy::Tier::User,
@@ -189,9 +180,11 @@ impl Bench {
             prompt: "",
             history: &History::new(),
             hooks: &HookEvents::new(pollux_hooks::Hooks::default(), emitter.clone()),
+            checkpoints: &NoCheckpoints,
             cancel: &self.cancel,
             budget: &Budget::new(self.spending.clone(), emitter.clone()),
-            mode: self.mode,
+            modes: &SessionMode::new(Live::new(self.mode), emitter.clone()),
+            choices: ApprovalChoices::default(),
             model: "m",
             limits: Limits::default(),
             room: None,

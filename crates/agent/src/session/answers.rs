@@ -1,7 +1,8 @@
 //! What becomes of an answer: first in the log, then in the conversation.
 
 use pollux_protocol::{
-    Call, CallRecord, CallStatus, Content, EntryId, Limits, MessageRecord, Part, Record, Role,
+    Call, CallRecord, CallStatus, Choice, Content, EntryId, Event, Limits, MessageRecord, Part,
+    Record, Role, UsageReport,
 };
 
 use super::{End, Session};
@@ -22,6 +23,15 @@ impl Session {
         }
         let tokens = limits.context.saturating_sub(self.last_tokens);
         Some(usize::try_from(tokens.saturating_mul(2)).unwrap_or(usize::MAX).max(LEAST_ROOM))
+    }
+
+    /// Reports the tokens of an answer, as far as the vendor has counted them.
+    pub(super) async fn report_usage(&self, answer: &Answer, choice: &Choice) {
+        if let Some(usage) = answer.turn.usage {
+            let (model, context) = (answer.model.clone(), choice.limits.context);
+            let report = UsageReport { model, usage, context };
+            self.parts.emitter.emit(Event::Usage(report)).await;
+        }
     }
 
     /// What the answer said and asked for. Gives the calls to run.
@@ -95,7 +105,7 @@ impl Session {
     }
 
     fn planned(&self, call: &Call) -> CallRecord {
-        let toolset = self.parts.toolset.now();
+        let toolset = self.parts.toolset.get();
         let tool = toolset.get(&call.name);
         CallRecord {
             id: call.id.clone(),

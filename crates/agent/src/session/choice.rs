@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use pollux_protocol::{Choice, Event, Measurement, ModelError, SelectContext};
+use pollux_protocol::{Choice, Event, Measurement, PromptOutcome, SelectContext};
 
-use super::Session;
+use super::{End, Session};
 
 impl Session {
     /// Chooses the model, and tells of it when it is another one than before.
-    pub(super) async fn choose(&mut self) -> Result<Choice, ModelError> {
+    pub(super) async fn choose(&mut self) -> Result<Choice, End> {
         let started = Instant::now();
         let context = SelectContext {
-            requested: self.parts.requested_model.clone(),
+            requested: String::clone(&self.requested_model.get()),
             mode: self.mode(),
             beside: None,
         };
@@ -28,11 +28,11 @@ impl Session {
             error: chosen.as_ref().err().map(ToString::to_string),
             mode: self.mode(),
         };
-        self.parts.emitter.measure(measure).await;
-        let choice = chosen?;
+        self.parts.emitter.measure(&measure);
+        let choice = chosen.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
         if self.told_model.as_ref() != Some(&model) {
             self.told_model = Some(model.clone());
-            self.parts.emitter.emit(Event::ModelChosen { model, reason: source }).await;
+            self.parts.emitter.emit(Event::ModelChanged { model, reason: source }).await;
         }
         Ok(choice)
     }

@@ -140,14 +140,16 @@ impl Session {
 
     /// The person wants the conversation compressed.
     pub(crate) async fn compress_now(&mut self, prompt_id: &str, cancel: &CancellationToken) {
+        self.parts.emitter.set_prompt(Some(prompt_id));
         let done = self.compress_asked(prompt_id, cancel).await;
-        self.command_ended(prompt_id, done, cancel).await;
+        self.command_ended(done, cancel).await;
     }
 
     /// The person wants the whole conversation back.
     pub(crate) async fn uncompress(&mut self, prompt_id: &str) {
+        self.parts.emitter.set_prompt(Some(prompt_id));
         let done = self.bring_back().await;
-        self.command_ended(prompt_id, done, &CancellationToken::new()).await;
+        self.command_ended(done, &CancellationToken::new()).await;
     }
 
     async fn compress_asked(
@@ -160,7 +162,7 @@ impl Session {
             return Ok(());
         }
         self.before_compression(CompressTrigger::Manual, cancel).await;
-        let requested = self.parts.requested_model.clone();
+        let requested = String::clone(&self.requested_model.get());
         let context = SelectContext { requested, mode: self.mode(), beside: None };
         let choice = self.parts.models.select(&context).await;
         let choice = choice.map_err(|error| End::Outcome(PromptOutcome::Failed(error)))?;
@@ -184,9 +186,8 @@ impl Session {
         Ok(())
     }
 
-    async fn command_ended(
+    pub(super) async fn command_ended(
         &mut self,
-        prompt_id: &str,
         done: Result<(), End>,
         cancel: &CancellationToken,
     ) {
@@ -200,8 +201,8 @@ impl Session {
             Err(End::Outcome(outcome)) => outcome,
             Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
         };
-        let prompt_id = prompt_id.to_owned();
-        self.parts.emitter.emit(Event::PromptEnded { prompt_id, outcome }).await;
+        self.parts.emitter.emit(Event::PromptEnded(outcome)).await;
+        self.parts.emitter.set_prompt(None);
     }
 
     /// True when the conversation has become shorter.
@@ -224,7 +225,7 @@ impl Session {
             _ if occasion.cancel.is_cancelled() => return Ok(false),
             Ok(proposal) => {
                 let after = self.size(&proposal.history);
-                self.measure_compression(before, after).await;
+                self.measure_compression(before, after);
                 if after < before {
                     self.take(proposal, before, after).await?;
                     return Ok(true);
@@ -302,7 +303,7 @@ impl Session {
     /// Side calls are those of this conversation also before its first request.
     fn follow(&self, prompt_id: &str) {
         self.parts.beside.follow(Conversation {
-            requested: self.parts.requested_model.clone(),
+            requested: String::clone(&self.requested_model.get()),
             mode: self.mode(),
             prompt_id: prompt_id.to_owned(),
             instruction: self.parts.beside.instruction(),
@@ -310,7 +311,7 @@ impl Session {
     }
 
     /// The conversation is another one.
-    fn changed(&mut self) {
+    pub(super) fn changed(&mut self) {
         self.fill.forget();
         self.compressing.attempted();
     }
@@ -325,11 +326,11 @@ impl Session {
         (size_of(history.entries()) + self.instruction.tokens()) as u64
     }
 
-    async fn measure_compression(&self, before: u64, after: u64) {
-        self.parts.emitter.measure(Measurement::ChatCompression { before, after }).await;
+    fn measure_compression(&self, before: u64, after: u64) {
+        self.parts.emitter.measure(&Measurement::ChatCompression { before, after });
     }
 
-    async fn tell(&self, severity: Severity, text: String) {
+    pub(super) async fn tell(&self, severity: Severity, text: String) {
         self.parts.emitter.emit(Event::Notice { severity, text }).await;
     }
 

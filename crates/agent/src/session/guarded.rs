@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CallId, CancellationToken, Confirmation, ConfirmationKind, LoopKind, LoopMeasure, Measurement,
-    Modification, Operator, Part, PromptOutcome, Question, QuestionKind, QuestionOption,
-    SideModels,
+    CancellationToken, LoopKind, LoopMeasure, Measurement, Operator, Outcome, Part, PromptOutcome,
+    Question, QuestionChoice, QuestionSubject, SideModels,
 };
 
 use super::{End, Session};
@@ -16,11 +15,10 @@ use crate::scheduler::Batch;
 const JUDGE: &str = "loop-detection";
 const SECOND_JUDGE: &str = "loop-detection-double-check";
 
-/// The question to the person, and its answers.
-const HEADING: &str = "A potential loop was detected";
-const STOP: &str = "Keep loop detection enabled";
-const GO_ON: &str = "Go on this time";
-const DISABLE: &str = "Disable loop detection for this session";
+const STOP: &str = "Keep loop detection enabled - The work on this prompt ends.";
+const CONTINUE: &str = "Go on this time - The model is told, and goes on.";
+const DISABLE: &str =
+    "Disable loop detection for this session - Loops are not looked for any more.";
 
 impl Session {
     /// A loop was found, by a model where there is a judgement. Gives the hint with which the work goes on.
@@ -43,32 +41,32 @@ impl Session {
             confidence: judgement.as_ref().map(|judgement| judgement.confidence),
             analysis: judgement.map(|judgement| judgement.analysis),
         };
-        self.parts.emitter.measure(Measurement::LoopDetected(measure)).await;
+        self.parts.emitter.measure(&Measurement::LoopDetected(measure));
         if !is_first {
             self.goes_on(&found, operator).await?;
         }
         Ok(Part::text(loop_guard::nudge(&found.details)))
     }
 
-    /// The person decides whether the work goes on; nobody there is a no.
+    /// Asks the person whether the work goes on; without a person it ends.
     async fn goes_on(&mut self, found: &Finding, operator: &dyn Operator) -> Result<(), End> {
-        let answer = if self.parts.prompt.interactive {
-            operator.confirm(question(&found.details)).await.modification
+        let outcome = if self.parts.prompt.interactive {
+            let subject = QuestionSubject::Loop { details: found.details.clone() };
+            let origin = self.parts.emitter.origin();
+            operator.ask(Question::new(origin, subject, choices(), None)).await.outcome
         } else {
-            None
+            Outcome::Cancel
         };
-        let answer = match answer {
-            Some(Modification::Answers(answers)) => answers.into_iter().next().unwrap_or_default(),
-            _ => String::new(),
-        };
-        if answer == DISABLE {
-            self.parts.loop_detection = false;
-            let prompt_id = self.guard.prompt_id.clone();
-            self.parts.emitter.measure(Measurement::LoopDetectionDisabled { prompt_id }).await;
-        } else if answer != GO_ON {
-            return Err(End::Outcome(PromptOutcome::Loop(found.details.clone())));
+        match outcome {
+            Outcome::ProceedOnce => Ok(()),
+            Outcome::ProceedAlways => {
+                self.parts.loop_detection = false;
+                let prompt_id = self.guard.prompt_id.clone();
+                self.parts.emitter.measure(&Measurement::LoopDetectionDisabled { prompt_id });
+                Ok(())
+            }
+            _ => Err(End::Outcome(PromptOutcome::Loop(found.details.clone()))),
         }
-        Ok(())
     }
 
     /// Looks at what the calls of a turn came to; when a prompt has taken long, another model does, too. Gives a hint
@@ -122,7 +120,7 @@ impl Session {
             second_model: second.as_ref().map_or(SECOND_JUDGE, |(_, model)| model).to_owned(),
             second_confidence: second.as_ref().map(|(judgement, _)| judgement.confidence),
         };
-        self.parts.emitter.measure(measure).await;
+        self.parts.emitter.measure(&measure);
         // Where there is no second model the first one has the last word.
         Some(second.unwrap_or(first)).filter(is_sure)
     }
@@ -143,25 +141,11 @@ impl Session {
     }
 }
 
-fn question(details: &str) -> Confirmation {
-    let option = |label: &str, description: &str| QuestionOption {
-        label: label.to_owned(),
-        description: description.to_owned(),
-    };
-    Confirmation {
-        call_id: CallId::new("loop-detection"),
-        title: HEADING.to_owned(),
-        kind: ConfirmationKind::Questions(vec![Question {
-            question: format!("{HEADING}. {details}"),
-            header: "Loop".to_owned(),
-            kind: QuestionKind::Choice,
-            options: vec![
-                option(STOP, "The work on this prompt ends."),
-                option(GO_ON, "The model is told, and goes on."),
-                option(DISABLE, "Loops are not looked for any more."),
-            ],
-            multi_select: false,
-            placeholder: String::new(),
-        }]),
-    }
+/// Choices of the person.
+fn choices() -> Vec<QuestionChoice> {
+    vec![
+        QuestionChoice::new(Outcome::Cancel, STOP, 'n'),
+        QuestionChoice::new(Outcome::ProceedOnce, CONTINUE, 'y'),
+        QuestionChoice::new(Outcome::ProceedAlways, DISABLE, 'd'),
+    ]
 }

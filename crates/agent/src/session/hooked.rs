@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// The conversation is over: the log says so, and nothing of it is sent again.
-    async fn forget(&mut self) -> Result<(), End> {
+    pub(super) async fn forget(&mut self) -> Result<(), End> {
         self.record(Record::Cleared).await?;
         self.parts.history = History::new();
         self.fill = Fill::default();

@@ -30,7 +30,7 @@ impl Session {
             finish_reason: self.finish.as_ref().map(|finish| finish.as_str().to_owned()),
             next,
         };
-        self.parts.emitter.measure(Measurement::NextSpeaker(measure)).await;
+        self.parts.emitter.measure(&Measurement::NextSpeaker(measure));
         let goes_on = next == Some(Speaker::Model) && !self.repeats_itself();
         if goes_on {
             self.say(vec![Part::text(CONTINUE)], None).await?;

@@ -76,17 +76,3 @@ fn a_source_that_tells_anew_replaces_what_it_told() {
     set.replace_source(&server("s"), Vec::new());
     assert_eq!(names(&set), ["b", "o"]);
 }
-
-#[test]
-fn a_shared_set_changes_for_all_and_a_fork_for_itself() {
-    let shared = SharedToolset::new(Toolset::new(vec![tool("a", ToolSource::BuiltIn)]));
-    let (copy, fork, before) = (shared.clone(), shared.fork(), shared.now());
-    copy.change(|set| set.insert(tool("b", ToolSource::BuiltIn)));
-    assert_eq!(names(&shared.now()), ["a", "b"]);
-    assert_eq!(names(&before), ["a"]);
-    assert_eq!(names(&fork.now()), ["a"]);
-    assert!(shared.now().version() != before.version());
-    fork.change(|set| set.retain(|tool| tool.name() != "a"));
-    assert_eq!(names(&fork.now()), [""; 0]);
-    assert_eq!(names(&shared.now()), ["a", "b"]);
-}

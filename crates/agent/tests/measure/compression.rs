@@ -4,13 +4,20 @@
 //! when they take longer together.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pollux_agent::Toolset;
 use pollux_agent::compression::{
-    Deeds, Kept, RESPONSE_TOKENS, Said, Snapshot, Todos, over_budget, split_point,
-    split_point_within,
+    ActionLedger, ActionSource, Kept, RESPONSE_TOKENS, Said, Snapshot, Todos, over_budget,
+    split_point, split_point_within,
 };
-use pollux_protocol::{Compression, Content, EntryId, History, Part, Summary, estimate};
+use pollux_fs::Workspace;
+use pollux_protocol::{
+    Compression, Content, Effects, EntryId, FunctionCall, History, Part, Summary, estimate,
+};
+use pollux_scripted::FakeTool;
 use serde_json::json;
 
 const TOKENS: usize = 1_000_000;
@@ -30,9 +37,13 @@ fn main() {
     };
     let point = cut();
     let gone = &contents[..point];
+    let toolset = Toolset::new(vec![Arc::new(FakeTool::new("read_file"))]);
+    let workspace = Workspace::new("/p".into(), "/none".into());
+    let effects_of = |call: &FunctionCall| history.effects_of(&call.id).map(Cow::Borrowed);
+    let source = ActionSource { effects_of: &effects_of, workspace: &workspace };
     let kept = || Kept {
-        deeds: Deeds::in_contents(gone.iter().copied()),
-        todos: Todos::in_contents(contents.iter().copied()),
+        ledger: ActionLedger::in_contents(gone.iter().copied(), &source),
+        todos: Todos::in_contents(contents.iter().copied(), &toolset),
         said: Said::in_contents(gone.iter().copied()).within(20_000.0),
         plan: None,
     };
@@ -83,6 +94,7 @@ fn conversation() -> History {
         history.push_user(id("u"), vec![Part::text(format!("Go on with part {number}."))]);
         let args = json!({"file_path": format!("{number}.rs")});
         history.push_model(id("m"), vec![Part::call(&call, "read_file", args)]);
+        history.note_effects(&call, Effects::read(format!("/p/{number}.rs")));
         history.push_responses(id("r"), vec![Part::output(&call, "read_file", words.as_str())]);
         history.push_model(id("n"), vec![Part::text("It is read. ".repeat(30))]);
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pollux_agent::{PromptInputs, Situation, Skill, Subagent, system_prompt};
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, PromptFamily};
 
 const ROUNDS: usize = 500;
 const TOOLS: [&str; 14] = [
@@ -31,7 +31,7 @@ fn main() {
     let memory = "A line of a context file, as people write them.\n".repeat(2000);
     let situation = Situation {
         mode: ApprovalMode::Default,
-        family: "modern",
+        family: PromptFamily::Modern,
         tools: &TOOLS,
         approved_plan: Some(Path::new("/tmp/plans/a.md")),
         topic: Some("Mend the parser"),

@@ -2,7 +2,7 @@
 
 use pollux_protocol::ConsentItem;
 
-use super::{item, kinds};
+use super::{Accepted, item, kinds};
 use crate::dotenv::{DotEnv, UNTRUSTED_KEYS};
 
 /// Words in a name whose value is not shown.
@@ -12,6 +12,19 @@ const SECRETS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRE
 pub(crate) fn items(file: &DotEnv) -> Vec<ConsentItem> {
     let asked = file.variables.iter().filter(|(name, _)| !UNTRUSTED_KEYS.contains(&name.as_str()));
     asked.map(|(name, value)| variable(file, name, value)).collect()
+}
+
+/// Returns the file without the variables of a project that nobody has agreed to.
+pub(crate) fn agreed(mut file: DotEnv, accepted: &Accepted) -> DotEnv {
+    if file.of_project {
+        let refused: Vec<_> = items(&file)
+            .into_iter()
+            .filter(|item| !accepted.accepts(item))
+            .map(|item| item.name)
+            .collect();
+        file.variables.retain(|(name, _)| !refused.contains(name));
+    }
+    file
 }
 
 /// The item of one variable.

@@ -49,3 +49,19 @@ fn every_name_is_documented_once() {
         assert!(variable.effect.ends_with('.'), "{}: a sentence ends", variable.name);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn values_that_are_not_unicode_reach_children_as_they_are() {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    let raw = OsString::from_vec(b"a\xff".to_vec());
+    let environment = Environment {
+        raw: Arc::new(BTreeMap::from([("RAW".to_owned(), raw.clone())])),
+        ..Environment::from_pairs([("RAW", "a\u{fffd}"), ("PLAIN", "b")])
+    };
+    let plain = ("PLAIN".into(), "b".into());
+    assert_eq!(environment.for_children(), [plain, ("RAW".into(), raw)]);
+    let replaced = environment.with("RAW", "c").for_children();
+    assert!(replaced.contains(&("RAW".into(), "c".into())), "{replaced:?}");
+}

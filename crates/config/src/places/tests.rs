@@ -36,3 +36,19 @@ fn system_files() {
     assert_eq!(moved.system_defaults, Path::new("/s/system-defaults.json"));
     assert_eq!(moved.trusted_folders, Path::new("/s/t.json"));
 }
+
+#[test]
+fn home_is_expanded_at_the_start_only() {
+    let places = places(&[("GEMINI_CLI_HOME", "/home/me")]);
+    let table = [
+        ("~", "/home/me"),
+        ("~/x", "/home/me/x"),
+        ("%USERPROFILE%/x", "/home/me/x"),
+        ("~you/x", "~you/x"),
+        ("a/~", "a/~"),
+        ("ümlaut", "ümlaut"),
+    ];
+    for (given, expected) in table {
+        assert_eq!(places.expand_home(given), Path::new(expected), "{given}");
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::kind::Kind;
 use super::setting::{Scope, Setting};
-use crate::merge::Strategy;
+use super::strategy::Strategy;
 
 /// What comes before the tables.
 const OPENING: &str = "\

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kind::Kind;
-use crate::merge::Strategy;
+use super::strategy::Strategy;
 
 /// The value of a setting that no file sets.
 #[derive(Debug, Clone, Copy, PartialEq)]

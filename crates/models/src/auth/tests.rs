@@ -7,10 +7,10 @@ fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
     }
 }
 
-fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<Credentials, String> {
+fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<String, String> {
     let environment = Environment::from_pairs(variables.iter().copied());
     let chosen = select(settings, &environment, Path::new("/home/u/.gemini/settings.json"));
-    chosen.and_then(|chosen| credentials(&chosen, &environment)).map_err(|error| error.to_string())
+    chosen.and_then(|chosen| key(&chosen, &environment)).map_err(|error| error.to_string())
 }
 
 const KEY: (&str, &str) = ("GEMINI_API_KEY", "k");
@@ -20,13 +20,13 @@ const URL: (&str, &str) = ("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1");
 fn a_key_works_with_and_without_a_base_url() {
     let none = settings(None, None);
     for variables in [&[KEY][..], &[KEY, URL]] {
-        assert_eq!(check(&none, variables).unwrap().key, "k");
+        assert_eq!(check(&none, variables).unwrap(), "k");
     }
-    assert_eq!(check(&none, &[URL]).unwrap().key, "");
-    assert_eq!(check(&settings(Some("gemini-api-key"), None), &[KEY, URL]).unwrap().key, "k");
-    assert_eq!(check(&settings(Some("gateway"), None), &[URL]).unwrap().key, "");
+    assert_eq!(check(&none, &[URL]).unwrap(), "");
+    assert_eq!(check(&settings(Some("gemini-api-key"), None), &[KEY, URL]).unwrap(), "k");
+    assert_eq!(check(&settings(Some("gateway"), None), &[URL]).unwrap(), "");
     let with_line_end = [("GEMINI_API_KEY", "k\n")];
-    assert_eq!(check(&none, &with_line_end).unwrap().key, "k");
+    assert_eq!(check(&none, &with_line_end).unwrap(), "k");
 }
 
 #[test]
@@ -64,7 +64,55 @@ fn what_is_not_spoken_yet_names_the_key_route() {
     }
 }
 
-#[test]
-fn a_key_is_never_shown() {
-    assert!(!format!("{:?}", Credentials { key: "secret".to_owned() }).contains("secret"));
+/// The headers that sign a request to a vendor, as names and values.
+async fn signed(id: &str, variables: &[(&str, &str)]) -> Result<Vec<(String, String)>, ModelError> {
+    let context = SignInContext {
+        settings: settings(None, None),
+        environment: Environment::from_pairs(variables.iter().copied()),
+        user_settings: "/home/u/.gemini/settings.json".into(),
+    };
+    let authoriser = authoriser(crate::catalog::vendor(id).unwrap(), &context)?;
+    assert!(!format!("{authoriser:?}").contains("secret"), "{authoriser:?}");
+    let request = pollux_net::Request::get("http://h/".parse().unwrap());
+    let headers = authoriser.authorise(&request).await.unwrap();
+    let pair = |(name, value): (&HeaderName, &http::HeaderValue)| {
+        (name.to_string(), value.to_str().unwrap().to_owned())
+    };
+    Ok(headers.iter().map(pair).collect())
+}
+
+#[tokio::test]
+async fn keys_travel_in_the_right_headers() {
+    let gemini = ("GEMINI_API_KEY", "secret");
+    let custom = ("GEMINI_CLI_CUSTOM_HEADERS", "x-goog-api-key: other");
+    let bearer = ("GEMINI_API_KEY_AUTH_MECHANISM", "bearer");
+    let own = ("x-goog-api-key", "secret");
+    let token = ("authorization", "Bearer secret");
+    for (id, variables, expected) in [
+        ("gemini", &[gemini][..], &[own][..]),
+        ("gemini", &[gemini, bearer], &[own, token]),
+        ("gemini", &[URL, bearer], &[("x-goog-api-key", "")]),
+        ("gemini", &[gemini, custom], &[]),
+        ("openai", &[("OPENAI_API_KEY", " secret ")], &[token]),
+        ("openai", &[("OPENAI_BASE_URL", "http://h/v1")], &[]),
+        ("groq", &[("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "secret")], &[token]),
+        ("ollama", &[], &[]),
+    ] {
+        let found = signed(id, variables).await.unwrap();
+        let found: Vec<_> = found.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(found, expected, "{id} {variables:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_named() {
+    for (id, variables, variable) in [
+        ("groq", &[][..], "GROQ_API_KEY"),
+        ("xai", &[("XAI_API_KEY", "a\nb")], "XAI_API_KEY"),
+        ("gemini", &[("GEMINI_API_KEY", "a\nb")], "GEMINI_API_KEY"),
+    ] {
+        let error = signed(id, variables).await.unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Auth);
+        assert!(error.message.contains(variable), "{error}");
+    }
 }

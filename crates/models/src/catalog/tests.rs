@@ -19,6 +19,7 @@ fn every_file_is_listed_and_reads() {
         let url = url::Url::parse(&vendor.base_url).unwrap();
         assert!(!vendor.base_url.ends_with('/'), "{id}");
         assert_eq!(vendor.quirks.local, vendor.key_variable.is_none(), "{id}");
+        assert!(["gemini", "openai"].contains(&&*vendor.dialect), "{id}");
         assert_eq!(url.scheme(), if vendor.quirks.local { "http" } else { "https" }, "{id}");
     }
 }
@@ -53,7 +54,15 @@ fn names_are_split_at_known_vendors_only() {
     assert_eq!(split("openai/gpt-5"), Some(("openai", "gpt-5")));
     let nested = split(" openrouter/anthropic/claude-x ");
     assert_eq!(nested, Some(("openrouter", "anthropic/claude-x")));
-    for other in ["gpt-5", "models/gemini-2.5-pro", "tunedModels/x", "openai/", "local/x", "/x"] {
+    for other in [
+        "gpt-5",
+        "models/gemini-2.5-pro",
+        "gemini/pro",
+        "tunedModels/x",
+        "openai/",
+        "local/x",
+        "/x",
+    ] {
         assert_eq!(split(other), None, "{other}");
     }
 }

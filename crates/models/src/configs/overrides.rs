@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Purpose;
+use super::purpose::Purpose;
 
 /// The scope of the conversation itself.
 const CORE: &str = "core";

@@ -3,10 +3,8 @@
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 use serde::{Deserialize, Serialize};
 
-use super::Service;
-use super::endpoint::Method;
-use super::exchange::MethodCall;
-use crate::exchange;
+use super::service::{Method, MethodCall, Service};
+use crate::exchange::{self, not_encoded};
 use crate::names::EMBEDDING_MODEL;
 
 /// The most texts that the service takes at once.
@@ -56,16 +54,16 @@ pub(super) async fn embed(
 ) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut vectors = Vec::with_capacity(texts.len());
     for batch in texts.chunks(BATCH) {
-        let body = encode(batch).map_err(|error| super::not_encoded(&error))?;
+        let body = encode(batch).map_err(|error| not_encoded(&error))?;
         let call = service.call(MethodCall {
             method: Method::BatchEmbedContents,
             model: EMBEDDING_MODEL,
             body: vec![body.into()],
-            max_attempts: service.exchange.max_attempts,
+            max_attempts: service.connection.exchange.max_attempts,
             on_retry: None,
             cancel,
         });
-        let json = service.exchange.ask(call).await?;
+        let json = service.connection.exchange.ask(call).await?;
         let answer: WireAnswer = exchange::decode(&json)?;
         vectors.extend(checked(answer, batch.len())?);
     }

@@ -4,14 +4,16 @@
 //! candidate 0 counts. JSON of another shape is an error in words, never a panic.
 
 use futures::{StreamExt, stream};
-use pollux_net::{EventStream, classify};
+use pollux_net::EventStream;
 use pollux_protocol::{
     Chunk, ChunkStream, Citation, FinishReason, ModelError, ModelErrorKind, Usage,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::failure::{self, Google};
+use super::refusal::GoogleRefusals;
+use crate::failure;
+use crate::refusal::understood;
 use crate::surrogates;
 
 mod grounding;
@@ -72,7 +74,7 @@ fn is_filler(data: &str) -> bool {
 
 fn refusal(json: &[u8]) -> ModelError {
     // The body names the status; 500 stands in when it does not.
-    failure::in_payload(&Google, &classify(500, json))
+    failure::in_payload(&GoogleRefusals, understood(500, json))
 }
 
 fn is_error_list(json: &[u8]) -> bool {
@@ -198,6 +200,7 @@ impl From<WireUsage> for Usage {
             candidates: tokens(wire.candidates_token_count),
             total: tokens(wire.total_token_count),
             cached: tokens(wire.cached_content_token_count),
+            cache_write: 0,
             thoughts: tokens(wire.thoughts_token_count),
             tool: tokens(wire.tool_use_prompt_token_count),
         }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{LocalModel, LocalServer, ServerKind};
-use crate::openai::converses;
+use super::server::{LocalModel, LocalServer, ServerKind};
+use crate::names::converses;
 
 /// The most models of one server that are listed.
 const MAX_MODELS: usize = 500;

@@ -50,7 +50,20 @@ fn a_name_tells_limits_family_and_signatures() {
             tells_overflow: false,
         };
         assert_eq!(limits(name), expected, "{name}");
-        assert_eq!(family(name), family_name, "{name}");
+        assert_eq!(family(name).as_str(), family_name, "{name}");
         assert_eq!(wants_signatures(name), signatures, "{name}");
+    }
+}
+
+#[test]
+fn models_for_other_ends_are_no_first_choice() {
+    for (name, expected) in [
+        ("gpt-5", true),
+        ("text-embedding-3-small", false),
+        ("gpt-4o-realtime-preview", false),
+        ("llama3.1:8b", true),
+        ("nomic-embed-text", false),
+    ] {
+        assert_eq!(converses(name), expected, "{name}");
     }
 }

@@ -232,9 +232,9 @@ impl Answer {
         let segments = self.splitter.finish();
         self.say(segments, chunk);
         self.end_thought(chunk);
-        let mut calls = self.calls.finish(&self.names);
-        if let (Some(gathered), Some(first)) = (&mut self.reasoning, calls.first_mut()) {
-            gathered.hang_on(first);
+        let calls = self.calls.finish(&self.names);
+        if !calls.is_empty() {
+            chunk.parts.extend(self.reasoning.as_mut().and_then(Gathered::take_part));
         }
         chunk.parts.extend(calls);
         // Blank lines around blocks say nothing.

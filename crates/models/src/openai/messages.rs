@@ -11,12 +11,13 @@ use bytes::Bytes;
 use pollux_protocol::{Entry, Role, estimate};
 
 mod encode;
+mod shape;
 
 use encode::Pieces;
 pub(super) use encode::escaped;
+pub(super) use shape::Shape;
 
 use crate::body::Body;
-use crate::catalog::{CallIds, ReasoningKey};
 
 /// An entry that this many requests did not use is forgotten; see the dialect of Gemini.
 const KEPT_FOR_REQUESTS: u64 = 16;
@@ -26,19 +27,6 @@ const BLANK_LINE: &str = r"\n\n";
 
 /// Stands between results and words for vendors that refuse a user message after results.
 const BRIDGE: &str = r#"{"role":"assistant","content":"The results are in."}"#;
-
-/// What the other side takes; messages depend on nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
-    /// Calls and results are text.
-    pub(super) emulated: bool,
-    pub(super) vision: bool,
-    pub(super) documents: bool,
-    pub(super) audio: bool,
-    pub(super) call_ids: CallIds,
-    pub(super) reasoning: Option<ReasoningKey>,
-    pub(super) user_after_tool: bool,
-}
 
 /// The encoded entries, shared by all models of a vendor.
 #[derive(Debug, Default)]

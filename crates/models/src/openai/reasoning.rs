@@ -1,6 +1,4 @@
-//! Reasoning that a vendor wants back together with the calls that it led to.
-//!
-//! A history keeps no thoughts, so it travels as opaque bytes on the first call of the turn.
+//! Reasoning that a vendor wants back together with the calls that it led to: a signed thought before them.
 
 use pollux_protocol::{Opaque, Part};
 use serde_json::Value;
@@ -48,10 +46,11 @@ impl Gathered {
         }
     }
 
-    /// Hangs what was gathered on a call. Half of it would be refused, so it is all or nothing.
-    pub(super) fn hang_on(&mut self, call: &mut Part) {
+    /// What was gathered, as a signed thought without text: people have seen it as it came. Half of it would be
+    /// refused, so it is all or nothing.
+    pub(super) fn take_part(&mut self) -> Option<Part> {
         if self.size == 0 || self.size > LIMIT {
-            return;
+            return None;
         }
         let value = match self.key {
             ReasoningKey::ReasoningContent => Value::from(std::mem::take(&mut self.text)),
@@ -59,13 +58,14 @@ impl Gathered {
         };
         self.size = 0;
         let data = serde_json::json!({ self.key.as_str(): value }).to_string();
-        call.opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
+        let opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
+        Some(Part { opaque, ..Part::thought("") })
     }
 }
 
-/// What a call carries under a key.
-pub(super) fn carried(call: &Part, key: ReasoningKey) -> Option<Value> {
-    let opaque = call.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT)?;
+/// The reasoning that a part carries under a key. Older session files have it on the call.
+pub(super) fn carried(part: &Part, key: ReasoningKey) -> Option<Value> {
+    let opaque = part.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT)?;
     // A session file may hold anything.
     let mut value: Value = serde_json::from_str(&opaque.data).ok()?;
     let value = value.get_mut(key.as_str())?.take();
@@ -86,24 +86,21 @@ mod tests {
         let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
         gathered.take("one ", vec![json!({"type": "x"})]);
         gathered.take("two", Vec::new());
-        let mut call = Part::call("", "glob", json!({}));
-        gathered.hang_on(&mut call);
-        assert_eq!(carried(&call, ReasoningKey::ReasoningContent), Some(json!("one two")));
-        assert_eq!(carried(&call, ReasoningKey::ReasoningDetails), None);
-        let mut second = Part::call("", "glob", json!({}));
-        gathered.hang_on(&mut second);
-        assert_eq!(second.opaque, None);
+        let thought = gathered.take_part().unwrap();
+        assert!(thought.is_signed_thought() && thought.as_thought() == Some(""));
+        assert_eq!(carried(&thought, ReasoningKey::ReasoningContent), Some(json!("one two")));
+        assert_eq!(carried(&thought, ReasoningKey::ReasoningDetails), None);
+        assert_eq!(gathered.take_part(), None);
 
-        call.opaque = Some(Opaque { dialect: "gemini".to_owned(), data: "QQ==".to_owned() });
-        assert_eq!(carried(&call, ReasoningKey::ReasoningContent), None);
+        let opaque = Some(Opaque { dialect: "gemini".to_owned(), data: "QQ==".to_owned() });
+        let other = Part { opaque, ..thought };
+        assert_eq!(carried(&other, ReasoningKey::ReasoningContent), None);
     }
 
     #[test]
     fn too_much_is_dropped_whole() {
         let mut gathered = Gathered::new(ReasoningKey::ReasoningDetails);
         gathered.take("", vec![json!("x".repeat(LIMIT)), json!("y")]);
-        let mut call = Part::call("", "glob", json!({}));
-        gathered.hang_on(&mut call);
-        assert_eq!(call.opaque, None);
+        assert_eq!(gathered.take_part(), None);
     }
 }

@@ -5,14 +5,13 @@
 
 use std::time::Duration;
 
-use pollux_net::{
-    GoogleError, GoogleErrorKind as Kind, QuotaReason, StatusError, classify, retry::retry_after,
-};
+use pollux_net::{StatusError, retry::retry_after};
 use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::failure::{self, Speaker};
+use crate::failure::{self, RefusalReader};
+use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid};
 
 /// A longer wait than this is no wait but an end.
 const MAX_WAIT: Duration = Duration::from_mins(5);
@@ -35,31 +34,31 @@ pub(super) struct Refusals {
     pub(super) address: String,
 }
 
-impl Speaker for Refusals {
-    fn understood(&self, refusal: &StatusError) -> GoogleError {
-        let mut error = understood(refusal.status.as_u16(), &refusal.body);
-        if let Some(wait) = retry_after(&refusal.headers).filter(|wait| *wait > MAX_WAIT)
-            && matches!(error.kind, Kind::RetryableQuota { .. } | Kind::Server)
+impl RefusalReader for Refusals {
+    fn read(&self, refusal: &StatusError) -> Refusal {
+        let mut read = understood(refusal.status.as_u16(), &refusal.body);
+        if retry_after(&refusal.headers).is_some_and(|wait| wait > MAX_WAIT)
+            && matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server)
         {
-            error.kind = Kind::TerminalQuota { reason: QuotaReason::LongDelay(wait) };
+            read.kind = Kind::Quota(QuotaReason::LongDelay);
         }
-        error
+        read
     }
 
-    fn hint(&self, error: &GoogleError, kind: ModelErrorKind, model: &str) -> String {
+    fn remedy(&self, refusal: &Refusal, model: &str) -> String {
         let Self { id, name, address, .. } = self;
-        match (&error.kind, kind) {
-            (Kind::ModelNotFound, _) => {
+        match &refusal.kind {
+            Kind::NotFound => {
                 let which =
                     if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
                     "{which} does not exist at {name} for this key. Choose another with --model {id}/NAME (GET /models lists those there are), or check {address}."
                 )
             }
-            (Kind::Forbidden, _) => {
+            Kind::Permission => {
                 format!("{name} knows the key but does not allow this: check what the key may do.")
             }
-            (_, ModelErrorKind::Auth) => match (&self.key_variable, &self.key_page) {
+            Kind::Auth | Kind::Verification { .. } | Kind::Suspended { .. } => match (&self.key_variable, &self.key_page) {
                 (Some(variable), Some(page)) => {
                     format!("Check {variable}. A key can be had at {page}.")
                 }
@@ -68,22 +67,22 @@ impl Speaker for Refusals {
                     "The server wants a key: set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
                 ),
             },
-            (Kind::TerminalQuota { reason: QuotaReason::Credits }, _) => {
+            Kind::Quota(QuotaReason::Credits) => {
                 format!("The account at {name} has no credit left. Add some, or choose another model with --model.")
             }
-            (_, ModelErrorKind::Quota) => {
+            Kind::Quota(_) => {
                 "The quota is used up. Wait until it is renewed, or choose another model with --model.".to_owned()
             }
-            (Kind::RetryableQuota { .. }, _) if error.code == 429 => {
+            Kind::RateLimited => {
                 "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher limit.".to_owned()
             }
-            (_, ModelErrorKind::Busy) => {
+            Kind::Busy | Kind::NoCapacity | Kind::Server => {
                 "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
             }
-            _ if error.status.as_deref() == Some("context_length_exceeded") => {
+            Kind::TooLong if refusal.code.as_deref() == Some("context_length_exceeded") => {
                 "The conversation is longer than the model takes. Begin a new one, or choose a model with a larger context.".to_owned()
             }
-            _ => String::new(),
+            Kind::TooLong | Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
         }
     }
 
@@ -96,7 +95,7 @@ impl Refusals {
     /// An error object that came where a piece of the answer was due.
     pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
         // The body names the status; 500 stands in when it does not.
-        sharpened(failure::in_payload(self, &understood(500, json)))
+        sharpened(failure::in_payload(self, understood(500, json)))
     }
 
     /// Why a body that came under status 200 is no answer, where that can be seen from its first byte.
@@ -119,7 +118,8 @@ impl Refusals {
 
 /// The model wrote a call that the service could not read: asking again helps.
 pub(super) fn sharpened(error: ModelError) -> ModelError {
-    if error.vendor_status.as_deref() == Some("tool_use_failed") {
+    let code = error.refusal.as_ref().and_then(|refusal| refusal.code.as_deref());
+    if code == Some("tool_use_failed") {
         return ModelError::unusable(InvalidStream::MalformedFunctionCall);
     }
     error
@@ -149,28 +149,28 @@ struct Envelope {
     detail: Option<Value>,
 }
 
-fn understood(status: u16, body: &[u8]) -> GoogleError {
-    let mut error = classify(status, body);
-    let envelope: Option<Envelope> = serde_json::from_slice(body).ok();
-    if let Some(envelope) = &envelope {
-        error.status = word(envelope).or(error.status);
-        if let (Some(detail), None) = (&envelope.detail, &envelope.error) {
-            error.message = detail.as_str().map_or_else(|| detail.to_string(), str::to_owned);
+fn understood(status: u16, body: &[u8]) -> Refusal {
+    let mut refusal = refusal::understood(status, body);
+    if let Ok(envelope) = serde_json::from_slice::<Envelope>(body) {
+        refusal.code = word(&envelope).or(refusal.code);
+        if let (Some(detail), None) = (envelope.detail, envelope.error) {
+            refusal.message = detail.as_str().map_or_else(|| detail.to_string(), str::to_owned);
+            refusal.shown.clone_from(&refusal.message);
         }
     }
-    let word = error.status.as_deref().unwrap_or_default();
-    let kind = match (word, error.code) {
-        _ if says_no_tools(&error.message) => Kind::BadRequest,
+    let word = refusal.code.as_deref();
+    let kind = match (word.unwrap_or_default(), refusal.status) {
+        _ if says_no_tools(&refusal.message) => Kind::Invalid,
         ("insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active", _)
-        | (_, 402) => Kind::TerminalQuota { reason: QuotaReason::Credits },
+        | (_, 402) => Kind::Quota(QuotaReason::Credits),
         ("invalid_api_key", _) => Kind::Auth,
-        ("model_not_found", _) => Kind::ModelNotFound,
-        ("context_length_exceeded", _) | (_, 413 | 422) => Kind::BadRequest,
-        ("rate_limit_exceeded", _) => Kind::RetryableQuota { delay: None },
-        _ => return error,
+        ("model_not_found", _) => Kind::NotFound,
+        ("content_filter" | "content_policy_violation", _) => Kind::Filtered,
+        ("context_length_exceeded", _) | (_, 413 | 422) => invalid(word, &refusal.message),
+        ("rate_limit_exceeded", _) => Kind::RateLimited,
+        _ => return refusal,
     };
-    error.kind = kind;
-    error
+    Refusal { kind, retry_after: None, ..refusal }
 }
 
 /// The word for the error: its code where that is one, else its type.

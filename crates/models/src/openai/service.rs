@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pollux_net::{Backoff, Request, Response};
+use pollux_net::{Request, Response};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::endpoint::Endpoint;
 use super::messages::MessagesCache;
 use super::refusal::{Refusals, sharpened};
 use super::wire::Words;
-use crate::catalog::{OPENAI, Vendor};
-use crate::exchange::{self, Call, Exchange};
-use crate::local::LocalServer;
+use crate::dialect::Connection;
+use crate::exchange::{self, Call};
+use crate::names::converses;
 use crate::prices;
-use crate::wiring::Wiring;
 
 /// The most texts that are embedded at once.
 const BATCH: usize = 100;
@@ -26,55 +24,32 @@ const LIST_ATTEMPTS: u32 = 3;
 
 /// Shared by all models of the vendor.
 #[derive(Debug)]
-pub(crate) struct Service {
-    pub(super) exchange: Exchange,
-    endpoint: Endpoint,
-    pub(super) vendor: Vendor,
+pub(super) struct Service {
+    pub(super) connection: Connection,
     pub(super) refusals: Arc<Refusals>,
-    /// The delays between unusable answers.
-    pub(super) content: Backoff,
     pub(super) messages: MessagesCache,
-    /// What is known of a server on this machine.
-    pub(super) server: Option<LocalServer>,
 }
 
 impl Service {
-    /// The service of a vendor; `server` is what was found out about one on this machine.
-    ///
-    /// # Errors
-    /// [`ModelErrorKind::Config`] for a wrong address or proxy, [`ModelErrorKind::Auth`] for a key that
-    /// is missing or cannot be sent.
-    pub(crate) fn new(
-        wiring: &Wiring,
-        mut vendor: Vendor,
-        server: Option<LocalServer>,
-    ) -> Result<Self, ModelError> {
-        if let Some(server) = &server {
-            vendor.base_url = server.base_url();
-        }
-        let endpoint = Endpoint::new(&vendor, &wiring.environment, &wiring.user_agent)?;
-        let exchange = wiring.exchange(endpoint.base(), endpoint.is_loopback())?;
-        let by_variable = vendor.id == OPENAI;
-        let address = if by_variable { "OPENAI_BASE_URL" } else { endpoint.base().as_str() };
+    pub(super) fn new(connection: Connection) -> Self {
+        let Connection { vendor, endpoint, server, .. } = &connection;
+        let address = vendor.base_url_variable.as_deref().unwrap_or(endpoint.base().as_str());
+        let name = server.as_ref().map_or(vendor.name.as_str(), |server| server.kind.name());
         let refusals = Refusals {
             id: if server.is_some() { "local".to_owned() } else { vendor.id.clone() },
-            name: server
-                .as_ref()
-                .map_or(vendor.name.as_str(), |server| server.kind.name())
-                .to_owned(),
+            name: name.to_owned(),
             key_variable: vendor.key_variable.clone(),
             key_page: vendor.key_page.clone(),
             address: address.to_owned(),
         };
-        let refusals = Arc::new(refusals);
-        let (content, messages) = (wiring.content, MessagesCache::default());
-        Ok(Self { exchange, endpoint, vendor, refusals, content, messages, server })
+        Self { connection, refusals: Arc::new(refusals), messages: MessagesCache::default() }
     }
 
     /// Who bills it: a server on this machine is nobody's.
     pub(super) fn vendor_id(&self) -> &str {
-        let is_local = self.server.is_some() || self.vendor.quirks.local;
-        if is_local { prices::LOCAL } else { &self.vendor.id }
+        let Connection { vendor, server, .. } = &self.connection;
+        let is_local = server.is_some() || vendor.quirks.local;
+        if is_local { prices::LOCAL } else { &vendor.id }
     }
 
     /// Asks for an answer; gives it as soon as it begins.
@@ -85,9 +60,10 @@ impl Service {
         on_retry: Option<&RetryListener>,
         cancel: &CancellationToken,
     ) -> Result<Response, ModelError> {
-        let request = self.endpoint.request(http::Method::POST, "chat/completions", body);
+        let request =
+            self.connection.endpoint.request(http::Method::POST, "chat/completions", body);
         let call = Call { on_retry, ..self.call(request, model, cancel) };
-        self.exchange.open(call).await.map_err(sharpened)
+        self.connection.exchange.open(call).await.map_err(sharpened)
     }
 
     /// Asks for an answer as a whole.
@@ -99,24 +75,25 @@ impl Service {
         max_attempts: u32,
         cancel: &CancellationToken,
     ) -> Result<Bytes, ModelError> {
-        let request = self.endpoint.request(http::Method::POST, "chat/completions", body);
+        let request =
+            self.connection.endpoint.request(http::Method::POST, "chat/completions", body);
         let call = Call { on_retry, ..self.call(request, model, cancel) };
         let max_attempts = max_attempts.min(call.max_attempts);
-        self.exchange.ask(Call { max_attempts, ..call }).await.map_err(sharpened)
+        self.connection.exchange.ask(Call { max_attempts, ..call }).await.map_err(sharpened)
     }
 
     /// The first model that the service lists and that is one for conversations.
     ///
     /// # Errors
     /// Those of the exchange; [`ModelErrorKind::NotFound`] when there is none.
-    pub(crate) async fn first_model(
+    pub(super) async fn first_model(
         &self,
         cancel: &CancellationToken,
     ) -> Result<String, ModelError> {
-        let request = self.endpoint.request(http::Method::GET, "models", Vec::new());
+        let request = self.connection.endpoint.request(http::Method::GET, "models", Vec::new());
         let call = self.call(request, "", cancel);
         let max_attempts = LIST_ATTEMPTS.min(call.max_attempts);
-        let answer = self.exchange.ask(Call { max_attempts, ..call }).await?;
+        let answer = self.connection.exchange.ask(Call { max_attempts, ..call }).await?;
         let list: WireList = exchange::decode(&answer)?;
         let mut names = list.data.into_iter().map(|one| one.id.text);
         names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
@@ -138,16 +115,16 @@ impl Service {
         texts: &[String],
         cancel: &CancellationToken,
     ) -> Result<Vec<Vec<f32>>, ModelError> {
-        let model = self.vendor.embedding_model.as_deref().ok_or_else(|| {
-            let message = format!("{} is not known to embed texts.", self.vendor.name);
+        let model = self.connection.vendor.embedding_model.as_deref().ok_or_else(|| {
+            let message = format!("{} is not known to embed texts.", self.connection.vendor.name);
             ModelError::new(ModelErrorKind::Config, message)
         })?;
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
             let body = json!({"model": model, "input": batch, "encoding_format": "float"});
             let body = vec![Bytes::from(body.to_string())];
-            let request = self.endpoint.request(http::Method::POST, "embeddings", body);
-            let answer = self.exchange.ask(self.call(request, model, cancel)).await?;
+            let request = self.connection.endpoint.request(http::Method::POST, "embeddings", body);
+            let answer = self.connection.exchange.ask(self.call(request, model, cancel)).await?;
             vectors.extend(ordered(exchange::decode(&answer)?, batch.len())?);
         }
         Ok(vectors)
@@ -159,8 +136,8 @@ impl Service {
         model: &'a str,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
-        let max_attempts = self.exchange.max_attempts;
-        Call { request, speaker: &*self.refusals, model, max_attempts, on_retry: None, cancel }
+        let max_attempts = self.connection.exchange.max_attempts;
+        Call { request, refusals: &*self.refusals, model, max_attempts, on_retry: None, cancel }
     }
 }
 
@@ -174,26 +151,6 @@ struct WireList {
 struct WireModel {
     #[serde(default)]
     id: Words,
-}
-
-/// Lists name models for other ends too; none of them is a good first choice.
-pub(crate) fn converses(name: &str) -> bool {
-    const OTHERS: [&str; 12] = [
-        "embed",
-        "whisper",
-        "tts",
-        "dall-e",
-        "moderation",
-        "image",
-        "audio",
-        "realtime",
-        "rerank",
-        "transcribe",
-        "sora",
-        "guard",
-    ];
-    let name = name.to_ascii_lowercase();
-    !OTHERS.iter().any(|word| name.contains(word))
 }
 
 #[derive(Deserialize)]
@@ -230,19 +187,6 @@ fn ordered(answer: WireVectors, expected: usize) -> Result<Vec<Vec<f32>>, ModelE
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn models_for_other_ends_are_no_first_choice() {
-        for (name, expected) in [
-            ("gpt-5", true),
-            ("text-embedding-3-small", false),
-            ("gpt-4o-realtime-preview", false),
-            ("llama3.1:8b", true),
-            ("nomic-embed-text", false),
-        ] {
-            assert_eq!(converses(name), expected, "{name}");
-        }
-    }
 
     #[test]
     fn vectors_are_put_in_order() {

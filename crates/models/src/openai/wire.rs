@@ -161,6 +161,8 @@ pub(super) struct WireUsage {
 #[derive(Deserialize, Default)]
 struct PromptDetails {
     cached_tokens: Option<f64>,
+    /// What OpenRouter reports for models whose vendor bills writes to its cache.
+    cache_write_tokens: Option<f64>,
 }
 
 #[derive(Deserialize, Default)]
@@ -175,14 +177,15 @@ impl From<WireUsage> for Usage {
         let prompt = tokens(wire.prompt_tokens);
         let completion = tokens(wire.completion_tokens);
         let thoughts = tokens(wire.completion_tokens_details.unwrap_or_default().reasoning_tokens);
-        let cached = wire.prompt_tokens_details.unwrap_or_default().cached_tokens;
+        let details = wire.prompt_tokens_details.unwrap_or_default();
         let sum = prompt.saturating_add(completion);
         let total = wire.total_tokens.map_or(sum, |total| total as u64);
         // Most count thoughts as part of the completion; where the total says otherwise, they are not.
         let apart = thoughts > 0 && total == sum.saturating_add(thoughts);
         let candidates = if apart { completion } else { completion.saturating_sub(thoughts) };
-        let cached = tokens(cached.or(wire.prompt_cache_hit_tokens));
-        Self { prompt, candidates, total, cached, thoughts, tool: 0 }
+        let cached = tokens(details.cached_tokens.or(wire.prompt_cache_hit_tokens));
+        let cache_write = tokens(details.cache_write_tokens);
+        Self { prompt, candidates, total, cached, cache_write, thoughts, tool: 0 }
     }
 }
 
@@ -211,16 +214,23 @@ mod tests {
         let usage = |value: Value| Usage::from(serde_json::from_value::<WireUsage>(value).unwrap());
         let openai = usage(
             json!({"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150,
-            "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 30}}),
+            "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 30}}),
         );
-        let expected =
-            Usage { prompt: 100, candidates: 20, total: 150, cached: 64, thoughts: 30, tool: 0 };
+        let expected = Usage {
+            prompt: 100,
+            candidates: 20,
+            total: 150,
+            cached: 64,
+            cache_write: 20,
+            thoughts: 30,
+            tool: 0,
+        };
         assert_eq!(openai, expected);
         let apart = usage(
             json!({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 150,
             "completion_tokens_details": {"reasoning_tokens": 30}, "prompt_cache_hit_tokens": 64.0}),
         );
-        assert_eq!(apart, expected);
+        assert_eq!(apart, Usage { cache_write: 0, ..expected });
         let bare = usage(
             json!({"prompt_tokens": 3, "completion_tokens": -4, "prompt_tokens_details": null}),
         );

@@ -7,8 +7,15 @@ fn usd(price: Option<Price>, usage: Usage) -> Option<f64> {
     price.map(|price| price.cost(&usage).usd())
 }
 
-const MILLION: Usage =
-    Usage { prompt: 1_000_000, candidates: 0, total: 0, cached: 0, thoughts: 0, tool: 0 };
+const MILLION: Usage = Usage {
+    prompt: 1_000_000,
+    candidates: 0,
+    total: 0,
+    cached: 0,
+    cache_write: 0,
+    thoughts: 0,
+    tool: 0,
+};
 
 #[test]
 fn the_table_of_the_program_is_whole_and_dated() {
@@ -18,6 +25,7 @@ fn the_table_of_the_program_is_whole_and_dated() {
     for (name, entry) in &table.models {
         assert!(entry.input > 0 && entry.output >= entry.input, "{name}");
         assert!(entry.cached.is_none_or(|cached| cached < entry.input), "{name}");
+        assert!(entry.cache_write.is_none_or(|written| written > entry.input), "{name}");
     }
 }
 
@@ -69,6 +77,11 @@ fn the_persons_table_wins_and_may_name_many_at_once() {
     }
     let cached = Usage { cached: 1_000_000, ..MILLION };
     assert_eq!(usd(book.price("groq", "qwen"), cached), Some(1.0), "no discount that is not told");
+    let written = Usage { cache_write: 1_000_000, ..MILLION };
+    assert_eq!(usd(book.price("groq", "qwen"), written), Some(1.0), "input, where nothing is told");
+    let claude = book.price("openrouter", "anthropic/claude-sonnet-4.5");
+    assert_eq!(usd(claude, Usage { prompt: 200_000, ..written }), Some(0.75));
+    assert_eq!(usd(claude, written), Some(7.5), "a long request");
 }
 
 #[test]

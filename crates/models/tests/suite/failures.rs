@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, JsonRequest, ModelError, ModelErrorKind, Request, RetryNotice,
+    CancellationToken, JsonRequest, ModelError, ModelErrorKind, Request, RetryNotice, VendorRefusal,
 };
 use pollux_testkit::{Endpoint, ModelServer, Reply, errors, reply};
 use pretty_assertions::assert_eq;
@@ -19,7 +19,7 @@ async fn failure(make: impl Fn() -> Reply + Send + Sync + 'static) -> (ModelErro
 
 #[tokio::test]
 async fn every_refusal_is_understood() {
-    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota};
+    use ModelErrorKind::{Auth, Invalid, NotFound, Overloaded, Permission, Quota};
     type Row = (fn() -> Reply, ModelErrorKind, &'static str, usize);
     let rows: [Row; 10] = [
         (errors::per_day_quota, Quota, "TerminalQuotaError", 1),
@@ -27,11 +27,16 @@ async fn every_refusal_is_understood() {
         (errors::rate_limit_exceeded, Quota, "TerminalQuotaError", 1),
         (errors::invalid_key, Auth, "ApiError", 1),
         (errors::unauthenticated, Auth, "ApiError", 1),
-        (|| errors::validation_required("https://verify"), Auth, "ValidationRequiredError", 1),
+        (
+            || errors::validation_required("https://verify"),
+            Permission,
+            "ValidationRequiredError",
+            1,
+        ),
         (|| errors::not_found("gemini-2.5-pro"), NotFound, "ModelNotFoundError", 1),
         (|| errors::bad_request("no"), Invalid, "ApiError", 1),
-        (errors::internal, Busy, "ApiError", 10),
-        (errors::html, Busy, "ApiError", 10),
+        (errors::internal, Overloaded, "ApiError", 10),
+        (errors::html, Overloaded, "ApiError", 10),
     ];
     for (make, kind, class, requests) in rows {
         let (error, count) = failure(make).await;
@@ -80,15 +85,17 @@ async fn settings_bound_the_attempts() {
         JsonRequest { request: say("hi"), schema: serde_json::json!({}), max_attempts: 9 };
     let model = model(&server, "m").await;
     let error = model.generate_json(request, CancellationToken::new()).await.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Busy);
+    assert_eq!(error.kind, ModelErrorKind::Overloaded);
     assert_eq!(server.requests_to(Endpoint::GenerateContent).len(), 5);
 }
 
 #[tokio::test]
 async fn an_error_inside_the_stream_is_understood() {
     let (error, count) = failure(|| errors::in_stream(503, "UNAVAILABLE", "Overloaded.")).await;
-    assert_eq!((error.kind, error.retryable, count), (ModelErrorKind::Busy, true, 1));
-    assert_eq!((error.status, error.vendor_status.as_deref()), (Some(503), Some("UNAVAILABLE")));
+    assert_eq!((error.kind, error.retryable, count), (ModelErrorKind::Overloaded, true, 1));
+    let code = Some("UNAVAILABLE".to_owned());
+    let refusal = VendorRefusal { status: 503, code, message: "Overloaded.".to_owned() };
+    assert_eq!(error.refusal, Some(refusal));
     assert!(error.message.starts_with("[API Error: Overloaded. (Status: UNAVAILABLE)]"), "{error}");
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
         http: None,
         replay: None,
         record: None,
+        prices: None,
         startup_model: "gemini-2.5-pro".to_owned(),
         client: "cli".to_owned(),
     }

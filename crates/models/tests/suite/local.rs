@@ -183,3 +183,31 @@ async fn the_search_takes_its_time_and_no_more() {
     assert_eq!(kinds, [ServerKind::Ollama]);
     assert!(other.requests().iter().all(|request| request.method == "GET"));
 }
+
+#[tokio::test]
+async fn the_list_has_who_can_be_asked_with_limits_and_prices() {
+    let server = ollama(4096);
+    let keys = [("GEMINI_API_KEY", "k"), ("DEEPSEEK_API_KEY", "k")];
+    let alone = alone(&[&server], "auto");
+    let mut environment: Vec<(&str, &str)> = alone.environment.iter().collect();
+    environment.extend(keys);
+    let folder = tempfile::tempdir().unwrap();
+    let prices = folder.path().join("prices.json");
+    let own = json!({"models": {"deepseek/deepseek-chat": {"input": 1, "output": 2}}});
+    std::fs::write(&prices, own.to_string()).unwrap();
+    let environment = pollux_config::Environment::from_pairs(environment);
+    let options = ModelsOptions { environment, prices: Some(prices), ..alone };
+    let listed = assemble(&options).unwrap().list().await;
+    let find = |name: &str| listed.iter().find(|model| model.name == name);
+    let pro = find("gemini-2.5-pro").unwrap();
+    assert_eq!((pro.vendor.as_str(), pro.limits.context), ("Google", 1_048_576));
+    assert_eq!(pro.price.unwrap().rates.input, 1_250_000);
+    let chat = find("deepseek/deepseek-chat").unwrap();
+    assert_eq!((chat.abilities.max_output, chat.abilities.vision), (Some(8192), Some(false)));
+    assert_eq!(chat.price.unwrap().rates.output, 2_000_000);
+    let local = find("local/small:latest").unwrap();
+    assert_eq!((local.vendor.as_str(), local.limits.context), ("Ollama", 4096));
+    assert_eq!(local.price, Some(pollux_protocol::Price::FREE));
+    assert!(listed.iter().all(|model| !model.name.starts_with("openai/")), "there is no key");
+    assert!(server.requests().iter().all(|request| request.method == "GET"));
+}

@@ -53,8 +53,15 @@ async fn an_answer_streams_with_thoughts_calls_and_usage() {
         ]
     );
     let last = chunks.last().unwrap().usage.unwrap();
-    let expected =
-        Usage { prompt: 90, candidates: 15, total: 110, cached: 64, thoughts: 5, tool: 0 };
+    let expected = Usage {
+        prompt: 90,
+        candidates: 15,
+        total: 110,
+        cached: 64,
+        cache_write: 0,
+        thoughts: 5,
+        tool: 0,
+    };
     assert_eq!(last, expected);
     let finished = chunks.iter().filter_map(|chunk| chunk.finish.clone());
     assert_eq!(finished.collect::<Vec<_>>(), [FinishReason::Stop]);
@@ -129,7 +136,7 @@ async fn success_that_is_none() {
         ),
         (
             reply().json(json!({"error": {"message": "Try later.", "code": 503}})),
-            ModelErrorKind::Busy,
+            ModelErrorKind::Overloaded,
             "Try later.",
         ),
         (body(""), ModelErrorKind::Broken, "nothing"),
@@ -175,8 +182,8 @@ async fn refusals_are_understood_and_passing_ones_tried_again() {
         (error(401, "invalid_api_key"), ModelErrorKind::Auth, 1),
         (error(404, "model_not_found"), ModelErrorKind::NotFound, 1),
         (error(429, "insufficient_quota"), ModelErrorKind::Quota, 1),
-        (error(429, "rate_limit_exceeded"), ModelErrorKind::Busy, 10),
-        (reply().status(502, Content::html("<html>bad</html>")), ModelErrorKind::Busy, 10),
+        (error(429, "rate_limit_exceeded"), ModelErrorKind::RateLimited, 10),
+        (reply().status(502, Content::html("<html>bad</html>")), ModelErrorKind::Overloaded, 10),
     ] {
         let before = server.requests().len();
         script(&server, CHAT, vec![refusal]);

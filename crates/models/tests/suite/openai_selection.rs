@@ -1,5 +1,5 @@
 use pollux_models::{ModelsOptions, ReplaySource, assemble};
-use pollux_protocol::{ModelError, ModelErrorKind, SelectContext};
+use pollux_protocol::{ModelError, ModelErrorKind, PromptFamily, SelectContext};
 use pollux_testkit::{ModelServer, reply};
 use serde_json::json;
 
@@ -48,7 +48,7 @@ async fn gemini_wins_when_no_model_is_named() {
     let choice = models.select(&context).await.unwrap();
     assert_eq!(
         (choice.name.as_str(), choice.limits.context, choice.family),
-        ("gpt-4o", 128_000, "modern")
+        ("gpt-4o", 128_000, PromptFamily::Modern)
     );
     assert_eq!(choice.reason, "agent-router/override");
     assert!(!choice.limits.media_in_responses);

@@ -7,11 +7,9 @@ use futures::{Stream, stream};
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{Error, Exchange, StatusError, TimeoutPhase};
-use crate::sse::EventStream;
-
-/// How much of the body of an unsuccessful answer is kept, in bytes.
-pub const STATUS_BODY_LIMIT: usize = 1024 * 1024;
+use super::events::EventStream;
+use super::exchange::Exchange;
+use crate::error::{Error, STATUS_BODY_LIMIT, StatusError, TimeoutPhase};
 
 /// How long the body of an unsuccessful answer is waited for, at most, per piece.
 const STATUS_BODY_TIMEOUT: Duration = Duration::from_secs(10);

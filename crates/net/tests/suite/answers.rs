@@ -1,14 +1,15 @@
 //! Requests that go well, and what arrives.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::routing::{get as route_get, post};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
-use pollux_net::{ClientOptions, Error, HttpClient, Request, SseError};
+use pollux_net::{ClientOptions, Error, EventStream, HttpClient, Request, SseError};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::server::{canned, client, get, raw, read_head, serve};
@@ -34,25 +35,28 @@ async fn a_body_in_pieces_arrives_whole_with_its_length() {
 
 #[tokio::test]
 async fn events_arrive_as_they_are_sent_also_across_chunk_edges() {
-    let events = || async {
-        let pieces = ["data: {\"t\":\"", "\u{e9}", "\"}\n", "\ndata: 2\n\n"];
-        let bytes: Vec<Vec<u8>> = vec![
-            pieces[0].as_bytes().to_vec(),
-            pieces[1].as_bytes()[..1].to_vec(),
-            pieces[1].as_bytes()[1..].to_vec(),
-            pieces[2].as_bytes().to_vec(),
-            pieces[3].as_bytes().to_vec(),
-        ];
-        Body::from_stream(stream::iter(bytes).then(|piece| async move {
-            tokio::time::sleep(Duration::from_millis(30)).await;
-            Ok::<_, std::convert::Infallible>(piece)
+    // Each piece is sent only when the one before has arrived: who waits for more than that waits forever.
+    let (arrived, arrivals) = tokio::sync::mpsc::unbounded_channel::<()>();
+    let arrivals = Arc::new(Mutex::new(arrivals));
+    let events = move || async move {
+        let bytes = b"data: {\"t\":\"\xc3\xa9\"}\n\ndata: 2\n\n";
+        let pieces: Vec<&[u8]> = vec![&bytes[..12], &bytes[12..13], &bytes[13..16], &bytes[16..]];
+        Body::from_stream(stream::iter(pieces).then(move |piece| {
+            let arrivals = Arc::clone(&arrivals);
+            async move {
+                arrivals.lock().await.recv().await;
+                Ok::<_, std::convert::Infallible>(Bytes::from_static(piece))
+            }
         }))
     };
     let base = serve(axum::Router::new().route("/", route_get(events))).await;
-    let started = Instant::now();
     let response = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap();
-    assert!(started.elapsed() < Duration::from_millis(120), "headers come before the body");
-    let events: Vec<_> = response.events().map(|event| event.unwrap().data).collect().await;
+    arrived.send(()).unwrap();
+    let bytes = response.into_stream().inspect(move |_| {
+        // The server is gone after the last piece.
+        arrived.send(()).ok();
+    });
+    let events: Vec<_> = EventStream::new(bytes).map(|event| event.unwrap().data).collect().await;
     assert_eq!(events, ["{\"t\":\"é\"}", "2"]);
 }
 
@@ -98,9 +102,15 @@ async fn execute_leaves_the_status_to_the_caller_and_bytes_keeps_its_limit() {
 
 #[tokio::test]
 async fn a_connection_that_the_server_closed_meanwhile_is_not_used_again() {
-    let base = raw(|mut socket| async move {
-        read_head(&mut socket).await;
-        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+    let (closing, mut closed) = tokio::sync::mpsc::unbounded_channel();
+    let base = raw(move |mut socket| {
+        let closing = closing.clone();
+        async move {
+            read_head(&mut socket).await;
+            socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+            drop(socket);
+            closing.send(()).unwrap();
+        }
     })
     .await;
     let client = client();
@@ -109,7 +119,7 @@ async fn a_connection_that_the_server_closed_meanwhile_is_not_used_again() {
         let request = Request::post_json(base.clone(), body);
         let response = client.send(request, &CancellationToken::new()).await.unwrap();
         assert_eq!(&response.bytes(10).await.unwrap()[..], b"ok");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        closed.recv().await.unwrap();
     }
 }
 

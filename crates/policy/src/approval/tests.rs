@@ -1,6 +1,6 @@
 use std::fs;
 
-use pollux_protocol::Effects;
+use pollux_protocol::{Effects, SubjectArgument, ToolFacts};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -20,8 +20,7 @@ fn query<'a>(args: &'a Value, effects: &'a Effects) -> Query<'a> {
 /// What a saved approval of `given` says about other lines.
 fn after(given: &str, lines: &[(&str, bool)]) {
     let policy = asking();
-    let effects = Effects::default();
-    let args = json!({ "command": given });
+    let (args, effects) = (json!({ "command": given }), Effects::command(given, "/p"));
     let approval = Approval::of(&policy, &query(&args, &effects), Scope::Call).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("policies").join(FILE_NAME);
@@ -33,7 +32,7 @@ fn after(given: &str, lines: &[(&str, bool)]) {
     assert_eq!(file.problems, Vec::new(), "{text}");
     let saved = Policy::new(policy.facts.clone(), file);
     for (line, allowed) in lines.iter().copied().chain([(given, true)]) {
-        let args = json!({ "command": line });
+        let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
         let expected = if allowed { Verdict::Allow } else { Verdict::Ask };
         assert_eq!(saved.decide(query(&args, &effects)), expected, "{given} then {line}\n{text}");
         let mut session = policy.clone();
@@ -80,12 +79,51 @@ fn an_approval_is_narrow_and_matches_afterwards() {
     after("./gradlew test", &[("./gradlew build", true), ("./other", false)]);
 }
 
+/// A tool whose calls are about the file that an argument names.
+fn named_by_path(tool: &str) -> Subject<'_> {
+    let subject = Some(SubjectArgument::Path("file_path"));
+    Subject { facts: ToolFacts { subject, ..ToolFacts::default() }, ..Subject::named(tool) }
+}
+
+#[test]
+fn an_approval_holds_for_the_value_of_the_argument_that_a_call_is_about() {
+    let policy = asking();
+    let subject = Some(SubjectArgument::Value("pattern"));
+    let facts = ToolFacts { subject, ..ToolFacts::default() };
+    let effects = Effects::search(["/p"]);
+    let query = |args| Query {
+        subject: Subject { facts, ..Subject::named("look") },
+        args,
+        effects: &effects,
+        mode: ApprovalMode::Default,
+    };
+    let [given, other, none] =
+        [json!({"pattern": "*.rs", "dir_path": "src"}), json!({"pattern": "*"}), json!({})];
+    let approval = Approval::of(&policy, &query(&given), Scope::Call).unwrap();
+    assert_eq!(Approval::of(&policy, &query(&none), Scope::Call), None);
+    let mut session = policy;
+    approval.rules().rules.into_iter().for_each(|rule| session.add(rule));
+    assert_eq!(session.decide(query(&given)), Verdict::Allow);
+    assert_eq!(session.decide(query(&other)), Verdict::Ask);
+}
+
+#[test]
+fn an_approval_of_a_file_does_not_rest_on_the_claim_of_an_outside_tool() {
+    let policy = asking();
+    let args = json!({"file_path": "../b.txt"});
+    let claimed = Effects::write("/p/a.txt").or_unknown();
+    let mode = ApprovalMode::Default;
+    let query = Query { subject: named_by_path("t"), args: &args, effects: &claimed, mode };
+    let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
+    assert!(approval.text.contains("b\\\\.txt"), "{}", approval.text);
+}
+
 #[test]
 fn approvals_of_files_hold_for_the_file_however_it_is_called() {
     let policy = asking();
     let judge = |policy: &Policy, given: &str, path: &str| {
         let (args, effects) = (json!({"file_path": given}), Effects::write(path));
-        let subject = Subject::named("write_file");
+        let subject = named_by_path("write_file");
         policy.decide(Query {
             subject,
             args: &args,
@@ -94,7 +132,7 @@ fn approvals_of_files_hold_for_the_file_however_it_is_called() {
         })
     };
     let (args, effects) = (json!({"file_path": "a (1).txt"}), Effects::write("/p/a (1).txt"));
-    let subject = Subject::named("write_file");
+    let subject = named_by_path("write_file");
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
     let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -128,12 +166,12 @@ fn tools_of_servers_and_tools_as_a_whole() {
         whole.ends_with("toolName = \"web_fetch\"\nmodes = [ \"autoEdit\", \"yolo\" ]\n"),
         "{whole}"
     );
-    assert_eq!(of(Subject::named("write_file"), Scope::Call), None);
+    assert_eq!(of(named_by_path("write_file"), Scope::Call), None);
 }
 
 /// The approval of a command line in a mode.
 fn approved(line: &str, mode: ApprovalMode) -> Approval {
-    let (args, effects) = (json!({ "command": line }), Effects::default());
+    let (args, effects) = (json!({ "command": line }), Effects::command(line, ""));
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
     Approval::of(&asking(), &query, Scope::Call).unwrap()

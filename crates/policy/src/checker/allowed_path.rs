@@ -22,9 +22,9 @@ impl Policy {
             let real = self.real(path);
             let shown = real.display();
             // Our own tools have looked at where they write: there is more than the workspace.
-            let mut declared = query.effects.writes.iter().chain(&query.effects.reads);
+            let mut confined = query.effects.confined_to().into_iter();
             let is_declared =
-                declared.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
+                confined.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
             match path_fault_below(&real, self.workspace()) {
                 _ if !is_declared && !self.is_inside(&real) => {
                     return Finding::Deny(format!("The path {shown} is outside of the workspace."));
@@ -140,5 +140,25 @@ mod tests {
             }
             assert_eq!(verdict.as_str(), expected, "{path} {mode}");
         }
+    }
+
+    #[test]
+    fn a_tool_vouches_for_a_path_outside_unless_its_effects_are_unknown() {
+        let disk = tempfile::tempdir().unwrap();
+        let base = pollux_fs::real_path(disk.path()).unwrap();
+        let (root, outside) = (base.join("project"), base.join("memory.md"));
+        fs::create_dir(&root).unwrap();
+        let facts = Facts { folder: root.clone(), workspace: vec![root], ..Facts::default() };
+        let policy = Policy::new(facts, PolicyFile::default());
+        let args = json!({"file_path": outside});
+        let finding = |effects: Effects| {
+            let (subject, mode) = (Subject::named("write_file"), ApprovalMode::AutoEdit);
+            let query = Query { subject, args: &args, effects: &effects, mode };
+            let checkers = policy.checks(query);
+            let checker = checkers.iter().find(|checker| !checker.is_conseca()).unwrap();
+            policy.allowed_path(checker, &query)
+        };
+        assert_eq!(finding(Effects::write(&outside)), Finding::ALLOW);
+        assert!(matches!(finding(Effects::write(&outside).or_unknown()), Finding::Deny(_)));
     }
 }

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pollux_protocol::CancellationToken;
-use pollux_shell::{Ended, PipedCommand, PipedOutcome, Runnable, ShellError, run_piped};
+use pollux_shell::{ChildSpec, Ended, PipedCommand, PipedOutcome, Program, ShellError, run_piped};
 use serde_json::{Map, Value, json};
 
 use super::{Checker, Finding};
 use crate::facts::Facts;
+use crate::rule::Ruling;
 
 /// The version of what is said between us and a program.
 const PROTOCOL: &str = "1.0.0";
@@ -75,13 +76,12 @@ impl CheckerPrograms {
         if !program.file.is_absolute() {
             return failed("Its command must be an absolute path.".to_owned());
         }
+        let file = Program::File {
+            path: program.file.clone(),
+            arguments: program.arguments.iter().map(OsString::from).collect(),
+        };
         let command = PipedCommand {
-            run: Runnable::Program {
-                file: program.file.clone(),
-                arguments: program.arguments.clone(),
-            },
-            cwd: facts.folder.clone(),
-            environment: self.environment.clone(),
+            child: ChildSpec::new(file, &facts.folder, self.environment.clone()),
             input: question(checker, call, facts).to_string().into_bytes(),
             timeout: PATIENCE,
             limit: LONGEST_ANSWER,
@@ -144,19 +144,22 @@ fn read(name: &str, outcome: &PipedOutcome) -> Finding {
         let words = answer.get(key).and_then(Value::as_str).map(told);
         words.filter(|words| !words.is_empty())
     };
-    match (answer.get("decision").and_then(Value::as_str), text("reason")) {
-        (Some("allow"), _) => {
+    let decision = answer.get("decision").and_then(Value::as_str);
+    match (decision.and_then(Ruling::of_word), text("reason")) {
+        (Some(Ruling::Allow), _) => {
             let error = text("error");
             let remark = error
                 .map(|error| format!("Safety checker \"{name}\" allows, but reports: {error}"));
             Finding::Allow { remark }
         }
-        (Some("deny"), Some(reason)) => Finding::Deny(reason),
-        (Some("ask_user"), Some(reason)) => Finding::Ask(reason),
-        (Some(decision @ ("deny" | "ask_user")), None) => {
-            deny(format!("says {decision} without a reason."))
+        (Some(Ruling::Deny), Some(reason)) => Finding::Deny(reason),
+        (Some(Ruling::AskUser), Some(reason)) => Finding::Ask(reason),
+        (Some(ruling), None) => deny(format!("says {} without a reason.", ruling.as_str())),
+        (None, _) => {
+            let [allow, refuse, ask] =
+                [Ruling::Allow, Ruling::Deny, Ruling::AskUser].map(Ruling::as_str);
+            deny(format!("gave no decision that is known ({allow}, {refuse}, {ask})."))
         }
-        _ => deny("gave no decision that is known (allow, deny, ask_user).".to_owned()),
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn narrow(policy: &Policy, query: &Query<'_>, line: &str) -> Option<N
     let analysis = analyse_in(line, policy.facts.dialect);
     let mode = pollux_protocol::ApprovalMode::Default;
     let redirects =
-        redirection::in_question(&analysis, &policy.facts, mode, query.args).next().is_some();
+        redirection::in_question(&analysis, &policy.facts, mode, query.effects).next().is_some();
     let sets = variables::sensitive(&analysis.assignments, &policy.facts).is_some();
     if analysis.is_complete() && !redirects && !sets {
         let parts = Part::all(&analysis);

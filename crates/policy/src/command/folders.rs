@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use pollux_protocol::Effects;
 use pollux_shell::analysis::Analysis;
-use serde_json::Value;
 
 use super::redirection::folder_of;
 use crate::facts::Facts;
@@ -13,8 +13,12 @@ use crate::policy::lexical;
 const MOST: usize = 32;
 
 /// Where commands of the line may run, as far as its text tells; none when that cannot be told.
-pub(super) fn folders(analysis: &Analysis, facts: &Facts, args: &Value) -> Option<Vec<PathBuf>> {
-    let mut folders = vec![folder_of(facts, args)];
+pub(super) fn folders(
+    analysis: &Analysis,
+    facts: &Facts,
+    effects: &Effects,
+) -> Option<Vec<PathBuf>> {
+    let mut folders = vec![folder_of(facts, effects)];
     for built_in in &analysis.built_ins {
         match built_in.name.as_str() {
             "cd" => {}

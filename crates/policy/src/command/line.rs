@@ -259,8 +259,8 @@ impl<'p> Line<'_, 'p> {
         if !is_generic && let Some(name) = variables::sensitive(&self.analysis.assignments, facts) {
             return Some(format!("the variable {name} may change what programs do"));
         }
-        let (mode, args) = (self.query.mode, self.query.args);
-        let mut questions = redirection::in_question(self.analysis, facts, mode, args);
+        let (mode, effects) = (self.query.mode, self.query.effects);
+        let mut questions = redirection::in_question(self.analysis, facts, mode, effects);
         let open = questions.find(|found| !self.may_redirect(found.position, parts, judged))?;
         let target = open.target.as_deref().unwrap_or("a file that is only known when it runs");
         Some(format!("its output or input is redirected: {target}"))
@@ -268,10 +268,10 @@ impl<'p> Line<'_, 'p> {
 
     /// What must hold on the disk although every command and redirection may pass.
     fn assumptions(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Vec<Assumption> {
-        let (facts, mode, args) = (&self.policy.facts, self.query.mode, self.query.args);
+        let (facts, mode, effects) = (&self.policy.facts, self.query.mode, self.query.effects);
         let mut assumes = Vec::new();
         if mode == ApprovalMode::AutoEdit {
-            let files = redirection::taken_for_editable(self.analysis, facts, args);
+            let files = redirection::taken_for_editable(self.analysis, facts, effects);
             let open = files.into_iter().filter(|(at, _)| !self.may_redirect(*at, parts, judged));
             assumes.extend(open.map(|(_, file)| Assumption::Editable(file)));
         }
@@ -288,13 +288,13 @@ impl<'p> Line<'_, 'p> {
         parts: &[Part<'_>],
         passes: impl Fn(usize) -> bool,
     ) -> Option<Assumption> {
-        let (facts, args) = (&self.policy.facts, self.query.args);
+        let (facts, effects) = (&self.policy.facts, self.query.effects);
         let is_open = |(index, part): (usize, &Part<'_>)| {
             part.name() == "git" && (passes(index) || !facts.trusted)
         };
         let is_asked =
             self.query.mode != ApprovalMode::Yolo && parts.iter().enumerate().any(is_open);
-        is_asked.then(|| Assumption::PlainGit(folders::folders(self.analysis, facts, args)))
+        is_asked.then(|| Assumption::PlainGit(folders::folders(self.analysis, facts, effects)))
     }
 
     /// The rule that allowed the command with this redirection allows redirections, too.

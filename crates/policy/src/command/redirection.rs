@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::analysis::{Analysis, Redirection, RedirectionKind};
-use serde_json::Value;
 
 use crate::facts::Facts;
 use crate::policy::lexical;
@@ -17,13 +16,13 @@ pub(super) fn in_question<'a>(
     analysis: &'a Analysis,
     facts: &Facts,
     mode: ApprovalMode,
-    args: &Value,
+    effects: &Effects,
 ) -> impl Iterator<Item = &'a Redirection> {
     let moves = analysis
         .built_ins
         .iter()
         .any(|built_in| matches!(built_in.name.as_str(), "cd" | "pushd" | "popd"));
-    let folder = folder_of(facts, args);
+    let folder = folder_of(facts, effects);
     let workspace = facts.workspace.clone();
     analysis.redirections.iter().filter(move |redirection| {
         let target = redirection.target.as_deref();
@@ -52,10 +51,10 @@ pub(super) fn in_question<'a>(
 pub(super) fn taken_for_editable(
     analysis: &Analysis,
     facts: &Facts,
-    args: &Value,
+    effects: &Effects,
 ) -> Vec<(usize, PathBuf)> {
-    let folder = folder_of(facts, args);
-    let questions = in_question(analysis, facts, ApprovalMode::AutoEdit, args);
+    let folder = folder_of(facts, effects);
+    let questions = in_question(analysis, facts, ApprovalMode::AutoEdit, effects);
     let open: Vec<usize> = questions.map(|redirection| redirection.position).collect();
     let written = analysis
         .redirections
@@ -68,10 +67,9 @@ pub(super) fn taken_for_editable(
     written.filter_map(file).collect()
 }
 
-/// Where the line is run.
-pub(super) fn folder_of(facts: &Facts, args: &Value) -> PathBuf {
-    let given = args.get("dir_path").and_then(Value::as_str).unwrap_or_default();
-    lexical(&facts.folder, given)
+/// Returns the folder in which the line runs.
+pub(super) fn folder_of(facts: &Facts, effects: &Effects) -> PathBuf {
+    effects.folder.clone().unwrap_or_else(|| facts.folder.clone())
 }
 
 fn is_sink(target: &str) -> bool {

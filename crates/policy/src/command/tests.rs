@@ -20,7 +20,7 @@ fn policy(interactive: bool, rules: &str) -> Policy {
 }
 
 fn say(policy: &Policy, line: &str, mode: ApprovalMode) -> &'static str {
-    let (args, effects) = (json!({"command": line}), Effects::default());
+    let (args, effects) = (json!({"command": line}), Effects::command(line, &policy.facts.folder));
     let subject = Subject::named("run_shell_command");
     policy.decide(Query { subject, args: &args, effects: &effects, mode }).as_str()
 }

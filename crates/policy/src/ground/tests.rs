@@ -105,7 +105,7 @@ impl Disk {
 
 fn decide(facts: Facts, rules: &str, line: &str, mode: ApprovalMode) -> &'static str {
     let file = crate::read(Tier::User, Path::new("a.toml"), rules);
-    let (args, effects) = (json!({ "command": line }), Effects::default());
+    let (args, effects) = (json!({ "command": line }), Effects::command(line, &facts.folder));
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
     Policy::new(facts, file).decide(query).as_str()
@@ -271,7 +271,8 @@ fn the_policy_without_rules_is_no_exception() {
     let disk = Disk::new();
     disk.repository(".");
     disk.append(".git/config", "[diff]\n\texternal = x\n");
-    let (args, effects) = (json!({ "command": "git status" }), Effects::default());
+    let args = json!({ "command": "git status" });
+    let effects = Effects::command("git status", &disk.facts().folder);
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
     let policy = Policy::new(disk.facts(), PolicyFile::default());

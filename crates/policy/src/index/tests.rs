@@ -108,7 +108,8 @@ proptest! {
         let asked = indexed.clone().without_index();
         let line: String = line.into_iter().flat_map(|(command, joint)| [command, joint]).collect();
         let line = line.trim_end_matches([' ', '&', ';', '|', '\n']);
-        let (args, effects) = (json!({"command": line, "dir_path": "."}), Effects::default());
+        let args = json!({"command": line, "dir_path": "."});
+        let effects = Effects::command(line, "");
         let subject = Subject::named("run_shell_command");
         let query = Query { subject, args: &args, effects: &effects, mode };
         prop_assert_eq!(told(&indexed.judge(query)), told(&asked.judge(query)), "{}", line);
@@ -118,7 +119,7 @@ proptest! {
 #[test]
 fn a_rule_that_is_added_later_is_found() {
     let mut policy = policy(&[], true);
-    let (args, effects) = (json!({"command": "cargo test"}), Effects::default());
+    let (args, effects) = (json!({"command": "cargo test"}), Effects::command("cargo test", ""));
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
     assert_eq!(policy.decide(query).as_str(), "ask_user");

@@ -19,10 +19,13 @@ fn policy(interactive: bool, text: &str) -> Policy {
 }
 
 fn decide(policy: &Policy, tool: &str, args: &Value, mode: ApprovalMode) -> &'static str {
-    let effects = args
-        .get("file_path")
-        .and_then(Value::as_str)
-        .map_or_else(Effects::default, |path| Effects::write(lexical(&policy.facts.folder, path)));
+    let text = |key: &str| args.get(key).and_then(Value::as_str);
+    let folder = &policy.facts.folder;
+    let effects = match (text("file_path"), text("command")) {
+        (Some(path), _) => Effects::write(lexical(folder, path)),
+        (None, Some(command)) => Effects::command(command, folder),
+        (None, None) => Effects::default(),
+    };
     let query = Query { subject: Subject::named(tool), args, effects: &effects, mode };
     policy.decide(query).as_str()
 }
@@ -102,6 +105,88 @@ fn plan_mode_writes_plans_and_nothing_else() {
     for path in ["/plans/a.rs", "/plans/../src/a.md", "/plansx/a.md", "/src/a.md"] {
         assert!(matches!(verdict(path), Verdict::Deny { message: Some(_) }), "{path}");
     }
+    let args = json!({"file_path": "/plans/a.md"});
+    let plan = || Effects::write("/plans/a.md");
+    for effects in [
+        Effects { deletes: vec!["/src/a.rs".into()], ..plan() },
+        plan().or_unknown(),
+        Effects::unknown(),
+        Effects::default(),
+    ] {
+        let (subject, mode) = (Subject::named("write_file"), ApprovalMode::Plan);
+        let verdict = policy.decide(Query { subject, args: &args, effects: &effects, mode });
+        assert!(matches!(verdict, Verdict::Deny { .. }), "{effects:?}");
+    }
+}
+
+/// Unknown effects are judged by the rules like any other; they only vouch for nothing.
+#[test]
+fn unknown_effects_take_nothing_from_what_allows_a_call() {
+    use ApprovalMode::{AutoEdit, Default, Plan, Yolo};
+    let lists = crate::ToolLists {
+        trusted_servers: vec!["trusted".to_owned()],
+        ..crate::ToolLists::default()
+    };
+    let mut policy = policy(
+        true,
+        r#"
+        [[rule]]
+        toolName = "discovered_tool_a"
+        decision = "allow"
+        priority = 10
+        [[rule]]
+        toolName = "discovered_tool_b"
+        argsPattern = '"path":"docs/'
+        decision = "allow"
+        priority = 10
+        [[rule]]
+        toolName = "*"
+        mcpName = "hinted"
+        toolAnnotations = { readOnlyHint = true }
+        decision = "allow"
+        priority = 10
+        modes = ["autoEdit"]
+        "#,
+    );
+    lists.rules().into_iter().for_each(|rule| policy.add(rule));
+    let hint = json!({"readOnlyHint": true});
+    let of = |server, tool| Subject {
+        server: Some(server),
+        annotations: hint.as_object(),
+        ..Subject::named(tool)
+    };
+    let args = json!({"path": "docs/a"});
+    let unknown = ["ask_user", "ask_user", "deny", "allow"];
+    for (subject, expected) in [
+        (Subject::named("discovered_tool_a"), ["allow"; 4]),
+        (Subject::named("discovered_tool_b"), ["allow"; 4]),
+        (Subject::named("discovered_tool_c"), unknown),
+        (of("trusted", "mcp_trusted_x"), ["allow", "allow", "ask_user", "allow"]),
+        // A claim matches the rules that ask for it, and is believed by nothing else.
+        (of("hinted", "mcp_hinted_x"), ["ask_user", "allow", "ask_user", "allow"]),
+        (of("other", "mcp_other_x"), ["ask_user", "ask_user", "ask_user", "allow"]),
+        (Subject { annotations: None, ..of("other", "mcp_other_x") }, unknown),
+    ] {
+        for effects in [Effects::unknown(), Effects::read("/plans/a.md").or_unknown()] {
+            for (mode, expected) in [Default, AutoEdit, Plan, Yolo].into_iter().zip(expected) {
+                let query = Query { subject, args: &args, effects: &effects, mode };
+                assert_eq!(policy.decide(query).as_str(), expected, "{} {mode}", subject.tool);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_only_claimed_fits_no_rule_that_allows() {
+    let text = "[[rule]]\ntoolName = \"t\"\nargsPattern = '\"path\":\"/p/docs/'\ndecision = \"allow\"\npriority = 9\n";
+    let policy = policy(true, text);
+    let args = json!({"path": "x"});
+    let judge = |effects: Effects| {
+        let (subject, mode) = (Subject::named("t"), ApprovalMode::Default);
+        policy.decide(Query { subject, args: &args, effects: &effects, mode })
+    };
+    assert_eq!(judge(Effects::read("/p/docs/x")), Verdict::Allow);
+    assert_eq!(judge(Effects::read("/p/docs/x").or_unknown()), Verdict::Ask);
 }
 
 #[test]

@@ -35,7 +35,7 @@ const ENDS: [(&str, &str); 3] = [
 fn main() {
     for (lines, end) in ENDS {
         let line = line(end);
-        let (args, effects) = (json!({ "command": line }), Effects::default());
+        let (args, effects) = (json!({ "command": line }), Effects::command(line.as_str(), ""));
         let subject = Subject::named("run_shell_command");
         let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
         let analysis = time(|| analyse_in(&line, Dialect::Bash));

@@ -6,7 +6,6 @@ use clap::Command;
 use pollux_protocol::Resource;
 
 use super::line::{Flag, Line};
-use crate::budget::unit;
 
 /// Checks a line of the main command.
 pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String> {
@@ -80,7 +79,7 @@ fn limits(line: &Line<'_>) -> Result<(), String> {
         let name = resource.flag().trim_start_matches('-');
         let Some(text) = line.text(name) else { continue };
         if text.trim().parse().ok().and_then(|number| resource.limit(number)).is_none() {
-            let unit = unit(resource);
+            let unit = resource.unit();
             return Err(format!(
                 "Invalid values:\n  Argument: {name}, Given: \"{text}\", Needed: a {unit} above zero"
             ));

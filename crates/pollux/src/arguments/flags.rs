@@ -8,8 +8,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
 use pollux_protocol::{ApprovalMode, UnknownMode};
 
+use super::line::LATEST;
 use super::{config, hooks, later};
-use crate::answer_schema::Schema;
 
 /// The subcommand that shows the program at work without a key.
 pub(super) const DEMO: &str = "demo";
@@ -121,10 +121,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) output_schema: Option<String>,
 
-    /// That schema, once it was read.
-    #[arg(skip)]
-    pub(crate) answer_schema: Option<Schema>,
-
     /// Keep the terminal control sequences in the model's text
     #[arg(long)]
     pub(crate) raw_output: bool,
@@ -140,10 +136,6 @@ pub(crate) struct Arguments {
     /// `--sandbox` or `--no-sandbox`, over the settings
     #[arg(skip)]
     pub(crate) sandbox: Option<bool>,
-
-    /// The run only looks something up: rules that cannot be read are told, and end nothing.
-    #[arg(skip)]
-    pub(crate) looks_up: bool,
 
     /// Answer from a file of recorded responses, strictly in its order.
     #[arg(long, value_name = "FILE", hide = true)]
@@ -161,9 +153,6 @@ pub(crate) struct Arguments {
     #[arg(long = "isCommand", hide = true)]
     pub(crate) is_command: bool,
 }
-
-/// What a `--resume` without a session continues.
-pub(super) const LATEST: &str = "latest";
 
 impl Arguments {
     /// The words of the command line as one prompt, unless there are none.

@@ -5,7 +5,7 @@
 
 use clap::{Arg, ArgAction, Command};
 
-use super::line::{Kind, Line};
+use super::line::{Group, Kind, Line};
 
 /// A flag whose subject comes later.
 struct LaterFlag {
@@ -46,19 +46,6 @@ const SCREEN_READER: &str = "screen-reader";
 
 /// Whether a sandbox can be had is judged with the settings and the environment.
 pub(super) const SANDBOX: &str = "sandbox";
-
-/// A group of subcommands of Gemini CLI, by all its names.
-pub(super) struct Group {
-    names: &'static [&'static str],
-    verbs: &'static [&'static str],
-}
-
-impl Group {
-    /// Whether `word` is one of its names.
-    pub(super) fn is_called(&self, word: &str) -> bool {
-        self.names.contains(&word)
-    }
-}
 
 /// The groups. The first word of a line names one even when the rest makes no sense, as in Gemini CLI.
 pub(super) const GROUPS: &[Group] = &[

@@ -16,8 +16,8 @@ use std::vec::IntoIter;
 
 use clap::{ArgAction, ArgMatches, Command};
 
-use super::flags::LATEST;
-use super::later::Group;
+/// Session that a `--resume` without a value continues.
+pub(super) const LATEST: &str = "latest";
 
 /// What a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,19 @@ pub(super) enum Kind {
     OptionalText,
     /// One value each time, of items separated by commas.
     List,
+}
+
+/// A group of subcommands of Gemini CLI, by all its names.
+pub(super) struct Group {
+    pub(super) names: &'static [&'static str],
+    pub(super) verbs: &'static [&'static str],
+}
+
+impl Group {
+    /// Returns true if `word` is one of its names.
+    pub(super) fn is_called(&self, word: &str) -> bool {
+        self.names.contains(&word)
+    }
 }
 
 /// A flag as the reader sees it.

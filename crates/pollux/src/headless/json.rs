@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use pollux_line::Stdout;
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::{Map, Value, json};
 
-use super::{Ending, Opening, Output, blocked, stderr_line};
-use crate::stdout::Stdout;
+use super::{Ending, Opening, Output};
+use crate::stderr::stderr_line;
+use pollux_line::narration::blocked;
 
 /// Collects the text of the last turn; the whole comes out at the end, two spaces deep, without a final
 /// newline.
@@ -48,7 +50,7 @@ impl Output for JsonOutput {
             let plain = failure.is_plain.then(|| failure.message.clone());
             stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {
-            let response = pollux_shell::strip_ansi(&self.response).into_owned();
+            let response = pollux_protocol::plain_text::strip_ansi(&self.response).into_owned();
             let answer = self.answer.as_ref().map(ToString::to_string);
             object.insert("response".into(), answer.unwrap_or(response).into());
             if let Some(answer) = &self.answer {

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use pollux_line::Stdout;
+use pollux_protocol::plain_text::AnsiStripper;
 use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Ending, Opening, Output, blocked, stderr_line};
-use crate::ansi::AnsiFilter;
-use crate::stdout::Stdout;
+use super::{Ending, Opening, Output};
+use crate::stderr::stderr_line;
+use pollux_line::narration::blocked;
 
 /// Writes events as lines; the last is always a `result`.
 pub(crate) struct StreamJsonOutput {
-    filter: Option<AnsiFilter>,
+    filter: Option<AnsiStripper>,
     /// The answer that satisfies the schema.
     answer: Option<Arc<Value>>,
 }
@@ -71,12 +73,12 @@ const LOOP_DETECTED: &str = "Loop detected, stopping execution";
 impl StreamJsonOutput {
     /// `raw`: leave escape sequences in the model's words.
     pub(crate) fn new(raw: bool) -> Self {
-        Self { filter: (!raw).then(AnsiFilter::default), answer: None }
+        Self { filter: (!raw).then(AnsiStripper::default), answer: None }
     }
 
     fn text(&mut self, out: &mut Stdout, text: &str) {
         let content = match &mut self.filter {
-            Some(filter) => filter.push(text),
+            Some(filter) => filter.strip(text),
             None => text.into(),
         };
         if !content.is_empty() {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use pollux_line::Stdout;
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::Value;
 
-use super::{Ending, Opening, Output, blocked, stderr_failure, stderr_line};
-use crate::stdout::Stdout;
+use super::{Ending, Opening, Output};
+use crate::stderr::{stderr_failure, stderr_line};
+use pollux_line::narration::blocked;
 
 /// Waits for the answer; what never satisfied the schema comes out as it was said.
 #[derive(Default)]
@@ -31,7 +33,7 @@ impl Output for StructuredText {
         }
         match (ending.outcome, &self.answer) {
             (Some(PromptOutcome::Unsatisfied(unsatisfied)), _) => {
-                let said = pollux_shell::strip_ansi(&unsatisfied.text);
+                let said = pollux_protocol::plain_text::strip_ansi(&unsatisfied.text);
                 out.push(format!("{}\n", said.trim_end_matches('\n')).as_bytes());
             }
             (_, Some(answer)) if ending.failure.is_none() => {

@@ -1,21 +1,23 @@
 //! Plain text: the model's words as they come.
 
+use pollux_line::Stdout;
+use pollux_protocol::plain_text::AnsiStripper;
 use pollux_protocol::{Event, InvalidStream, PromptOutcome};
 
-use super::{Ending, Opening, Output, blocked, stderr_failure, stderr_line};
-use crate::ansi::AnsiFilter;
-use crate::stdout::Stdout;
+use super::{Ending, Opening, Output};
+use crate::stderr::{stderr_failure, stderr_line};
+use pollux_line::narration::blocked;
 
 /// Streams text. The last character before a tool runs, and at the end, is a newline.
 pub(crate) struct TextOutput {
-    filter: Option<AnsiFilter>,
+    filter: Option<AnsiStripper>,
     line_open: bool,
 }
 
 impl TextOutput {
     /// `raw`: leave escape sequences in the model's words.
     pub(crate) fn new(raw: bool) -> Self {
-        Self { filter: (!raw).then(AnsiFilter::default), line_open: false }
+        Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
     }
 
     fn close_line(&mut self, out: &mut Stdout) {
@@ -32,7 +34,7 @@ impl Output for TextOutput {
         match event {
             Event::Text(text) => {
                 let text = match &mut self.filter {
-                    Some(filter) => filter.push(text),
+                    Some(filter) => filter.strip(text),
                     None => text.into(),
                 };
                 if let Some(last) = text.as_bytes().last() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pollux_testkit::{Finished, Key, reply};
 use serde_json::{Value, json};
 
-use super::stage::{MODEL, Stage, is_alive, lines_of, wait_until};
+use super::stage::{MODEL, Stage, is_alive, wait_until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -58,17 +58,6 @@ fn calls(stage: &Stage, calls: &[(&str, Value)]) -> Finished {
     run
 }
 
-/// What the model is told of one call.
-fn told(name: &str, arguments: Value) -> Value {
-    let stage = stage_with(LIST);
-    calls(&stage, &[(name, arguments)]);
-    let responses = stage.responses();
-    let [response] = &responses[..] else { panic!("{responses:?}") };
-    let project = stage.home.project().canonicalize().unwrap();
-    let text = response.to_string().replace(&project.display().to_string(), "<project>");
-    serde_json::from_str(&text).unwrap()
-}
-
 #[test]
 fn they_are_declared_behind_our_own() {
     let stage = stage_with(LIST);
@@ -83,58 +72,6 @@ fn they_are_declared_behind_our_own() {
     let greet = tools.iter().find(|tool| tool["name"] == "discovered_tool_greet").unwrap();
     assert!(greet["description"].as_str().unwrap().starts_with("Greets.\n\n"));
     assert_eq!(greet["parametersJsonSchema"]["required"], json!(["who"]));
-}
-
-#[test]
-fn results_are_what_the_command_prints() {
-    let output = told("discovered_tool_greet", json!({"who": "Ada"}));
-    assert_eq!(output, json!({"output": "greet 1 {\"who\":\"Ada\"} <project> []\n"}));
-    assert_eq!(told("discovered_tool_odd_name_", json!({})), json!({"output": "called odd name!"}));
-    let table = [
-        ("fails", "Stdout: out\n\nStderr: err\n\nError: (none)\nExit Code: 3\nSignal: (none)"),
-        ("warns", "Stdout: out\n\nStderr: careful\n\nError: (none)\nExit Code: 0\nSignal: (none)"),
-        (
-            "dies",
-            "Stdout: (empty)\nStderr: (empty)\nError: (none)\nExit Code: (none)\nSignal: SIGKILL",
-        ),
-    ];
-    for (name, error) in table {
-        let response = told(&format!("discovered_tool_{name}"), json!({}));
-        assert_eq!(response, json!({ "error": error }), "{name}");
-    }
-    let response = told("discovered_tool_greet", json!({}));
-    assert_eq!(response, json!({"error": "params must have required property 'who'"}));
-}
-
-#[test]
-fn failures_have_a_kind_and_long_output_a_file() {
-    let stage = stage_with(LIST);
-    let run =
-        calls(&stage, &[("discovered_tool_fails", json!({})), ("discovered_tool_much", json!({}))]);
-    let results = lines_of(&run, "tool_result");
-    assert_eq!(results[0]["error"]["type"], "discovered_tool_execution_error");
-    let told = stage.response();
-    assert!(told.contains("characters omitted") && told.ends_with("\n20000\n"), "{}", &told[..300]);
-    let file = told.split("For full output see: ").nth(1).and_then(|rest| rest.lines().next());
-    assert!(fs::read_to_string(file.unwrap()).unwrap().starts_with("1\n2\n"));
-}
-
-#[test]
-fn a_list_that_does_not_come_is_told_and_the_run_goes_on() {
-    let table = [
-        ("#!/bin/sh\necho no such thing >&2; exit 3\n", "failed with exit code 3: no such thing"),
-        ("#!/bin/sh\necho hello\n", "printed no JSON"),
-        ("#!/bin/sh\necho '{}'\n", "did not print a JSON array of tools"),
-        ("#!/nonexistent/program\n", "failed with exit code 12"),
-        ("#!/bin/sh\nhead -c 20000000 /dev/zero\n", "printed more than 10 MiB"),
-    ];
-    for (list, words) in table {
-        let stage = stage_with(list);
-        let run = calls(&stage, &[]);
-        assert!(run.stderr_text().contains(words), "{words}\n{}", run.report());
-        let request = stage.server.last_request();
-        assert!(!request.declared_tools().iter().any(|name| name.starts_with("discovered")));
-    }
 }
 
 #[test]
@@ -181,4 +118,14 @@ fn a_list_that_hangs_can_be_stopped() {
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(SOON);
     wait_until("the command is gone", || !is_alive(process));
+}
+
+#[test]
+fn a_list_that_does_not_come_is_told_and_the_run_goes_on() {
+    let stage = stage_with("#!/bin/sh\necho no such thing >&2; exit 3\n");
+    let run = calls(&stage, &[]);
+    let words = "failed with exit code 3: no such thing";
+    assert!(run.stderr_text().contains(words), "{}", run.report());
+    let request = stage.server.last_request();
+    assert!(!request.declared_tools().iter().any(|name| name.starts_with("discovered")));
 }

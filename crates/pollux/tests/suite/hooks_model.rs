@@ -77,26 +77,6 @@ fn a_program_answers_in_the_models_place() {
 }
 
 #[test]
-fn a_request_is_refused_or_stopped() {
-    let stage =
-        with_hook([], "BeforeModel", &says(&json!({ "decision": "block", "reason": "no" })));
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    assert_eq!((run.stdout_text().as_str(), stage.requests().len()), ("", 0));
-    assert!(
-        run.stderr_text().contains("[WARNING] Agent execution blocked: no"),
-        "{}",
-        run.report()
-    );
-    let stage =
-        with_hook([], "BeforeModel", &says(&json!({ "continue": false, "stopReason": "s" })));
-    let run = stage.prompt("json", "go");
-    run.assert_code(0);
-    assert_eq!(run.json()["warnings"], json!(["Agent execution stopped: s"]));
-    assert_eq!(stage.requests().len(), 0);
-}
-
-#[test]
 fn a_request_is_changed() {
     let change = specific(
         &json!({ "llm_request": { "model": "gemini-2.5-flash", "config": { "temperature": 0.1, "maxOutputTokens": 50 },
@@ -124,15 +104,6 @@ fn a_request_is_changed() {
 }
 
 #[test]
-fn a_model_that_does_not_exist_is_not_asked() {
-    let change = specific(&json!({ "llm_request": { "model": "nobody/nothing" } }));
-    let stage = with_hook([reply().text("done")], "BeforeModel", &change);
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    assert_eq!(run.stdout_text(), "done\n");
-}
-
-#[test]
 fn tools_are_chosen() {
     let choose = |mode: &str, names: &[&str]| {
         let choice =
@@ -150,64 +121,6 @@ fn tools_are_chosen() {
     assert_eq!(choose("ANY", &["read_file", "nope", "glob"]), (all, any));
     let (offered, config) = choose("AUTO", &["glob", "read_file"]);
     assert_eq!((offered.len(), config.is_null()), (2, true), "{offered:?}");
-}
-
-#[test]
-fn an_answer_is_replaced_piece_by_piece() {
-    let replace = specific(&json!({ "llm_response": answering("[cut]") }));
-    let answer = reply().text("one").text("two");
-    let stage = with_hook([answer], "AfterModel", &replace);
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    let pieces = run.stdout_text().matches("[cut]").count();
-    assert!(pieces >= 2 && !run.stdout_text().contains("one"), "{}", run.report());
-    stage.home.settings(&json!({}));
-    stage.server.stream(reply().text("again"));
-    stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
-    let request = stage.server.last_request();
-    let said = request.contents()[1].to_string();
-    assert!(
-        said.contains("[cut]") && !said.contains("one"),
-        "what was shown is what is remembered: {said}"
-    );
-}
-
-#[test]
-fn an_empty_replacement_replaces_nothing() {
-    for response in
-        [json!({ "text": "T" }), json!({ "candidates": [{ "content": { "parts": [] } }] })]
-    {
-        let stage = with_hook(
-            [reply().text("done")],
-            "AfterModel",
-            &specific(&json!({ "llm_response": response })),
-        );
-        assert_eq!(stage.prompt("text", "go").stdout_text(), "done\n");
-    }
-}
-
-#[test]
-fn an_answer_is_withheld_with_its_calls() {
-    let deny = says(&json!({ "decision": "deny", "reason": "leak" }));
-    let answer = reply()
-        .text("the secret")
-        .call("write_file", json!({ "file_path": "a.txt", "content": "x" }));
-    let stage = with_hook([answer], "AfterModel", &deny);
-    let run = stage.yolo("go");
-    assert_eq!(run.stdout_text(), "");
-    assert!(
-        run.stderr_text().contains("[WARNING] Agent execution blocked: leak"),
-        "{}",
-        run.report()
-    );
-    assert!(!stage.home.project().join("a.txt").exists());
-    assert_eq!(stage.requests().len(), 1);
-    let stop = says(&json!({ "continue": false, "stopReason": "s" }));
-    let stage = with_hook([reply().text("the secret")], "AfterModel", &stop);
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    assert_eq!(run.stdout_text(), "");
-    assert!(run.stderr_text().contains("Agent execution stopped: s"), "{}", run.report());
 }
 
 #[test]
@@ -247,19 +160,6 @@ fn what_programs_do_wrong_costs_a_warning() {
             assert!(run.stderr_text().lines().any(|told| told == line), "{line}\n{}", run.report());
         }
     }
-}
-
-#[test]
-fn pieces_of_an_answer_warn_once() {
-    let stage = with_hook([reply().many_text_chunks(6)], "AfterModel", "echo '{}'; exit 1");
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    assert_eq!(
-        run.stderr_text().matches("failed for event AfterModel").count(),
-        1,
-        "{}",
-        run.report()
-    );
 }
 
 #[test]

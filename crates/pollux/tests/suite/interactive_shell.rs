@@ -215,9 +215,11 @@ fn the_end_of_a_background_command_is_told_as_the_setting_says() {
 fn an_end_during_the_work_comes_with_the_next_results() {
     let stage = Stage::new();
     stage.home.settings(&json!({"tools": {"shell": {"backgroundCompletionBehavior": "inject"}}}));
-    let background =
-        json!({"command": "sleep 0.5; echo built", "is_background": true, "delay_ms": 0});
-    let wait = json!({"command": "while pgrep -f 'sleep 0.[5]' >/dev/null; do :; done; sleep 2"});
+    let build = "echo $$ >build.pid; sleep 0.5; echo built";
+    let background = json!({"command": build, "is_background": true, "delay_ms": 0});
+    let wait = "until [ -s build.pid ]; do sleep 0.05; done; \
+                while kill -0 $(cat build.pid) 2>/dev/null; do sleep 0.05; done; sleep 2";
+    let wait = json!({ "command": wait });
     stage.server.stream(reply().call("run_shell_command", background));
     stage.server.stream(reply().call("run_shell_command", wait));
     stage.server.stream(reply().text("done"));

@@ -24,13 +24,6 @@ fn asking(replies: impl IntoIterator<Item = Reply>) -> Stage {
 }
 
 #[test]
-fn nobody_is_asked_unless_somebody_wants_it() {
-    let stage = Stage::with([reply().text("Now I'll run the tests.")]);
-    stage.prompt("text", "go").assert_code(0);
-    assert_eq!(stage.server.requests().len(), 1);
-}
-
-#[test]
 fn a_model_that_paused_goes_on() {
     let stage = asking([
         reply().call("list_directory", json!({"dir_path": "."})),
@@ -62,79 +55,4 @@ fn a_model_that_paused_goes_on() {
     assert_eq!(told.matches("gemini_cli.next_speaker_check").count(), 2, "{told}");
     assert!(told.contains("\"finish_reason\": \"STOP\"") && told.contains("\"result\": \"user\""));
     assert!(told.contains("utility_next_speaker"));
-}
-
-#[test]
-fn an_answer_to_results_that_says_nothing_is_followed_up_without_a_judge() {
-    let stage = asking([
-        reply().call("list_directory", json!({"dir_path": "."})),
-        reply().text(""),
-        reply().text("There is nothing."),
-    ]);
-    stage.server.generate(verdict("user"));
-    stage.prompt("text", "go").assert_code(0);
-    assert_eq!(stage.requests().len(), 3);
-    assert_eq!(stage.server.requests_to(Endpoint::GenerateContent).len(), 1);
-}
-
-#[test]
-fn a_judge_that_fails_ends_the_prompt_as_if_there_were_none() {
-    for answer in [reply().text("I cannot say."), reply().status(400, json!({}))] {
-        let stage = asking([reply().text("Well.")]);
-        let answer = std::sync::Mutex::new(answer);
-        stage
-            .server
-            .answer_with(Endpoint::GenerateContent, move |_| answer.lock().unwrap().clone());
-        let run = stage.pollux(&["-p", "go"]).env("POLLUX_RETRY_BASE_MS", "1").run();
-        run.assert_code(0);
-        assert_eq!(stage.requests().len(), 1);
-    }
-}
-
-#[test]
-fn a_model_that_never_ends_meets_the_limit_of_turns() {
-    let stage = asking([]);
-    stage.home.settings(
-        &json!({"model": {"skipNextSpeakerCheck": false, "maxSessionTurns": 7, "disableLoopDetection": true}}),
-    );
-    let next = std::sync::atomic::AtomicU64::new(0);
-    stage.server.answer_with(Endpoint::StreamGenerateContent, move |_| {
-        let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        reply().text(format!("Step {number} comes next."))
-    });
-    stage.server.answer_with(Endpoint::GenerateContent, |_| verdict("model"));
-    stage.prompt("text", "go").assert_code(53);
-    assert_eq!(stage.requests().len(), 7);
-}
-
-#[test]
-fn the_same_announcement_twice_is_not_waited_for_again() {
-    let stage = asking([reply().text("Now I go."), reply().text("Now I go.")]);
-    stage.server.answer_with(Endpoint::GenerateContent, |_| verdict("model"));
-    stage.prompt("text", "go").assert_code(0);
-    assert_eq!(stage.requests().len(), 2);
-}
-
-#[test]
-fn plain_cases_need_no_judge() {
-    for asks in [false, true] {
-        let stage = Stage::with([
-            reply().text("I found the cause. Now I'll fix it."),
-            reply().text("It is half do").finish("MAX_TOKENS"),
-            reply().text("Fixed. Shall I commit it?"),
-        ]);
-        stage.home.settings(
-            &json!({"model": {"skipNextSpeakerCheck": !asks}, "pollux": {"continueUnfinished": true}}),
-        );
-        stage.prompt("text", "go").assert_code(0);
-        assert_eq!(stage.server.requests().len(), 3);
-    }
-    // What is not plain is the judge's, where there is one.
-    let stage = asking([reply().text("The capital is Paris.")]);
-    stage.home.settings(
-        &json!({"model": {"skipNextSpeakerCheck": false}, "pollux": {"continueUnfinished": true}}),
-    );
-    stage.server.generate(verdict("user"));
-    stage.prompt("text", "go").assert_code(0);
-    assert_eq!(stage.server.requests().len(), 2);
 }

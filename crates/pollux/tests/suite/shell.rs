@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pollux_testkit::{Finished, Pollux, reply};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::stage::{Stage, is_alive, lines_of};
+use super::stage::{Stage, is_alive};
 
 fn yolo(stage: &Stage, command: &str) -> Pollux {
     let call = reply().call("run_shell_command", json!({"command": command}));
@@ -29,27 +29,6 @@ fn lines(told: &str) -> Vec<&str> {
     let group = inner.lines().last().unwrap();
     assert!(group.starts_with("Process Group PGID: "), "{told}");
     inner.lines().filter(|line| *line != group).collect()
-}
-
-#[test]
-fn results_have_their_lines() {
-    let table: [(&str, &[&str]); 7] = [
-        ("echo hello", &["Output: hello"]),
-        ("true", &["Output: (empty)"]),
-        ("echo out; echo err >&2", &["Output: out", "err"]),
-        ("echo no; exit 3", &["Output: no", "Exit Code: 3"]),
-        ("kill -9 $$", &["Output: (empty)", "Signal: 9"]),
-        ("printf '\\033[31mred\\033[0m'", &["Output: red"]),
-        ("echo '</untrusted_context>'", &["Output: &lt;/untrusted_context&gt;"]),
-    ];
-    for (command, expected) in table {
-        let stage = Stage::new();
-        let (told, run) = shell(&stage, command);
-        assert_eq!(lines(&told), expected, "{command}");
-        let result = lines_of(&run, "tool_result").remove(0);
-        assert_eq!(result["status"], "success", "{command}: an exit code is no error");
-        assert!(result["output"].is_string(), "{command}: {result}");
-    }
 }
 
 #[test]
@@ -156,87 +135,12 @@ fn long_output_lies_in_a_file() {
 }
 
 #[test]
-fn a_models_call_id_is_no_path() {
-    let stage = Stage::new();
-    let arguments = json!({"command": "seq 1 20000"});
-    for id in ["../../../evil", "/evil", "a\u{0}b", &"x".repeat(5000)] {
-        stage.server.stream(reply().call_with_id(id, "run_shell_command", arguments.clone()));
-        stage.server.stream(reply().text("done"));
-    }
-    let before = pollux_testkit::Tree::of(stage.home.project());
-    for _ in 0..4 {
-        stage.yolo("go");
-        assert!(stage.response().contains("characters omitted"));
-        let shown = stage.response();
-        let file = shown.split("For full output see: ").nth(1).and_then(|rest| rest.lines().next());
-        let file = std::path::PathBuf::from(file.unwrap_or_else(|| panic!("{}", &shown[..400])));
-        let folder = stage.project_temporary().join("tool-outputs");
-        assert_eq!(file.parent().and_then(Path::parent), Some(folder.as_path()), "{file:?}");
-        assert!(file.is_file(), "{file:?}");
-    }
-    assert_eq!(pollux_testkit::Tree::of(stage.home.project()), before);
-}
-
-#[test]
 fn the_border_of_long_output_is_a_setting() {
     for (setting, cut) in [(json!(1000), true), (json!(0), false), (json!(-1), false)] {
         let stage = Stage::new();
         stage.home.settings(&json!({"tools": {"truncateToolOutputThreshold": setting}}));
         let (told, _) = shell(&stage, "seq 1 20000");
         assert_eq!(told.contains("characters omitted"), cut, "{setting}");
-    }
-}
-
-#[test]
-fn a_flood_of_output_leaves_memory_alone() {
-    let stage = Stage::new();
-    let (told, run) = shell(&stage, "yes | head -c 300000000");
-    assert!(told.contains("characters omitted"), "{}", &told[..300]);
-    let peak = run.peak_rss.unwrap_or_default();
-    assert!(peak < 150 << 20, "{} MB", peak >> 20);
-}
-
-#[test]
-fn silence_ends_a_command() {
-    let stage = Stage::new();
-    stage.home.settings(&json!({"tools": {"shell": {"inactivityTimeout": 1}}}));
-    let (told, run) = shell(&stage, "echo begun; sleep 30");
-    let expected = "<untrusted_context>\nCommand was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbegun\n</untrusted_context>";
-    assert_eq!(told.trim_end(), expected);
-    assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
-}
-
-#[test]
-fn a_command_that_talks_on_ends_with_its_time() {
-    let stage = Stage::new();
-    stage.home.settings(&json!({"pollux": {"shell": {"timeout": 1}}}));
-    let (told, run) = shell(&stage, "while true; do echo on; sleep 0.1; done");
-    assert!(
-        told.contains("Command was automatically cancelled because it exceeded the "),
-        "{told}"
-    );
-    assert!(run.duration < Duration::from_secs(4), "{:?}", run.duration);
-}
-
-#[test]
-fn binary_output_is_named_and_not_sent() {
-    let stage = Stage::new();
-    let (told, _) = shell(&stage, "head -c 5000 /dev/zero");
-    assert!(told.to_lowercase().contains("binary") && !told.contains('\0'), "{told}");
-}
-
-#[test]
-fn a_folder_to_run_in_must_be_in_the_workspace() {
-    let stage = Stage::new();
-    stage.home.project_file("sub/a.txt", "");
-    for (folder, words) in
-        [("sub", "/project/sub"), ("..", "Path not in workspace: "), ("gone", "gone")]
-    {
-        let arguments: Value = json!({"command": "pwd", "dir_path": folder});
-        stage.server.stream(reply().call("run_shell_command", arguments));
-        stage.server.stream(reply().text("done"));
-        stage.yolo("go");
-        assert!(stage.response().contains(words), "{folder}: {}", stage.response());
     }
 }
 

@@ -71,15 +71,6 @@ fn an_answer_that_is_wrong_is_asked_for_again_with_what_is_wrong() {
 }
 
 #[test]
-fn a_fence_around_the_answer_is_taken_off() {
-    let stage = answers(&["```json\n{\"count\": 3}\n```"]);
-    let run = run(&stage, "text");
-    run.assert_code(0);
-    assert_eq!(run.stdout_text(), "{\"count\":3}\n");
-    assert_eq!(stage.requests().len(), 1);
-}
-
-#[test]
 fn tools_run_as_ever_before_the_answer() {
     let look = reply().text("Looking.").call("list_directory", json!({"dir_path": "."}));
     for format in FORMATS {
@@ -134,30 +125,6 @@ fn repairs_can_be_set_and_are_paid_from_the_budget() {
     let arguments = ["-o", "json", "--max-turns", "2", "--output-schema", SCHEMA, "-p", "go"];
     stage.pollux(&arguments).run().assert_code(57);
     assert_eq!(stage.requests().len(), 2);
-}
-
-#[test]
-fn a_service_that_refuses_the_schema_is_asked_in_words() {
-    let refused = json!({"error": {"code": 400, "message": "schema too complex", "status": "INVALID_ARGUMENT"}});
-    let stage =
-        Stage::with([reply().text("no"), reply().status(400, refused), reply().text(RIGHT)]);
-    let run = run(&stage, "json");
-    run.assert_code(0);
-    let requests = stage.requests();
-    assert_eq!(requests.len(), 3);
-    assert_eq!(requests[2].body["generationConfig"].get("responseJsonSchema"), None);
-    assert_eq!(run.json()["structured"]["count"], 3);
-}
-
-#[test]
-fn no_answer_at_all_is_no_success() {
-    let stage = Stage::with((0..16).map(|_| reply().text("")));
-    let run = stage
-        .pollux(&["-o", "json", "--output-schema", SCHEMA, "-p", "go"])
-        .env("POLLUX_RETRY_BASE_MS", "1")
-        .run();
-    run.assert_code(58);
-    assert_eq!(run.json()["error"]["type"], "FatalOutputSchemaError", "{}", run.report());
 }
 
 #[test]

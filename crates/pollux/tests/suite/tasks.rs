@@ -23,23 +23,6 @@ fn call(stage: &Stage, tool: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn a_list_is_for_the_models_that_need_one() {
-    let todos = json!({"todos": [{"description": "one", "status": "in_progress"}]});
-    let stage = Stage::with([reply().call("write_todos", todos.clone()), reply().text("done")]);
-    stage.yolo("go");
-    let list = "Successfully updated the todo list. The current list is now:\n1. [in_progress] one";
-    assert_eq!(stage.response(), list);
-    let finished = stage.session_lines();
-    let shown = finished.iter().filter_map(|line| line["toolCalls"].as_array()).flatten().last();
-    assert_eq!(shown.unwrap()["resultDisplay"], todos);
-
-    let stage = Stage::with([reply().call("write_todos", todos), reply().text("done")]);
-    let run = stage.program().args(["-m", "gemini-3-pro-preview", "-y", "-p", "go"]).run();
-    run.assert_code(0);
-    assert!(stage.response().starts_with("Tool \"write_todos\" not found."));
-}
-
-#[test]
 fn a_topic_is_told_first_and_named_in_the_next_prompt() {
     let topic = json!({"title": "Mend the\nparser", "strategic_intent": "look"});
     let turn = reply().call("glob", json!({"pattern": "*"})).call("update_topic", topic);
@@ -202,37 +185,6 @@ fn tasks_are_told_in_the_instruction_and_shown_to_the_person() {
     assert!(told.contains("# Task tracker\n") && told.contains("/tracker`"), "{told}");
     assert!(!told.contains("`write_todos`"), "{told}");
     talk.end();
-}
-
-#[test]
-fn the_programs_own_pages_are_there_when_they_are_named() {
-    let stage = Stage::new();
-    let told = call(&stage, "get_internal_docs", json!({}));
-    assert!(told.starts_with("Tool \"get_internal_docs\" not found."), "{told}");
-    let stage = Stage::new();
-    stage.home.settings(&json!({"tools": {"core": ["get_internal_docs", "read_file"]}}));
-    let told = call(&stage, "get_internal_docs", json!({"path": "../Cargo.toml"}));
-    assert_eq!(told, "Access denied: Requested path is outside the documentation directory.");
-    assert_eq!(stage.requests()[0].declared_tools(), ["read_file", "get_internal_docs"]);
-    let stage = Stage::new();
-    stage.home.settings(&json!({"tools": {"core": ["get_internal_docs"]}}));
-    let told = call(&stage, "get_internal_docs", json!({"path": "exit-codes.md"}));
-    assert!(told.contains("130"), "{told}");
-}
-
-#[test]
-fn many_files_come_in_one_call() {
-    let stage = Stage::new();
-    stage.home.project_file("a.txt", "alpha\n").project_file("src/b.txt", "beta\n");
-    let told = call(&stage, "read_many_files", json!({"include": ["**/*.txt"]}));
-    let project = stage.home.project();
-    let project = project.display();
-    assert_eq!(
-        told,
-        format!(
-            "--- {project}/a.txt ---\n\nalpha\n\n\n\n--- {project}/src/b.txt ---\n\nbeta\n\n\n\n\n--- End of content ---"
-        )
-    );
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl History {
     pub fn put_away(&mut self) {
         self.is_put_away = self.is_compressed();
         self.folds.clear();
+        self.forget_effects();
     }
 
     /// All entries, those out of sight too, oldest first.

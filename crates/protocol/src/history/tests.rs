@@ -9,8 +9,11 @@ use crate::{Compression, Shortened, Summary};
 fn check_request(entries: &[Arc<Entry>]) -> Result<(), String> {
     let mut turns: Vec<(Role, Vec<&Part>)> = Vec::new();
     for entry in entries {
-        if entry.content().parts.is_empty() {
+        let Some(last) = entry.content().parts.last() else {
             return Err("an entry without parts".into());
+        };
+        if last.thought {
+            return Err("a thought that nothing follows".into());
         }
         match turns.last_mut() {
             Some((role, parts)) if *role == entry.content().role => {
@@ -54,8 +57,10 @@ fn check_request(entries: &[Arc<Entry>]) -> Result<(), String> {
                 }
             }
         }
-        if parts.iter().any(|part| part.is_empty() || part.thought) {
-            return Err("an empty part or a thought".into());
+        let may_think = *role == Role::Model;
+        let unwanted = |part: &&Part| part.thought && !(may_think && part.is_signed_thought());
+        if parts.iter().any(|part| part.is_empty() || unwanted(part)) {
+            return Err("an empty part, or a thought that nobody wants back".into());
         }
     }
     Ok(())
@@ -98,10 +103,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// A thought that its vendor wants back.
+fn signed_thought(data: &str) -> Part {
+    let opaque = Some(crate::Opaque { dialect: "any".to_owned(), data: data.to_owned() });
+    Part { opaque, ..Part::thought("") }
+}
+
 fn streamed(texts: u8, calls: &[u8], odd: bool) -> Vec<Part> {
-    let mut parts = vec![Part::thought("**Plan** look")];
+    let mut parts = vec![Part::thought("**Plan** look"), signed_thought("first")];
     parts.extend((0..texts).map(|index| Part::text("x".repeat(usize::from(index)))));
     for call in calls {
+        parts.push(signed_thought("then"));
         let args = if odd { json!("no object") } else { json!({"n": call}) };
         // Few distinct ids, so that doubles are common.
         parts.push(Part::call(if odd { String::new() } else { format!("id{call}") }, "tool", args));
@@ -245,6 +257,39 @@ proptest! {
     }
 
     #[test]
+    fn signed_thoughts_keep_their_places_before_what_they_led_to(
+        kinds in proptest::collection::vec(0u8..5, 0..10),
+        interrupted: bool,
+    ) {
+        let part = |(index, kind): (usize, &u8)| match kind {
+            0 => signed_thought(&index.to_string()),
+            1 => Part::thought("for people"),
+            2 => Part::text(""),
+            3 => Part::text(index.to_string()),
+            _ => Part::call(index.to_string(), "tool", json!({})),
+        };
+        let parts: Vec<Part> = kinds.iter().enumerate().map(part).collect();
+        let mut expected: Vec<Part> = parts
+            .iter()
+            .filter(|part| !interrupted || part.as_call().is_none())
+            .filter(|part| part.is_signed_thought() || (!part.thought && !part.is_empty()))
+            .cloned()
+            .collect();
+        while expected.last().is_some_and(|part| part.thought) {
+            expected.pop();
+        }
+        let mut history = History::new();
+        history.push_user(EntryId::new("u"), vec![Part::text("go")]);
+        if interrupted {
+            history.push_interrupted(EntryId::new("m"), parts);
+        } else {
+            history.push_model(EntryId::new("m"), parts);
+        }
+        let kept = history.entries().get(1).map(|entry| entry.content().parts.clone());
+        prop_assert_eq!(kept.unwrap_or_default(), expected);
+    }
+
+    #[test]
     fn every_request_is_valid(steps in proptest::collection::vec(step(), 1..40)) {
         let mut history = History::new();
         for (count, step) in steps.iter().enumerate() {
@@ -332,4 +377,32 @@ fn rewind_makes_calls_pending_again() {
     assert!(history.rewind(&EntryId::new("3")));
     assert_eq!(history.pending(), [("a".to_owned(), "glob".to_owned())]);
     assert!(!history.rewind(&EntryId::new("nowhere")));
+}
+
+#[test]
+fn declared_effects_stay_as_long_as_their_call() {
+    let mut history = History::new();
+    for turn in ["a", "b"] {
+        history.push_user(EntryId::new(format!("u{turn}")), vec![Part::text("do")]);
+        let call = Part::call(turn, "glob", json!({}));
+        history.push_model(EntryId::new(format!("m{turn}")), vec![call]);
+        history.note_effects(turn, Effects::read(format!("/p/{turn}")));
+        let answer = Part::output(turn, "glob", "x");
+        history.push_responses(EntryId::new(format!("r{turn}")), vec![answer]);
+        history.push_model(EntryId::new(format!("d{turn}")), vec![Part::text("done")]);
+    }
+    let before = history.clone();
+    let summary = crate::Summary {
+        words: "looked".to_owned(),
+        from: EntryId::new("ua"),
+        through: EntryId::new("da"),
+        acknowledged: true,
+    };
+    let (id, shortened) = (EntryId::new("s"), Vec::new());
+    assert!(history.compress(&crate::Compression { id, summary: Some(summary), shortened }));
+    assert_eq!(history.effects_of("a"), Some(&Effects::read("/p/a")), "it may come back");
+    history.put_away();
+    assert_eq!(history.effects_of("a"), None);
+    assert_eq!(history.effects_of("b"), Some(&Effects::read("/p/b")));
+    assert_eq!(before.effects_of("a"), Some(&Effects::read("/p/a")));
 }

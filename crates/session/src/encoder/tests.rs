@@ -179,6 +179,27 @@ fn a_path_that_is_no_unicode_does_not_stop_the_log() {
 }
 
 #[test]
+fn every_effect_but_the_order_of_calls_is_in_the_log() {
+    let paths = |name: &str| vec![PathBuf::from(name)];
+    let effects = Effects {
+        unknown: true,
+        reads: paths("/r"),
+        searches: paths("/s"),
+        writes: paths("/w"),
+        deletes: paths("/d"),
+        command: Some("ls".to_owned()),
+        folder: Some("/f".into()),
+        network: true,
+        hosts: vec!["h".to_owned()],
+        alone: false,
+    };
+    let record = Record::CallStarted { call_id: CallId::new("a"), effects: effects.clone() };
+    let line: Value = serde_json::from_str(&all(&[record])[0]).unwrap();
+    let written = line["$pollux"]["started"]["effects"].clone();
+    assert_eq!(serde_json::from_value::<Effects>(written).unwrap(), effects);
+}
+
+#[test]
 fn what_goes_out_of_sight_is_a_line_that_gemini_cli_ignores() {
     let summary = pollux_protocol::Summary {
         words: "short".to_owned(),

@@ -1,7 +1,7 @@
 //! Replaying the durable events gives the same conversation; and what other programs leave is read.
 
 use pollux_protocol::{
-    CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record,
+    CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record, Usage,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -168,9 +168,13 @@ impl Run {
         if let Some(last) = parts.last_mut() {
             last.opaque = match signature {
                 1 => Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data: "sig".to_owned() }),
-                2 => Some(Opaque { dialect: "other".to_owned(), data: "sig".to_owned() }),
+                2 | 3 => Some(Opaque { dialect: "other".to_owned(), data: "sig".to_owned() }),
                 _ => None,
             };
+            let opaque = last.opaque.clone().filter(|_| signature == 3);
+            if opaque.is_some() {
+                parts.insert(parts.len() / 2, Part { opaque, ..Part::thought("why") });
+            }
         }
         let mut ahead = self.history.clone();
         let stored = if interrupted {
@@ -312,6 +316,26 @@ proptest! {
 }
 
 #[test]
+fn tokens_written_to_a_cache_are_read_again_beside_those_that_gemini_cli_knows() {
+    let usage = Usage { prompt: 10, cache_write: 4, total: 12, ..Usage::default() };
+    let record = Record::Model(MessageRecord {
+        id: EntryId::new("m"),
+        parts: vec![Part::text("hello")],
+        thoughts: Vec::new(),
+        usage: Some(usage),
+        model: "x".to_owned(),
+        interrupted: false,
+        calls: Vec::new(),
+    });
+    let lines = Encoder::new(false).encode(&record, "now", String::new).unwrap();
+    let line: Value = serde_json::from_slice(&lines[0]).unwrap();
+    assert_eq!(line["tokens"].as_object().unwrap().len(), 6);
+    assert_eq!(line["$pollux"], json!({ "cacheWrite": 4 }));
+    let data = read_lines(&[&line.to_string()]);
+    assert_eq!(data.figures.models["x"].usage, usage);
+}
+
+#[test]
 fn a_call_killed_while_it_ran_says_so() {
     let data = read_lines(&[
         r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"a","name":"t","args":{}}},{"functionCall":{"id":"b","name":"t","args":{}}}],"toolCalls":[{"id":"a","name":"t","args":{},"result":[],"status":"executing"},{"id":"b","name":"t","args":{},"status":"scheduled"}]}"#,
@@ -322,6 +346,22 @@ fn a_call_killed_while_it_ran_says_so() {
         results.responses().map(|response| response.response["error"].to_string()).collect();
     assert!(texts[0].contains("while it ran"), "{texts:?}");
     assert!(texts[1].ends_with("The call was interrupted.\""), "{texts:?}");
+}
+
+#[test]
+fn declared_effects_come_back_whatever_version_wrote_them() {
+    let mut data = read_lines(&[
+        r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"a","name":"t","args":{}}},{"functionCall":{"id":"b","name":"t","args":{}}},{"functionCall":{"id":"c","name":"t","args":{}}}],"toolCalls":[]}"#,
+        r#"{"$pollux":{"started":{"callId":"a","effects":{"reads":["/p/a"],"writes":["/p/a"]}}}}"#,
+        r#"{"$pollux":{"started":{"callId":"b","effects":{"unknown":true,"command":"ls","folder":"/p","hosts":["h"],"later":1}}}}"#,
+        r#"{"$pollux":{"started":{"callId":"c"}}}"#,
+    ]);
+    let (history, _) = data.history();
+    let written = Effects { alone: false, ..Effects::write("/p/a") };
+    assert_eq!(history.effects_of("a"), Some(&written));
+    let ran = Effects { hosts: vec!["h".to_owned()], ..Effects::command("ls", "/p") };
+    assert_eq!(history.effects_of("b"), Some(&ran.or_unknown()));
+    assert_eq!(history.effects_of("c"), None);
 }
 
 #[test]

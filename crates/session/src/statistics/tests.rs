@@ -3,8 +3,8 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-fn observe(statistics: &Statistics, measurement: Measurement) {
-    statistics.observe(&Event::Measured(Box::new(measurement)));
+fn observe(statistics: &Statistics, measurement: impl std::borrow::Borrow<Measurement>) {
+    statistics.measure(&Origin::default(), measurement.borrow());
 }
 
 fn response(usage: Usage) -> Measurement {

@@ -82,7 +82,7 @@ pub(super) fn is_counter(name: &str) -> bool {
 }
 
 fn word_length(text: &str) -> usize {
-    super::scanner::name_length(text)
+    super::word::name_length(text)
 }
 
 #[cfg(test)]

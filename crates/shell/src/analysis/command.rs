@@ -5,14 +5,7 @@ use super::builtins::{Standing, standing};
 use super::line::Line;
 use super::model::{Argument, BuiltIn, Program, Reason, Scope, SubCommand, Via};
 use super::walk::Walker;
-use super::word::Word;
-
-/// Words that begin or end compound commands. As the first word of a simple command they show that
-/// the grammar and the shell disagree.
-pub(super) const RESERVED: &[&str] = &[
-    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
-    "select", "function", "{", "}", "[[", "]]", "in",
-];
+use super::word::{RESERVED, Word};
 
 /// How a command came to be called.
 #[derive(Debug, Clone, Default)]
@@ -262,6 +255,6 @@ fn is_sum(value: &str) -> bool {
 
 /// `name[` without its other half: what follows may belong to it.
 fn is_looking_like_subscript(word: &Word) -> bool {
-    let (name, rest) = word.raw.split_at(super::scanner::name_length(&word.raw));
+    let (name, rest) = word.raw.split_at(super::word::name_length(&word.raw));
     super::word::is_name(name) && rest.starts_with('[')
 }

@@ -1,8 +1,8 @@
 //! `${…}` and `$'…'`.
 
 use super::model::Reason;
-use super::scanner::{Scanner, name_length};
-use super::word::{Builder, is_name};
+use super::scanner::Scanner;
+use super::word::{Builder, is_name, name_length};
 
 impl Scanner<'_> {
     /// Looks at what stands between the braces of `${…}`.

@@ -110,7 +110,7 @@ impl Scanner<'_> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let length = match rest.strip_prefix('{') {
             Some(inner) => {
-                let name = super::scanner::name_length(inner);
+                let name = super::word::name_length(inner);
                 if inner[name..].starts_with('}') && name > 0 { name + 2 } else { 0 }
             }
             None => digits,

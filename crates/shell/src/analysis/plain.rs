@@ -5,8 +5,8 @@
 //! which costs more than all the rest, and which stumbles over some lists of several lines. Whatever is in doubt is not
 //! plain. The words are read as everywhere.
 
-use super::command::RESERVED;
 use super::walk::Walker;
+use super::word::RESERVED;
 
 /// Lines of more commands are for the grammar, which has a limit of its own.
 const MOST: usize = 100;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::model::Reason;
-use super::word::{Builder, Word, assigned_name};
+use super::word::{Builder, Word, assigned_name, name_length};
 
 /// What the grammar found at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -478,9 +478,4 @@ impl<'a> Scanner<'a> {
             self.note(Reason::Syntax, start);
         }
     }
-}
-
-/// How many bytes of `text` are the name it begins with.
-pub(super) fn name_length(text: &str) -> usize {
-    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use super::analyser::{Analyser, Frame};
-use super::heredoc::Document;
 use super::model::{
     Function, Reason, Redirection, RedirectionKind, Scope, Substitution, SubstitutionKind, Via,
 };
 use super::scanner::{Scanner, SpanKind};
 use super::word::is_name;
+
+mod heredoc;
+mod test_words;
+
+use heredoc::Document;
 
 /// Trees deeper than this, with those of scripts inside, are not followed.
 const MAX_LEVEL: usize = 200;

@@ -1,5 +1,12 @@
 //! One word, and how much of it is known.
 
+/// Words that begin or end compound commands. As the first word of a simple command they show that
+/// the grammar and the shell disagree.
+pub(super) const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
+    "select", "function", "{", "}", "[[", "]]", "in",
+];
+
 /// A word of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
@@ -162,7 +169,7 @@ impl Builder {
 /// The name, when `text` is what may stand in front of the sign of an assignment.
 pub(super) fn assigned_name(text: &str) -> Option<String> {
     let text = text.strip_suffix('+').unwrap_or(text);
-    let length = super::scanner::name_length(text);
+    let length = name_length(text);
     let (name, rest) = text.split_at(length);
     let is_subscript = rest.is_empty() || (rest.starts_with('[') && rest.ends_with(']'));
     (is_name(name) && is_subscript).then(|| name.to_owned())
@@ -171,5 +178,10 @@ pub(super) fn assigned_name(text: &str) -> Option<String> {
 /// Whether a variable may be called this.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && super::scanner::name_length(text) == text.len()
+        && name_length(text) == text.len()
+}
+
+/// Length, in bytes, of the name that `text` begins with.
+pub(super) fn name_length(text: &str) -> usize {
+    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }

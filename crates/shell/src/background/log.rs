@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pollux_fs::CappedFile;
+use pollux_protocol::plain_text::AnsiStripper;
 
 use crate::output::Output;
 use crate::spill::DEFAULT_SPILL_CAP;
-use crate::text::{Decoder, Stripper};
+use crate::text::Decoder;
 
 /// Takes output as it comes. A file that cannot be written never stops the process: the failure is kept.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub(crate) struct Log {
     file: Option<CappedFile>,
     failure: Option<String>,
     decoder: Decoder,
-    stripper: Stripper,
+    stripper: AnsiStripper,
 }
 
 impl Log {
@@ -25,7 +26,7 @@ impl Log {
             Ok(file) => (Some(file), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        Self { path, file, failure, decoder: Decoder::default(), stripper: Stripper::default() }
+        Self { path, file, failure, decoder: Decoder::default(), stripper: AnsiStripper::default() }
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -1,4 +1,5 @@
-//! The task that serves one background process: reads what it prints, sees its end, and ends it when told to.
+//! The task that serves one background process: reads what it prints, sees its end, and ends it
+//! when told to.
 
 use std::io;
 use std::process::ExitStatus;
@@ -11,15 +12,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::log::Log;
 use super::{BackgroundProcess, ProcessState};
+use crate::child::ChildProcess;
+use crate::deadline::{deadline, reached};
 use crate::output::Output;
-use crate::pipe::READ_SIZE;
-use crate::run::{LAST_WORDS, SILENCE, deadline, reached, read_some, signal};
-use crate::started::Started;
+use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, read_some};
 use crate::text::Transcript;
 
 /// One process and where its output goes.
 pub(super) struct Pump {
-    started: Started,
+    child: ChildProcess,
     log: Arc<Mutex<Log>>,
     first: Arc<Mutex<Option<Output>>>,
     state: watch::Sender<ProcessState>,
@@ -32,25 +33,23 @@ pub(super) struct Pump {
 
 impl Pump {
     pub(super) fn new(
-        started: Started,
+        child: ChildProcess,
         process: &BackgroundProcess,
         state: watch::Sender<ProcessState>,
         limit: Option<Duration>,
     ) -> Self {
         let (log, first) = (Arc::clone(&process.log), Arc::clone(&process.first));
         let (stop, buffer) = (process.stop.clone(), vec![0; READ_SIZE]);
-        let transcript = started.terminal.is_some().then(Transcript::default);
-        Self { started, log, first, state, stop, limit, buffer, transcript }
+        let transcript = child.terminal.is_some().then(Transcript::default);
+        Self { child, log, first, state, stop, limit, buffer, transcript }
     }
 
     pub(super) async fn run(mut self) {
         let status = self.watch().await;
-        self.last_words().await;
-        self.started.session.release();
-        let code = status.and_then(|status| status.code());
-        let state = ProcessState::Exited { code, signal: status.and_then(signal) };
+        self.drain().await;
+        self.child.session.release();
         // Whoever asked may have left.
-        self.state.send_replace(state);
+        self.state.send_replace(ProcessState::of(status));
         self.serve_the_rest().await;
     }
 
@@ -59,11 +58,11 @@ impl Pump {
         let end = deadline(self.limit);
         let mut ending = false;
         loop {
-            let Started { child, reader, session, .. } = &mut self.started;
+            let ChildProcess { process, output, session, .. } = &mut self.child;
             tokio::select! {
                 biased;
                 // A child that cannot be waited for is not ours any more.
-                status = child.wait() => return status.ok(),
+                status = process.wait() => return status.ok(),
                 () = self.stop.cancelled(), if !ending => {
                     ending = true;
                     session.end();
@@ -72,7 +71,7 @@ impl Pump {
                     ending = true;
                     session.end();
                 }
-                read = read_some(reader, &mut self.buffer) => {
+                read = read_some(output, &mut self.buffer) => {
                     self.take(read);
                     // A flood must not keep others from their turn.
                     tokio::task::yield_now().await;
@@ -82,11 +81,11 @@ impl Pump {
     }
 
     /// What is in the pipe when the command has ended.
-    async fn last_words(&mut self) {
-        let last = Instant::now() + LAST_WORDS;
-        while self.started.reader.is_some() {
-            let silence = (Instant::now() + SILENCE).min(last);
-            let read = read_some(&mut self.started.reader, &mut self.buffer);
+    async fn drain(&mut self) {
+        let last = Instant::now() + DRAIN_LIMIT;
+        while self.child.output.is_some() {
+            let silence = (Instant::now() + QUIET_PERIOD).min(last);
+            let read = read_some(&mut self.child.output, &mut self.buffer);
             let Ok(read) = timeout_at(silence, read).await else { return };
             self.take(read);
         }
@@ -94,8 +93,8 @@ impl Pump {
 
     /// What the command left running prints to the same log.
     async fn serve_the_rest(&mut self) {
-        while self.started.reader.is_some() {
-            let read = read_some(&mut self.started.reader, &mut self.buffer).await;
+        while self.child.output.is_some() {
+            let read = read_some(&mut self.child.output, &mut self.buffer).await;
             self.take(read);
             tokio::task::yield_now().await;
         }
@@ -104,7 +103,7 @@ impl Pump {
     fn take(&mut self, read: io::Result<usize>) {
         let length = read.unwrap_or(0);
         if length == 0 {
-            self.started.reader = None;
+            self.child.output = None;
             return;
         }
         let mut bytes = &self.buffer[..length];

@@ -1,26 +1,29 @@
-//! Linux: sessions and descendants, found through `/proc` (proc_pid_stat(5)).
+//! Linux: the processes of children, found through `/proc` (proc_pid_stat(5)).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::CommandExt as _;
 use std::sync::OnceLock;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group,
-    set_child_subreaper, test_kill_process_group, waitid, waitpid,
+    set_child_subreaper, waitid, waitpid,
 };
 
-use super::{Force, Leader};
+use super::group::{self, pid};
+use super::model::{Force, Leader, Leftovers, Owner, SessionKind};
 
 #[path = "linux/input.rs"]
 mod input;
+#[path = "linux/mark.rs"]
+mod mark;
 
-pub(super) use input::reading;
+pub(crate) use input::reading;
+pub(crate) use mark::mark_this_process;
 
 /// Enough for the fields up to the start time, whatever the process calls itself.
 const STAT_LENGTH: usize = 1024;
 
-/// What `/proc/<id>/stat` says, as far as it matters here.
+/// Facts about a process from `/proc/<id>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {
     id: u32,
@@ -30,12 +33,15 @@ struct Process {
     session: u32,
     /// The device number of its terminal; 0 without one.
     terminal: i32,
-    /// Clock ticks since boot: with the id, a name that is never given away again.
+    /// Start time in clock ticks since boot: together with `id` it is unique.
     started: u64,
+    /// Owner of a child of this program. Not read for other processes: they are found through
+    /// their parents.
+    owner: Option<Owner>,
 }
 
 impl Process {
-    /// The dead stay in the table until someone asks for their exit status.
+    /// Dead processes stay in the table until their parent takes the exit status.
     fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
@@ -63,6 +69,7 @@ impl Process {
             session: number(3)?,
             terminal: fields.get(4)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
+            owner: None,
         })
     }
 
@@ -70,54 +77,57 @@ impl Process {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(CWD, "/proc", flags, Mode::empty()).and_then(Dir::new);
         let Ok(folder) = folder else { return Vec::new() };
+        let own = std::process::id();
         folder
             .flatten()
             .filter_map(|entry| Self::read(entry.file_name().to_str().ok()?.parse().ok()?))
+            .map(|mut process| {
+                if process.parent == own {
+                    process.owner = mark::owner_of(process.id);
+                }
+                process
+            })
             .collect()
     }
 }
 
-/// Makes the child of `command` lead a session of its own, away from the user's terminal: a program
-/// that asks for a password on `/dev/tty` gets an error instead of waiting for ever.
-#[expect(unsafe_code, reason = "std has no stable safe call for setsid")]
-pub(crate) fn lead_session(command: &mut std::process::Command) {
-    // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes exactly one, setsid, and touches no memory of the parent.
-    unsafe {
-        command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
-    }
-}
-
-/// Whether orphans of our commands become our children.
+/// Whether orphans of our children become children of this program.
 static ADOPTING: OnceLock<bool> = OnceLock::new();
 
-/// Makes this process, and no longer init, the parent of those whose own parent has ended: a daemon can
-/// leave its session, but not this (prctl(2), `PR_SET_CHILD_SUBREAPER`).
+/// Makes this process, instead of init, the parent of descendants whose own parent has ended: a
+/// daemon can leave its session, but not its ancestors (prctl(2), `PR_SET_CHILD_SUBREAPER`).
 pub(super) fn adopt_orphans() {
     ADOPTING.get_or_init(|| set_child_subreaper(Pid::from_raw(1)).is_ok());
 }
 
 /// Whether there may be orphans.
-pub(super) fn has_adopted() -> bool {
+pub(super) fn adopts_orphans() -> bool {
     ADOPTING.get() == Some(&true)
 }
 
-/// Whether some child of ours has ended and was not waited for. Costs one system call.
-pub(super) fn has_dead() -> bool {
+/// Whether some child has ended and its exit status was not taken. Costs one system call.
+pub(super) fn has_dead_children() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::All, look).is_ok_and(|status| status.is_some())
 }
 
-/// Takes the exit status of all children that have ended, but for those that somebody else waits for.
-pub(super) fn bury(is_waited_for: impl Fn(u32) -> bool) {
-    let own = std::process::id();
-    let dead = |process: &Process| process.parent == own && process.state == b'Z';
-    for process in Process::all().into_iter().filter(dead) {
-        if !is_waited_for(process.id) {
-            // Gone already: so much the better.
-            waitpid(pid(process.id), WaitOptions::NOHANG).ok();
-        }
-    }
+/// Dead children of this program that are, or descend from, children of ours. A child that somebody
+/// else in this program has started is never among them.
+pub(super) fn dead_descendants(leaders: &[Leader]) -> Vec<u32> {
+    let processes = Process::all();
+    let sessions = still_ours(leaders, &processes);
+    let dead = |process: &&Process| {
+        process.parent == std::process::id()
+            && process.state == b'Z'
+            && (process.owner.is_some() || sessions.contains(&process.session))
+    };
+    processes.iter().filter(dead).map(|process| process.id).collect()
+}
+
+/// Takes the exit status of a dead child.
+pub(super) fn reap(id: u32) {
+    // It may be gone already. Without a number the call would wait for any child.
+    pid(id).map(|pid| waitpid(Some(pid), WaitOptions::NOHANG).ok());
 }
 
 /// Whether the process exists and has not ended.
@@ -125,39 +135,49 @@ pub(crate) fn is_running(id: u32) -> bool {
     Process::read(id).is_some_and(|process| process.is_alive())
 }
 
-/// When the process began, to tell it from a later one of the same number.
+/// Start time of the process: it tells the process from a later one with the same number.
 pub(super) fn start_time(id: u32) -> Option<u64> {
     Process::read(id).map(|process| process.started)
 }
 
-/// Asks the leader's process group to end, without looking for anyone else.
-pub(super) fn ask_group(leader: Leader) {
+/// Asks the process group of a child to end, without looking for other descendants.
+pub(super) fn ask(leader: Leader) {
     let started = start_time(leader.id);
-    // A number that means somebody else by now is left alone.
+    // A number that means another process by now is left alone.
     if started.is_none() || started == leader.started {
-        pid(leader.id).map(|group| kill_process_group(group, Signal::TERM));
+        group::signal(leader, Signal::TERM);
     }
 }
 
-/// Which of the sessions still have a living member.
-pub(super) fn living(leaders: &[Leader]) -> BTreeSet<u32> {
+/// The children of which some process lives.
+pub(super) fn living(leaders: &[Leader]) -> Vec<Leader> {
     let processes = Process::all();
     let ours = still_ours(leaders, &processes);
-    let living = processes.iter().filter(|process| process.is_alive());
-    living
-        .flat_map(|process| [process.session, process.group])
-        .filter(|id| ours.contains(id))
-        .collect()
+    let living = || processes.iter().filter(|process| process.is_alive());
+    let ids: BTreeSet<u32> =
+        living().flat_map(|process| [process.session, process.group]).collect();
+    let owners: BTreeSet<Owner> = living().filter_map(|process| process.owner).collect();
+    let lives = |leader: &&Leader| {
+        ours.contains(&leader.id) && ids.contains(&leader.id) || owners.contains(&leader.owner)
+    };
+    leaders.iter().filter(lives).copied().collect()
 }
 
-/// The processes of some sessions: members, their groups, and all their descendants.
+/// Orphans that are members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Orphans {
+    /// Those of the given children.
+    OfLeaders,
+    /// Also those of children that are not registered any more, unless they may outlive us.
+    All,
+}
+
+/// The living processes of some children: the children, their groups and sessions, and all
+/// descendants.
 pub(super) struct Members {
     leaders: Vec<Leader>,
-    /// Whose children are members, too: our own number, when everyone is meant.
-    parent: Option<u32>,
-    /// Sessions whose members are not, whoever their parent is.
-    free: BTreeSet<u32>,
-    /// Process number and start time. Whoever was once a member stays one: its parent may end first.
+    orphans: Orphans,
+    /// Process number and start time. A member stays one: its parent may end first.
     known: BTreeSet<(u32, u64)>,
     /// Groups to signal as a whole, which also reaches a process that is being forked right now.
     groups: Vec<u32>,
@@ -167,19 +187,18 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn of(leaders: &[Leader]) -> Self {
-        Self::new(leaders, None)
+        Self::new(leaders, Orphans::OfLeaders)
     }
 
-    /// With all orphans.
+    /// With the orphans of all children.
     pub(super) fn everyone(leaders: &[Leader]) -> Self {
-        Self::new(leaders, has_adopted().then(std::process::id))
+        Self::new(leaders, Orphans::All)
     }
 
-    fn new(leaders: &[Leader], parent: Option<u32>) -> Self {
+    fn new(leaders: &[Leader], orphans: Orphans) -> Self {
         let mut members = Self {
             leaders: leaders.to_vec(),
-            parent,
-            free: super::free(),
+            orphans,
             known: BTreeSet::new(),
             groups: Vec::new(),
             singles: Vec::new(),
@@ -194,9 +213,9 @@ impl Members {
         if processes.is_empty() {
             return self.refresh_without_proc();
         }
-        let sessions = still_ours(&self.leaders, &processes);
-        let members = select(&processes, &sessions, &self.known, self.parent, &self.free);
+        let members = select(&processes, &self.leaders, self.orphans, &self.known);
         self.known.extend(members.iter().map(|member| (member.id, member.started)));
+        let sessions = still_ours(&self.leaders, &processes);
         let living = || members.iter().filter(|member| member.is_alive());
         let groups: BTreeSet<u32> =
             living().map(|member| member.group).filter(|group| sessions.contains(group)).collect();
@@ -205,10 +224,13 @@ impl Members {
         self.groups = groups.into_iter().collect();
     }
 
-    /// Where `/proc` is not mounted only the groups can be reached.
+    /// Where `/proc` is not mounted, only the groups can be reached.
     fn refresh_without_proc(&mut self) {
-        let exists = |id: &u32| pid(*id).is_some_and(|pid| test_kill_process_group(pid).is_ok());
-        self.groups = self.leaders.iter().map(|leader| leader.id).filter(exists).collect();
+        let existing = self.leaders.iter().filter(|leader| group::exists(leader));
+        let (singles, groups): (Vec<&Leader>, Vec<&Leader>) =
+            existing.partition(|leader| leader.kind == SessionKind::Shared);
+        self.singles = singles.iter().map(|leader| leader.id).collect();
+        self.groups = groups.iter().map(|leader| leader.id).collect();
     }
 
     pub(super) fn alive(&self) -> bool {
@@ -220,7 +242,7 @@ impl Members {
             Force::Ask => Signal::TERM,
             Force::Kill => Signal::KILL,
         };
-        // Any of them may have ended by itself since we looked: no error is one.
+        // Each of them may have ended by itself since we looked.
         for group in self.groups.iter().filter_map(|&id| pid(id)) {
             kill_process_group(group, signal).ok();
         }
@@ -230,12 +252,8 @@ impl Members {
     }
 }
 
-fn pid(id: u32) -> Option<Pid> {
-    Pid::from_raw(id.cast_signed())
-}
-
-/// The sessions whose number still means what it meant. Linux gives a number away only when no
-/// process, group or session has it, so one whose leader lives with another start time is foreign.
+/// The numbers of the children that still mean what they meant. Linux reuses a number only when no
+/// process, group or session has it, so a process with another start time is not ours.
 fn still_ours(leaders: &[Leader], processes: &[Process]) -> BTreeSet<u32> {
     let starts: BTreeMap<u32, u64> =
         processes.iter().map(|process| (process.id, process.started)).collect();
@@ -245,25 +263,28 @@ fn still_ours(leaders: &[Leader], processes: &[Process]) -> BTreeSet<u32> {
     leaders.iter().filter(|leader| !foreign(leader)).map(|leader| leader.id).collect()
 }
 
-/// The members of `sessions`, those known from before, the children of `parent` outside of `free` sessions, and the
-/// descendants of all these. Pure.
+/// The processes of `leaders`, `orphans`, those known from before, and the descendants of all
+/// these. Pure.
 fn select(
     processes: &[Process],
-    sessions: &BTreeSet<u32>,
+    leaders: &[Leader],
+    orphans: Orphans,
     known: &BTreeSet<(u32, u64)>,
-    parent: Option<u32>,
-    free: &BTreeSet<u32>,
 ) -> Vec<Process> {
+    let sessions = still_ours(leaders, processes);
+    let owners: BTreeSet<Owner> = leaders.iter().map(|leader| leader.owner).collect();
+    let is_member = |owner: Owner| {
+        owners.contains(&owner) || orphans == Orphans::All && owner.leftovers() == Leftovers::End
+    };
+    let is_root = |process: &&Process| {
+        [process.id, process.group, process.session].iter().any(|id| sessions.contains(id))
+            || process.owner.is_some_and(is_member)
+            || known.contains(&(process.id, process.started))
+    };
     let mut children: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
     for process in processes {
         children.entry(process.parent).or_default().push(process);
     }
-    let is_root = |process: &&Process| {
-        sessions.contains(&process.session)
-            || sessions.contains(&process.group)
-            || known.contains(&(process.id, process.started))
-            || parent == Some(process.parent) && !free.contains(&process.session)
-    };
     let mut pending: Vec<&Process> = processes.iter().filter(is_root).collect();
     let mut selected: BTreeMap<u32, Process> = BTreeMap::new();
     while let Some(process) = pending.pop() {

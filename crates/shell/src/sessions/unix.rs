@@ -1,76 +1,66 @@
-//! macOS and the BSDs: there is no `/proc`, so what ends is the process group. A job that moved to a
-//! group of its own (`set -m`, `setsid`) is not reached.
+//! macOS and the BSDs: there is no `/proc`, so what ends is the process group. A job that moved to
+//! a group of its own (`set -m`, `setsid`) is not reached.
 
-use std::collections::BTreeSet;
-use std::os::unix::process::CommandExt as _;
+use rustix::process::{Signal, test_kill_process};
 
-use rustix::process::{
-    Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
-};
+use super::group;
+use super::model::{Force, Leader, Owner, Reading};
 
-use super::{Force, Leader, Reading};
-
-/// Makes the child of `command` lead a session of its own, away from the user's terminal.
-#[expect(unsafe_code, reason = "std has no stable safe call for setsid")]
-pub(crate) fn lead_session(command: &mut std::process::Command) {
-    // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes exactly one, setsid, and touches no memory of the parent.
-    unsafe {
-        command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
-    }
-}
+/// Processes inherit nothing here that could tell whose they are.
+pub(crate) fn mark_this_process(_owner: Owner) {}
 
 /// Whether the process exists.
 pub(crate) fn is_running(id: u32) -> bool {
-    pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
+    group::pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// Not known without `/proc`.
+/// Not reported without `/proc`.
 pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 
-/// Asks the leader's process group to end.
-pub(super) fn ask_group(leader: Leader) {
-    pid(leader.id).map(|group| kill_process_group(group, Signal::TERM));
+/// Asks the process group of the child to end.
+pub(super) fn ask(leader: Leader) {
+    group::signal(leader, Signal::TERM);
 }
 
-/// Which of the sessions still have a process in their leader's group.
-pub(super) fn living(leaders: &[Leader]) -> BTreeSet<u32> {
-    let exists = |id: &u32| pid(*id).is_some_and(|pid| test_kill_process_group(pid).is_ok());
-    leaders.iter().map(|leader| leader.id).filter(exists).collect()
+/// The children that still have a process in their group.
+pub(super) fn living(leaders: &[Leader]) -> Vec<Leader> {
+    leaders.iter().filter(|leader| group::exists(leader)).copied().collect()
 }
 
-/// Not told here.
-pub(super) fn reading(_leader: Leader) -> Reading {
+/// Not reported here.
+pub(crate) fn reading(_leader: Leader) -> Reading {
     Reading::Unknown
 }
 
 /// Only Linux can make a process the parent of orphans.
 pub(super) fn adopt_orphans() {}
 
-/// None.
-pub(super) fn has_adopted() -> bool {
+/// Orphans become children of init.
+pub(super) fn adopts_orphans() -> bool {
     false
 }
 
-/// Orphans are init's to wait for.
-pub(super) fn has_dead() -> bool {
+/// Not needed: init takes the exit status of orphans.
+pub(super) fn has_dead_children() -> bool {
     false
 }
 
-/// Never needed.
-pub(super) fn bury(_is_waited_for: impl Fn(u32) -> bool) {}
-
-/// The process groups of some sessions.
-pub(super) struct Members {
-    leaders: Vec<Leader>,
-    groups: BTreeSet<u32>,
+/// None: descendants never become children of this program.
+pub(super) fn dead_descendants(_leaders: &[Leader]) -> Vec<u32> {
+    Vec::new()
 }
+
+/// Never called.
+pub(super) fn reap(_id: u32) {}
+
+/// The process groups of some children.
+pub(super) struct Members(Vec<Leader>);
 
 impl Members {
     pub(super) fn of(leaders: &[Leader]) -> Self {
-        Self { leaders: leaders.to_vec(), groups: living(leaders) }
+        Self(living(leaders))
     }
 
     /// The same: there are no orphans.
@@ -80,11 +70,11 @@ impl Members {
 
     /// Looks again.
     pub(super) fn refresh(&mut self) {
-        self.groups = living(&self.leaders);
+        self.0.retain(group::exists);
     }
 
     pub(super) fn alive(&self) -> bool {
-        !self.groups.is_empty()
+        !self.0.is_empty()
     }
 
     pub(super) fn signal(&self, force: Force) {
@@ -92,13 +82,6 @@ impl Members {
             Force::Ask => Signal::TERM,
             Force::Kill => Signal::KILL,
         };
-        for group in self.groups.iter().filter_map(|&id| pid(id)) {
-            // It may have ended by itself since we looked.
-            kill_process_group(group, signal).ok();
-        }
+        self.0.iter().for_each(|leader| group::signal(*leader, signal));
     }
-}
-
-fn pid(id: u32) -> Option<Pid> {
-    Pid::from_raw(id.cast_signed())
 }

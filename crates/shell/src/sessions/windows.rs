@@ -1,53 +1,54 @@
 //! Windows: a process and its children, ended by `taskkill /T`. There is no gentle way to ask.
 
-use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use super::{Force, Leader, Reading};
-
-/// Nothing to do: a child of ours reads from nowhere and has no terminal to ask on.
-pub(crate) fn lead_session(_command: &mut Command) {}
+use super::model::{Force, Leader, Reading};
 
 /// Not asked: background jobs are not listed on Windows.
 pub(crate) fn is_running(_id: u32) -> bool {
     false
 }
 
-/// Not asked.
+/// Not needed.
 pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 
-/// There is no signal to ask with; the thread that ends sessions does it.
-pub(super) fn ask_group(_leader: Leader) {}
+/// There is no signal to ask with; the thread that ends children does it.
+pub(super) fn ask(_leader: Leader) {}
 
-/// Children of a parent that has ended cannot be found again, so a released session counts as gone.
-pub(super) fn living(_leaders: &[Leader]) -> BTreeSet<u32> {
-    BTreeSet::new()
+/// Descendants of a child that has ended cannot be found again, so a released child counts as gone.
+pub(super) fn living(_leaders: &[Leader]) -> Vec<Leader> {
+    Vec::new()
 }
 
-/// Not told here.
-pub(super) fn reading(_leader: Leader) -> Reading {
+/// Not reported here.
+pub(crate) fn reading(_leader: Leader) -> Reading {
     Reading::Unknown
 }
 
-/// Nobody becomes the parent of orphans.
+/// No process becomes the parent of orphans.
 pub(super) fn adopt_orphans() {}
 
-/// None.
-pub(super) fn has_adopted() -> bool {
+/// Orphans have no parent.
+pub(super) fn adopts_orphans() -> bool {
     false
 }
 
 /// Nothing of an ended process stays.
-pub(super) fn has_dead() -> bool {
+pub(super) fn has_dead_children() -> bool {
     false
 }
 
-/// Never needed.
-pub(super) fn bury(_is_waited_for: impl Fn(u32) -> bool) {}
+/// None.
+pub(super) fn dead_descendants(_leaders: &[Leader]) -> Vec<u32> {
+    Vec::new()
+}
 
-/// The process trees of some commands.
+/// Never called.
+pub(super) fn reap(_id: u32) {}
+
+/// The process trees of some children.
 pub(super) struct Members {
     leaders: Vec<Leader>,
 }
@@ -62,7 +63,7 @@ impl Members {
         Self::of(leaders)
     }
 
-    /// After the one attempt nobody is left whom we could reach.
+    /// After the one attempt no process is left that we could reach.
     pub(super) fn refresh(&mut self) {
         self.leaders.clear();
     }

@@ -1,9 +1,8 @@
-//! Pseudo-terminals of Unix (pty(7)): we hold the master, the command has the slave as standard input,
-//! output, error and controlling terminal.
+//! Pseudo-terminals of Unix (pty(7)): we hold the master, the command has the slave as standard
+//! input, output, error and controlling terminal.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, openat};
@@ -19,8 +18,8 @@ use super::{Modes, TerminalSize};
 pub(crate) struct Terminal(AsyncFd<OwnedFd>);
 
 impl Terminal {
-    /// A new terminal, and the command that is to run in it made so that it will: it leads a session of its own
-    /// whose terminal this is. Must be called inside a tokio runtime.
+    /// Makes a new terminal and gives it to the command as its standard streams. Must be called
+    /// inside a tokio runtime.
     ///
     /// # Errors
     /// When the system gives none: there is no `/dev/ptmx`, or there are too many.
@@ -38,12 +37,11 @@ impl Terminal {
         command.stdin(Stdio::from(slave.try_clone()?));
         command.stdout(Stdio::from(slave.try_clone()?));
         command.stderr(Stdio::from(slave));
-        lead_terminal_session(command);
         Ok(terminal)
     }
 
-    /// Reads what the programs have printed, as much as there is and `buffer` holds; 0 at the end, when nobody has the
-    /// terminal open any more. Safe to drop.
+    /// Reads what the programs have printed, as much as there is and `buffer` holds; 0 at the end,
+    /// when nobody has the terminal open any more. Safe to drop.
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         loop {
@@ -54,7 +52,8 @@ impl Terminal {
                 let read = guard.try_io(|master| Ok(rustix::io::read(master, &mut *rest)?));
                 match read {
                     Ok(Ok(length)) if length > 0 => filled += length,
-                    // What was read before an end is told first; the end is still there the next time.
+                    // What was read before an end is told first; the end is still there the next
+                    // time.
                     Ok(_) if filled > 0 => return Ok(filled),
                     Ok(Ok(_)) => return Ok(0),
                     Ok(Err(error)) if is_end(&error) => return Ok(0),
@@ -96,8 +95,8 @@ impl Terminal {
 
 #[expect(unsafe_code, reason = "tokio has no safe call that takes any open file")]
 fn watched(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the file stays open, under the same number, for as long as the `OwnedFd` lives, which the
-    // `AsyncFd` owns.
+    // SAFETY: the file stays open, under the same number, for as long as the `OwnedFd` lives, which
+    // the `AsyncFd` owns.
     unsafe { Ok(AsyncFd::register(master)?) }
 }
 
@@ -108,18 +107,4 @@ fn is_end(error: &io::Error) -> bool {
 
 fn window(size: TerminalSize) -> Winsize {
     Winsize { ws_row: size.rows(), ws_col: size.columns(), ws_xpixel: 0, ws_ypixel: 0 }
-}
-
-/// Makes the child of `command` lead a session of its own, whose terminal is its standard input.
-#[expect(unsafe_code, reason = "std has no stable safe call for setsid and a controlling terminal")]
-fn lead_terminal_session(command: &mut Command) {
-    // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes exactly two, setsid and an ioctl, and touches no memory of the parent. Standard
-    // input is the slave by then: std sets the streams up before it calls.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::setsid()?;
-            Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
-        });
-    }
 }

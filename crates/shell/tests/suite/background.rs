@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pollux_shell::{
     BackgroundProcess, BackgroundProcesses, Chunk, ProcessState, Ran, TerminalSize, Wish,
@@ -10,9 +10,10 @@ use pollux_shell::{
 };
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
-use super::{command, is_running, number, wait_until_gone};
+use super::{Fifo, StoppedClock, command, is_running, number, wait_until_gone};
 
 fn registry() -> (TempDir, BackgroundProcesses) {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +25,7 @@ fn log(process: &BackgroundProcess) -> String {
     String::from_utf8(process.read_log(1 << 20).unwrap()).unwrap()
 }
 
-/// Waits until the log says this.
+/// Waits until the log says this. A file has no event to wait for.
 async fn said(process: &BackgroundProcess, words: &str) -> String {
     for _ in 0..500 {
         let text = log(process);
@@ -46,7 +47,7 @@ async fn its_output_is_on_disk_and_its_end_is_known() {
 
     let (folder, processes) = registry();
     let line = "printf '\\033[3'; sleep 0.1; printf '1mred\\033[0m\\n'; echo $PPID >&2; exit 3";
-    let process = processes.start(command(line)).unwrap();
+    let process = processes.start(&command(line)).unwrap();
     assert_eq!((process.state(), process.command()), (ProcessState::Running, line));
     assert_eq!(process.ended().await, exited(3));
     assert_eq!(log(&process), format!("red\n{}\n", std::process::id()));
@@ -62,7 +63,7 @@ async fn its_output_is_on_disk_and_its_end_is_known() {
 #[tokio::test]
 async fn its_first_output_is_given_once() {
     let (_folder, processes) = registry();
-    let process = processes.start(command("echo early; sleep 1000")).unwrap();
+    let process = processes.start(&command("echo early; sleep 1000")).unwrap();
     said(&process, "early").await;
     assert_eq!(process.take_first_output().unwrap().text(), "early");
     assert!(process.take_first_output().is_none());
@@ -71,7 +72,7 @@ async fn its_first_output_is_given_once() {
 #[tokio::test]
 async fn a_signal_is_told() {
     let (_folder, processes) = registry();
-    let process = processes.start(command("kill -9 $$")).unwrap();
+    let process = processes.start(&command("kill -9 $$")).unwrap();
     assert_eq!(process.ended().await, ProcessState::Exited { code: None, signal: Some(9) });
 }
 
@@ -79,11 +80,9 @@ async fn a_signal_is_told() {
 async fn stopping_ends_all_of_it_whatever_it_ignores() {
     let (_folder, processes) = registry();
     let line = "trap '' TERM; (set -m; sleep 1000 & echo child=$!); sleep 1000";
-    let process = processes.start(command(line)).unwrap();
+    let process = processes.start(&command(line)).unwrap();
     let text = said(&process, "child=").await;
-    let started = Instant::now();
     assert!(process.stop().await);
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert!(!is_running(process.id()) && !is_running(number(&text, "child")));
     assert!(matches!(process.state(), ProcessState::Exited { .. }));
 }
@@ -92,7 +91,7 @@ async fn stopping_ends_all_of_it_whatever_it_ignores() {
 async fn what_an_ended_process_left_is_ended_too() {
     let (_folder, processes) = registry();
     let line = "while :; do echo on; sleep 0.1; done & echo child=$!";
-    let process = processes.start(command(line)).unwrap();
+    let process = processes.start(&command(line)).unwrap();
     assert_eq!(process.ended().await, exited(0));
     let child = number(&log(&process), "child");
     // Its output still comes to the log.
@@ -103,34 +102,40 @@ async fn what_an_ended_process_left_is_ended_too() {
     assert!(process.stop().await, "there is nothing to do any more");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_command_under_way_is_handed_over() {
-    let (_folder, processes) = registry();
+    let clock = StoppedClock::new();
+    let (folder, processes) = registry();
+    let go = Fifo::new(folder.path().join("go"));
     let (wish, wishes) = unbounded_channel();
-    let line = "echo before; sleep 1.5; echo after; exit 4";
+    let line = &format!("echo before; read x <'{}'; echo after; exit 4", go.path().display());
     let mut command = command(line);
-    command.timeout = Some(Duration::from_millis(1400));
+    command.timeout = Some(Duration::from_secs(10));
     let on_output = |_: Chunk<'_>| {
         wish.send(Wish::HandOver).ok();
     };
     let cancel = CancellationToken::new();
-    let started = Instant::now();
     let ran = run_or_hand_over(command, cancel.clone(), on_output, wishes, &processes).await;
-    assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
     let Ran::InBackground(process) = ran.unwrap() else { panic!("it was not handed over") };
-    // It is nobody's call any more.
+    // It is nobody's call any more: neither a cancel nor the time limit ends it.
     cancel.cancel();
+    advance(Duration::from_secs(20)).await;
+    drop(clock);
+    go.go();
     assert_eq!(process.ended().await, exited(4));
-    assert_eq!((log(&process).as_str(), process.command()), ("before\nafter\n", line));
+    assert_eq!((log(&process).as_str(), process.command()), ("before\nafter\n", line.as_str()));
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_command_in_a_terminal_is_handed_over_with_its_terminal() {
-    let (_folder, processes) = registry();
+    let (folder, processes) = registry();
+    let go = Fifo::new(folder.path().join("go"));
     let (wish, wishes) = unbounded_channel();
-    let line = "printf '\\033[32mbefore\\033[0m\\n'; sleep 1; test -t 0 && printf 'after\\r\\n'";
-    let mut command = command(line);
+    let mut command = command(&format!(
+        "printf '\\033[32mbefore\\033[0m\\n'; read x <'{}'; test -t 0 && printf 'after\\r\\n'",
+        go.path().display()
+    ));
     command.terminal = Some(TerminalSize::default());
     let on_output = |chunk: Chunk<'_>| {
         if matches!(chunk, Chunk::Screen { lines, .. } if lines.text() == "before") {
@@ -140,6 +145,7 @@ async fn a_command_in_a_terminal_is_handed_over_with_its_terminal() {
     let cancel = CancellationToken::new();
     let ran = run_or_hand_over(command, cancel, on_output, wishes, &processes).await;
     let Ran::InBackground(process) = ran.unwrap() else { panic!("it was not handed over") };
+    go.go();
     assert_eq!(process.ended().await, exited(0));
     assert_eq!(log(&process), "before\nafter\n");
 }
@@ -151,7 +157,7 @@ async fn a_process_with_a_terminal_is_logged_as_plain_text() {
     let mut command =
         command("printf '\\033[31mred\\033[0m\\n'; test -t 1 && echo terminal; echo end");
     command.terminal = Some(TerminalSize::default());
-    let process = processes.start(command).unwrap();
+    let process = processes.start(&command).unwrap();
     assert_eq!(process.ended().await, exited(0));
     assert_eq!(log(&process), "red\nterminal\nend\n");
     assert_eq!(process.take_first_output().unwrap().text(), "red\nterminal\nend");
@@ -168,21 +174,20 @@ async fn a_command_that_ends_first_is_not_handed_over() {
     assert!(processes.list().is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_limit_ends_it() {
     let (_folder, processes) = registry();
     let mut command = command("sleep 1000");
-    command.timeout = Some(Duration::from_millis(100));
-    let process = processes.start(command).unwrap();
-    let state = tokio::time::timeout(Duration::from_secs(3), process.ended()).await.unwrap();
-    assert_eq!(state, ProcessState::Exited { code: None, signal: Some(15) });
+    command.timeout = Some(Duration::from_secs(10));
+    let process = processes.start(&command).unwrap();
+    assert_eq!(process.ended().await, ProcessState::Exited { code: None, signal: Some(15) });
 }
 
 #[tokio::test]
 async fn dropping_the_registry_ends_everything() {
     let (_folder, processes) = registry();
-    let running = processes.start(command("sleep 1000")).unwrap();
-    let left = processes.start(command("sleep 1000 & echo child=$!")).unwrap();
+    let running = processes.start(&command("sleep 1000")).unwrap();
+    let left = processes.start(&command("sleep 1000 & echo child=$!")).unwrap();
     left.ended().await;
     let child = number(&said(&left, "child=").await, "child");
     drop(processes);
@@ -193,10 +198,10 @@ async fn dropping_the_registry_ends_everything() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_history_forgets_only_what_has_ended() {
     let (_folder, processes) = registry();
-    let server = processes.start(command("sleep 1000")).unwrap();
+    let server = processes.start(&command("sleep 1000")).unwrap();
     let mut ended: Vec<Arc<BackgroundProcess>> = Vec::new();
     for _ in 0..102 {
-        let process = processes.start(command("exit 0")).unwrap();
+        let process = processes.start(&command("exit 0")).unwrap();
         process.ended().await;
         ended.push(process);
     }
@@ -208,7 +213,8 @@ async fn the_history_forgets_only_what_has_ended() {
 #[tokio::test]
 async fn a_flood_is_cut_on_disk_and_the_process_goes_on() {
     let (_folder, processes) = registry();
-    let process = processes.start(command("yes 0123456789 | head -c 230000000; echo end")).unwrap();
+    let process =
+        processes.start(&command("yes 0123456789 | head -c 230000000; echo end")).unwrap();
     drop(process.take_first_output());
     assert_eq!(process.ended().await, exited(0));
     assert!(std::fs::metadata(process.log_path()).unwrap().len() <= 100_000_000);
@@ -218,7 +224,7 @@ async fn a_flood_is_cut_on_disk_and_the_process_goes_on() {
 #[tokio::test]
 async fn a_link_in_place_of_the_log_is_not_read() {
     let (folder, processes) = registry();
-    let process = processes.start(command("echo hi")).unwrap();
+    let process = processes.start(&command("echo hi")).unwrap();
     process.ended().await;
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "secret").unwrap();
@@ -233,7 +239,7 @@ async fn a_log_that_cannot_be_made_stops_nothing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let processes = BackgroundProcesses::new(folder.path().join("file"));
-    let process = processes.start(command("exit 5")).unwrap();
+    let process = processes.start(&command("exit 5")).unwrap();
     assert_eq!(process.ended().await, exited(5));
     assert!(process.log_failure().unwrap().contains("not a directory"));
 }

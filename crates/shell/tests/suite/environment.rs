@@ -10,9 +10,9 @@ async fn credentials_are_gone_and_git_asks_nobody() {
         "echo \"[$MY_KEY][$OTHER][$GEMINI_CLI][$PAGER][$GIT_TERMINAL_PROMPT]\"; \
          env | grep -c MY_KEY",
     );
-    command.environment.push(("MY_KEY".into(), "secret".into()));
-    command.environment.push(("OTHER".into(), "kept".into()));
-    command.environment = child_environment(command.environment, &["MY_KEY"]);
+    command.child.environment.push(("MY_KEY".into(), "secret".into()));
+    command.child.environment.push(("OTHER".into(), "kept".into()));
+    command.child.environment = child_environment(command.child.environment, &["MY_KEY"]);
     assert_eq!(outcome(command).await.text(), "[][kept][1][cat][0]\n0");
 }
 
@@ -23,8 +23,8 @@ async fn git_takes_our_settings_over_the_repositorys() {
         "git init -q . && printf '[core]\\n fsmonitor = touch canary\\n pager = touch canary\\n' \
          >> .git/config && git status --short && git config core.pager; ls",
     );
-    command.cwd = folder.path().into();
-    command.environment = child_environment(command.environment, &[]);
+    command.child.folder = folder.path().into();
+    command.child.environment = child_environment(command.child.environment, &[]);
     assert_eq!(outcome(command).await.text(), "cat");
 }
 
@@ -36,15 +36,15 @@ async fn git_shows_differences() {
         "git init -q . && echo one > file && git add file && echo two > file && git diff | tail -n 1; \
          git ls-remote ssh://nowhere.invalid/x 2>&1 | grep -c 'cannot run'",
     );
-    command.cwd = folder.path().into();
-    command.environment = child_environment(command.environment, &[]);
+    command.child.folder = folder.path().into();
+    command.child.environment = child_environment(command.child.environment, &[]);
     assert_eq!(outcome(command).await.text(), "+two\n0");
 }
 
 #[tokio::test]
 async fn only_the_given_environment_is_passed_on() {
     let mut command = command("echo \"[$HOME][$GIVEN]\"");
-    command.environment = vec![("GIVEN".into(), "yes".into())];
+    command.child.environment = vec![("GIVEN".into(), "yes".into())];
     assert_eq!(outcome(command).await.text(), "[][yes]");
 }
 

@@ -77,7 +77,7 @@ async fn syntax_errors_fail_and_say_so() {
 async fn bash_words_mean_the_same_everywhere() {
     let mut command =
         command("shopt nullglob extglob dotglob nocaseglob promptvars; echo *.nothing");
-    command.environment.push(("BASHOPTS".into(), "nullglob".into()));
+    command.child.environment.push(("BASHOPTS".into(), "nullglob".into()));
     let text = outcome(command).await.text();
     assert!(!text.contains("\ton"), "{text}");
     assert!(text.ends_with("*.nothing"));

@@ -1,7 +1,7 @@
 //! Commands in a terminal of their own.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pollux_shell::{
     BackgroundProcesses, Chunk, Ended, Outcome, Ran, ShellCommand, Spill, TerminalSize, Wish, run,
@@ -11,10 +11,7 @@ use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::{command, end, is_running, number, outcome, wait_until_gone};
-
-/// What `run` promises is 100 ms; the rest is for a busy machine.
-const PROMPT: Duration = Duration::from_millis(600);
+use super::{Fifo, PROMPT, command, end, number, outcome, wait_until_gone};
 
 fn in_terminal(line: &str) -> ShellCommand {
     ShellCommand { terminal: Some(TerminalSize::default()), attended: true, ..command(line) }
@@ -165,16 +162,14 @@ fn which(program: &str) -> Option<std::path::PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nobody_answers_so_it_ends() {
     for (line, prompt, secret) in [
         ("printf 'Go on? '; read answer", "Go on?", false),
         ("printf 'Password: '; stty -echo; cat", "Password:", true),
         ("cat", "", false),
     ] {
-        let started = Instant::now();
         let outcome = outcome(ShellCommand { attended: false, ..in_terminal(line) }).await;
-        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
         assert_eq!(outcome.ended, Ended::Unanswered, "{line}");
         let awaited = outcome.awaited.unwrap();
         assert_eq!((awaited.prompt.as_str(), awaited.secret), (prompt, secret), "{line}");
@@ -183,7 +178,7 @@ async fn nobody_answers_so_it_ends() {
 }
 
 #[cfg(target_os = "linux")]
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_terminal_inside_a_plain_command_is_noticed() {
     if which("script").is_none() {
         return;
@@ -194,9 +189,10 @@ async fn a_terminal_inside_a_plain_command_is_noticed() {
     assert_eq!(outcome.ended, Ended::Unanswered);
 }
 
-#[tokio::test]
+/// The clock runs ahead while the command sleeps: many looks fall into that time.
+#[tokio::test(start_paused = true)]
 async fn what_only_works_silently_is_left_alone() {
-    let line = "printf 'Downloading: '; sleep 6; echo done";
+    let line = "printf 'Downloading: '; sleep 0.5; echo done";
     let outcome = outcome(ShellCommand { attended: false, ..in_terminal(line) }).await;
     assert_eq!((outcome.ended, outcome.text().as_str()), (Ended::Exited, "Downloading: done"));
 }
@@ -276,13 +272,17 @@ async fn a_cancelled_command_leaves_nothing() {
 
 #[tokio::test]
 async fn background_jobs_outlive_the_terminal_of_their_command() {
-    let started = Instant::now();
-    let outcome = sh("sleep 30 & echo child=$!").await;
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let folder = tempfile::tempdir().unwrap();
+    let [go, done] = ["go", "done"].map(|name| Fifo::new(folder.path().join(name)));
+    let (wait, tell) = (go.path().display(), done.path().display());
+    let line =
+        format!("(read line <'{wait}'; echo alive >'{tell}'; exec sleep 1000) & echo child=$!");
+    let outcome = sh(&line).await;
     let child = number(&outcome.text(), "child");
     assert_eq!(outcome.background_pids, [child]);
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(is_running(child), "it hung up with its shell");
+    // It did not hang up with its shell.
+    go.go();
+    assert_eq!(done.line().await, "alive");
     end(child);
 }
 

@@ -33,12 +33,8 @@ fn services() -> Services {
     Box::new(|requested| Service { provider: format!("who-has-{requested}"), ..Service::default() })
 }
 
-fn measured(measurement: Measurement) -> Event {
-    Event::Measured(Box::new(measurement))
-}
-
-fn prompt(text: &str) -> Event {
-    measured(Measurement::UserPrompt { prompt_id: "p".to_owned(), prompt: text.to_owned() })
+fn prompt(text: &str) -> Measurement {
+    Measurement::UserPrompt { prompt_id: "p".to_owned(), prompt: text.to_owned() }
 }
 
 fn response() -> ApiResponseMeasure {
@@ -76,11 +72,11 @@ fn the_outfile_splits_at_its_boundaries() {
             Telemetry::start(&settings(Some(&path)), common(), services()).telemetry.unwrap();
         telemetry
             .configured(Configuration { model: "auto".to_owned(), ..Configuration::default() });
-        telemetry.observe(&prompt("a\n}\n{\nb"));
-        telemetry.observe(&measured(Measurement::ApiResponse(response())));
+        telemetry.measure(&Origin::default(), &prompt("a\n}\n{\nb"));
+        telemetry.measure(&Origin::default(), &Measurement::ApiResponse(response()));
         telemetry.shutdown();
         telemetry.shutdown();
-        telemetry.observe(&prompt("too late"));
+        telemetry.measure(&Origin::default(), &prompt("too late"));
     }
     let records = records(&path);
     let names: Vec<&str> = records
@@ -137,7 +133,7 @@ fn answers_are_told_with_what_was_asked() {
             Measurement::ApiResponse(response()),
         ];
         for measurement in measurements {
-            telemetry.observe(&measured(measurement));
+            telemetry.measure(&Origin::default(), &measurement);
         }
     }
     telemetry.shutdown();
@@ -197,7 +193,7 @@ fn a_full_disk_disturbs_nobody() {
         .unwrap();
     let start = Instant::now();
     for _ in 0..10_000 {
-        telemetry.observe(&prompt("x"));
+        telemetry.measure(&Origin::default(), &prompt("x"));
     }
     telemetry.shutdown();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{Body, Ending, Reply, Step};
-use crate::server::Endpoint;
+use crate::endpoint::Endpoint;
 
 /// The bytes of a response and the way to send them.
 #[derive(Debug)]

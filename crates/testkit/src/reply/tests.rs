@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Reply, reply};
-use crate::server::Endpoint;
+use crate::endpoint::Endpoint;
 
 fn stream(reply: &Reply) -> Vec<String> {
     let rendered = reply.render(Some(Endpoint::StreamGenerateContent));

@@ -7,33 +7,10 @@ use std::time::Instant;
 use bytes::Bytes;
 use serde_json::Value;
 
+use crate::endpoint::Endpoint;
+
 /// The folder in which every JSON request of a test run is kept, for checks by other programs.
 const KEPT_REQUESTS: &str = "POLLUX_TESTKIT_REQUESTS";
-
-/// The methods of the Gemini API that the server knows, named as in the path behind `:`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Endpoint {
-    /// `streamGenerateContent`, answered as server-sent events.
-    StreamGenerateContent,
-    /// `generateContent`.
-    GenerateContent,
-    /// `countTokens`.
-    CountTokens,
-    /// `batchEmbedContents`.
-    BatchEmbedContents,
-}
-
-impl Endpoint {
-    fn of(action: &str) -> Option<Self> {
-        match action {
-            "streamGenerateContent" => Some(Self::StreamGenerateContent),
-            "generateContent" => Some(Self::GenerateContent),
-            "countTokens" => Some(Self::CountTokens),
-            "batchEmbedContents" => Some(Self::BatchEmbedContents),
-            _ => None,
-        }
-    }
-}
 
 /// One request, as it came.
 #[derive(Debug, Clone)]

@@ -44,7 +44,7 @@ impl RunShellCommand {
             attended: false,
             ..self.command(report.file.clone())
         };
-        let process = match self.context.background.start(command) {
+        let process = match self.context.background.start(&command) {
             Ok(process) => process,
             Err(error) => return not_started(&error),
         };

@@ -3,8 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{LiveOutput, OutputSink};
-use pollux_shell::{BINARY_NOTICE, Chunk, strip_ansi};
+use pollux_shell::{BINARY_NOTICE, Chunk};
 
 /// Time between two updates.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pollux_fs::Spool;
+use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{AwaitedInput, Display, Measurement, ToolOutput};
-use pollux_shell::{Ended, Outcome, strip_ansi};
+use pollux_shell::{Ended, Outcome};
 
 use crate::truncation::{truncate, truncate_ends};
 use crate::untrusted;

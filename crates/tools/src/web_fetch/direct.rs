@@ -115,7 +115,7 @@ fn shown(headers: &HeaderMap) -> String {
 #[async_trait]
 impl Invocation for DirectFetch {
     fn effects(&self) -> Effects {
-        Effects { network: true, ..Effects::default() }
+        Effects::network(self.url.host_str())
     }
 
     fn describe(&self) -> String {

@@ -272,7 +272,7 @@ fn escaped(text: &str) -> String {
 #[async_trait]
 impl Invocation for PromptedFetch {
     fn effects(&self) -> Effects {
-        Effects { network: true, ..Effects::default() }
+        Effects::network(self.urls.iter().filter_map(Url::host_str))
     }
 
     fn describe(&self) -> String {

@@ -1,5 +1,5 @@
 use pollux_protocol::{
-    ApprovalMode, CallId, ConfirmationKind, Directive, SharedMode, Tool, ToolErrorKind,
+    ApprovalMode, CallId, ConfirmationKind, Directive, Live, Tool, ToolErrorKind,
 };
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::session::{Session, text};
 /// A session in plan mode; its plans lie in `plans` of the project.
 fn planning() -> Session {
     let session = Session::with(|context| {
-        context.mode = SharedMode::new(ApprovalMode::Plan);
+        context.mode = Live::new(ApprovalMode::Plan);
         context.plans_directory = context.workspace.roots().next().unwrap().join("plans");
     });
     session.file("plans/good.md", "# Goal\n");
@@ -35,9 +35,17 @@ async fn leaving_shows_the_plan_and_names_it() {
     let confirmation = invocation.confirmation(&CallId::new("c")).await.unwrap();
     let ConfirmationKind::Plan { path, text: plan } = confirmation.kind else { panic!() };
     assert_eq!((path, plan.as_str()), (session.path("plans/good.md"), "# Goal\n"));
-    let output = session.call("exit_plan_mode", args).await;
+    let output = session.call("exit_plan_mode", args.clone()).await;
     assert!(text(&output).contains("plans/good.md"));
-    assert_eq!(output.directives, [Directive::LeavePlanMode]);
+    let leave = Directive::LeavePlanMode { plan: "good.md".to_owned() };
+    assert_eq!(output.directives, std::slice::from_ref(&leave));
+    let tool = session.tool("exit_plan_mode");
+    let answered = |text: &str| tool.recall(&args, &json!({ "output": text }));
+    assert_eq!(answered(&text(&output)), Some(leave));
+    let mut refused = args.clone();
+    refused["feedback"] = "smaller".into();
+    let refusal = session.call("exit_plan_mode", refused).await;
+    assert_eq!((refusal.directives.as_slice(), answered(&text(&refusal))), (&[][..], None));
     let absolute = session.path("plans/good.md").display().to_string();
     assert_eq!(
         session.call("exit_plan_mode", json!({"plan_filename": absolute})).await.error,

@@ -152,6 +152,20 @@ async fn long_output_is_kept_in_a_file() {
 }
 
 #[tokio::test]
+async fn a_models_call_id_is_no_path() {
+    let session = Session::with(|context| context.options.truncate_threshold = 1000);
+    for id in ["../../../evil", "/evil", "a\u{0}b", &"x".repeat(5000)] {
+        let arguments = json!({"command": "seq 1 2000"});
+        let invocation = session.prepare("run_shell_command", &arguments).unwrap();
+        let context = session.run_context(CancellationToken::new());
+        let context = RunContext { call_id: CallId::new(id), ..context };
+        let file = invocation.run(context).await.output_file.unwrap();
+        assert_eq!(file.parent(), Some(session.spill.as_path()), "{file:?}");
+        assert!(file.is_file(), "{file:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_flood_goes_to_the_file_and_not_to_memory() {
     let session = Session::new();
     let output = session

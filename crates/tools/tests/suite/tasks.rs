@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use pollux_protocol::{Directive, Limits, ToolErrorKind};
+use pollux_protocol::{Directive, Limits, Todo, TodoStatus, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -25,6 +25,14 @@ async fn a_list_is_told_and_shown() {
          1. [completed] read\n2. [in_progress] write\n3. [pending] test"
     );
     assert_eq!(display(&output), json!({ "todos": todos }));
+    let listed: Vec<Todo> = serde_json::from_value(todos.clone()).unwrap();
+    assert_eq!(output.directives, [Directive::SetTodos(listed.clone())]);
+    let recalled = |args: Value| session.tool("write_todos").recall(&args, &json!({"output": ""}));
+    assert_eq!(recalled(json!({ "todos": todos })), output.directives.first().cloned());
+    // Other programs write lists with less care.
+    let odd = json!({"todos": [{"description": "a"}, todo("b", "odd"), 7]});
+    let only = Todo { description: "a".to_owned(), status: TodoStatus::Pending };
+    assert_eq!(recalled(odd), Some(Directive::SetTodos(vec![only])));
     let output = session.call("write_todos", json!({"todos": []})).await;
     assert_eq!(text(&output), "Successfully cleared the todo list.");
     assert_eq!(display(&output), json!({"todos": []}));
@@ -133,6 +141,8 @@ async fn a_topic_is_told_once_and_an_intent_each_time() {
         let directives: Vec<_> =
             topic.map(|topic| Directive::SetTopic(topic.to_owned())).into_iter().collect();
         assert_eq!(output.directives, directives, "{args}");
+        let recalled = session.tool("update_topic").recall(&args, &json!({"output": told}));
+        assert_eq!(recalled.is_some(), args["title"].as_str().unwrap().trim() != "", "{args}");
     }
     let (_, message) = session.err("update_topic", json!({"title": "x"})).await;
     assert_eq!(message, "params must have required property 'strategic_intent'");

@@ -1,16 +1,21 @@
 //! What a conversation may become when it is compressed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_protocol::{CancellationToken, Compression, Entry, EntryId, History, Summary};
+use pollux_protocol::{
+    CancellationToken, Compression, Entry, EntryId, FunctionCall, History, Summary,
+};
 
 use super::{Cause, Occasion, size_of};
 use crate::compression::{
-    Cut, Deeds, FileState, Kept, RESPONSE_TOKENS, Said, Summariser, Todos, Trouble, Truncation,
-    drop_oldest, states_of, truncate,
+    ActionLedger, ActionSource, Cut, FileState, Kept, RESPONSE_TOKENS, Said, Summariser, Todos,
+    Trouble, Truncation, drop_oldest, states_of, truncate,
 };
 use crate::session::Session;
+use crate::toolset::Toolset;
 
 /// The share of what a model takes up to which the oldest messages go where there is no summary.
 const LEFT: f64 = 0.7;
@@ -59,8 +64,9 @@ impl Session {
         let (from, through) = (first.id().clone(), last.id().clone());
         let acknowledged = cut.is_acknowledged(entries);
         let summary = Summary { words, from, through, acknowledged };
+        let toolset = self.parts.toolset.get();
         let rest = &entries[cut.end..Cut::unanswered(entries).max(cut.end)];
-        let truncations = truncate(rest, RESPONSE_TOKENS, &self.parts.masking.directory);
+        let truncations = truncate(rest, &toolset, RESPONSE_TOKENS, &self.parts.masking.directory);
         let compression = self.compression(Some(summary), saved(truncations).await);
         self.proposed(compression, in_words(&kept)).ok_or(Trouble::Empty)
     }
@@ -85,8 +91,9 @@ impl Session {
             Cause::Refused => history.entries(),
             _ => &history.entries()[..Cut::unanswered(history.entries())],
         };
+        let toolset = self.parts.toolset.get();
         let budget = RESPONSE_TOKENS.min(target / 2.0);
-        let truncations = truncate(entries, budget, &self.parts.masking.directory);
+        let truncations = truncate(entries, &toolset, budget, &self.parts.masking.directory);
         let short = self.compression(None, saved(truncations).await);
         let mut next = history.clone();
         next.compress(&short);
@@ -125,18 +132,32 @@ impl Session {
         &self,
         gone: &[Arc<Entry>],
         plan: Option<(String, String)>,
-        states: &HashMap<String, FileState>,
+        states: &HashMap<PathBuf, FileState>,
         context: u64,
     ) -> Kept {
+        let toolset = self.parts.toolset.get();
         let contents = || gone.iter().map(|entry| entry.content());
         let all = self.parts.history.entries().iter().map(|entry| entry.content());
         let room = (context as f64 * SAID).clamp(LEAST_SAID, MOST_SAID);
         Kept {
-            deeds: Deeds::in_contents(contents()).with_states(states),
-            todos: Todos::in_contents(all).and((self.parts.compression.open_tasks)()),
+            ledger: self.ledger(gone, &toolset).with_states(states),
+            todos: Todos::in_contents(all, &toolset).and((self.parts.compression.open_tasks)()),
             said: Said::in_contents(contents()).within(room),
             plan,
         }
+    }
+
+    /// What the calls of these entries did. A call whose effects no log holds, because another program
+    /// ran it, is described by the tool of that name.
+    fn ledger(&self, entries: &[Arc<Entry>], toolset: &Toolset) -> ActionLedger {
+        let history = &self.parts.history;
+        let effects_of = |call: &FunctionCall| {
+            let recorded = history.effects_of(&call.id).map(Cow::Borrowed);
+            recorded.or_else(|| toolset.effects_of(call).map(Cow::Owned))
+        };
+        let workspace = &self.parts.compression.workspace;
+        let source = ActionSource { effects_of: &effects_of, workspace };
+        ActionLedger::in_contents(entries.iter().map(|entry| entry.content()), &source)
     }
 
     /// How the files stand that were read and changed in these entries.
@@ -144,8 +165,8 @@ impl Session {
         &self,
         entries: &[Arc<Entry>],
         cancel: &CancellationToken,
-    ) -> HashMap<String, FileState> {
-        let files = Deeds::in_contents(entries.iter().map(|entry| entry.content())).files();
+    ) -> HashMap<PathBuf, FileState> {
+        let files = self.ledger(entries, &self.parts.toolset.get()).files();
         let (workspace, cancel) = (self.parts.compression.workspace.clone(), cancel.clone());
         let looking = tokio::task::spawn_blocking(move || states_of(&workspace, files, &cancel));
         looking.await.unwrap_or_default()
@@ -173,7 +194,7 @@ async fn saved(truncations: Vec<Truncation>) -> Vec<Truncation> {
 /// What is kept, for a person.
 fn in_words(kept: &Kept) -> String {
     let mut words = vec![format!("prompts ({})", kept.said.prompts().count())];
-    let (todos, deeds) = (kept.todos.count(), kept.deeds.lines().count());
+    let (todos, deeds) = (kept.todos.count(), kept.ledger.lines().count());
     words.extend((todos > 0).then(|| format!("open todos ({todos})")));
     words.extend(kept.plan.as_ref().map(|_| "the approved plan".to_owned()));
     let deeds = if deeds > 0 { format!("; listed: deeds ({deeds})") } else { String::new() };

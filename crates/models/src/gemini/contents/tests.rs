@@ -39,6 +39,7 @@ fn contents_have_the_layout_of_gemini_cli() {
         user(vec![Part::text("do it")]),
         model(vec![
             Part::thought("hm"),
+            signed(Part::thought("another vendor's"), "anthropic"),
             signed(
                 Part::call("read_file__read_file_1_0", "read_file", json!({"file_path": "a.rs"})),
                 Opaque::GEMINI,

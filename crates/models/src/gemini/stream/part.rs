@@ -92,9 +92,11 @@ impl Keys {
         } else {
             Body::Other(self.other)
         };
-        let signature = self.signature.filter(|data| !data.is_empty());
+        let thought = self.thought.unwrap_or_default();
+        // The service wants signatures back on text and calls; it is never sent a thought.
+        let signature = self.signature.filter(|data| !data.is_empty() && !thought);
         let opaque = signature.map(|data| Opaque { dialect: Opaque::GEMINI.to_owned(), data });
-        let part = Part { body, thought: self.thought.unwrap_or_default(), opaque };
+        let part = Part { body, thought, opaque };
         (!part.is_empty()).then_some(part)
     }
 }

@@ -30,7 +30,15 @@ fn a_whole_answer_is_read() {
     .unwrap();
     let mut call = Part::call("g", "glob", json!({"pattern": "*"}));
     call.opaque = Some(Opaque { dialect: "gemini".to_owned(), data: "QU/J+D==".to_owned() });
-    let usage = Usage { prompt: 900, candidates: 20, total: 960, cached: 7, thoughts: 40, tool: 3 };
+    let usage = Usage {
+        prompt: 900,
+        candidates: 20,
+        total: 960,
+        cached: 7,
+        cache_write: 0,
+        thoughts: 40,
+        tool: 3,
+    };
     let expected = Chunk {
         parts: vec![Part::thought("**Plan** look"), call],
         finish: Some(FinishReason::Stop),
@@ -197,8 +205,8 @@ fn an_error_object_is_understood() {
     for value in [body.clone(), json!([body])] {
         let error = decode(&value).unwrap_err();
         assert_eq!(
-            (error.kind, error.status, error.retryable),
-            (ModelErrorKind::Busy, Some(503), true)
+            (error.kind, error.status(), error.retryable),
+            (ModelErrorKind::Overloaded, Some(503), true)
         );
         assert!(
             error

@@ -82,18 +82,18 @@ fn shapes_are_tolerated_and_others_refused_in_words() {
 #[test]
 fn errors_in_place_of_answers() {
     for (payload, kind, retryable) in [
-        (json!({"error": {"message": "x", "code": 503}}), ModelErrorKind::Busy, true),
+        (json!({"error": {"message": "x", "code": 503}}), ModelErrorKind::Overloaded, true),
         (
             json!({"error": {"message": "x", "code": "invalid_api_key"}}),
             ModelErrorKind::Auth,
             false,
         ),
-        (json!({"error": "words"}), ModelErrorKind::Busy, true),
+        (json!({"error": "words"}), ModelErrorKind::Overloaded, true),
         (json!({"object": "error", "message": "x", "code": 400}), ModelErrorKind::Invalid, false),
-        (json!({"detail": "x"}), ModelErrorKind::Busy, true),
+        (json!({"detail": "x"}), ModelErrorKind::Overloaded, true),
         (
             json!({"choices": [{"delta": {}, "finish_reason": "error", "error": {"code": 429, "message": "x"}}]}),
-            ModelErrorKind::Busy,
+            ModelErrorKind::Overloaded,
             true,
         ),
     ] {
@@ -141,11 +141,11 @@ fn calls_come_whole_with_the_finish_and_their_own_names() {
 }
 
 #[test]
-fn reasoning_that_is_wanted_back_hangs_on_the_first_call() {
+fn reasoning_that_is_wanted_back_is_a_signed_thought_before_the_calls() {
     let reading = Reading { reasoning: Some(ReasoningKey::ReasoningDetails), ..Reading::default() };
     let call = |index: u64| json!({"index": index, "function": {"name": "f", "arguments": "{}"}});
     let whole = read(
-        reading,
+        reading.clone(),
         &[
             delta(&json!({"reasoning": "hm", "reasoning_details": [{"type": "x", "data": "Q"}]})),
             delta(&json!({"tool_calls": [call(0), call(1)]})),
@@ -153,8 +153,12 @@ fn reasoning_that_is_wanted_back_hangs_on_the_first_call() {
         ],
     );
     let data = r#"{"reasoning_details":[{"type":"x","data":"Q"}]}"#.to_owned();
-    assert_eq!(whole.parts[1].opaque, Some(Opaque { dialect: "openai".to_owned(), data }));
-    assert_eq!((whole.parts.len(), &whole.parts[2].opaque), (3, &None));
+    let opaque = Some(Opaque { dialect: "openai".to_owned(), data });
+    let signed = Part { opaque, ..Part::thought("") };
+    let call = || Part::call("", "f", json!({}));
+    assert_eq!(whole.parts, [Part::thought("hm"), signed, call(), call()]);
+    let answered = [delta(&json!({"reasoning_details": ["x"]})), delta(&json!({"content": "hi"}))];
+    assert_eq!(read(reading, &answered).parts, [Part::text("hi")]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::emulation;
 use super::super::ids::{call_id, function_name};
 use super::super::reasoning;
-use super::Shape;
+use super::shape::Shape;
 
 /// What an entry contributes. All of it is JSON; what is empty is not there.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,8 +40,11 @@ pub(in crate::openai) fn escaped(text: &str) -> Result<Bytes, serde_json::Error>
 
 pub(super) fn pieces(content: &Content, shape: Shape) -> Result<Pieces, serde_json::Error> {
     let mut draft = Draft::new(shape);
-    for part in content.parts.iter().filter(|part| !part.thought) {
-        draft.take(part, content.role)?;
+    for part in &content.parts {
+        draft.carry(part);
+        if !part.thought {
+            draft.take(part, content.role)?;
+        }
     }
     draft.finish()
 }
@@ -84,20 +87,23 @@ impl Draft {
                 }
             }
             Body::Call(call) if self.shape.emulated => self.say(&emulation::written_call(call)),
-            Body::Call(call) => {
-                if let Some(key) = self.shape.reasoning
-                    && self.reasoning.is_empty()
-                    && let Some(value) = reasoning::carried(part, key)
-                {
-                    self.reasoning = format!("\"{}\":{value}", key.as_str()).into_bytes();
-                }
-                self.call(call)?;
-            }
+            Body::Call(call) => self.call(call)?,
             Body::Response(response) => self.respond(response)?,
             // Parts that only another vendor understands.
             Body::Other(_) => {}
         }
         Ok(())
+    }
+
+    /// Takes the reasoning that goes back with the calls.
+    fn carry(&mut self, part: &Part) {
+        if let Some(key) = self.shape.reasoning
+            && !self.shape.emulated
+            && self.reasoning.is_empty()
+            && let Some(value) = reasoning::carried(part, key)
+        {
+            self.reasoning = format!("\"{}\":{value}", key.as_str()).into_bytes();
+        }
     }
 
     fn say(&mut self, words: &str) {

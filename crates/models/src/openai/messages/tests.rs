@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::{CallIds, ReasoningKey};
 
 const SHAPE: Shape = Shape {
     emulated: false,
@@ -132,14 +133,20 @@ fn other_kinds_of_media() {
 
 #[test]
 fn reasoning_goes_back_only_to_who_wants_it() {
-    let mut call = Part::call("a", "glob", json!({}));
     let data = json!({"reasoning_content": "hm"}).to_string();
-    call.opaque = Some(Opaque { dialect: "openai".to_owned(), data });
-    let entries = [model(vec![call])];
-    assert_eq!(messages(&entries, SHAPE)[0].get("reasoning_content"), None);
-    assert_eq!(messages(&entries, SHAPE)[0]["content"], Value::Null);
-    let shape = Shape { reasoning: Some(ReasoningKey::ReasoningContent), ..SHAPE };
-    assert_eq!(messages(&entries, shape)[0]["reasoning_content"], "hm");
+    let wanting = Shape { reasoning: Some(ReasoningKey::ReasoningContent), ..SHAPE };
+    let sent = |dialect: &str, shape| {
+        let opaque = Some(Opaque { dialect: dialect.to_owned(), data: data.clone() });
+        let thought = Part { opaque, ..Part::thought("hm") };
+        let entries = [model(vec![thought, Part::call("a", "glob", json!({}))])];
+        let sent = messages(&entries, shape)[0].clone();
+        assert_eq!(sent["content"] == Value::Null, !shape.emulated, "a thought is no text");
+        sent.get("reasoning_content").cloned()
+    };
+    assert_eq!(sent("openai", wanting), Some(json!("hm")));
+    assert_eq!(sent("openai", SHAPE), None);
+    assert_eq!(sent("openai", Shape { emulated: true, ..wanting }), None);
+    assert_eq!(sent("anthropic", wanting), None);
 }
 
 #[test]

@@ -31,16 +31,19 @@ fn failure(status: u16, body: &str) -> ModelError {
 
 #[test]
 fn refusals_have_a_kind_and_a_remedy() {
-    use ModelErrorKind::{Auth, Busy, Invalid, NotFound, Quota, TooLong};
+    use ModelErrorKind::{
+        Auth, Filtered, Invalid, NotFound, Overloaded, Permission, Quota, RateLimited, TooLong,
+    };
     let error = |word: &str| json!({"error": {"message": "no", "code": word}}).to_string();
     for (status, body, kind, remedy) in [
         (401, error("invalid_api_key"), Auth, "https://keys"),
-        (403, error("forbidden"), Auth, "may do"),
+        (403, error("forbidden"), Permission, "may do"),
         (404, error("model_not_found"), NotFound, "\"m-1\" does not exist at OpenAI"),
         (429, error("insufficient_quota"), Quota, "no credit"),
         (402, "Payment required".to_owned(), Quota, "no credit"),
-        (429, error("rate_limit_exceeded"), Busy, "rate limit"),
+        (429, error("rate_limit_exceeded"), RateLimited, "rate limit"),
         (400, error("context_length_exceeded"), TooLong, "longer than the model takes"),
+        (400, error("content_filter"), Filtered, "no"),
         (422, json!({"detail": "extra field"}).to_string(), Invalid, "extra field"),
         (
             400,
@@ -48,9 +51,9 @@ fn refusals_have_a_kind_and_a_remedy() {
             Invalid,
             "bad",
         ),
-        (500, json!({"error": "words alone"}).to_string(), Busy, "words alone"),
-        (502, "<html><body>oh</body></html>".to_owned(), Busy, "web page"),
-        (503, String::new(), Busy, "overloaded"),
+        (500, json!({"error": "words alone"}).to_string(), Overloaded, "words alone"),
+        (502, "<html><body>oh</body></html>".to_owned(), Overloaded, "web page"),
+        (503, String::new(), Overloaded, "overloaded"),
     ] {
         let failure = failure(status, &body);
         assert_eq!(failure.kind, kind, "{body}: {failure}");
@@ -93,7 +96,7 @@ fn servers_without_tools_are_understood() {
 #[test]
 fn errors_inside_answers() {
     let error = refusals().in_payload(br#"{"error": {"message": "busy", "code": 503}}"#);
-    assert_eq!((error.kind, error.retryable), (ModelErrorKind::Busy, true));
+    assert_eq!((error.kind, error.retryable), (ModelErrorKind::Overloaded, true));
     let error = refusals().in_payload(br#"{"error": {"message": "x", "code": "tool_use_failed"}}"#);
     assert_eq!(error.kind, ModelErrorKind::Unusable(InvalidStream::MalformedFunctionCall));
     assert!(

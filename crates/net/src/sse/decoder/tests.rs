@@ -121,7 +121,7 @@ fn a_line_beyond_the_limit_is_an_error_and_earlier_events_survive() {
     assert_eq!(many_lines, Err(SseError::TooLarge), "a record of many lines is bounded too");
 }
 
-/// Quadratic decoders take minutes here.
+/// The limit tells seconds, however slow the machine, from the minutes of a quadratic decoder.
 #[test]
 fn a_line_of_50_megabytes_takes_linear_time() {
     let started = Instant::now();

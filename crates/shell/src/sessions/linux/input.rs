@@ -1,5 +1,5 @@
-//! Who reads a terminal: what each thread of a session's processes is waiting for (`/proc/<id>/task/<id>/syscall`,
-//! proc_pid_syscall(5)).
+//! Who reads a terminal: what each thread of a session's processes is waiting for
+//! (`/proc/<id>/task/<id>/syscall`, proc_pid_syscall(5)).
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat, readlinkat};
 
-use super::super::Reading;
-use super::{Leader, Process, select, still_ours};
+use super::{Orphans, Process, select};
+use crate::sessions::model::{Leader, Reading};
 
 /// Numbers of `read` and `readv`, by the architecture. Elsewhere nobody is ever seen reading.
 #[cfg(target_arch = "x86_64")]
@@ -23,14 +23,13 @@ const LINE_LENGTH: usize = 256;
 /// Threads of one process that are looked at.
 const MOST_THREADS: usize = 64;
 
-/// See [`crate::sessions::reading`].
+/// Looks at the processes of a child. Reads the whole process table.
 pub(crate) fn reading(leader: Leader) -> Reading {
     let processes = Process::all();
     if processes.is_empty() {
         return Reading::Unknown;
     }
-    let sessions = still_ours(&[leader], &processes);
-    let members = select(&processes, &sessions, &BTreeSet::new(), None, &BTreeSet::new());
+    let members = select(&processes, &[leader], Orphans::OfLeaders, &BTreeSet::new());
     let living: Vec<&Process> = members.iter().filter(|member| member.is_alive()).collect();
     let readers = living.iter().filter(|member| member.terminal != 0);
     let looks: Vec<Option<bool>> = readers.map(|member| reads_terminal(member.id)).collect();

@@ -1,34 +1,25 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A session that is left alone.
-const FREE: u32 = 900;
+/// A number that no process, group or session of the tables below has.
+const ENDED: u32 = 999;
 
 fn process(id: u32, parent: u32, group: u32, session: u32) -> Process {
-    Process { id, state: b'S', parent, group, session, terminal: 0, started: u64::from(id) * 10 }
+    let started = u64::from(id) * 10;
+    Process { id, state: b'S', parent, group, session, terminal: 0, started, owner: None }
 }
 
-fn selected(processes: &[Process], sessions: &[u32], known: &[(u32, u64)]) -> Vec<u32> {
-    selected_with(processes, sessions, known, None)
+fn leader(id: u32, owner: Owner) -> Leader {
+    let started = Some(u64::from(id) * 10);
+    Leader { id, started, kind: SessionKind::Own, owner }
 }
 
-fn selected_with(
-    processes: &[Process],
-    sessions: &[u32],
-    known: &[(u32, u64)],
-    parent: Option<u32>,
-) -> Vec<u32> {
-    let (sessions, known) = (sessions.iter().copied().collect(), known.iter().copied().collect());
-    let free = BTreeSet::from([FREE]);
-    let members = select(processes, &sessions, &known, parent, &free);
+fn selected(processes: &[Process], leaders: &[Leader], known: &[(u32, u64)]) -> Vec<u32> {
+    ids(&select(processes, leaders, Orphans::OfLeaders, &known.iter().copied().collect()))
+}
+
+fn ids(members: &[Process]) -> Vec<u32> {
     members.iter().map(|member| member.id).collect()
-}
-
-#[test]
-fn members_of_free_sessions_are_left_alone() {
-    let processes =
-        [process(900, 1, 900, 900), process(901, 1, 900, FREE), process(902, 1, 902, 902)];
-    assert_eq!(selected_with(&processes, &[], &[], Some(1)), [902]);
 }
 
 #[test]
@@ -54,6 +45,7 @@ fn a_name_may_hold_anything() {
         session: 9,
         terminal: 34817,
         started: 4242,
+        owner: None,
     };
     assert_eq!(Process::parse(stat), Some(expected));
     for broken in [&b""[..], b"12", b"12 (a", b"12 (a) R", b"x (a) R 7 8 9", b"12 (a) R 7 8 9 0"] {
@@ -72,19 +64,48 @@ fn members_are_session_group_and_descendants() {
         process(104, 103, 103, 103),
         process(200, 1, 200, 200), // someone else
     ];
-    assert_eq!(selected(&processes, &[100], &[]), [100, 101, 102, 103, 104]);
+    let of = [leader(100, Owner::new(Leftovers::End))];
+    assert_eq!(selected(&processes, &of, &[]), [100, 101, 102, 103, 104]);
     assert_eq!(selected(&processes, &[], &[(103, 1030)]), [103, 104]);
     assert_eq!(selected(&processes, &[], &[(103, 1)]), [0; 0]);
-    assert_eq!(selected_with(&processes, &[], &[], Some(101)), [103, 104]);
+}
+
+#[test]
+fn a_child_in_our_own_session_is_found_by_its_number() {
+    let processes = [process(1, 0, 1, 1), process(100, 1, 1, 1), process(101, 100, 1, 1)];
+    let editor = Leader { kind: SessionKind::Shared, ..leader(100, Owner::new(Leftovers::Keep)) };
+    assert_eq!(selected(&processes, &[editor], &[]), [100, 101]);
+}
+
+#[test]
+fn orphans_belong_to_their_owner() {
+    let [first, second] = [Owner::new(Leftovers::End), Owner::new(Leftovers::End)];
+    let kept = Owner::new(Leftovers::Keep);
+    let orphan = |id, owner| Process { owner, ..process(id, 1, id, id) };
+    let processes = [
+        orphan(200, Some(first)),
+        process(201, 200, 200, 200),
+        orphan(300, Some(second)),
+        orphan(400, Some(kept)),
+        orphan(500, None), // started by somebody else
+    ];
+    let select =
+        |leaders: &[Leader], orphans| ids(&select(&processes, leaders, orphans, &BTreeSet::new()));
+    let ended = leader(ENDED, first);
+    assert_eq!(select(&[ended], Orphans::OfLeaders), [200, 201]);
+    assert_eq!(select(&[], Orphans::OfLeaders), [0; 0]);
+    assert_eq!(select(&[], Orphans::All), [200, 201, 300]);
+    assert_eq!(select(&[leader(ENDED, kept)], Orphans::All), [200, 201, 300, 400]);
 }
 
 #[test]
 fn a_number_given_away_is_not_ours() {
     let processes = [process(100, 1, 100, 100)];
-    let ours = |started| still_ours(&[Leader { id: 100, started }], &processes);
-    assert_eq!(ours(Some(1000)), BTreeSet::from([100]));
-    assert_eq!(ours(Some(999)), BTreeSet::new());
-    assert_eq!(still_ours(&[Leader { id: 7, started: Some(1) }], &processes), BTreeSet::from([7]));
+    let owner = Owner::new(Leftovers::End);
+    let ours = |id, started| still_ours(&[Leader { started, ..leader(id, owner) }], &processes);
+    assert_eq!(ours(100, Some(1000)), BTreeSet::from([100]));
+    assert_eq!(ours(100, Some(999)), BTreeSet::new());
+    assert_eq!(ours(7, Some(1)), BTreeSet::from([7]));
 }
 
 proptest! {

@@ -1,0 +1,293 @@
+//! Operations while work is under way: those that act at once are applied, all others wait in order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use pollux_protocol::{
+    CallInput, CancellationToken, CommandSet, Event, Live, LiveWatch, Op, Operator, PromptId,
+    Report, SessionView, Severity,
+};
+use tokio::sync::mpsc;
+
+use crate::commands::CommandRun;
+use crate::emitter::Emitter;
+use crate::mode::SessionMode;
+use crate::operator::EventOperator;
+use crate::scheduler::CallInputs;
+use crate::session::Session;
+use crate::steering::Steering;
+use crate::toolset::Toolset;
+
+/// Treatment of work that waits when the work before it is cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QueuedOnCancel {
+    /// It stays in the queue.
+    Keep,
+    /// It is taken out of the queue, see [`Desk::take_stopped`].
+    Stop,
+}
+
+/// Everything that operations reach without the session itself.
+struct Controls {
+    emitter: Emitter,
+    modes: Arc<SessionMode>,
+    model: Live<String>,
+    steering: Arc<Steering>,
+    inputs: Arc<CallInputs>,
+    operator: Arc<EventOperator>,
+}
+
+impl Controls {
+    /// Applies an operation that acts at once, and gives back every other one.
+    async fn apply(&self, op: Op) -> Option<Op> {
+        match op {
+            Op::Steer(text) => self.steering.push(text),
+            Op::Report(Report::ForModel(text)) => self.steering.push_output(text),
+            Op::Report(Report::ForPerson(text)) => self.notify(text).await,
+            Op::Answer(reply) => self.operator.reply(reply),
+            Op::Key { call_id, bytes } => self.inputs.send(&call_id, CallInput::Key(bytes)),
+            Op::Resize { columns, rows } => self.inputs.resize(columns, rows),
+            Op::Background(call_id) => self.inputs.send(&call_id, CallInput::Background),
+            Op::SetMode(mode) => self.modes.set(mode).await,
+            Op::SetModel(model) => {
+                let text = format!("The next request goes to the model {model}.");
+                self.model.set(model);
+                self.notify(text).await;
+            }
+            work => return Some(work),
+        }
+        None
+    }
+
+    async fn notify(&self, text: String) {
+        self.emitter.emit(Event::Notice { severity: Severity::Info, text }).await;
+    }
+}
+
+/// Something that has come in.
+enum Incoming {
+    /// An operation, or the end of all of them.
+    Op(Option<Op>),
+    /// A command that ran beside the work has ended, and may lead to more.
+    CommandEnded(Option<Op>),
+    /// A live value has changed.
+    Changed(Event),
+}
+
+/// Receiver of operations, and the queue of work.
+pub(super) struct Desk {
+    controls: Controls,
+    commands: Live<CommandSet>,
+    sender: mpsc::WeakUnboundedSender<Op>,
+    ops: mpsc::UnboundedReceiver<Op>,
+    commands_changed: LiveWatch<CommandSet>,
+    tools_changed: LiveWatch<Toolset>,
+    /// Commands that run beside the work.
+    running: FuturesUnordered<BoxFuture<'static, Option<Op>>>,
+    /// Stops them.
+    running_cancel: CancellationToken,
+    waiting: VecDeque<Op>,
+    stopped: Vec<Op>,
+    is_closed: bool,
+}
+
+impl Desk {
+    pub(super) fn new(
+        session: &Session,
+        commands: Live<CommandSet>,
+        sender: mpsc::WeakUnboundedSender<Op>,
+        ops: mpsc::UnboundedReceiver<Op>,
+    ) -> Self {
+        let emitter = session.emitter().clone();
+        let controls = Controls {
+            modes: Arc::clone(session.modes()),
+            model: session.requested_model().clone(),
+            steering: Arc::clone(&session.steering),
+            inputs: Arc::clone(&session.inputs),
+            operator: Arc::new(EventOperator::new(emitter.clone())),
+            emitter,
+        };
+        Self {
+            controls,
+            commands_changed: commands.watch(),
+            tools_changed: session.toolset().watch(),
+            commands,
+            sender,
+            ops,
+            running: FuturesUnordered::new(),
+            running_cancel: CancellationToken::new(),
+            waiting: VecDeque::new(),
+            stopped: Vec::new(),
+            is_closed: false,
+        }
+    }
+
+    /// Returns the person.
+    pub(super) fn operator(&self) -> Arc<EventOperator> {
+        Arc::clone(&self.controls.operator)
+    }
+
+    /// Waits for the next piece of work; `None` when the agent is to end.
+    pub(super) async fn next(&mut self) -> Option<Op> {
+        loop {
+            if let Some(work) = self.waiting.pop_front() {
+                return Some(work);
+            }
+            if self.is_closed {
+                self.running_cancel.cancel();
+                return None;
+            }
+            let incoming = self.incoming().await;
+            if let Incoming::Op(Some(Op::Cancel)) = incoming {
+                self.cancel_running();
+            }
+            self.take(incoming).await;
+        }
+    }
+
+    /// Runs `work`, and serves what comes in meanwhile. Closing cancels the work.
+    pub(super) async fn during<T>(
+        &mut self,
+        cancel: &CancellationToken,
+        queued: QueuedOnCancel,
+        work: impl Future<Output = T>,
+    ) -> T {
+        // Work is large, and lives long.
+        let mut work = Box::pin(work);
+        loop {
+            let incoming = tokio::select! {
+                biased;
+                done = &mut work => return done,
+                incoming = self.incoming() => incoming,
+            };
+            match &incoming {
+                Incoming::Op(Some(Op::Cancel)) => {
+                    cancel.cancel();
+                    self.cancel_running();
+                    if queued == QueuedOnCancel::Stop {
+                        self.stopped.extend(self.waiting.drain(..));
+                    }
+                }
+                Incoming::Op(None | Some(Op::Close)) => {
+                    self.close();
+                    cancel.cancel();
+                    return work.await;
+                }
+                _ => {}
+            }
+            let taken = self.take(incoming);
+            tokio::pin!(taken);
+            // A frontend that is slow to read must not hold the work up.
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    taken.await;
+                    return done;
+                }
+                () = &mut taken => {}
+            }
+        }
+    }
+
+    /// Puts the operation with which a command goes on in front of all that waits, behind what the
+    /// command itself has sent.
+    pub(super) async fn continue_with(&mut self, op: Op) {
+        let waiting = std::mem::take(&mut self.waiting);
+        while let Ok(sent) = self.ops.try_recv() {
+            self.take(Incoming::Op(Some(sent))).await;
+        }
+        let sent = std::mem::replace(&mut self.waiting, waiting);
+        self.waiting.extend(sent);
+        self.take(Incoming::CommandEnded(Some(op))).await;
+    }
+
+    /// Takes the work that a cancel has taken out of the queue.
+    pub(super) fn take_stopped(&mut self) -> Vec<Op> {
+        std::mem::take(&mut self.stopped)
+    }
+
+    /// Prepares a command to run.
+    pub(super) fn command(
+        &self,
+        id: PromptId,
+        name: String,
+        arguments: String,
+        cancel: CancellationToken,
+    ) -> CommandRun {
+        let commands = self.commands.get();
+        let sender = self.sender.clone();
+        CommandRun {
+            command: commands.get(&name).cloned(),
+            name,
+            id,
+            arguments,
+            cancel,
+            ops: Arc::new(move |op| {
+                if let Some(sender) = sender.upgrade() {
+                    drop(sender.send(op));
+                }
+            }),
+            operator: self.operator() as Arc<dyn Operator>,
+            session: SessionView {
+                session: Arc::clone(&self.controls.emitter.origin().session),
+                mode: self.controls.modes.get(),
+                model: String::clone(&self.controls.model.get()),
+                commands,
+            },
+            emitter: self.controls.emitter.clone(),
+        }
+    }
+
+    async fn incoming(&mut self) -> Incoming {
+        tokio::select! {
+            biased;
+            op = self.ops.recv(), if !self.is_closed => Incoming::Op(op),
+            Some(next) = self.running.next() => Incoming::CommandEnded(next),
+            _ = self.commands_changed.changed() => Incoming::Changed(Event::CommandsChanged),
+            _ = self.tools_changed.changed() => Incoming::Changed(Event::ToolsChanged),
+        }
+    }
+
+    /// Applies what acts at once, and queues work.
+    async fn take(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Op(None | Some(Op::Close)) | Incoming::CommandEnded(Some(Op::Close)) => {
+                self.close();
+            }
+            Incoming::Op(Some(Op::Cancel)) | Incoming::CommandEnded(None) => {}
+            Incoming::Op(Some(Op::Command { id, name, arguments })) if self.is_beside(&name) => {
+                let cancel = self.running_cancel.clone();
+                let run = self.command(id, name, arguments, cancel);
+                self.running.push(Box::pin(run.run()));
+            }
+            Incoming::Op(Some(op)) => {
+                let work = self.controls.apply(op).await;
+                self.waiting.extend(work);
+            }
+            // It goes on with what was begun before anything that waits.
+            Incoming::CommandEnded(Some(op)) => {
+                if let Some(work) = self.controls.apply(op).await {
+                    self.waiting.push_front(work);
+                }
+            }
+            Incoming::Changed(event) => self.controls.emitter.emit(event).await,
+        }
+    }
+
+    /// True for a command that runs beside the work.
+    fn is_beside(&self, name: &str) -> bool {
+        self.commands.get().get(name).is_some_and(|command| command.runs_while_working())
+    }
+
+    fn cancel_running(&mut self) {
+        std::mem::take(&mut self.running_cancel).cancel();
+    }
+
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.waiting.clear();
+    }
+}

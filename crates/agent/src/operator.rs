@@ -1,0 +1,55 @@
+//! The person behind the stream of events: a question goes out as an event, its reply comes back as an
+//! operation.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use pollux_protocol::{Event, Operator, Outcome, Question, QuestionId, Reply};
+use tokio::sync::oneshot;
+
+use crate::emitter::Emitter;
+
+/// Operator of a session with a frontend.
+pub(crate) struct EventOperator {
+    emitter: Emitter,
+    open: Mutex<HashMap<QuestionId, oneshot::Sender<Reply>>>,
+}
+
+impl EventOperator {
+    pub(crate) fn new(emitter: Emitter) -> Self {
+        Self { emitter, open: Mutex::default() }
+    }
+
+    /// Hands a reply to its question; a reply to no open question is dropped.
+    pub(crate) fn reply(&self, reply: Reply) {
+        if let Some(asked) = self.open().remove(&reply.question) {
+            drop(asked.send(reply));
+        }
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<QuestionId, oneshot::Sender<Reply>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes a question whose future is dropped.
+struct OpenQuestion<'a>(&'a EventOperator, QuestionId);
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.0.open().remove(&self.1);
+    }
+}
+
+#[async_trait]
+impl Operator for EventOperator {
+    async fn ask(&self, question: Question) -> Reply {
+        let refusal = question.reply(Outcome::Cancel);
+        let (sender, receiver) = oneshot::channel();
+        self.open().insert(question.id, sender);
+        let _open = OpenQuestion(self, question.id);
+        self.emitter.emit(Event::Question(Box::new(question))).await;
+        receiver.await.unwrap_or(refusal)
+    }
+}

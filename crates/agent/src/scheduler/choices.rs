@@ -1,0 +1,152 @@
+//! Choices of the question whether a call may run.
+
+use pollux_protocol::{ConfirmationKind, Outcome, QuestionChoice};
+
+/// File of saved approvals, below the folder of settings.
+const SAVED_IN: &str = "policies/auto-saved.toml";
+
+/// Choices beyond yes and no.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ApprovalChoices {
+    /// Approval for the session: not in an untrusted folder, nor against the settings.
+    pub session: bool,
+    /// Approval for all sessions to come.
+    pub saved: bool,
+    /// The Enter key saves the approval, where that can be chosen.
+    pub saved_by_default: bool,
+    /// The person can change a proposed file in an editor first.
+    pub editor: bool,
+}
+
+impl ApprovalChoices {
+    /// Returns the choices for a call, and the index of the default one.
+    pub(super) fn of(self, kind: &ConfirmationKind) -> (Vec<QuestionChoice>, Option<usize>) {
+        let choices = match kind {
+            ConfirmationKind::Plan { .. } => self.of_plan(),
+            ConfirmationKind::Questions(_) => vec![
+                QuestionChoice::new(Outcome::ProceedOnce, "Submit", 'y'),
+                QuestionChoice::new(Outcome::Cancel, "Dismiss", 'n'),
+            ],
+            ConfirmationKind::Edit { .. }
+            | ConfirmationKind::Execute { .. }
+            | ConfirmationKind::Information { .. } => self.of_action(kind),
+        };
+        let is_saved = |choice: &QuestionChoice| choice.outcome == Outcome::ProceedAlwaysAndSave;
+        // A command is never saved by a mere Enter.
+        let is_command = matches!(kind, ConfirmationKind::Execute { .. });
+        let saves = self.saved_by_default && !is_command;
+        let default = choices.iter().position(is_saved).filter(|_| saves);
+        (choices, default)
+    }
+
+    fn of_plan(self) -> Vec<QuestionChoice> {
+        let quietly =
+            QuestionChoice::new(Outcome::ProceedAlways, "Yes, automatically accept edits", 'a');
+        let mut choices: Vec<_> = self.session.then_some(quietly).into_iter().collect();
+        choices.push(QuestionChoice::new(Outcome::ProceedOnce, "Yes, manually accept edits", 'y'));
+        choices.push(QuestionChoice::new(Outcome::Cancel, "No, the plan needs work", 'n'));
+        choices
+    }
+
+    fn of_action(self, kind: &ConfirmationKind) -> Vec<QuestionChoice> {
+        let is_edit = matches!(kind, ConfirmationKind::Edit { .. });
+        let saved = match kind {
+            ConfirmationKind::Edit { .. } => "Allow for this file in all future sessions",
+            ConfirmationKind::Execute { .. } => "Allow this command for all future sessions",
+            _ => "Allow for all future sessions",
+        };
+        let mut choices = vec![QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y')];
+        if self.session {
+            let label = "Allow for this session";
+            choices.push(QuestionChoice::new(Outcome::ProceedAlways, label, 'a'));
+        }
+        if self.session && self.saved {
+            let label = format!("{saved} ({SAVED_IN})");
+            choices.push(QuestionChoice::new(Outcome::ProceedAlwaysAndSave, label, 's'));
+        }
+        if is_edit && self.editor {
+            let label = "Modify with external editor";
+            choices.push(QuestionChoice::new(Outcome::ModifyWithEditor, label, 'e'));
+        }
+        choices.push(QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'));
+        choices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::DiffStat;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    const SESSION: ApprovalChoices =
+        ApprovalChoices { session: true, saved: false, saved_by_default: false, editor: false };
+    const SAVED: ApprovalChoices = ApprovalChoices { saved: true, ..SESSION };
+
+    fn command() -> ConfirmationKind {
+        ConfirmationKind::Execute {
+            command: "ls".to_owned(),
+            programs: Vec::new(),
+            writes: Vec::new(),
+            unknown: Vec::new(),
+        }
+    }
+
+    fn labels(choices: ApprovalChoices, kind: &ConfirmationKind) -> Vec<String> {
+        choices.of(kind).0.into_iter().map(|choice| choice.label).collect()
+    }
+
+    #[test]
+    fn saved_approvals_follow_those_of_the_session() {
+        let [once, session, no] = ["Allow once", "Allow for this session", "No, suggest changes"];
+        let saved = "Allow this command for all future sessions (policies/auto-saved.toml)";
+        assert_eq!(labels(SAVED, &command()), [once, session, saved, no]);
+        assert_eq!(labels(ApprovalChoices { session: false, ..SAVED }, &command()), [once, no]);
+    }
+
+    #[test]
+    fn only_an_edit_can_be_changed_first() {
+        let edit = ConfirmationKind::Edit {
+            path: "/p/a".into(),
+            patch: String::new(),
+            original: None,
+            proposed: String::new(),
+            stat: DiffStat::default(),
+            rewrite: None,
+        };
+        let editor = ApprovalChoices { editor: true, ..SESSION };
+        for (choices, kind, offered) in
+            [(editor, &edit, true), (SESSION, &edit, false), (editor, &command(), false)]
+        {
+            let labels = labels(choices, kind);
+            assert_eq!(labels.iter().any(|label| label.contains("editor")), offered, "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn enter_saves_an_approval_only_where_that_is_wanted() {
+        let information = ConfirmationKind::Information { prompt: String::new(), urls: Vec::new() };
+        let wanted = ApprovalChoices { saved_by_default: true, ..SAVED };
+        for (kind, choices, expected) in [
+            (&information, wanted, Some(2)),
+            (&information, SAVED, None),
+            (&information, ApprovalChoices { saved: false, ..wanted }, None),
+            (&command(), wanted, None),
+        ] {
+            assert_eq!(choices.of(kind).1, expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_plan_has_choices_of_its_own() {
+        let plan = ConfirmationKind::Plan { path: "/t/a.md".into(), text: "x".into() };
+        let [quietly, manually, no] = [
+            "Yes, automatically accept edits",
+            "Yes, manually accept edits",
+            "No, the plan needs work",
+        ];
+        assert_eq!(labels(SESSION, &plan), [quietly, manually, no]);
+        assert_eq!(labels(ApprovalChoices::default(), &plan), [manually, no]);
+    }
+}

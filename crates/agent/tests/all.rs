@@ -1,0 +1,19 @@
+//! The loop with scripted models, tools, journal and people, inside one process.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod suite {
+    mod cancel;
+    mod checkpoints;
+    mod contract;
+    #[cfg(unix)]
+    mod hooks;
+    mod loop_guard;
+    mod next_speaker;
+    mod overflow;
+    mod questions;
+    mod stage;
+    mod steering;
+    mod structured;
+    mod tools;
+    mod turns;
+}

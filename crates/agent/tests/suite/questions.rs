@@ -1,0 +1,85 @@
+//! Calls that a person decides about, through the stream of events.
+
+use pollux_protocol::{
+    ApprovalMode, CallStatus, ConfirmationKind, Event, Modification, Outcome, Reply,
+};
+use pollux_scripted::{FakeTool, reply};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::stage::{Stage, Talk};
+
+/// Replies to the open question about the call whose id ends so.
+async fn answer(talk: &Talk, call: &str, outcome: Outcome, modification: Option<Modification>) {
+    let question =
+        talk.question(|asked| asked.call_id().is_some_and(|id| id.as_str().ends_with(call))).await;
+    talk.reply(&Reply { modification, ..question.reply(outcome) });
+}
+
+fn write(id: &str) -> pollux_scripted::ScriptedReply {
+    reply().call_with_id(id, "write", json!({"content": "x"}))
+}
+
+#[tokio::test]
+async fn a_yes_runs_the_call_and_is_asked_for_again_next_time() {
+    let tool = FakeTool::new("write");
+    let stage = Stage::with([write("1"), write("2"), reply().text("done")]).interactive();
+    let talk = stage.tool(tool.clone()).start();
+    let id = talk.begin("go");
+    answer(&talk, "1", Outcome::ProceedOnce, None).await;
+    answer(&talk, "2", Outcome::ProceedOnce, None).await;
+    talk.ended(&id).await;
+    assert_eq!(tool.ran().len(), 2);
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_is_not_asked_for_again() {
+    let tool = FakeTool::new("write");
+    let stage = Stage::with([write("1"), write("2"), reply().text("done")]).interactive();
+    let talk = stage.tool(tool.clone()).start();
+    let id = talk.begin("go");
+    answer(&talk, "1", Outcome::ProceedAlways, None).await;
+    talk.ended(&id).await;
+    assert_eq!(tool.ran().len(), 2);
+    let asked = talk.log.all(|event| matches!(event, Event::Question(_)).then_some(()));
+    assert_eq!(asked.len(), 1);
+}
+
+#[tokio::test]
+async fn a_no_ends_the_prompt_when_nothing_else_was_done() {
+    let tool = FakeTool::new("write");
+    let talk = Stage::with([write("1")]).interactive().tool(tool.clone()).start();
+    let id = talk.begin("go");
+    answer(&talk, "1", Outcome::Cancel, None).await;
+    talk.ended(&id).await;
+    assert!(tool.ran().is_empty());
+    assert_eq!(talk.finished()[0].status, CallStatus::Cancelled);
+    assert_eq!(talk.models.streamed().len(), 1);
+}
+
+#[tokio::test]
+async fn arguments_that_the_person_changed_are_shown_again_and_run() {
+    let tool = FakeTool::new("write");
+    let stage = Stage::with([write("1"), reply().text("done")]).interactive();
+    let talk = stage.tool(tool.clone()).start();
+    let id = talk.begin("go");
+    let change = Modification::NewContent("y".to_owned());
+    answer(&talk, "1", Outcome::ModifyWithEditor, Some(change)).await;
+    answer(&talk, "1", Outcome::ProceedOnce, None).await;
+    talk.ended(&id).await;
+    assert_eq!(tool.ran()[0]["content"], "y");
+}
+
+#[tokio::test]
+async fn a_plan_that_is_agreed_to_ends_plan_mode() {
+    // What a plan's tool shows is answered with a mode of its own.
+    let plan = ConfirmationKind::Plan { path: "/p.md".into(), text: "1. Look.".to_owned() };
+    let tool = FakeTool::new("write").confirms(plan);
+    let mut stage = Stage::with([write("1"), reply().text("done")]).interactive();
+    stage.mode = ApprovalMode::Default;
+    let talk = stage.tool(tool.clone()).start();
+    let id = talk.begin("go");
+    answer(&talk, "1", Outcome::ProceedOnce, None).await;
+    talk.ended(&id).await;
+    assert_eq!(tool.ran().len(), 1);
+}

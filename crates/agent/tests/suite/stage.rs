@@ -1,0 +1,347 @@
+//! Where the agent performs: scripted models and tools, a journal in memory, an observer.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pollux_agent::{
+    AnswerForm, ApprovalChoices, Budget, Chat, CompressionOptions, Emitter, Handle, MaskingOptions,
+    NextSpeakerOptions, PromptInputs, Session, SessionContext, SessionParts, Spending,
+    StreamRetries, Toolset, WatchedModels, spawn,
+};
+use pollux_config::{Layer, LayerKind};
+use pollux_fs::Workspace;
+use pollux_hooks::{HookOptions, Hooks};
+use pollux_policy::{CheckerPrograms, Facts, Policy, Problem, ProblemKind, Tier};
+use pollux_protocol::{
+    AgentHandle, ApprovalMode, Checkpoints, CommandSet, Event, FinishedCall, History, Live,
+    NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, Reply, Tool,
+};
+use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, ScriptedReply};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Rules of most tests: the tool `look` is free, `edit` is where edits are, and everything else is
+/// asked about.
+const RULES: &str = "[[rule]]\ntoolName = \"look\"\ndecision = \"allow\"\npriority = 1\n\
+    [[rule]]\ntoolName = \"edit\"\ndecision = \"allow\"\npriority = 1\nmodes = [\"autoEdit\"]\n";
+
+/// Everything that a session is made of. Tests change what they are about.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    pub(crate) models: ScriptedModels,
+    pub(crate) journal: Arc<MemoryJournal>,
+    pub(crate) log: Arc<EventLog>,
+    pub(crate) folder: Arc<TempDir>,
+    pub(crate) tools: Vec<FakeTool>,
+    /// The tools of the session once it has started.
+    pub(crate) toolset: Live<Toolset>,
+    pub(crate) commands: Live<CommandSet>,
+    pub(crate) history: History,
+    pub(crate) interactive: bool,
+    pub(crate) mode: ApprovalMode,
+    pub(crate) max_turns: Option<u64>,
+    pub(crate) checkpoints: Arc<dyn Checkpoints>,
+    pub(crate) loop_detection: bool,
+    pub(crate) next_speaker: NextSpeakerOptions,
+    pub(crate) answer: Option<AnswerForm>,
+    pub(crate) spending: Spending,
+    pub(crate) conseca: bool,
+    /// A policy file.
+    pub(crate) rules: String,
+    pub(crate) checkers: CheckerPrograms,
+    /// The setting `hooks`.
+    pub(crate) hooks: Value,
+    /// Tokens of results that are never masked, and least number of tokens that are masked at once.
+    pub(crate) masking: (f64, f64),
+    /// Share of the context at which the conversation is compressed.
+    pub(crate) compression: f64,
+    pub(crate) open_tasks: Vec<String>,
+}
+
+impl Stage {
+    /// A headless session in yolo mode whose model streams these answers; the tool is `look`.
+    pub(crate) fn with(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
+        Self {
+            models: ScriptedModels::with(replies),
+            journal: Arc::default(),
+            log: Arc::default(),
+            folder: Arc::new(TempDir::new().unwrap()),
+            tools: vec![FakeTool::new("look")],
+            toolset: Live::default(),
+            commands: Live::default(),
+            history: History::new(),
+            interactive: false,
+            mode: ApprovalMode::Yolo,
+            max_turns: None,
+            checkpoints: Arc::new(NoCheckpoints),
+            loop_detection: true,
+            next_speaker: NextSpeakerOptions::default(),
+            answer: None,
+            spending: Spending::default(),
+            conseca: false,
+            rules: RULES.to_owned(),
+            checkers: CheckerPrograms::default(),
+            hooks: Value::Null,
+            masking: (50_000.0, 30_000.0),
+            compression: 0.5,
+            open_tasks: Vec::new(),
+        }
+    }
+
+    /// The same with one more tool; one of the same name takes its place.
+    pub(crate) fn tool(mut self, tool: FakeTool) -> Self {
+        self.tools.retain(|known| known.name() != tool.name());
+        self.tools.push(tool);
+        self
+    }
+
+    /// The same with a person, in default mode.
+    pub(crate) fn interactive(self) -> Self {
+        Self { interactive: true, mode: ApprovalMode::Default, ..self }
+    }
+
+    /// The same with a user's programs: event, matcher, command line.
+    pub(crate) fn hooks(mut self, hooks: &[(&str, &str, &str)]) -> Self {
+        for (event, matcher, command) in hooks {
+            let hook = json!({"type": "command", "command": command, "timeout": 20_000});
+            let definition = json!({"matcher": matcher, "hooks": [hook]});
+            if self.hooks[*event].is_null() {
+                self.hooks[*event] = json!([]);
+            }
+            self.hooks[*event].as_array_mut().unwrap().push(definition);
+        }
+        self
+    }
+
+    /// The same with the conversation that the journal has.
+    pub(crate) fn resumed(self) -> Self {
+        let history = self.journal.history();
+        Self { history, log: Arc::default(), ..self }
+    }
+
+    /// The folder of the project.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Starts the session.
+    pub(crate) fn start(self) -> Talk {
+        let (emitter, events) = Emitter::new("s", self.journal.clone(), vec![self.log.clone()]);
+        let session = self.session(emitter);
+        let (handle, task) = spawn(session, self.commands.clone(), events);
+        let over = Gate::closed();
+        let tell = over.clone();
+        let task = tokio::spawn(async move {
+            let ended = task.await;
+            tell.open();
+            ended.unwrap();
+        });
+        // The log has all events; nobody else reads them.
+        drop(handle.events());
+        let (models, journal, log) = (self.models.clone(), self.journal.clone(), self.log.clone());
+        let prompts = AtomicUsize::new(0);
+        let replied = Mutex::default();
+        Talk { stage: self, models, journal, log, handle, task, over, prompts, replied }
+    }
+
+    fn session(&self, emitter: Emitter) -> Session {
+        let models = Arc::new(self.models.clone());
+        let budget = Budget::new(self.spending.clone(), emitter.clone());
+        let watched = WatchedModels::new(models.clone(), emitter.clone(), budget.clone(), false);
+        let tools = self.tools.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>);
+        self.toolset.set(Toolset::new(tools.collect()));
+        let hooks = self.user_programs();
+        // Ids go on after those of an earlier session.
+        let number = AtomicUsize::new(self.journal.records().len() * 10);
+        Session::new(SessionParts {
+            chat: Chat::new(emitter.clone(), StreamRetries::default(), budget.clone(), false)
+                .with_hooks(hooks.clone(), models.clone()),
+            models,
+            beside: Arc::new(watched),
+            requested_model: "main".to_owned(),
+            toolset: self.toolset.clone(),
+            loading: None,
+            policy: self.policy(),
+            checkers: self.checkers.clone(),
+            conseca: self.conseca,
+            mode: Live::new(self.mode),
+            choices: ApprovalChoices { session: true, ..ApprovalChoices::default() },
+            emitter,
+            history: self.history.clone(),
+            context: Box::new(SessionContext::default),
+            prompt: PromptInputs { interactive: self.interactive, ..PromptInputs::default() },
+            memory: Live::default(),
+            prompt_copy: None,
+            max_turns: self.max_turns,
+            budget,
+            masking: self.masking(),
+            compression: self.compression(),
+            checkpoints: Arc::clone(&self.checkpoints),
+            loop_detection: self.loop_detection,
+            next_speaker: self.next_speaker,
+            hooks,
+            answer: self.answer.clone(),
+            new_id: Arc::new(move || format!("e{}", number.fetch_add(1, Ordering::SeqCst))),
+        })
+    }
+
+    fn policy(&self) -> Policy {
+        let folder = self.folder.path().to_owned();
+        let facts = Facts {
+            interactive: self.interactive,
+            plans_directory: folder.join("plans"),
+            workspace: vec![folder.clone()],
+            folder,
+            ..Facts::default()
+        };
+        let rules = pollux_policy::read(Tier::User, Path::new("test.toml"), &self.rules);
+        // The tools of tests have names of their own.
+        let is_known = |problem: &Problem| problem.kind != ProblemKind::ToolName;
+        assert!(!rules.problems.iter().any(is_known), "{:?}", rules.problems);
+        Policy::new(facts, rules)
+    }
+
+    fn user_programs(&self) -> Hooks {
+        let (path, value) = (self.path("settings.json"), json!({ "hooks": self.hooks }));
+        let found = pollux_hooks::read(&[Layer { kind: LayerKind::User, path, value }]);
+        assert_eq!(found.warnings, [""; 0], "the hooks of the test");
+        Hooks::new(HookOptions {
+            hooks: found.hooks,
+            cwd: self.folder.path().to_owned(),
+            environment: std::env::vars_os().collect(),
+            ..HookOptions::default()
+        })
+    }
+
+    fn masking(&self) -> MaskingOptions {
+        let ((protected, least), directory) = (self.masking, self.path("outputs"));
+        MaskingOptions { protected, least, protect_latest: true, directory }
+    }
+
+    fn compression(&self) -> CompressionOptions {
+        let (folder, tasks) = (self.folder.path().to_owned(), self.open_tasks.clone());
+        CompressionOptions {
+            share: self.compression,
+            patience: Duration::from_mins(5),
+            open_tasks: Box::new(move || tasks.clone()),
+            workspace: Arc::new(Workspace::new(folder.clone(), folder)),
+        }
+    }
+}
+
+/// A session at work.
+pub(crate) struct Talk {
+    stage: Stage,
+    pub(crate) models: ScriptedModels,
+    pub(crate) journal: Arc<MemoryJournal>,
+    pub(crate) log: Arc<EventLog>,
+    handle: Handle,
+    task: tokio::task::JoinHandle<()>,
+    /// Opens when the agent has ended.
+    over: Gate,
+    prompts: AtomicUsize,
+    replied: Mutex<Vec<QuestionId>>,
+}
+
+impl Talk {
+    /// Waits for a question that has had no reply.
+    pub(crate) async fn question(&self, is_meant: impl Fn(&Question) -> bool) -> Question {
+        let open = |event: &Event| match event {
+            Event::Question(asked)
+                if is_meant(asked) && !self.replied.lock().unwrap().contains(&asked.id) =>
+            {
+                Some(Question::clone(asked))
+            }
+            _ => None,
+        };
+        self.first(open).await
+    }
+
+    /// Replies to a question.
+    pub(crate) fn reply(&self, reply: &Reply) {
+        self.replied.lock().unwrap().push(reply.question);
+        self.send(Op::Answer(reply.clone()));
+    }
+
+    /// Returns the registry of commands.
+    pub(crate) fn commands(&self) -> Live<CommandSet> {
+        self.handle.commands()
+    }
+
+    /// Sends an op.
+    pub(crate) fn send(&self, op: Op) {
+        self.handle.send(op).unwrap();
+    }
+
+    /// Begins a prompt; returns its id.
+    pub(crate) fn begin(&self, text: &str) -> String {
+        let id = format!("p{}", self.prompts.fetch_add(1, Ordering::SeqCst));
+        self.send(Op::Prompt { id: id.clone(), parts: vec![Part::text(text)], display: None });
+        id
+    }
+
+    /// Works on a prompt to its end.
+    pub(crate) async fn prompt(&self, text: &str) -> PromptOutcome {
+        let id = self.begin(text);
+        self.ended(&id).await
+    }
+
+    /// Waits until the prompt with this id has ended.
+    pub(crate) async fn ended(&self, id: &str) -> PromptOutcome {
+        self.alive(self.log.ended(id)).await
+    }
+
+    /// Waits for the first event that `pick` gives something for.
+    pub(crate) async fn first<T>(&self, pick: impl FnMut(&Event) -> Option<T>) -> T {
+        self.alive(self.log.first(pick)).await
+    }
+
+    /// Waits for something that happens while the agent lives; an agent that panics fails the test.
+    async fn alive<T>(&self, work: impl Future<Output = T>) -> T {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.over.pass() => panic!("the agent has ended"),
+        }
+    }
+
+    /// Works on a prompt that is expected to end well.
+    pub(crate) async fn done(&self, text: &str) {
+        let outcome = self.prompt(text).await;
+        assert!(matches!(outcome, PromptOutcome::Done), "{outcome:?}");
+    }
+
+    /// Ends the session and waits until it has ended.
+    pub(crate) async fn close(self) -> Stage {
+        self.send(Op::Close);
+        self.task.await.unwrap();
+        self.stage
+    }
+
+    /// Ends the session and starts another one with its conversation, as its journal has it.
+    pub(crate) async fn resume(self) -> Self {
+        self.close().await.resumed().start()
+    }
+
+    /// Checks that the journal has the conversation as the last request sent it, and after that
+    /// only the answer to it.
+    pub(crate) fn assert_replays(&self) {
+        let history = self.journal.history();
+        let replayed: Vec<_> = history.entries().iter().map(|entry| entry.content()).collect();
+        let last = self.models.last();
+        let sent = last.contents();
+        assert!(replayed.len() <= sent.len() + 1, "{} of {}", replayed.len(), sent.len());
+        assert_eq!(replayed[..sent.len()], sent[..]);
+    }
+
+    /// The calls that have finished, in the order in which they were announced.
+    pub(crate) fn finished(&self) -> Vec<Arc<FinishedCall>> {
+        let groups = self.log.all(|event| match event {
+            Event::CallsFinished(calls) => Some(calls.clone()),
+            _ => None,
+        });
+        groups.concat()
+    }
+}

@@ -1,0 +1,68 @@
+//! What the loop makes of the things that tools say of themselves.
+
+use std::sync::Arc;
+
+use pollux_protocol::{CallStatus, Effects, Outcome, Record, ToolFacts, ToolOutput, ToolSource};
+use pollux_scripted::{FakeTool, reply};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use tokio::sync::Barrier;
+
+use super::stage::{Stage, Talk};
+
+/// The effects of each call that began to run, in order.
+fn started(talk: &Talk) -> Vec<Effects> {
+    let effects = |record: Record| match record {
+        Record::CallStarted { effects, .. } => Some(effects),
+        _ => None,
+    };
+    talk.journal.records().into_iter().filter_map(effects).collect()
+}
+
+#[tokio::test]
+async fn a_tool_from_outside_may_touch_anything_and_runs_beside_others() {
+    let both = Arc::new(Barrier::new(2));
+    let outside = |name: &str, source: ToolSource| {
+        let both = Arc::clone(&both);
+        let meets = move |_, _| {
+            let both = Arc::clone(&both);
+            async move {
+                both.wait().await;
+                ToolOutput::quiet("done")
+            }
+        };
+        FakeTool::new(name).source(source).effects(|_| Effects::read("/p/a")).runs(meets)
+    };
+    let replies = [reply().call("a", json!({})).call("b", json!({})), reply().text("done")];
+    let talk = Stage::with(replies)
+        .tool(outside("a", ToolSource::Discovered))
+        .tool(outside("b", ToolSource::Server("s".into())))
+        .start();
+    talk.done("go").await;
+    let claimed = Effects::read("/p/a").or_unknown();
+    assert_eq!(started(&talk), [claimed.clone(), claimed.clone()]);
+    let history = talk.journal.history();
+    let calls = history.entries().iter().flat_map(|entry| entry.content().calls());
+    let noted: Vec<_> = calls.map(|call| history.effects_of(&call.id)).collect();
+    assert_eq!(noted, [Some(&claimed), Some(&claimed)]);
+}
+
+#[tokio::test]
+async fn an_announcement_comes_first_and_is_no_work_by_itself() {
+    let facts = ToolFacts { announces: true, ..ToolFacts::default() };
+    let announcement = FakeTool::new("look").facts(facts);
+    let calls = reply().call("write", json!({"n": 1})).call("look", json!({}));
+    let talk = Stage::with([calls])
+        .tool(announcement.clone())
+        .tool(FakeTool::new("write"))
+        .interactive()
+        .start();
+    let id = talk.begin("go");
+    let question = talk.question(|_| true).await;
+    talk.reply(&question.reply(Outcome::Cancel));
+    talk.log.ended(&id).await;
+    assert_eq!(announcement.ran().len(), 1);
+    let statuses: Vec<_> = talk.finished().iter().map(|finished| finished.status).collect();
+    assert_eq!(statuses, [CallStatus::Cancelled, CallStatus::Success]);
+    assert_eq!(talk.models.streamed().len(), 1, "nothing was done that the model could go on from");
+}

@@ -1,0 +1,26 @@
+//! How two layers of one setting become one value.
+
+/// What happens to a key that both layers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// Scalars and arrays are replaced; objects merge key by key.
+    Replace,
+    /// Each key of the object is replaced whole.
+    ShallowMerge,
+    /// The upper array is appended.
+    Concat,
+    /// The upper array is appended and repeats are dropped.
+    Union,
+}
+
+impl Strategy {
+    /// The name of the strategy in the reference and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::ShallowMerge => "shallow_merge",
+            Self::Concat => "concat",
+            Self::Union => "union",
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a run may cost: limits from flags and settings, prices, and what today has seen.
+
+use std::sync::Arc;
+
+use pollux_agent::Spending;
+use pollux_models::PriceBook;
+use pollux_protocol::{Amounts, Ceilings, Limit, Money, Period, Prices, Resource};
+use pollux_session::{RecordedFigures, SpendingFile};
+
+use crate::error::HostError;
+use crate::setup::Setup;
+
+/// The person's own prices.
+pub(crate) const PRICES: &str = "prices.json";
+/// What was spent on the latest days.
+const LEDGER: &str = "spending.json";
+
+/// The settings, by period and resource in the order of their types.
+const KEYS: [[&str; 5]; 3] = [
+    [
+        "pollux.budget.prompt.turns",
+        "pollux.budget.prompt.toolCalls",
+        "pollux.budget.prompt.tokens",
+        "pollux.budget.prompt.usd",
+        "pollux.budget.prompt.seconds",
+    ],
+    [
+        "pollux.budget.session.turns",
+        "pollux.budget.session.toolCalls",
+        "pollux.budget.session.tokens",
+        "pollux.budget.session.usd",
+        "pollux.budget.session.seconds",
+    ],
+    [
+        "pollux.budget.day.turns",
+        "pollux.budget.day.toolCalls",
+        "pollux.budget.day.tokens",
+        "pollux.budget.day.usd",
+        "pollux.budget.day.seconds",
+    ],
+];
+
+impl Setup {
+    /// The limits of this run. `figures` is what the session has done before.
+    ///
+    /// # Errors
+    /// A limit in the settings that is none; prices that cannot be read where money is limited.
+    pub(crate) fn spending(&self, figures: &RecordedFigures) -> Result<Spending, HostError> {
+        let [prompt, session, day] = [
+            self.ceilings(Period::Prompt)?,
+            self.ceilings(Period::Session)?,
+            self.ceilings(Period::Day)?,
+        ];
+        let limited = [prompt, session, day].iter().any(|one| one.get(Resource::Usd).is_some());
+        let folder = self.places.pollux_dir();
+        let prices = match PriceBook::load(&folder.join(PRICES)) {
+            Ok(prices) => prices,
+            Err(error) if limited => {
+                return Err(HostError::Config(format!(
+                    "{error}\nMend the file or remove it: a limit in dollars cannot be kept without it."
+                )));
+            }
+            Err(error) => {
+                self.notices.notice(&format!(
+                    "[WARNING] {error} The prices that come with this version are used."
+                ));
+                PriceBook::default()
+            }
+        };
+        let so_far = so_far(figures, &prices);
+        let unpriced = so_far.is_none() && session.get(Resource::Usd).is_some();
+        if unpriced {
+            self.notices.notice(
+                "[WARNING] What this session cost before cannot be told, and is not in its budget.",
+            );
+        }
+        // A demonstration costs nothing.
+        let is_real = !self.options.is_demonstration();
+        let ledger = is_real.then(|| Arc::new(SpendingFile::new(folder.join(LEDGER))) as _);
+        Ok(Spending {
+            prompt,
+            session,
+            day,
+            so_far: so_far.unwrap_or_else(|| counted(figures)),
+            prices: Some(Arc::new(prices)),
+            ledger,
+        })
+    }
+
+    fn ceilings(&self, period: Period) -> Result<Ceilings, HostError> {
+        let mut ceilings = Ceilings::default();
+        for resource in Resource::ALL {
+            let flag =
+                (period == Period::Prompt).then(|| self.options.limits.get(resource)).flatten();
+            let by_flag = flag.is_some();
+            let limit = match flag {
+                Some(number) => Some(number),
+                None => self.limit_in_settings(period, resource)?,
+            };
+            if let Some(amount) = limit.and_then(|number| resource.limit(number)) {
+                ceilings.set(resource, Limit { amount, by_flag });
+            }
+        }
+        Ok(ceilings)
+    }
+
+    /// A limit that is none must not pass for no limit.
+    fn limit_in_settings(
+        &self,
+        period: Period,
+        resource: Resource,
+    ) -> Result<Option<f64>, HostError> {
+        let key = KEYS[period as usize][resource as usize];
+        let Some(value) = self.loaded.settings.value(key).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let number = value.as_f64().filter(|number| resource.limit(*number).is_some());
+        number.map(Some).ok_or_else(|| {
+            HostError::Config(format!(
+                "The setting {key} is {value}, and a limit is a {} above zero.\nMend it in settings.json, or take it out for no limit.",
+                resource.unit()
+            ))
+        })
+    }
+}
+
+/// What the session has spent, without money and time.
+fn counted(figures: &RecordedFigures) -> Amounts {
+    let turns = figures.models.values().map(|model| model.requests);
+    let tokens = figures.models.values().map(|model| model.usage.all());
+    let calls = figures.tools.values().map(|tool| tool.count);
+    Amounts::of(Resource::Turns, turns.fold(0, u64::saturating_add))
+        .with(Resource::Tokens, tokens.fold(0, u64::saturating_add))
+        .with(Resource::ToolCalls, calls.fold(0, u64::saturating_add))
+}
+
+/// The same with money; none where a model has no price. The log does not say who billed a model: it is looked up among
+/// those of the Gemini API, then of everyone.
+fn so_far(figures: &RecordedFigures, prices: &PriceBook) -> Option<Amounts> {
+    let mut cost = Money::ZERO;
+    for (name, model) in &figures.models {
+        let vendors = std::iter::once("").chain(pollux_models::catalog::ids());
+        let price = vendors.into_iter().find_map(|vendor| prices.price(vendor, name))?;
+        cost = cost.plus(price.cost(&model.usage));
+    }
+    Some(counted(figures).with(Resource::Usd, cost.parts()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_read_from_the_setting_that_its_message_names() {
+        for (period, resource) in
+            Period::ALL.into_iter().flat_map(|period| Resource::ALL.map(|one| (period, one)))
+        {
+            let named = format!("pollux.budget.{}.{}", period.key(), resource.key());
+            assert_eq!(KEYS[period as usize][resource as usize], named);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Messages at the end of a session, when no frontend listens to its events any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pollux_protocol::{Envelope, Event, Notices, Observer, Severity};
+
+/// Text of an event that is a message to the person, as standard error shows it; `None` for all other events.
+pub fn notice_text(event: &Event) -> Option<String> {
+    match event {
+        Event::Notice { severity, text } => {
+            let label = match severity {
+                Severity::Info => "INFO",
+                Severity::Warning => "WARNING",
+                Severity::Error => "ERROR",
+            };
+            Some(format!("[{label}] {text}"))
+        }
+        Event::HookSaid { message, .. } => Some(format!("Hook system message: {message}")),
+        _ => None,
+    }
+}
+
+/// Observer that passes messages of the agent on to the notices, from the moment on that the session is closed.
+pub(crate) struct ClosingMessages {
+    notices: Arc<dyn Notices>,
+    closing: AtomicBool,
+}
+
+impl ClosingMessages {
+    pub(crate) fn new(notices: Arc<dyn Notices>) -> Self {
+        Self { notices, closing: AtomicBool::new(false) }
+    }
+
+    /// Starts to pass messages on.
+    pub(crate) fn listen(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Observer for ClosingMessages {
+    fn observe(&self, envelope: &Envelope) {
+        if self.closing.load(Ordering::Relaxed)
+            && let Some(text) = notice_text(&envelope.event)
+        {
+            self.notices.notice(&text);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The slash commands that belong to the program itself.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_hooks::Hooks;
+use pollux_protocol::{Command, CommandContext, CommandError, CommandSet, Op};
+use pollux_session::Statistics;
+
+use crate::hooks::saving;
+use crate::memory::Memory;
+use crate::platform::node_platform;
+use crate::setup::Setup;
+
+mod memory;
+mod permissions;
+mod plan;
+mod session;
+
+/// Commands of Gemini CLI that open a screen or belong to one. Without a person they end the run; the words of
+/// all others that are unknown go to the model.
+const OF_A_SCREEN: [&str; 15] = [
+    "auth",
+    "copy",
+    "editor",
+    "footer",
+    "hooks",
+    "ide",
+    "model",
+    "permissions",
+    "privacy",
+    "resume",
+    "rewind",
+    "settings",
+    "terminal-setup",
+    "theme",
+    "vim",
+];
+
+/// True for a prompt that calls a command which needs a screen.
+pub fn needs_a_screen(prompt: &str) -> bool {
+    let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| OF_A_SCREEN.contains(&name))
+}
+
+/// Slash commands that make sense without a person. `called_as` is the name that the program was started by.
+pub fn headless(called_as: &str) -> CommandSet {
+    CommandSet::new(general(called_as))
+}
+
+/// All slash commands of this build, for a conversation.
+pub(crate) fn interactive(
+    setup: &Setup,
+    session_id: &str,
+    statistics: &Arc<Statistics>,
+    hooks: &Hooks,
+    memory: &Arc<Memory>,
+) -> CommandSet {
+    let request = setup.approval_request();
+    let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
+    let mut named = general(&setup.called_as);
+    named.push(Arc::new(session::Compress));
+    named.push(Arc::new(session::Model));
+    named.push(Arc::new(session::Mode(request)));
+    named.push(Arc::new(plan));
+    let (memory, inbox) = (Arc::clone(memory), setup.inbox());
+    named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
+    named.push(Arc::new(session::Stats(Arc::clone(statistics))));
+    if setup.loaded.settings.security.folder_trust_enabled {
+        named.push(Arc::new(permissions::Permissions::new(setup)));
+    }
+    named.extend(pollux_hooks::commands(hooks, &saving(setup)));
+    CommandSet::new(named)
+}
+
+fn general(called_as: &str) -> Vec<Arc<dyn Command>> {
+    vec![Arc::new(About { called_as: called_as.to_owned() }), Arc::new(Quit), Arc::new(Help)]
+}
+
+fn line(command: &dyn Command) -> String {
+    format!("/{} — {}", command.name(), command.description())
+}
+
+struct About {
+    called_as: String,
+}
+
+#[async_trait]
+impl Command for About {
+    fn name(&self) -> &'static str {
+        "about"
+    }
+
+    fn description(&self) -> &'static str {
+        "show version and platform"
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let (version, system) = (env!("CARGO_PKG_VERSION"), node_platform());
+        let architecture = std::env::consts::ARCH;
+        let text =
+            format!("Pollux {version} ({system}, {architecture}), called as {}", self.called_as);
+        context.say(text);
+        Ok(None)
+    }
+}
+
+struct Quit;
+
+#[async_trait]
+impl Command for Quit {
+    fn name(&self) -> &'static str {
+        "quit"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["exit"]
+    }
+
+    fn description(&self) -> &'static str {
+        "end the program"
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
+        Ok(Some(Op::Close))
+    }
+}
+
+struct Help;
+
+#[async_trait]
+impl Command for Help {
+    fn name(&self) -> &'static str {
+        "help"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["?"]
+    }
+
+    fn description(&self) -> &'static str {
+        "list the slash commands"
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        // Its own line comes last.
+        let others = context.session.commands.iter().filter(|other| other.name() != self.name());
+        let lines: Vec<String> = others.map(|command| line(command.as_ref())).collect();
+        context.say(format!("{}\n{}", lines.join("\n"), line(self)));
+        Ok(None)
+    }
+}

@@ -1,0 +1,82 @@
+//! `/memory`: the context files of this conversation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{Command, CommandContext, CommandError, Op};
+
+use crate::auto_memory::Inbox;
+use crate::memory::Memory;
+
+const USAGE: &str =
+    "Usage: /memory list, /memory show, /memory refresh, /memory add FACT, or /memory inbox";
+const INBOX_USAGE: &str = "Usage: /memory inbox, /memory inbox show NAME, /memory inbox accept NAME, or /memory inbox discard NAME";
+const NO_INBOX: &str = "Nothing is collected. Set experimental.autoMemory to true, and start anew.";
+
+/// Holds what has been loaded, and where proposals lie.
+pub(super) struct MemoryCommand {
+    pub(super) memory: Arc<Memory>,
+    pub(super) inbox: Option<Inbox>,
+}
+
+/// What becomes of a proposal, or all of them as a list. What was accepted is in use at once.
+fn sort_out(inbox: Option<&Inbox>, memory: &Memory, words: &str) -> Result<String, String> {
+    let inbox = inbox.ok_or(NO_INBOX)?;
+    let (verb, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    match (verb, name.trim()) {
+        ("" | "list", "") => Ok(inbox.list()),
+        ("show", name) if !name.is_empty() => inbox.show(name),
+        ("discard", name) if !name.is_empty() => inbox.discard(name),
+        ("accept", name) if !name.is_empty() => {
+            Ok(format!("{}\n{}", inbox.accept(name)?, memory.reload()))
+        }
+        _ => Err(INBOX_USAGE.to_owned()),
+    }
+}
+
+#[async_trait]
+impl Command for MemoryCommand {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn description(&self) -> &'static str {
+        "list, show or refresh the context files, add a fact to your own, or look at proposals: list, show, refresh, add FACT, inbox"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("list|show|refresh|add FACT|inbox")
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        let verbs = ["list", "show", "refresh", "add", "inbox"].into_iter();
+        verbs.filter(|verb| verb.starts_with(partial)).map(str::to_owned).collect()
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let (verb, rest) = context
+            .arguments
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((context.arguments.trim(), ""));
+        let (verb, rest, memory) =
+            (verb.to_owned(), rest.trim().to_owned(), Arc::clone(&self.memory));
+        let inbox = self.inbox.clone();
+        let work = move || match (verb.as_str(), rest.as_str()) {
+            ("list", "") => Ok(memory.list()),
+            ("show", "") => Ok(memory.show()),
+            ("refresh" | "reload", "") => Ok(memory.reload()),
+            ("inbox", words) => sort_out(inbox.as_ref(), &memory, words),
+            ("add", fact) if !fact.is_empty() => memory.add(fact),
+            _ => Err(USAGE.to_owned()),
+        };
+        let told = tokio::task::spawn_blocking(work).await;
+        let told = told.map_err(|error| CommandError(error.to_string()))?;
+        context.say(told.map_err(CommandError)?);
+        Ok(None)
+    }
+}

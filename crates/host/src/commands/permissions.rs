@@ -1,0 +1,135 @@
+//! `/permissions`: what the person has said about this folder, and how to say otherwise.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use pollux_config::consent::{ConsentStore, counted, short};
+use pollux_config::{Places, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
+use pollux_protocol::{Command, CommandContext, CommandError, Op};
+
+use crate::setup::Setup;
+
+const USAGE: &str = "Usage: /permissions, /permissions trust [DIR], /permissions distrust [DIR], or /permissions ask";
+
+pub(super) struct Permissions {
+    places: Places,
+    cwd: PathBuf,
+    /// What holds in this conversation; a change counts from the next start on.
+    trust: Trust,
+}
+
+impl Permissions {
+    pub(super) fn new(setup: &Setup) -> Self {
+        let (places, cwd) = (setup.places.clone(), setup.cwd.clone());
+        Self { places, cwd, trust: setup.loaded.trust }
+    }
+
+    /// What holds now.
+    fn told(&self) -> String {
+        let mut lines = vec![format!("{}: {}.", self.cwd.display(), level(self.trust))];
+        match ConsentStore::load(&self.places) {
+            Ok(store) => {
+                let pins = store.folder(&self.cwd);
+                let answers = pins.map(|pins| pins.answers()).unwrap_or_default();
+                for (word, wanted) in [("Allowed", true), ("Off", false)] {
+                    let of_word: Vec<_> =
+                        answers.iter().filter(|(_, _, yes)| *yes == wanted).collect();
+                    if !of_word.is_empty() {
+                        lines.push(format!("{word}, as was answered ({}):", of_word.len()));
+                        lines.extend(
+                            of_word
+                                .iter()
+                                .map(|(kind, name, _)| format!("  {} {}", kind, short(name))),
+                        );
+                    }
+                }
+                if answers.is_empty() {
+                    lines.push("Nothing that it brings was asked about.".to_owned());
+                }
+            }
+            Err(error) => lines.push(error.to_string()),
+        }
+        lines.push(USAGE.to_owned());
+        lines.join("\n")
+    }
+
+    fn set(&self, folder: &str, level: TrustLevel) -> Result<String, CommandError> {
+        let folder = self.folder(folder)?;
+        let failed = |error: pollux_config::ConfigError| CommandError(error.to_string());
+        if level != TrustLevel::DoNotTrust {
+            // Noted first: what the folder brings is asked about, never taken as agreed to.
+            ConsentStore::record(&self.places, &folder, &[]).map_err(failed)?;
+        }
+        TrustStore::set(&self.places, &folder, level).map_err(failed)?;
+        let word = if level == TrustLevel::DoNotTrust { "not trusted" } else { "trusted" };
+        Ok(format!("{} is {word} from the next start on.", folder.display()))
+    }
+
+    fn folder(&self, given: &str) -> Result<PathBuf, CommandError> {
+        let folder = pollux_fs::absolute(&self.cwd, Path::new(given));
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        Err(CommandError(format!("{} is no folder.", folder.display())))
+    }
+
+    fn ask(&self) -> Result<String, CommandError> {
+        let count = ConsentStore::load(&self.places)
+            .map_err(|error| CommandError(error.to_string()))?
+            .folder(&self.cwd)
+            .map_or(0, |pins| pins.answers().len());
+        ConsentStore::forget(&self.places, &self.cwd)
+            .map_err(|error| CommandError(error.to_string()))?;
+        Ok(format!("{} forgotten. The next start asks again.", counted("answer", count)))
+    }
+}
+
+/// The answer about the folder and whose it is.
+fn level(trust: Trust) -> String {
+    let word = match trust.state {
+        TrustState::Trusted => "trusted",
+        TrustState::Untrusted => "not trusted",
+        TrustState::Unknown => return "nobody has said whether it is trusted".to_owned(),
+    };
+    let source = match trust.source {
+        TrustSource::Flag => "--skip-trust",
+        TrustSource::Environment => "GEMINI_CLI_TRUST_WORKSPACE",
+        TrustSource::Disabled => "security.folderTrust.enabled is false",
+        TrustSource::Ide => "the editor",
+        TrustSource::File | TrustSource::Nobody => "trustedFolders.json",
+    };
+    format!("{word} ({source})")
+}
+
+#[async_trait]
+impl Command for Permissions {
+    fn name(&self) -> &'static str {
+        "permissions"
+    }
+
+    fn description(&self) -> &'static str {
+        "show and change what this folder may do: trust [DIR], distrust [DIR], ask"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[trust [DIR]|distrust [DIR]|ask]")
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let arguments = &context.arguments;
+        let (word, rest) = arguments.trim().split_once(' ').unwrap_or((arguments.trim(), ""));
+        let told = match (word, rest.trim()) {
+            ("", "") => self.told(),
+            ("trust", folder) => self.set(folder, TrustLevel::TrustFolder)?,
+            ("distrust", folder) => self.set(folder, TrustLevel::DoNotTrust)?,
+            ("ask", "") => self.ask()?,
+            _ => return Err(CommandError(USAGE.to_owned())),
+        };
+        context.say(told);
+        Ok(None)
+    }
+}

@@ -1,0 +1,74 @@
+//! `/plan`: the way into plan mode, and a look at the plan.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use pollux_config::ApprovalRequest;
+use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Op, Part};
+
+use super::session::allowed;
+
+/// Bytes of a plan that is shown.
+const LARGEST: u64 = 1 << 20;
+
+/// Holds what settings and trust allow, and where plans lie.
+pub(super) struct Plan {
+    pub(super) request: ApprovalRequest,
+    pub(super) folder: PathBuf,
+}
+
+#[async_trait]
+impl Command for Plan {
+    fn name(&self) -> &'static str {
+        "plan"
+    }
+
+    fn description(&self) -> &'static str {
+        "plan before anything is changed: /plan PROMPT; show the plan as it stands: /plan show"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[show|PROMPT]")
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        let show = Some("show").filter(|verb| verb.starts_with(partial));
+        show.into_iter().map(str::to_owned).collect()
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let prompt = context.arguments.trim();
+        if prompt == "show" {
+            let folder = self.folder.clone();
+            let shown = tokio::task::spawn_blocking(move || show(&folder)).await;
+            context.say(shown.map_err(|error| CommandError(error.to_string()))?);
+            return Ok(None);
+        }
+        allowed(self.request, ApprovalMode::Plan)?;
+        context.send(Op::SetMode(ApprovalMode::Plan));
+        if prompt.is_empty() {
+            return Ok(None);
+        }
+        let parts = vec![Part::text(prompt)];
+        Ok(Some(Op::Prompt { id: context.id, parts, display: None }))
+    }
+}
+
+/// The plan that was written last.
+fn show(folder: &Path) -> String {
+    let entries = pollux_fs::list_directory(folder).unwrap_or_default();
+    let is_plan = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+    let plans = entries.into_iter().map(|entry| entry.path).filter(is_plan);
+    let written = |path: &PathBuf| pollux_fs::info(path).ok().and_then(|info| info.modified);
+    let Some(path) = plans.max_by_key(written) else {
+        return "There is no plan in this session.".to_owned();
+    };
+    match pollux_fs::read_text(&path, LARGEST) {
+        Ok(file) => format!("{}\n{}", path.display(), file.text.trim_end()),
+        Err(error) => format!("The plan cannot be read: {error}"),
+    }
+}

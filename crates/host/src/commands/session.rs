@@ -1,0 +1,233 @@
+//! The slash commands about the session at hand: its length, its model, its approval mode, its figures.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_config::ApprovalRequest;
+use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Money, Op};
+use pollux_session::Statistics;
+use serde_json::Value;
+
+pub(super) struct Compress;
+
+#[async_trait]
+impl Command for Compress {
+    fn name(&self) -> &'static str {
+        "compress"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["summarize", "compact"]
+    }
+
+    fn description(&self) -> &'static str {
+        "put a summary in the place of the conversation so far; /compress undo brings it back"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[undo]")
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        let is_wanted = !partial.is_empty() && "undo".starts_with(partial);
+        is_wanted.then(|| "undo".to_owned()).into_iter().collect()
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        match context.arguments.trim() {
+            "" => Ok(Some(Op::Compress { id: context.id })),
+            "undo" => Ok(Some(Op::Uncompress { id: context.id })),
+            _ => Err(CommandError("Usage: /compress, or /compress undo".to_owned())),
+        }
+    }
+}
+
+pub(super) struct Model;
+
+#[async_trait]
+impl Command for Model {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn description(&self) -> &'static str {
+        "use another model: /model NAME"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("NAME")
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        match context.arguments.split_whitespace().collect::<Vec<_>>()[..] {
+            [name] => {
+                context.send(Op::SetModel(name.to_owned()));
+                Ok(None)
+            }
+            _ => Err(CommandError("Usage: /model NAME".to_owned())),
+        }
+    }
+}
+
+/// Holds what settings and trust allow.
+pub(super) struct Mode(pub(super) ApprovalRequest);
+
+#[async_trait]
+impl Command for Mode {
+    fn name(&self) -> &'static str {
+        "mode"
+    }
+
+    fn description(&self) -> &'static str {
+        "change what is allowed without being asked: /mode default, auto_edit, yolo or plan"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("default|auto_edit|yolo|plan")
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let asked = context.arguments.trim().parse();
+        let asked = asked.map_err(|_| {
+            CommandError("Usage: /mode default, auto_edit, yolo or plan".to_owned())
+        })?;
+        allowed(self.0, asked)?;
+        context.send(Op::SetMode(asked));
+        Ok(None)
+    }
+}
+
+/// Checks that settings and trust allow a mode.
+pub(super) fn allowed(request: ApprovalRequest, asked: ApprovalMode) -> Result<(), CommandError> {
+    let decision =
+        pollux_config::resolve_approval(ApprovalRequest { flag: Some(asked), ..request })
+            .map_err(|error| CommandError(error.to_string()))?;
+    if decision.mode == asked { Ok(()) } else { Err(CommandError(decision.messages.join("\n"))) }
+}
+
+pub(super) struct Stats(pub(super) Arc<Statistics>);
+
+#[async_trait]
+impl Command for Stats {
+    fn name(&self) -> &'static str {
+        "stats"
+    }
+
+    fn description(&self) -> &'static str {
+        "show the figures of this session"
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        context.say(in_words(&self.0.stats()));
+        Ok(None)
+    }
+}
+
+/// The `stats` of JSON output in a few lines.
+fn in_words(stats: &Value) -> String {
+    let models = stats["models"].as_object();
+    let line = |(name, model): (&String, &Value)| {
+        let (requests, tokens) = (&model["api"]["totalRequests"], &model["tokens"]);
+        let (read, cached, written) = (&tokens["prompt"], &tokens["cached"], &tokens["candidates"]);
+        let cost = cost_in_words(&model["cost"]);
+        format!(
+            "{name}: requests {requests}, tokens in {read} (cached {cached}), out {written}, cost {cost}"
+        )
+    };
+    let mut lines: Vec<String> = models.iter().copied().flatten().map(line).collect();
+    if lines.is_empty() {
+        lines.push("No requests yet.".to_owned());
+    }
+    let (tools, files) = (&stats["tools"], &stats["files"]);
+    let (calls, failed) = (&tools["totalCalls"], &tools["totalFail"]);
+    let (added, removed) = (&files["totalLinesAdded"], &files["totalLinesRemoved"]);
+    if models.is_some_and(|models| models.len() > 1) {
+        lines.push(format!("Cost of all: {}", cost_in_words(&stats["cost"])));
+    }
+    lines.push(format!("Tool calls: {calls}, failed: {failed}. Lines: +{added} -{removed}"));
+    lines.join("\n")
+}
+
+fn cost_in_words(cost: &Value) -> String {
+    let money = cost.as_f64().and_then(Money::from_usd);
+    money.map_or_else(|| "unknown".to_owned(), |money| money.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::ApprovalMode;
+    use pollux_scripted::trace_command;
+
+    use super::*;
+
+    const REQUEST: ApprovalRequest = ApprovalRequest {
+        flag: None,
+        yolo: false,
+        setting: None,
+        plan_enabled: true,
+        yolo_disabled: false,
+        secure_mode: false,
+        trusted: true,
+    };
+
+    #[tokio::test]
+    async fn a_mode_that_is_not_allowed_is_refused() {
+        let forbidden = ApprovalRequest { yolo_disabled: true, ..REQUEST };
+        let untrusted = ApprovalRequest { trusted: false, ..REQUEST };
+        let planless = ApprovalRequest { plan_enabled: false, ..REQUEST };
+        let table = [
+            (REQUEST, "yolo", Some(ApprovalMode::Yolo)),
+            (REQUEST, " auto_edit ", Some(ApprovalMode::AutoEdit)),
+            (REQUEST, "", None),
+            (REQUEST, "fast", None),
+            (forbidden, "yolo", None),
+            (forbidden, "plan", Some(ApprovalMode::Plan)),
+            (untrusted, "auto_edit", None),
+            (untrusted, "default", Some(ApprovalMode::Default)),
+            (planless, "plan", None),
+        ];
+        for (request, word, expected) in table {
+            let trace = trace_command(&Mode(request), word).await;
+            let set = match trace.ops[..] {
+                [Op::SetMode(mode)] => Some(mode),
+                _ => None,
+            };
+            assert_eq!(trace.end.is_ok(), expected.is_some());
+            assert_eq!(set, expected, "{word:?} {request:?}");
+        }
+    }
+
+    #[test]
+    fn figures_in_words() {
+        let text = in_words(&Statistics::new().stats());
+        assert_eq!(text, "No requests yet.\nTool calls: 0, failed: 0. Lines: +0 -0");
+    }
+}

@@ -1,0 +1,124 @@
+//! Items of the folder that need consent, and who may agree to them: the one place where the items of all crates meet.
+//!
+//! It runs before anything of the project takes effect. A person is asked; without one, what is pinned counts, and what
+//! is new or has changed stays off and is reported.
+
+use pollux_config::consent::{ConsentStore, Known, MAX_ITEMS, Verdict, Way, by_kind, decide};
+use pollux_config::{Accepted, Found};
+use pollux_protocol::{ConsentItem, Operator};
+
+use crate::hooks::consent_items as hook_items;
+use crate::setup::Beginning;
+
+mod person;
+
+/// Decides what takes effect: by asking where a person can answer, otherwise by what is pinned.
+pub(crate) async fn settle(beginning: &mut Beginning, operator: Option<&dyn Operator>) -> Accepted {
+    match operator {
+        Some(operator) if beginning.options.interactive => {
+            person::with_person(beginning, operator).await
+        }
+        _ => without_a_person(beginning),
+    }
+}
+
+/// Everything that is pinned, for a run that only looks something up: nobody is asked, nothing is pinned or reported.
+pub(crate) fn pinned(beginning: &mut Beginning) -> Accepted {
+    match Way::from(beginning.found.trust) {
+        Way::Untrusted => Accepted::nothing(),
+        Way::Unpinned => Accepted::everything(),
+        Way::Pinned => {
+            let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
+            items.truncate(MAX_ITEMS);
+            let known = Known::of(&store, &beginning.cwd);
+            taking_effect(&items, &decide(&items, known, Way::Pinned, false))
+        }
+    }
+}
+
+/// Items that the folder brings, up to the largest number; that there are more is reported.
+fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
+    let mut items = all_items(beginning);
+    if items.len() > MAX_ITEMS {
+        beginning.notices.notice(&format!(
+            "[WARNING] This folder brings {} things that need a yes; everything after the first {MAX_ITEMS} stays off.",
+            items.len()
+        ));
+        items.truncate(MAX_ITEMS);
+    }
+    items
+}
+
+fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
+    let found: &mut Found = &mut beginning.found;
+    found.look();
+    let mut items = found.items();
+    items.extend(hook_items(found, &beginning.cwd));
+    items.extend(pollux_policy::consent_items(&beginning.cwd));
+    items
+}
+
+/// Items whose verdict lets them take effect.
+fn taking_effect(items: &[ConsentItem], verdicts: &[Verdict]) -> Accepted {
+    let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
+    Accepted::only(kept.map(|(item, _)| item))
+}
+
+/// Decides what takes effect in a run that nobody can be asked in, and says what stays off.
+fn without_a_person(beginning: &mut Beginning) -> Accepted {
+    let way = Way::from(beginning.found.trust);
+    if way != Way::Pinned {
+        return pinned(beginning);
+    }
+    let items = items(beginning);
+    let store = ConsentStore::load(&beginning.places);
+    let known = Known::of(&store, &beginning.cwd);
+    let verdicts = decide(&items, known, way, false);
+    let of = |wanted| -> Vec<&ConsentItem> {
+        let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);
+        kept.map(|(item, _)| item).collect()
+    };
+    if let Err(error) = &store {
+        beginning.notices.notice(&format!(
+            "[WARNING] {error}. Nobody has agreed to anything until it is mended."
+        ));
+    }
+    // A broken settings file ends the run: nothing of it was agreed to.
+    if known == Known::Nothing && beginning.found.project_errors().is_empty() {
+        pin(beginning, &of(Verdict::AcceptedAndPinned));
+    }
+    for (kind, names) in by_kind(&of(Verdict::Unanswered)) {
+        beginning.notices.notice(&format!(
+            "[WARNING] Off until somebody agrees at the terminal, new or changed in this folder: {kind}: {names}. \
+             --skip-trust accepts everything for one run."
+        ));
+    }
+    taking_effect(&items, &verdicts)
+}
+
+/// Keeps what a trusted folder brings when it is used for the first time, and reports it.
+fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
+    let answers: Vec<_> = items.iter().map(|item| (*item, true)).collect();
+    let kept = ConsentStore::record(&beginning.places, &beginning.cwd, &answers);
+    if items.is_empty() {
+        // Without items nothing is lost by a home that cannot be written.
+        return;
+    }
+    match kept {
+        Ok(()) => {
+            let kinds: Vec<_> = by_kind(items)
+                .into_iter()
+                .map(|(kind, names)| format!("{kind}: {names}"))
+                .collect();
+            beginning.notices.notice(&format!(
+                "[INFO] This folder is trusted, and from now on what it brings is pinned as it is: {}.",
+                kinds.join("; ")
+            ));
+        }
+        Err(error) => {
+            beginning
+                .notices
+                .notice(&format!("[WARNING] {error}. What the folder brings is not pinned."));
+        }
+    }
+}

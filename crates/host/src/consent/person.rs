@@ -1,0 +1,232 @@
+//! Consent of a person who can be asked.
+//!
+//! Nothing is trusted by the Enter key. Answers are kept once all of them are given, and the answer about
+//! the folder last: a person who leaves half-way has agreed to nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pollux_config::consent::{ConsentStore, Known, Verdict, Way, decide, short};
+use pollux_config::{Accepted, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
+use pollux_protocol::{
+    ConsentItem, Modification, Operator, Outcome, Question, QuestionChoice, QuestionSubject,
+    TrustRequest,
+};
+
+use super::{items, pinned, taking_effect};
+use crate::setup::Beginning;
+
+/// Decides what of the folder takes effect, and asks `operator` where that is open.
+pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operator) -> Accepted {
+    let trust = beginning.found.trust;
+    if trust.state != TrustState::Unknown && Way::from(trust) != Way::Pinned {
+        return pinned(beginning);
+    }
+    let items = items(beginning);
+    let store = ConsentStore::load(&beginning.places);
+    let known = Known::of(&store, &beginning.cwd);
+    let verdicts = decide(&items, known, Way::Pinned, true);
+    let is_open = |(_, verdict): &(_, &Verdict)| **verdict == Verdict::Ask;
+    let open: Vec<&ConsentItem> =
+        items.iter().zip(&verdicts).filter(is_open).map(|(item, _)| item).collect();
+    if trust.is_trusted() && open.is_empty() {
+        if known == Known::Nothing {
+            // That there is nothing to ask about is an answer too: whatever comes later is new. Nothing
+            // is lost when it cannot be kept.
+            drop(ConsentStore::record(&beginning.places, &beginning.cwd, &[]));
+        }
+        return taking_effect(&items, &verdicts);
+    }
+    let mut level = None;
+    if !trust.is_trusted() {
+        level = ask_for_trust(beginning, &open, operator).await;
+        match level {
+            Some(TrustLevel::TrustFolder | TrustLevel::TrustParent) => {}
+            Some(TrustLevel::DoNotTrust) => {
+                set_trust(beginning, TrustState::Untrusted);
+                keep_level(beginning, TrustLevel::DoNotTrust);
+                return Accepted::nothing();
+            }
+            None => return Accepted::nothing(),
+        }
+    } else if let Err(error) = &store {
+        let text = format!("{error}. Answers are not kept until it is mended.");
+        beginning.notices.notice(&text);
+    } else {
+        beginning.notices.notice(
+            "This folder is trusted, and brings something that you have not been asked about.",
+        );
+    }
+    let Some(answers) = ask_for_items(&open, operator).await else { return Accepted::nothing() };
+    keep(beginning, &answers, level);
+    let agreed = answers.iter().filter(|(_, yes)| *yes).map(|(item, _)| *item);
+    let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| verdict.takes_effect());
+    Accepted::only(kept.map(|(item, _)| item).chain(agreed))
+}
+
+/// Asks about the folder; `None` when the person gives no answer.
+async fn ask_for_trust(
+    beginning: &Beginning,
+    open: &[&ConsentItem],
+    operator: &dyn Operator,
+) -> Option<TrustLevel> {
+    let (labels, levels): (Vec<_>, Vec<_>) = trust_choices(&beginning.cwd).into_iter().unzip();
+    let request = TrustRequest {
+        folder: beginning.cwd.clone(),
+        items: open.iter().copied().cloned().collect(),
+        problems: beginning.found.project_errors().iter().map(ToString::to_string).collect(),
+    };
+    // Not to trust is the last choice.
+    let default = levels.len().checked_sub(1);
+    let choices = QuestionChoice::options(labels);
+    let question = Question::new(Arc::default(), QuestionSubject::Trust(request), choices, default);
+    match operator.ask(question).await.outcome {
+        Outcome::Option(index) => levels.get(index).copied(),
+        _ => None,
+    }
+}
+
+/// Asks about the items of one kind after the other; `None` when the person gives no answer.
+async fn ask_for_items<'a>(
+    open: &[&'a ConsentItem],
+    operator: &dyn Operator,
+) -> Option<Vec<(&'a ConsentItem, bool)>> {
+    let mut answers = Vec::with_capacity(open.len());
+    for group in groups(open) {
+        let subject = QuestionSubject::Consent(group.iter().copied().cloned().collect());
+        let choices = vec![
+            QuestionChoice::new(Outcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(Outcome::Cancel, "Refuse", 'n'),
+        ];
+        let question = Question::new(Arc::default(), subject, choices, None);
+        let reply = operator.ask(question).await;
+        let (Outcome::ProceedOnce, Some(Modification::Consents(consents))) =
+            (reply.outcome, reply.modification)
+        else {
+            return None;
+        };
+        // An item without a decision was not agreed to.
+        let consents = consents.into_iter().chain(std::iter::repeat(false));
+        answers.extend(group.into_iter().zip(consents));
+    }
+    Some(answers)
+}
+
+/// Returns items of one kind together, kinds in the order of their first item.
+fn groups<'a>(items: &[&'a ConsentItem]) -> Vec<Vec<&'a ConsentItem>> {
+    let mut groups: Vec<Vec<&ConsentItem>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| group[0].kind == item.kind) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
+/// Returns the choices of Gemini CLI's dialog, in its order.
+fn trust_choices(folder: &Path) -> Vec<(String, TrustLevel)> {
+    let name = |folder: &Path| {
+        let last = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        short(&last.unwrap_or_else(|| folder.display().to_string()))
+    };
+    let mut choices = vec![(format!("Trust folder ({})", name(folder)), TrustLevel::TrustFolder)];
+    choices.extend(folder.parent().map(|parent| {
+        (format!("Trust parent folder ({})", name(parent)), TrustLevel::TrustParent)
+    }));
+    choices.push(("Don't trust".to_owned(), TrustLevel::DoNotTrust));
+    choices
+}
+
+/// Keeps the answers: those about items first, so that a folder is never trusted without them.
+fn keep(beginning: &mut Beginning, answers: &[(&ConsentItem, bool)], level: Option<TrustLevel>) {
+    let kept = ConsentStore::record(&beginning.places, &beginning.cwd, answers);
+    let is_kept = kept.is_ok();
+    let text = match kept {
+        Ok(()) => summary(answers),
+        Err(error) => Some(format!("{error}. The answers count for this conversation only.")),
+    };
+    if let Some(text) = text {
+        beginning.notices.notice(&text);
+    }
+    if let Some(level) = level {
+        set_trust(beginning, TrustState::Trusted);
+        if is_kept {
+            keep_level(beginning, level);
+        }
+    }
+}
+
+fn set_trust(beginning: &mut Beginning, state: TrustState) {
+    beginning.found.trust = Trust { state, source: TrustSource::File };
+}
+
+fn keep_level(beginning: &Beginning, level: TrustLevel) {
+    if let Err(error) = TrustStore::set(&beginning.places, &beginning.cwd, level) {
+        let text = format!("{error}. The answer counts for this conversation only.");
+        beginning.notices.notice(&text);
+    }
+}
+
+/// Returns the result of the answers; `None` without any.
+fn summary(answers: &[(&ConsentItem, bool)]) -> Option<String> {
+    let count = |wanted| answers.iter().filter(|(_, yes)| *yes == wanted).count();
+    match (count(true), count(false)) {
+        (0, 0) => None,
+        (yes, no) => Some(format!(
+            "Allowed: {yes}. Off: {no}. What changes is asked about again; /permissions tells what was answered."
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_config::consent::item;
+    use pollux_scripted::ScriptedOperator;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn hook(name: &str) -> ConsentItem {
+        item("hook", name, String::new(), b"")
+    }
+
+    #[test]
+    fn the_choices_are_the_originals() {
+        let labels = |folder: &str| -> Vec<String> {
+            trust_choices(Path::new(folder)).into_iter().map(|(label, _)| label).collect()
+        };
+        assert_eq!(
+            labels("/home/you/shop"),
+            ["Trust folder (shop)", "Trust parent folder (you)", "Don't trust"]
+        );
+        assert_eq!(labels("/"), ["Trust folder (/)", "Don't trust"]);
+    }
+
+    #[tokio::test]
+    async fn items_of_one_kind_are_asked_about_together() {
+        let (one, two) = (hook("a"), hook("b"));
+        let other = item("policy", "p", String::new(), b"");
+        // The second hook gets no decision.
+        let operator = ScriptedOperator::new(|asked| {
+            let modification = Some(Modification::Consents(vec![true]));
+            Some(pollux_protocol::Reply { modification, ..asked.reply(Outcome::ProceedOnce) })
+        });
+        let answers = ask_for_items(&[&one, &other, &two], &operator).await.unwrap();
+        assert_eq!(answers, [(&one, true), (&two, false), (&other, true)]);
+        assert_eq!(operator.asked().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_person_who_leaves_half_way_has_agreed_to_nothing() {
+        let (one, other) = (hook("a"), item("policy", "p", String::new(), b""));
+        let operator = ScriptedOperator::new(|asked| match &asked.subject {
+            QuestionSubject::Consent(items) if items[0].kind == "hook" => {
+                let modification = Some(Modification::Consents(vec![true]));
+                Some(pollux_protocol::Reply { modification, ..asked.reply(Outcome::ProceedOnce) })
+            }
+            _ => Some(asked.reply(Outcome::Cancel)),
+        });
+        assert_eq!(ask_for_items(&[&one, &other], &operator).await, None);
+    }
+}

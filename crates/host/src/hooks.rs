@@ -1,0 +1,71 @@
+//! The hooks of a run: what settings define, put together with who and where this is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use pollux_config::{Found, Loaded};
+use pollux_hooks::{HookOptions, Hooks};
+use pollux_protocol::ConsentItem;
+use pollux_tools::ToolOptions;
+
+use crate::credentials::credentials;
+use crate::setup::Setup;
+
+mod saving;
+
+pub(crate) use saving::saving;
+
+/// What somebody has to agree to before the folder's hooks run.
+pub(crate) fn consent_items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
+    if !found.own_settings().boolean(ENABLED) {
+        return Vec::new();
+    }
+    let layers: Vec<_> = found.project_layer().into_iter().collect();
+    pollux_hooks::consent_items(&pollux_hooks::read(&layers).hooks, cwd)
+}
+
+/// The setting that switches all hooks off.
+const ENABLED: &str = "hooksConfig.enabled";
+
+/// The hooks that settings define. Nothing where hooks are switched off altogether.
+pub fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
+    if !loaded.settings.boolean(ENABLED) {
+        return pollux_hooks::Found::default();
+    }
+    pollux_hooks::read(&loaded.layers)
+}
+
+/// What the person's programs see: everything but credentials of models, and less where the settings want it.
+pub fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
+    let environment = loaded.environment.for_children();
+    let redaction = ToolOptions::from_settings(&loaded.settings).redaction;
+    let redaction = redaction.strict_in_actions(&environment);
+    let credentials = credentials();
+    let mut environment = pollux_shell::redact(environment, &redaction);
+    environment.retain(|(name, _)| !credentials.iter().any(|secret| name == secret.as_str()));
+    environment
+}
+
+impl Setup {
+    /// The hooks of this session, ready to run. Tells what was left out.
+    pub(crate) fn hooks(&self, session_id: &str, transcript: Option<PathBuf>) -> Hooks {
+        let found = found_in(&self.loaded);
+        found
+            .warnings
+            .iter()
+            .for_each(|warning| self.notices.notice(&format!("[WARNING] {warning}")));
+        if found.hooks.is_empty() {
+            return Hooks::default();
+        }
+        Hooks::new(HookOptions {
+            hooks: found.hooks,
+            accepted: self.loaded.accepted.clone(),
+            disabled: self.loaded.settings.texts("hooksConfig.disabled").unwrap_or_default(),
+            session_id: session_id.to_owned(),
+            transcript,
+            cwd: self.cwd.clone(),
+            plans_directory: self.plans_directory(session_id),
+            environment: environment_of_programs(&self.loaded),
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! The host: opens sessions, any number of them side by side.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_config::{Environment, Places, ProjectIdentity};
+use pollux_protocol::{
+    Notices, Operator, RunningSession, SessionEntry, SessionRequest, Sessions, SessionsError,
+};
+use pollux_session::{SessionStore, SessionSummary};
+
+use crate::consent;
+use crate::error::HostError;
+use crate::options::RunOptions;
+use crate::running::{PreparedSession, Running};
+use crate::sessions::ChosenSession;
+use crate::setup::{Beginning, Setup, Start};
+
+/// Everything that sessions have in common. Opening one changes nothing here: sessions of the same host may be in
+/// different folders and have different settings.
+pub struct Host {
+    /// The environment of the process.
+    pub environment: Environment,
+    /// What the command line says. Requests take precedence.
+    pub options: RunOptions,
+    /// Sink for messages that belong to no prompt.
+    pub notices: Arc<dyn Notices>,
+    /// The person, for questions before a session runs. Without one nobody is asked.
+    pub operator: Option<Arc<dyn Operator>>,
+    /// The name that the program was called by, for hints.
+    pub called_as: String,
+}
+
+impl Host {
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// [`HostError`] says what kind of failure it is.
+    pub async fn open(&self, request: &SessionRequest) -> Result<Running, HostError> {
+        let setup = self.set_up(request).await?;
+        let chosen = setup.session(&request.start)?;
+        self.prepare(setup, chosen).await?.start()
+    }
+
+    /// Reads the settings for a session. A person is asked what of the project may take effect.
+    ///
+    /// # Errors
+    /// [`HostError::Config`], [`HostError::Sandbox`], [`HostError::General`].
+    pub async fn set_up(&self, request: &SessionRequest) -> Result<Setup, HostError> {
+        let mut beginning = Beginning::read(self.start(request))?;
+        let accepted = consent::settle(&mut beginning, self.operator.as_deref()).await;
+        Setup::read(beginning, accepted)
+    }
+
+    /// Reads the settings without a session in view: nobody is asked, and nothing is pinned.
+    ///
+    /// # Errors
+    /// As [`Self::set_up`].
+    pub fn look(&self, request: &SessionRequest) -> Result<Setup, HostError> {
+        let mut beginning = Beginning::read(self.start(request))?;
+        let accepted = consent::pinned(&mut beginning);
+        Setup::read(beginning, accepted)
+    }
+
+    /// Finds the models of a session and its limits. A person is asked where no service is configured.
+    ///
+    /// # Errors
+    /// [`HostError::Model`] without a model to talk to; [`HostError::Config`] for limits that cannot be used.
+    pub async fn prepare(
+        &self,
+        mut setup: Setup,
+        chosen: ChosenSession,
+    ) -> Result<PreparedSession, HostError> {
+        if let Some(operator) = &self.operator
+            && setup.options.interactive
+        {
+            setup.choose_local_model(operator.as_ref()).await;
+        }
+        let models = setup.models().await?;
+        let wishes = setup.prompt_wishes()?;
+        let spending = setup.spending(&chosen.figures)?;
+        Ok(PreparedSession { setup: Arc::new(setup), chosen, models, wishes, spending })
+    }
+
+    fn start(&self, request: &SessionRequest) -> Start {
+        let mut options = self.options.clone();
+        options.model = request.model.clone().or(options.model);
+        options.approval_mode = request.mode.or(options.approval_mode);
+        Start {
+            options,
+            environment: self.environment.clone(),
+            cwd: request.folder.clone(),
+            notices: Arc::clone(&self.notices),
+            called_as: self.called_as.clone(),
+        }
+    }
+
+    fn store(&self, folder: &Path) -> SessionStore {
+        let places = Places::new(&self.environment);
+        SessionStore::new(&ProjectIdentity::resolve(&places, folder))
+    }
+}
+
+impl From<HostError> for SessionsError {
+    fn from(error: HostError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+#[async_trait]
+impl Sessions for Host {
+    async fn open(
+        &self,
+        request: SessionRequest,
+    ) -> Result<Box<dyn RunningSession>, SessionsError> {
+        Ok(Box::new(Self::open(self, &request).await?))
+    }
+
+    async fn list(&self, folder: &Path) -> Result<Vec<SessionEntry>, SessionsError> {
+        let store = self.store(folder);
+        let listed = blocking(move || store.list()).await?;
+        Ok(listed.into_iter().map(entry).collect())
+    }
+
+    async fn delete(&self, folder: &Path, session: &str) -> Result<(), SessionsError> {
+        let (store, session) = (self.store(folder), session.to_owned());
+        blocking(move || store.delete(&session, None)).await?;
+        Ok(())
+    }
+}
+
+/// Does work that blocks the thread.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, pollux_session::SessionError> + Send + 'static,
+) -> Result<T, SessionsError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| SessionsError(error.to_string()))?;
+    done.map_err(|error| SessionsError(error.to_string()))
+}
+
+fn entry(summary: SessionSummary) -> SessionEntry {
+    SessionEntry {
+        index: summary.index,
+        title: summary.title().to_owned(),
+        is_damaged: summary.is_damaged,
+        id: summary.id,
+        last_updated: summary.last_updated,
+    }
+}

@@ -1,0 +1,256 @@
+//! The context files of a conversation: what the model is told of them, and what a person is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pollux_agent::SessionMemory;
+use pollux_config::context::{self, ContextFile, ContextFiles, ContextOptions};
+use pollux_config::{Accepted, Places, Settings};
+use pollux_fs::{Expectation, WriteOptions};
+use pollux_protocol::{DISCOVERED_CONTEXT, History, Live, Part, estimate};
+use pollux_tools::{ContextLookup, with_fact};
+
+use crate::setup::Setup;
+
+/// Bytes of the file that a fact is added to.
+const LARGEST: u64 = 1 << 20;
+
+/// The context files of a conversation. What the model is told of the person's own is shared with the agent.
+pub(crate) struct Memory {
+    places: Places,
+    workspace: Vec<PathBuf>,
+    private_memory_dir: PathBuf,
+    trusted: bool,
+    accepted: Accepted,
+    settings: Settings,
+    /// The file that facts are added to.
+    own_file: PathBuf,
+    files: Mutex<ContextFiles>,
+    told: Live<SessionMemory>,
+}
+
+impl Memory {
+    /// Finds and reads what is there, and says what could not be used.
+    pub(crate) fn read(setup: &Setup) -> Self {
+        let memory = Self {
+            places: setup.places.clone(),
+            workspace: setup.folders.clone(),
+            private_memory_dir: setup.project.memory_dir(),
+            trusted: setup.loaded.trust.is_trusted(),
+            accepted: setup.loaded.accepted.clone(),
+            settings: setup.loaded.settings.clone(),
+            own_file: setup.global_memory(),
+            files: Mutex::default(),
+            told: Live::default(),
+        };
+        let files = context::discover(&memory.options());
+        files.warnings.iter().for_each(|warning| setup.notices.notice(warning));
+        memory.told.update(|told| told.replace(&memory.system_section(&files), None));
+        *memory.files() = files;
+        memory
+    }
+
+    /// The person's own files and notes, as the system instruction has them.
+    pub(crate) fn told(&self) -> Live<SessionMemory> {
+        self.told.clone()
+    }
+
+    /// The project's files, as the first message has them.
+    pub(crate) fn project_section(&self) -> String {
+        context::project_section("", &self.files().project, "").unwrap_or_default()
+    }
+
+    /// Finds the text of files that belong to a path and were not told yet. None where no folder may bring any.
+    pub(crate) fn lookup(self: &Arc<Self>) -> Option<ContextLookup> {
+        let memory = Arc::clone(self);
+        let look = move |path: &Path| {
+            let found = memory.files().jit(&memory.options(), path);
+            (!found.is_empty()).then(|| context::blocks(&found))
+        };
+        self.trusted.then(|| -> ContextLookup { Arc::new(look) })
+    }
+
+    /// A conversation goes on: what its tools came upon is not told again.
+    pub(crate) fn resume(&self, history: &History) {
+        let parts = history.entries().iter().flat_map(|entry| entry.content().parts.iter());
+        self.files().note_told(parts.flat_map(told_in));
+    }
+
+    /// Where every file comes from and what it costs.
+    pub(crate) fn list(&self) -> String {
+        let files = self.files();
+        let mut lines = Vec::new();
+        for (origin, files) in files.by_origin() {
+            lines.push(format!("{}:", origin.title()));
+            lines.extend(files.iter().map(|file| {
+                format!("  {} ({})", file.path.display(), tokens(estimate::text(&file.text)))
+            }));
+        }
+        lines.extend(files.warnings.iter().cloned());
+        if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
+    }
+
+    /// Every file with its text, by where it comes from.
+    pub(crate) fn show(&self) -> String {
+        let files = self.files();
+        let sections: Vec<String> = files
+            .by_origin()
+            .map(|(origin, files)| {
+                format!("--- {} ---\n{}", origin.title(), context::blocks(files))
+            })
+            .collect();
+        if sections.is_empty() { NONE.to_owned() } else { sections.join("\n\n") }
+    }
+
+    /// Reads everything anew. The model is told of what has changed with the next prompt; files of sub-folders come again
+    /// when they are touched.
+    pub(crate) fn reload(&self) -> String {
+        let new = context::discover(&self.options());
+        let (mut count, mut size) = (0, 0.0);
+        for file in new.by_origin().flat_map(|(_, files)| files) {
+            count += 1;
+            size += estimate::text(&file.text);
+        }
+        let plural = if count == 1 { "" } else { "s" };
+        let mut lines = vec![format!("{count} context file{plural} loaded, {}.", tokens(size))];
+        lines.extend(new.warnings.iter().cloned());
+        let mut files = self.files();
+        let (system, notice) = (self.system_section(&new), news(&files.project, &new.project));
+        self.told.update(|told| told.replace(&system, notice));
+        *files = new;
+        lines.join("\n")
+    }
+
+    /// Adds a fact to the person's own file, and reads everything anew.
+    ///
+    /// # Errors
+    /// When the file cannot be read, written, or would be too large.
+    pub(crate) fn add(&self, fact: &str) -> Result<String, String> {
+        let path = &self.own_file;
+        let told = |error: pollux_fs::Error| format!("Nothing was added: {error}");
+        let old = match pollux_fs::read_text(path, LARGEST) {
+            Ok(file) => Some(file),
+            Err(error) if error.is_not_found() => None,
+            Err(error) => return Err(told(error)),
+        };
+        let text = with_fact(old.as_ref().map_or("", |file| &file.text), fact)
+            .ok_or("Nothing was added: the fact has no words.")?;
+        let (bytes, expected) = match &old {
+            Some(file) => {
+                (file.replaced(&text).map_err(told)?, Expectation::Unchanged(file.fingerprint))
+            }
+            None => (text.into_bytes(), Expectation::Absent),
+        };
+        let expected = Some(expected);
+        let options = WriteOptions { create_parents: true, expected, ..WriteOptions::default() };
+        pollux_fs::write_atomic(path, &bytes, &options).map_err(told)?;
+        Ok(format!("Added to {}.\n{}", path.display(), self.reload()))
+    }
+
+    fn system_section(&self, files: &ContextFiles) -> String {
+        let names = context::names(&self.settings.context.file_names);
+        let section = context::system_section(&names, &files.global, files.private_memory.as_ref());
+        section.unwrap_or_default()
+    }
+
+    fn options(&self) -> ContextOptions<'_> {
+        ContextOptions {
+            places: &self.places,
+            workspace: &self.workspace,
+            private_memory_dir: Some(self.private_memory_dir.clone()),
+            trusted: self.trusted,
+            accepted: &self.accepted,
+            settings: &self.settings.context,
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, ContextFiles> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a person is told when there is nothing.
+const NONE: &str = "There are no context files here.";
+
+fn tokens(estimate: f64) -> String {
+    format!("{} tokens", estimate.round() as u64)
+}
+
+/// What the model is told when the project's files are not what they were; none when they are.
+fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
+    let changed: Vec<ContextFile> =
+        new.iter().filter(|file| !old.contains(file)).cloned().collect();
+    let there: BTreeSet<&Path> = new.iter().map(|file| file.path.as_path()).collect();
+    let gone = old.iter().map(|file| file.path.as_path()).filter(|path| !there.contains(path));
+    let gone: Vec<String> =
+        gone.map(|path| format!("No longer there: {}\n", path.display())).collect();
+    let changed = context::project_section("", &changed, "").map(|section| section + "\n");
+    if changed.is_none() && gone.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "<context_update>\nThe project's context files have changed. This takes the place of what was said of the same files before.\n{}{}</context_update>",
+        changed.unwrap_or_default(),
+        gone.concat(),
+    ))
+}
+
+/// The context files that a tool's result has told of.
+fn told_in(part: &Part) -> Vec<PathBuf> {
+    let output = part.as_response().and_then(|answer| answer.response.get("output")?.as_str());
+    let Some((_, block)) = output.and_then(|output| output.rsplit_once(DISCOVERED_CONTEXT[0]))
+    else {
+        return Vec::new();
+    };
+    let paths = block.lines().filter_map(|line| {
+        line.strip_prefix("--- Context from: ")?.strip_suffix(" ---").map(PathBuf::from)
+    });
+    paths.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn file(path: &str, text: &str) -> ContextFile {
+        ContextFile { path: path.into(), text: text.into() }
+    }
+
+    #[test]
+    fn only_what_has_changed_is_told_again() {
+        let (a, b) = (file("/p/A.md", "a"), file("/p/B.md", "b"));
+        let old = [a.clone(), b.clone()];
+        assert_eq!(news(&old, &old), None);
+        assert_eq!(news(&[], &[]), None);
+        let told = news(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
+        assert!(told.contains("\nnew\n") && !told.contains("A.md"), "{told}");
+        let told = news(&old, &[b]).unwrap();
+        assert!(told.contains("\nNo longer there: /p/A.md\n</context_update>"), "{told}");
+        assert!(!told.contains("loaded_context"), "{told}");
+    }
+
+    #[test]
+    fn a_file_with_an_imitation_of_the_block_hides_nothing() {
+        let block = |path: &str| {
+            format!("--- Context from: {path} ---\nx\n--- End of Context from: {path} ---")
+        };
+        let [opening, closing] = DISCOVERED_CONTEXT;
+        let output = format!(
+            "{opening}\n{}\nthe file goes on\n\n{opening}\n{}\n{closing}",
+            block("/p/imitated.md"),
+            block("/p/sub/GEMINI.md")
+        );
+        assert_eq!(
+            told_in(&Part::output("1", "read_file", output)),
+            [PathBuf::from("/p/sub/GEMINI.md")]
+        );
+        assert_eq!(
+            told_in(&Part::output("1", "read_file", block("/p/imitated.md"))),
+            Vec::<PathBuf>::new()
+        );
+        assert_eq!(told_in(&Part::text(block("/p/imitated.md"))), Vec::<PathBuf>::new());
+    }
+}

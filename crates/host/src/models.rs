@@ -1,0 +1,49 @@
+//! Models of a session.
+
+use std::sync::Arc;
+
+use pollux_models::ModelsOptions;
+use pollux_models::local::{self, LocalServer};
+use pollux_protocol::Models;
+
+use crate::error::HostError;
+use crate::setup::Setup;
+
+impl Setup {
+    /// Models of the session. Without credentials it fails, with what could be used instead; only then is the network
+    /// touched, on this machine.
+    pub(crate) async fn models(&self) -> Result<Arc<dyn Models>, HostError> {
+        let options = self.models_options();
+        let assembled = if pollux_models::is_undecided(&options) {
+            Err(pollux_models::undecided(&options, &self.local_servers().await))
+        } else {
+            pollux_models::assemble(&options)
+        };
+        Ok(assembled?)
+    }
+
+    /// Returns true if nothing says which service to use.
+    pub(crate) fn is_undecided(&self) -> bool {
+        pollux_models::is_undecided(&self.models_options())
+    }
+
+    /// The model servers on this machine.
+    pub(crate) async fn local_servers(&self) -> Vec<LocalServer> {
+        local::discover(&local::ports(&self.loaded.environment)).await
+    }
+
+    fn models_options(&self) -> ModelsOptions {
+        ModelsOptions {
+            settings: self.loaded.settings.clone(),
+            environment: self.loaded.environment.clone(),
+            user_settings: self.places.user_settings(),
+            cwd: self.cwd.clone(),
+            http: None,
+            replay: self.options.replay.clone(),
+            record: self.options.record.clone(),
+            prices: Some(self.places.pollux_dir().join(crate::budget::PRICES)),
+            startup_model: self.model.clone(),
+            client: "cli".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Policy of a session: its rules, the facts that they judge by, and the permissions that a person may give.
+
+use pollux_agent::ApprovalChoices;
+use pollux_policy::{Facts, Policy, Subject};
+use pollux_shell::{Dialect, Shell};
+use serde_json::Value;
+
+use crate::setup::Setup;
+
+mod checkers;
+
+impl Setup {
+    /// Returns true for a tool that the rules do not take away.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.policy("").declares(Subject::named(tool), self.mode)
+    }
+
+    /// Rules of this run.
+    pub fn policy(&self, session_id: &str) -> Policy {
+        Policy::new(self.facts(session_id), self.rules.clone())
+    }
+
+    /// Choices beyond yes and no when a call needs approval.
+    pub(crate) fn approval_choices(&self) -> ApprovalChoices {
+        let facts = self.facts("");
+        let kept = self.loaded.settings.value("security.enablePermanentToolApproval");
+        ApprovalChoices {
+            session: facts.trusted && !facts.without_approvals,
+            saved: kept == Some(&Value::Bool(true)) && !facts.is_suspended,
+            saved_by_default: self.loaded.settings.boolean("security.autoAddToPolicyByDefault"),
+            editor: self.options.has_editor,
+        }
+    }
+
+    fn facts(&self, session_id: &str) -> Facts {
+        let environment = self.loaded.environment.iter().map(|(name, _)| name.to_owned());
+        let security = &self.loaded.settings.security;
+        let always = self.loaded.settings.value("security.disableAlwaysAllow");
+        Facts {
+            interactive: self.options.interactive,
+            trusted: self.loaded.trust.is_trusted(),
+            folder: self.cwd.clone(),
+            workspace: self.folders.clone(),
+            plans_directory: self.plans_directory(session_id),
+            dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
+            environment: environment.collect(),
+            approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
+            without_approvals: security.secure_mode_enabled || always == Some(&Value::Bool(true)),
+            is_suspended: self.rules.problems.iter().any(pollux_policy::Problem::is_error),
+        }
+    }
+}

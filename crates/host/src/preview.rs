@@ -1,0 +1,77 @@
+//! What would be sent to a model before the first prompt.
+
+use std::sync::Arc;
+
+use pollux_agent::{Section, Situation, Toolset, system_prompt};
+use pollux_models::names;
+use pollux_protocol::{Declaration, Limits, Live, PromptFamily, SelectContext};
+
+use crate::error::HostError;
+use crate::memory::Memory;
+use crate::setup::Setup;
+
+/// Stands for the session that never was, in the paths that name one.
+const SESSION: &str = "SESSION";
+
+/// Everything that would be sent before the first prompt of a session.
+pub struct PromptPreview {
+    /// Model that would be asked.
+    pub model: String,
+    /// Family of its prompts.
+    pub family: PromptFamily,
+    /// The system instruction by its sections.
+    pub sections: Vec<(Section, String)>,
+    /// The tools on offer.
+    pub tools: Arc<[Declaration]>,
+    /// The block that opens the conversation.
+    pub context: String,
+}
+
+impl Setup {
+    /// Puts together what would be sent before the first prompt.
+    ///
+    /// # Errors
+    /// [`HostError::General`] when a system instruction of the person's own cannot be read.
+    pub async fn preview(&self) -> Result<PromptPreview, HostError> {
+        let wishes = self.prompt_wishes()?;
+        let (model, limits, family) = self.preferred_model().await;
+        let memory = Arc::new(Memory::read(self));
+        let tool_context =
+            Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode), None));
+        let toolset = Toolset::new(self.builtin_tools(&tool_context));
+        let offered = toolset.offered(&self.policy(SESSION), self.mode, &model, limits);
+        let tools = offered.declarations();
+        let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let inputs = self.prompt_inputs(SESSION, &wishes);
+        let memory_section = Arc::clone(&memory.told().get().system);
+        let situation = Situation {
+            mode: self.mode,
+            family,
+            tools: &offered,
+            approved_plan: None,
+            topic: None,
+            memory: &memory_section,
+        };
+        let prompt = system_prompt(&inputs, situation);
+        let sections = prompt.sections().map(|(section, text)| (section, text.to_owned()));
+        let sections = sections.collect();
+        let context = self.session_context(&memory).render();
+        Ok(PromptPreview { model, family, sections, tools, context })
+    }
+
+    /// The model that would be asked. Without credentials its limits and family are those of its name.
+    async fn preferred_model(&self) -> (String, Limits, PromptFamily) {
+        if !self.is_undecided()
+            && let Ok(models) = self.models().await
+        {
+            let (requested, mode) = (self.model.clone(), self.mode);
+            if let Ok(choice) =
+                models.select(&SelectContext { requested, mode, beside: None }).await
+            {
+                return (choice.name, choice.limits, choice.family);
+            }
+        }
+        let name = names::resolve(&self.model);
+        (name.to_owned(), names::limits(name), names::family(name))
+    }
+}

@@ -1,0 +1,128 @@
+//! The system instruction of a run: what it depends on, and what the person says about it in the environment.
+
+use std::path::{Path, PathBuf};
+
+use pollux_agent::{PromptInputs, Sandbox, Section};
+use pollux_config::context;
+use pollux_config::names as variables;
+
+use crate::error::HostError;
+use crate::setup::Setup;
+
+/// Bytes of a system instruction of one's own.
+const LARGEST: u64 = 1 << 20;
+
+/// What the environment says about the system instruction.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wishes {
+    /// Words instead of ours.
+    custom: Option<String>,
+    /// Where to write what is sent.
+    pub(crate) copy: Option<PathBuf>,
+    /// Sections to leave out.
+    left_out: Vec<Section>,
+}
+
+impl Setup {
+    /// Reads what the person wants of the system instruction.
+    ///
+    /// # Errors
+    /// When the file of an instruction of one's own cannot be read, or leads out of the project that it is in.
+    pub(crate) fn prompt_wishes(&self) -> Result<Wishes, HostError> {
+        let environment = &self.loaded.environment;
+        let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
+            Some(path) if self.is_of_untrusted_project(&path) => {
+                self.notices.notice(&format!(
+                    "[WARNING] {} is not read: this folder is not trusted.",
+                    path.display()
+                ));
+                None
+            }
+            Some(path) => Some(read(&path)?),
+            None => None,
+        };
+        let is_off = |section: &Section| {
+            let name = variables::GEMINI_PROMPT_.to_owned() + &section.name().to_uppercase();
+            environment.get(&name).is_some_and(|value| is_no(value.trim()))
+        };
+        let left_out = Section::OPTIONAL.into_iter().filter(is_off).collect();
+        Ok(Wishes { custom, copy: self.file_of(variables::GEMINI_WRITE_SYSTEM_MD)?, left_out })
+    }
+
+    /// The file that a variable names: `1` stands for the project's own.
+    fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, HostError> {
+        let given = self.loaded.environment.get(variable).map_or("", str::trim);
+        if given.is_empty() || is_no(given) {
+            return Ok(None);
+        }
+        let is_yes = given == "1" || given.eq_ignore_ascii_case("true");
+        let path = if is_yes { ".gemini/system.md" } else { given };
+        let path = pollux_fs::absolute(&self.cwd, &self.places.expand_home(path));
+        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
+        if path.starts_with(&self.cwd) && !real(&path).starts_with(real(&self.cwd)) {
+            return Err(HostError::General(format!(
+                "{} is a link out of the project. Name the file itself in {variable}.",
+                path.display()
+            )));
+        }
+        Ok(Some(path))
+    }
+
+    fn is_of_untrusted_project(&self, path: &Path) -> bool {
+        path.starts_with(&self.cwd) && !self.loaded.trust.is_trusted()
+    }
+
+    /// What the system instruction depends on.
+    pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
+        let names = context::names(&self.loaded.settings.context.file_names);
+        let efficient = "tools.shell.enableShellOutputEfficiency";
+        PromptInputs {
+            interactive: self.options.interactive,
+            git: is_git(&self.cwd),
+            sandbox: self.sandbox(),
+            brief_output: self.loaded.settings.boolean(efficient),
+            plans_directory: self.plans_directory(session_id),
+            tracker_directory: self.tracker_directory(session_id),
+            temporary_directory: self.project.temporary_dir.clone(),
+            global_memory: self.global_memory(),
+            private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
+            context_name: names.into_iter().next().unwrap_or_default(),
+            // Nothing brings either yet.
+            subagents: Vec::new(),
+            skills: Vec::new(),
+            left_out: wishes.left_out.clone(),
+            custom: wishes.custom.as_deref().map(Into::into),
+        }
+    }
+
+    fn sandbox(&self) -> Sandbox {
+        match self.loaded.environment.non_empty(variables::SANDBOX) {
+            None => Sandbox::None,
+            Some("sandbox-exec") => Sandbox::Seatbelt,
+            Some(_) => Sandbox::Container,
+        }
+    }
+}
+
+/// Returns true inside a Git work tree.
+fn is_git(cwd: &Path) -> bool {
+    cwd.ancestors().any(|folder| folder.join(".git").exists())
+}
+
+fn is_no(value: &str) -> bool {
+    value == "0" || value.eq_ignore_ascii_case("false")
+}
+
+/// The words of a person's own system instruction. The message for a missing file is Gemini CLI's.
+fn read(path: &Path) -> Result<String, HostError> {
+    let shown = path.display();
+    match pollux_fs::read_text(path, LARGEST) {
+        Ok(file) => Ok(file.text),
+        Err(error) if error.is_not_found() => {
+            Err(HostError::General(format!("missing system prompt file '{shown}'")))
+        }
+        Err(error) => {
+            Err(HostError::General(format!("The system prompt file cannot be read: {error}")))
+        }
+    }
+}

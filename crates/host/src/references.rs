@@ -1,0 +1,425 @@
+//! What the `@path`s of a prompt bring along.
+//!
+//! The layout of the parts is Gemini CLI's: the prompt with the paths as they are known in the workspace, a heading, label and
+//! content of each file, a closing line. What is ignored, outside the workspace, or not there stays in the prompt as it
+//! was typed. Everything is bounded, because piped text is part of the prompt and may hold any number of `@`s.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use pollux_fs::{
+    Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
+};
+use pollux_protocol::{Notices, Part};
+use pollux_tools::{FileContent, FileReader, FileSearch};
+
+use crate::error::HostError;
+use crate::setup::Setup;
+
+mod at_path;
+#[cfg(test)]
+mod tests;
+
+use at_path::{Token, tokens};
+
+const HEADING: &str = "\n--- Content from referenced files ---";
+const CLOSING: &str = "\n--- End of content ---";
+
+/// Different names of one prompt that are looked up; further ones are text.
+const MAX_NAMES: usize = 1000;
+/// Names that are searched for below the workspace's folders when nothing is where they point.
+const MAX_SEARCHES: usize = 20;
+/// How long all these searches may take together, and all listings of folders.
+const SEARCH_TIME: Duration = Duration::from_secs(5);
+
+/// Source of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptSource {
+    /// A person typed all of it.
+    Typed,
+    /// Some of it came through a pipe.
+    Piped,
+}
+
+/// Expands the `@path`s of prompts by the settings of a run.
+#[derive(Clone)]
+pub struct Expander {
+    workspace: Arc<Workspace>,
+    ignore: IgnoreOptions,
+    recursive_search: bool,
+    /// Sink for what was skipped, in debug mode.
+    debug: Option<Arc<dyn Notices>>,
+    source: PromptSource,
+}
+
+impl Expander {
+    pub(crate) fn new(setup: &Setup, source: PromptSource) -> Self {
+        let filtering = &setup.loaded.settings.context.file_filtering;
+        Self {
+            workspace: Arc::clone(&setup.workspace),
+            ignore: setup.ignore_options(),
+            recursive_search: filtering.enable_recursive_file_search && setup.offers("glob"),
+            debug: setup.options.debug.then(|| Arc::clone(&setup.notices)),
+            source,
+        }
+    }
+
+    /// Expands a prompt, beside the runtime's own thread.
+    ///
+    /// # Errors
+    /// A file that is named and cannot be read: [`HostError::Input`].
+    pub async fn expand(&self, prompt: &str) -> Result<Vec<Part>, HostError> {
+        if !prompt.contains('@') {
+            return Ok(vec![Part::text(prompt)]);
+        }
+        let Self { workspace, ignore, recursive_search, debug, source } = self.clone();
+        let prompt = prompt.to_owned();
+        let work = tokio::task::spawn_blocking(move || {
+            let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
+            let kept = IgnoreOptions { git: ignore.git && source == PromptSource::Piped, ..ignore };
+            let kept = IgnoreRules::for_roots(workspace.roots(), &kept);
+            let (rules, kept) = (&rules, &kept);
+            References { workspace: &workspace, rules, kept, recursive_search }.expand(&prompt)
+        });
+        let expanded = work.await.map_err(|error| HostError::general(&error))?;
+        let Expansion { parts, notes } = expanded.map_err(|error| HostError::input(&error))?;
+        if let Some(notices) = debug {
+            for note in &notes {
+                notices.notice(note);
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// A file that was named and cannot be read. Gemini CLI's message; [`HostError::Input`].
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "Exiting due to an error processing the @ command: Error reading files ({label}): {source}"
+)]
+struct ReferenceError {
+    label: String,
+    source: pollux_fs::Error,
+}
+
+/// A prompt with what it refers to.
+#[derive(Debug, Clone, PartialEq)]
+struct Expansion {
+    /// For the model. A prompt that refers to nothing is one part, as it was.
+    parts: Vec<Part>,
+    /// For `--debug`: what was skipped, and why.
+    notes: Vec<String>,
+}
+
+/// Where names are looked up.
+struct References<'a> {
+    /// The folders, and what may be read.
+    workspace: &'a Workspace,
+    /// What is ignored.
+    rules: &'a IgnoreRules,
+    /// What is ignored even where a path names it. Git's files are about commits: they do not keep a person from showing a
+    /// file. What was made to keep files from models does, and piped words are nobody's own.
+    kept: &'a IgnoreRules,
+    /// Whether a name that leads nowhere is searched for: `context.fileFiltering.enableRecursiveFileSearch`.
+    recursive_search: bool,
+}
+
+/// Something that a token names.
+#[derive(Debug, Clone)]
+struct Resolved {
+    path: PathBuf,
+    is_directory: bool,
+    /// What stands in the prompt instead of the path as typed.
+    shown: String,
+    /// What stands above the content of a file.
+    label: String,
+    /// It is ignored, and named all the same.
+    despite_rules: bool,
+}
+
+impl Resolved {
+    /// What is ignored below it.
+    fn rules<'a>(&self, references: &References<'a>) -> &'a IgnoreRules {
+        if self.despite_rules { references.kept } else { references.rules }
+    }
+}
+
+/// A file to be read.
+struct Wanted {
+    label: String,
+    /// By name, not as one of a folder.
+    named: bool,
+}
+
+/// What is left for searches, and what there is to tell.
+struct Lookup {
+    searches: usize,
+    deadline: Instant,
+    notes: Vec<String>,
+}
+
+impl Lookup {
+    fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+impl References<'_> {
+    /// Expands a prompt. Reads files: call it where blocking is allowed.
+    ///
+    /// # Errors
+    /// [`ReferenceError`] for a file that is named and cannot be read. One that is too large or no text is told to the model.
+    fn expand(&self, prompt: &str) -> Result<Expansion, ReferenceError> {
+        let mut lookup = Lookup {
+            searches: MAX_SEARCHES,
+            deadline: Instant::now() + SEARCH_TIME,
+            notes: Vec::new(),
+        };
+        let tokens = tokens(prompt);
+        let found = self.resolve_all(&tokens, &mut lookup);
+        let mut text = String::with_capacity(prompt.len());
+        let mut end = 0;
+        for token in &tokens {
+            let Some(Some(resolved)) = found.get(token.path.as_str()) else { continue };
+            text.push_str(&prompt[end..=token.range.start]);
+            text.push_str(&resolved.shown);
+            end = token.range.end;
+        }
+        if end == 0 {
+            return Ok(Expansion { parts: vec![Part::text(prompt)], notes: lookup.notes });
+        }
+        text.push_str(&prompt[end..]);
+        let files = self.files(found.into_values().flatten(), &mut lookup);
+        let mut parts = vec![Part::text(text.trim())];
+        let content = self.read(&files, &mut lookup.notes)?;
+        if !content.is_empty() {
+            parts.push(Part::text(HEADING));
+            parts.extend(content);
+            parts.push(Part::text(CLOSING));
+        }
+        Ok(Expansion { parts, notes: lookup.notes })
+    }
+
+    /// Every name once.
+    fn resolve_all<'t>(
+        &self,
+        tokens: &'t [Token],
+        lookup: &mut Lookup,
+    ) -> HashMap<&'t str, Option<Resolved>> {
+        let mut found: HashMap<&str, Option<Resolved>> = HashMap::new();
+        for token in tokens {
+            let name = token.path.as_str();
+            if found.contains_key(name) {
+                continue;
+            }
+            if found.len() == MAX_NAMES {
+                lookup
+                    .notes
+                    .push(format!("Only the first {MAX_NAMES} names after an @ are looked up."));
+                break;
+            }
+            let resolved = self.resolve(name, lookup);
+            found.insert(name, resolved);
+        }
+        found
+    }
+
+    /// The first thing that `name` means in one of the folders.
+    fn resolve(&self, name: &str, lookup: &mut Lookup) -> Option<Resolved> {
+        if name.is_empty() {
+            return None;
+        }
+        for folder in self.workspace.walk_roots() {
+            let root = folder.path.as_path();
+            let path = pollux_fs::absolute(root, Path::new(name));
+            let kind = pollux_fs::info(&path).map(|info| info.kind);
+            let is_directory = matches!(kind, Ok(EntryKind::Directory));
+            let ignored = self.rules.is_ignored(&path, is_directory);
+            if ignored && (kind.is_err() || self.kept.is_ignored(&path, is_directory)) {
+                lookup.notes.push(format!("Path {name} is ignored and will be skipped."));
+                return None;
+            }
+            match kind {
+                Ok(_) if self.workspace.check(&path, Access::Read).is_err() => {
+                    lookup.notes.push(format!("Path {name} is outside the workspace."));
+                }
+                Ok(_) => return Some(resolved(root, name, path, is_directory, ignored)),
+                Err(_) => {
+                    if let Some(path) = self.search(&folder, name, lookup) {
+                        let relative = shown_path(root, &path);
+                        return Some(Resolved {
+                            path,
+                            is_directory: false,
+                            shown: relative.clone(),
+                            label: relative,
+                            despite_rules: false,
+                        });
+                    }
+                }
+            }
+        }
+        lookup.notes.push(format!("Path {name} not found. It stays as it is."));
+        None
+    }
+
+    /// The most likely file whose name holds `name`, below `root`.
+    fn search(&self, root: &Root, name: &str, lookup: &mut Lookup) -> Option<PathBuf> {
+        let is_name = name.contains(char::is_alphanumeric)
+            && name.len() <= 1024
+            && !Path::new(name).is_absolute()
+            && !name.split(['/', '\\']).any(|component| component == "..");
+        if !self.recursive_search
+            || !is_name
+            || lookup.searches == 0
+            || lookup.time_left().is_zero()
+        {
+            return None;
+        }
+        lookup.searches -= 1;
+        let exclude = Exclusions::for_glob().ok()?;
+        let options = GlobOptions {
+            rules: Some(self.rules),
+            exclude: Some(&exclude),
+            time_limit: Some(lookup.time_left()),
+            ..GlobOptions::default()
+        };
+        let name = name.trim_start_matches("./").trim_end_matches('/');
+        let pattern = format!("**/*{name}*");
+        let mut files =
+            pollux_fs::glob(std::slice::from_ref(root), &pattern, &options, NEVER).ok()?.files;
+        pollux_fs::sort_by_recency(&mut files, SystemTime::now());
+        let may_be_read = |path: &PathBuf| self.workspace.check(path, Access::Read).is_ok();
+        files.into_iter().map(|file| file.path).find(may_be_read)
+    }
+
+    /// All files that are meant, in the order of their paths.
+    fn files(
+        &self,
+        found: impl Iterator<Item = Resolved>,
+        lookup: &mut Lookup,
+    ) -> BTreeMap<PathBuf, Wanted> {
+        let mut files = BTreeMap::new();
+        let mut folders = Vec::new();
+        for resolved in found {
+            if resolved.is_directory {
+                folders.push(resolved);
+            } else {
+                let wanted = Wanted { label: resolved.label, named: true };
+                files.insert(resolved.path, wanted);
+            }
+        }
+        folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        for folder in folders {
+            self.add_folder(&folder, &mut files, lookup);
+        }
+        files
+    }
+
+    /// What a folder brings along: everything below it but dependencies, build products and what is ignored.
+    fn add_folder(
+        &self,
+        folder: &Resolved,
+        files: &mut BTreeMap<PathBuf, Wanted>,
+        lookup: &mut Lookup,
+    ) {
+        let search = FileSearch {
+            workspace: self.workspace,
+            rules: folder.rules(self),
+            exclude: &[],
+            default_excludes: true,
+            time_limit: lookup.time_left(),
+        };
+        let folder = &folder.path;
+        let found =
+            search.find(&[folder.to_string_lossy().into_owned()], NEVER).unwrap_or_default();
+        if !found.complete {
+            lookup.notes.push(format!("{} was not listed to its end.", folder.display()));
+        }
+        let root = self.workspace.root_of(folder).unwrap_or(folder);
+        for path in found.files {
+            let label = shown_path(root, &path);
+            files.entry(path).or_insert(Wanted { label, named: false });
+        }
+    }
+
+    /// Label and content of each file, as far as they may be sent.
+    fn read(
+        &self,
+        files: &BTreeMap<PathBuf, Wanted>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Part>, ReferenceError> {
+        let mut parts = Vec::new();
+        let mut reader = FileReader::new(self.workspace);
+        let mut left_out: Vec<&str> = Vec::new();
+        for (path, Wanted { label, named }) in files {
+            if reader.is_full() {
+                left_out.push(label);
+                continue;
+            }
+            let body = match reader.read(path, label, *named) {
+                Ok(FileContent::Text(file)) => Part::text(trim(&file.text)),
+                Ok(FileContent::Media(part)) => part,
+                Ok(FileContent::Skipped { told, .. }) if *named => Part::text(told),
+                Ok(FileContent::TooMuch) => {
+                    left_out.push(label);
+                    continue;
+                }
+                Ok(FileContent::Skipped { reason, .. }) => {
+                    notes.push(format!("Skipped {label}: {reason}"));
+                    continue;
+                }
+                Err(source) if *named => {
+                    return Err(ReferenceError { label: label.clone(), source });
+                }
+                Err(error) => {
+                    notes.push(format!("Skipped {label}: {error}"));
+                    continue;
+                }
+            };
+            parts.push(Part::text(format!("\nContent from @{label}:\n")));
+            parts.push(body);
+        }
+        if let [first, ..] = left_out[..] {
+            let count = left_out.len();
+            parts.push(Part::text(format!(
+                "\n[Left out, because the referenced files hold too much to be sent at once: {count} of them, beginning with {first}. Read them with the tools where needed.]"
+            )));
+            notes.push(format!("Left out {count} files, beginning with {first}."));
+        }
+        Ok(parts)
+    }
+}
+
+/// Without the blank lines around it. The indentation of the first line stays, because edits need it.
+fn trim(text: &str) -> &str {
+    let text = text.trim_end();
+    let blank = text.len() - text.trim_start().len();
+    let first_line = text[..blank].rfind('\n').map_or(0, |end| end + 1);
+    &text[first_line..]
+}
+
+/// Something that is where its name says.
+fn resolved(
+    root: &Path,
+    name: &str,
+    path: PathBuf,
+    is_directory: bool,
+    despite_rules: bool,
+) -> Resolved {
+    let relative = shown_path(root, &path);
+    let label = if Path::new(name).is_absolute() { relative.clone() } else { name.to_owned() };
+    let shown = match (is_directory, relative.as_str()) {
+        (true, ".") => "**".to_owned(),
+        (true, relative) => format!("{relative}/**"),
+        (false, _) => label.clone(),
+    };
+    Resolved { path, is_directory, shown, label, despite_rules }
+}
+
+/// The path from `root`, separated by `/`.
+fn shown_path(root: &Path, path: &Path) -> String {
+    let relative = pollux_fs::relative_path(root, path).to_string_lossy().into_owned();
+    if cfg!(windows) { relative.replace('\\', "/") } else { relative }
+}

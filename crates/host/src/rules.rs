@@ -1,0 +1,106 @@
+//! Rules of a run as the settings, the options and the policy files say them.
+
+use std::path::{Path, PathBuf};
+
+use pollux_config::{Accepted, Loaded, Places, server_lists};
+use pollux_policy::{FoundPolicies, PolicyFile, PolicyPlaces, ToolLists};
+use pollux_protocol::Notices;
+use serde_json::Value;
+
+use crate::error::HostError;
+use crate::options::RunOptions;
+
+/// Gemini CLI's warnings about lists that policy files replace.
+const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
+const EXCLUDE_IS_OLD: &str = "Warning: tools.exclude in settings.json is deprecated and will be removed in 1.0. Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
+
+/// Reads the policy files, adds the rules of settings and options, and reports what is wrong with them.
+///
+/// # Errors
+/// [`HostError::Config`] without a person, when a file is broken: nobody knows what it would have denied.
+pub(crate) fn read(
+    options: &RunOptions,
+    loaded: &Loaded,
+    places: &Places,
+    cwd: &Path,
+    accepted: &Accepted,
+    notices: &dyn Notices,
+) -> Result<PolicyFile, HostError> {
+    let lists = tool_lists(options, loaded);
+    if !options.looks_up {
+        let listed = [(&lists.allowed, ALLOWED_IS_OLD), (&lists.exclude, EXCLUDE_IS_OLD)];
+        for (_, warning) in listed.iter().filter(|(list, _)| !list.is_empty()) {
+            notices.notice(warning);
+        }
+    }
+    let paths = |given: &[String], setting: &str| -> Vec<PathBuf> {
+        let configured = texts(loaded, setting);
+        let paths = if given.is_empty() { &configured } else { given };
+        let whole = |path: &String| pollux_fs::absolute(cwd, &places.expand_home(path));
+        paths.iter().filter(|path| !path.is_empty()).map(whole).collect()
+    };
+    let mut user = paths(&options.rules.policy, "policyPaths");
+    if user.is_empty() {
+        user.push(places.user_policies());
+    }
+    let found = FoundPolicies::read(&PolicyPlaces {
+        user: &user,
+        system: &places.system_policies(),
+        admin: &paths(&options.rules.admin_policy, "adminPolicyPaths"),
+        project: loaded.trust.is_trusted().then_some(cwd),
+        accepts: &|item| accepted.accepts(item),
+    });
+    for warning in &found.warnings {
+        notices.notice(warning);
+    }
+    let mut file = found.file;
+    let (errors, doubts): (Vec<_>, Vec<_>) =
+        file.problems.iter().partition(|problem| problem.is_error());
+    for problem in doubts {
+        notices.notice(&problem.to_string());
+    }
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    if !errors.is_empty() && !options.interactive && !options.looks_up {
+        let errors = errors.join("\n");
+        return Err(HostError::Config(format!(
+            "{errors}\nA policy file that cannot be read may have denied anything: mend it, or choose others with --policy."
+        )));
+    }
+    if !errors.is_empty() {
+        for error in &errors {
+            notices.notice(error);
+        }
+        notices.notice("Until this is mended yolo mode and saved approvals do not count.");
+    }
+    file.rules.extend(lists.rules());
+    Ok(file)
+}
+
+/// Lists of tools and servers in `tools.*`, `mcp.*` and the options.
+pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
+    let tools = &loaded.settings.tools;
+    let given = &options.rules.allowed_tools;
+    let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
+    let trusts = |(name, server): (&String, &Value)| {
+        (server.get("trust") == Some(&Value::Bool(true))).then(|| name.clone())
+    };
+    let headless = loaded.settings.value("mcp.autoAllowInHeadless") == Some(&Value::Bool(true));
+    let names = servers.into_iter().flatten();
+    // No layer gives back what another takes away.
+    let listed = server_lists(&loaded.layers);
+    ToolLists {
+        core: tools.core.clone(),
+        allowed: if given.is_empty() { tools.allowed.clone() } else { given.clone() },
+        exclude: tools.exclude.clone(),
+        confirmation_required: tools.confirmation_required.clone(),
+        excluded_servers: listed.excluded,
+        allowed_servers: listed.allowed.unwrap_or_default(),
+        trusted_servers: names.clone().filter_map(trusts).collect(),
+        headless_servers: names.filter(|_| headless).map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+fn texts(loaded: &Loaded, setting: &str) -> Vec<String> {
+    let values = loaded.settings.value(setting).and_then(Value::as_array);
+    values.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}

@@ -1,0 +1,137 @@
+//! A session from its preparation to its end.
+
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use pollux_agent::{Spending, Standing};
+use pollux_protocol::{
+    AgentHandle, Models, Part, ResumedState, RunningSession, SessionFacts, SessionsError,
+};
+use pollux_session::{PromptLog, Statistics, recent_prompts};
+
+use crate::assemble::{Assembled, Launch};
+use crate::commands;
+use crate::error::HostError;
+use crate::memory::Memory;
+use crate::prompt::Wishes;
+use crate::references::{Expander, PromptSource};
+use crate::sessions::ChosenSession;
+use crate::setup::Setup;
+
+/// A session whose models and limits are known. Nothing of it is on disk yet.
+pub struct PreparedSession {
+    pub(crate) setup: Arc<Setup>,
+    pub(crate) chosen: ChosenSession,
+    pub(crate) models: Arc<dyn Models>,
+    pub(crate) wishes: Wishes,
+    pub(crate) spending: Spending,
+}
+
+impl PreparedSession {
+    /// Id of the session.
+    pub fn id(&self) -> &str {
+        &self.chosen.id
+    }
+
+    /// Settings of the session.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Expander of the `@path`s of prompts.
+    pub fn expander(&self, source: PromptSource) -> Expander {
+        Expander::new(&self.setup, source)
+    }
+
+    /// Starts the agent on the current runtime. The file of a new session is made now.
+    ///
+    /// # Errors
+    /// [`HostError::Log`] when it cannot be made; [`HostError::Input`] when the session has appeared meanwhile.
+    pub fn start(self) -> Result<Running, HostError> {
+        let Self { setup, mut chosen, models, wishes, spending } = self;
+        let log = chosen.take_log(&setup)?;
+        let ChosenSession { id, history, statistics, .. } = chosen;
+        let hooks = setup.hooks(&id, Some(log.path().to_owned()));
+        let memory = Arc::new(Memory::read(&setup));
+        let commands = if setup.options.interactive {
+            commands::interactive(&setup, &id, &statistics, &hooks, &memory)
+        } else {
+            commands::headless(&setup.called_as)
+        };
+        let is_resumed = !history.is_empty();
+        let mut facts = SessionFacts {
+            id: id.clone(),
+            folder: setup.cwd.clone(),
+            temporary_folder: setup.project.temporary_dir.clone(),
+            model: setup.model.clone(),
+            mode: setup.mode,
+            is_trusted: setup.loaded.trust.is_trusted(),
+            resumed: None,
+        };
+        let agent = setup.start(Launch {
+            models,
+            log,
+            session_id: &id,
+            history,
+            statistics,
+            commands,
+            hooks,
+            wishes,
+            memory,
+            spending,
+        });
+        facts.resumed = is_resumed.then(|| resumed(agent.standing.clone()));
+        Ok(Running { facts, agent, setup, prompts: OnceLock::new() })
+    }
+}
+
+fn resumed(standing: Standing) -> ResumedState {
+    let Standing { topic, plan, todos } = standing;
+    ResumedState { topic, plan, todos }
+}
+
+/// An open session.
+pub struct Running {
+    facts: SessionFacts,
+    agent: Assembled,
+    setup: Arc<Setup>,
+    /// Started with the first prompt that is recorded.
+    prompts: OnceLock<PromptLog>,
+}
+
+impl Running {
+    /// Figures of the session.
+    pub fn statistics(&self) -> &Statistics {
+        &self.agent.statistics
+    }
+}
+
+#[async_trait]
+impl RunningSession for Running {
+    fn facts(&self) -> &SessionFacts {
+        &self.facts
+    }
+
+    fn handle(&self) -> Arc<dyn AgentHandle> {
+        Arc::clone(&self.agent.handle) as Arc<dyn AgentHandle>
+    }
+
+    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+        let expander = Expander::new(&self.setup, PromptSource::Typed);
+        Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
+    }
+
+    fn record_prompt(&self, prompt: &str) {
+        let new = || PromptLog::new(&self.setup.project, &self.facts.id);
+        self.prompts.get_or_init(new).record(prompt);
+    }
+
+    fn recent_prompts(&self, count: usize) -> Vec<String> {
+        recent_prompts(&self.setup.project, count)
+    }
+
+    async fn close(self: Box<Self>) {
+        self.agent.close().await;
+    }
+}

@@ -1,0 +1,365 @@
+//! The settings of a run, read and judged, before anything starts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pollux_config::context;
+use pollux_config::{
+    Accepted, ApprovalRequest, Environment, Found, LoadOptions, Loaded, Places, ProjectIdentity,
+    TelemetrySettings, names as variables,
+};
+use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
+use pollux_policy::PolicyFile;
+use pollux_protocol::{ApprovalMode, Notices};
+
+use crate::error::HostError;
+use crate::options::RunOptions;
+use crate::rules;
+
+/// Everything that a run starts from.
+pub(crate) struct Start {
+    /// What the command line says.
+    pub(crate) options: RunOptions,
+    /// The environment of the process.
+    pub(crate) environment: Environment,
+    /// The project's folder, absolute.
+    pub(crate) cwd: PathBuf,
+    /// Sink for messages to the person.
+    pub(crate) notices: Arc<dyn Notices>,
+    /// The name that the program was called by, for hints.
+    pub(crate) called_as: String,
+}
+
+/// A run before anything of the project takes effect.
+pub(crate) struct Beginning {
+    /// What the command line says.
+    pub(crate) options: RunOptions,
+    /// The project's folder.
+    pub(crate) cwd: PathBuf,
+    /// The paths of the person and the system.
+    pub(crate) places: Places,
+    /// The settings of the person and the system, the answer about trust, and what the project brings.
+    pub(crate) found: Found,
+    /// Sink for messages to the person.
+    pub(crate) notices: Arc<dyn Notices>,
+    called_as: String,
+}
+
+impl Beginning {
+    /// Reads the settings of the person and the system, and what is known about trust.
+    ///
+    /// # Errors
+    /// [`HostError::Config`] when they cannot be read.
+    pub(crate) fn read(start: Start) -> Result<Self, HostError> {
+        let Start { options, environment, cwd, notices, called_as } = start;
+        let places = Places::new(&environment);
+        let skip_trust = options.rules.skip_trust;
+        let load = LoadOptions::new(&places, &cwd, &environment, skip_trust);
+        let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
+        Ok(Self { options, cwd, places, found, notices, called_as })
+    }
+}
+
+/// The settings of a run, read and judged; nothing has been started.
+pub struct Setup {
+    /// What the command line says.
+    pub options: RunOptions,
+    /// The project's folder.
+    pub cwd: PathBuf,
+    /// The paths of the person and the system.
+    pub places: Places,
+    /// The settings.
+    pub loaded: Loaded,
+    /// The project and where its state lies.
+    pub project: ProjectIdentity,
+    /// The approval mode that the run begins in.
+    pub mode: ApprovalMode,
+    /// The model, by name or alias.
+    pub model: String,
+    pub(crate) telemetry: TelemetrySettings,
+    /// The folders to work in, and what may be read and written there.
+    pub workspace: Arc<Workspace>,
+    /// The workspace's folders, the project's first.
+    pub folders: Vec<PathBuf>,
+    /// The rules of policy files, settings and options.
+    pub rules: PolicyFile,
+    /// Sink for messages to the person.
+    pub notices: Arc<dyn Notices>,
+    /// The name that the program was called by, for hints.
+    pub called_as: String,
+}
+
+impl Setup {
+    /// Merges what counts, and decides mode, model and folders. Of the project only what is accepted takes effect.
+    ///
+    /// # Errors
+    /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
+    /// [`HostError::General`] for a sandbox that is not available.
+    pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
+        let Beginning { mut options, cwd, places, found, notices, called_as } = beginning;
+        let agreed = accepted.clone();
+        let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
+        let sink = notices.as_ref();
+        loaded.warnings.iter().for_each(|warning| sink.notice(warning));
+        report_pending_warnings(&places, sink);
+        options.debug |= asks_for_debug(&loaded.environment);
+        if options.debug {
+            for (path, key) in &loaded.unknown_keys {
+                sink.notice(&format!("Unknown setting in {}: {key}", path.display()));
+            }
+        }
+        refuse_sandbox(&options, &loaded)?;
+        report_trust(&loaded, &cwd, sink);
+        report_idle_settings(&loaded, sink);
+        let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
+            .map_err(|error| HostError::config(&error))?;
+        let mode = approval_mode(&options, &loaded, sink)?;
+        let model = requested_model(&options, &loaded);
+        let project = ProjectIdentity::resolve(&places, &cwd);
+        project.warning.iter().for_each(|warning| sink.notice(warning));
+        report_place(&loaded, &places, &cwd, sink);
+        let workspace = Arc::new(workspace(&options, &loaded, &places, &project, &cwd, sink));
+        let folders = workspace.roots().map(Path::to_owned).collect();
+        let rules = rules::read(&options, &loaded, &places, &cwd, &agreed, sink)?;
+        Ok(Self {
+            options,
+            cwd,
+            places,
+            loaded,
+            project,
+            mode,
+            model,
+            telemetry,
+            workspace,
+            folders,
+            rules,
+            notices,
+            called_as,
+        })
+    }
+}
+
+impl Setup {
+    /// Name of the output format: the option, otherwise that of the settings.
+    pub(crate) fn output_format(&self) -> &'static str {
+        let configured = if self.is_json_configured() { "json" } else { "text" };
+        self.options.output_format.unwrap_or(configured)
+    }
+
+    /// Returns true if the settings ask for JSON output.
+    pub fn is_json_configured(&self) -> bool {
+        self.loaded.settings.output_format == "json"
+    }
+
+    /// Which ignore files count.
+    pub(crate) fn ignore_options(&self) -> IgnoreOptions {
+        let filtering = &self.loaded.settings.context.file_filtering;
+        IgnoreOptions {
+            git: filtering.respect_git_ignore,
+            gemini: filtering.respect_gemini_ignore,
+            custom_files: filtering.custom_ignore_file_paths.iter().map(PathBuf::from).collect(),
+        }
+    }
+
+    /// Where plan mode may write: the configured folder, else one of the session's own. Links are followed
+    /// here, once, so that paths can be compared.
+    pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
+        let folder = match &self.loaded.settings.general.plan_directory {
+            Some(directory) => self.cwd.join(directory),
+            None => self.project.temporary_dir.join(session_id).join("plans"),
+        };
+        pollux_fs::real_path(&folder).unwrap_or(folder)
+    }
+
+    /// Where the task tracker keeps the tasks of a session.
+    pub(crate) fn tracker_directory(&self, session_id: &str) -> PathBuf {
+        self.project.temporary_dir.join(session_id).join("tracker")
+    }
+
+    /// The context file of all projects.
+    pub(crate) fn global_memory(&self) -> PathBuf {
+        let names = context::names(&self.loaded.settings.context.file_names);
+        self.places.gemini_dir().join(&names[0])
+    }
+
+    /// Options, settings and trust as they concern the approval mode.
+    pub(crate) fn approval_request(&self) -> ApprovalRequest {
+        approval_request(&self.options, &self.loaded)
+    }
+}
+
+/// A sandbox that was asked for and cannot be had must not be ignored. Inside one there is none to ask for.
+fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError> {
+    if loaded.environment.non_empty(variables::SANDBOX).is_some() {
+        return Ok(());
+    }
+    let environment = loaded.environment.non_empty(variables::GEMINI_SANDBOX);
+    let (asked, source) = match (environment, options.sandbox) {
+        (Some(word), _) => {
+            let off = matches!(word.trim().to_lowercase().as_str(), "0" | "false" | "");
+            (!off, variables::GEMINI_SANDBOX)
+        }
+        (None, Some(true)) => return Err(HostError::General(NO_SANDBOX.to_owned())),
+        (None, Some(false)) => (false, ""),
+        (None, None) => {
+            let setting = loaded.settings.tools.sandbox.as_ref();
+            (setting.is_some_and(asks_for_sandbox), "the setting tools.sandbox")
+        }
+    };
+    if !asked {
+        return Ok(());
+    }
+    Err(HostError::Sandbox(format!(
+        "A sandbox is asked for by {source}, and sandboxing is not available in this version of Pollux yet. Turn it off there to run without one."
+    )))
+}
+
+/// What `--sandbox` is answered with.
+const NO_SANDBOX: &str = "The flag --sandbox is not available in this version of Pollux yet. Start Pollux inside a container, or without --sandbox where that is safe.";
+
+fn asks_for_sandbox(setting: &serde_json::Value) -> bool {
+    match setting {
+        serde_json::Value::Bool(on) => *on,
+        serde_json::Value::String(name) => !matches!(name.as_str(), "" | "false" | "0"),
+        serde_json::Value::Object(fields) => fields.get("enabled").is_some_and(asks_for_sandbox),
+        _ => false,
+    }
+}
+
+/// `DEBUG` and `DEBUG_MODE` do what `--debug` does.
+fn asks_for_debug(environment: &Environment) -> bool {
+    let variables = [variables::DEBUG, variables::DEBUG_MODE].into_iter();
+    variables.filter_map(|name| environment.get(name)).any(|value| matches!(value, "1" | "true"))
+}
+
+/// Reports, once, the warnings that other programs have left for the next start.
+fn report_pending_warnings(places: &Places, notices: &dyn Notices) {
+    const LIMIT: usize = 64 << 10;
+    let path = places.pending_warnings();
+    let is_file = pollux_fs::link_info(&path).is_ok_and(|info| info.kind == EntryKind::File);
+    if let Ok(text) = pollux_fs::read_head(&path, LIMIT)
+        && is_file
+        && pollux_fs::remove_file(&path).is_ok()
+    {
+        let text = String::from_utf8_lossy(&text);
+        text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| notices.notice(line));
+    }
+}
+
+/// Says that an untrusted folder is only looked at, and what to do about it.
+fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
+    if !loaded.trust.is_trusted() {
+        notices.notice(&format!(
+            "Restricted mode: {} is not a trusted folder, so its settings, .env and context files are not read and the approval mode is \"default\". \
+             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it for good add it to trustedFolders.json.",
+            cwd.display()
+        ));
+    }
+}
+
+/// Names settings that this version does not act on, so that none is ignored in silence.
+fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
+    if loaded.settings.general.session_retention.enabled {
+        notices.notice(
+            "[WARNING] The setting general.sessionRetention.enabled is set, and this version of Pollux does not act on it yet.",
+        );
+    }
+}
+
+/// Warnings about where the run takes place.
+fn report_place(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
+    let own_word = loaded.trust.is_explicit();
+    if cwd.parent().is_none() {
+        notices.notice(
+            "Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.",
+        );
+    } else if cwd == places.home && !own_word && loaded.settings.ui.show_home_directory_warning {
+        notices.notice(
+            "Warning: You are running Pollux in your home directory. It is recommended to run in a project directory.",
+        );
+    }
+}
+
+fn approval_mode(
+    options: &RunOptions,
+    loaded: &Loaded,
+    notices: &dyn Notices,
+) -> Result<ApprovalMode, HostError> {
+    let decision = pollux_config::resolve_approval(approval_request(options, loaded))
+        .map_err(|error| HostError::config(&error))?;
+    decision.messages.iter().for_each(|message| notices.notice(message));
+    Ok(decision.mode)
+}
+
+/// What is asked and allowed by arguments, settings and trust.
+fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
+    let settings = &loaded.settings;
+    ApprovalRequest {
+        flag: options.approval_mode,
+        yolo: options.yolo,
+        setting: Some(settings.general.default_approval_mode),
+        plan_enabled: settings.general.plan_enabled,
+        yolo_disabled: settings.security.disable_yolo_mode,
+        secure_mode: settings.security.secure_mode_enabled,
+        trusted: loaded.trust.is_trusted(),
+    }
+}
+
+/// Flag, then `GEMINI_MODEL`, then settings, then `auto`.
+fn requested_model(options: &RunOptions, loaded: &Loaded) -> String {
+    let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
+    let flag = options.model.as_deref().filter(|model| !model.is_empty());
+    let asked = flag.or(environment).or(loaded.settings.model.name.as_deref());
+    asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
+}
+
+fn workspace(
+    options: &RunOptions,
+    loaded: &Loaded,
+    places: &Places,
+    project: &ProjectIdentity,
+    cwd: &Path,
+    notices: &dyn Notices,
+) -> Workspace {
+    let mut workspace = Workspace::new(cwd.to_owned(), project.temporary_dir.clone());
+    let settings = &loaded.settings.context;
+    for given in settings.include_directories.iter().chain(&options.include_directories) {
+        let folder = pollux_fs::absolute(cwd, &places.expand_home(given));
+        if folder.is_dir() {
+            workspace.add_root(folder);
+        } else {
+            notices.notice(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
+        }
+    }
+    // Of the files in the person's own folder a tool may touch only context files. A project's settings may
+    // name others: never one that holds settings or credentials.
+    let names = context::names(&settings.file_names);
+    for name in
+        names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
+    {
+        workspace.allow_memory_file(&places.gemini_dir().join(name));
+    }
+    workspace.deny(&project.memory_dir().join(".inbox"));
+    workspace
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sandbox_settings() {
+        use serde_json::json;
+        for (setting, asks) in [
+            (json!(true), true),
+            (json!("docker"), true),
+            (json!({"enabled": true}), true),
+            (json!({"enabled": "true"}), true),
+            (json!(false), false),
+            (json!(""), false),
+            (json!({"image": "x"}), false),
+        ] {
+            assert_eq!(asks_for_sandbox(&setting), asks, "{setting}");
+        }
+    }
+}

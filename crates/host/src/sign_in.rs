@@ -1,0 +1,97 @@
+//! Choice of a model server on this machine, for a person who is not signed in.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pollux_models::local::LocalServer;
+use pollux_protocol::{Operator, Outcome, Question, QuestionChoice, QuestionSubject};
+
+use crate::setup::Setup;
+
+/// Maximum number of models in the list. The others can be named by `--model`.
+const LISTED: usize = 30;
+
+impl Setup {
+    /// Asks for a model of the servers on this machine when nobody is signed in, and uses it from then on.
+    /// Without an answer nothing changes.
+    pub(crate) async fn choose_local_model(&mut self, operator: &dyn Operator) {
+        if !self.is_undecided() {
+            return;
+        }
+        let servers = self.local_servers().await;
+        let Some((question, names)) = question(&servers) else { return };
+        if let Outcome::Option(index) = operator.ask(question).await.outcome
+            && let Some(name) = names.get(index)
+        {
+            self.model = format!("local/{name}");
+        }
+    }
+}
+
+/// Returns the question and the names of its choices; `None` when there is no model. A name that two
+/// servers have stands for the first.
+fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
+    let mut seen = HashSet::new();
+    let all = servers
+        .iter()
+        .flat_map(|server| server.models.iter().map(move |model| (server, model.name.as_str())));
+    let mut all: Vec<_> = all.filter(|(_, name)| seen.insert(*name)).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let more = all.len().saturating_sub(LISTED);
+    all.truncate(LISTED);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" There are {more} more."),
+    };
+    let text = format!(
+        "No sign-in is configured. These models were found on this machine.{more}\n\
+         Which one is to answer? --model local/NAME chooses it without this question."
+    );
+    let label = |(server, name): &(&LocalServer, &str)| {
+        format!("{name} ({} at {})", server.kind.name(), server.address)
+    };
+    let choices = QuestionChoice::options(all.iter().map(label));
+    let subject = QuestionSubject::SignIn { text };
+    let question = Question::new(Arc::default(), subject, choices, None);
+    Some((question, all.into_iter().map(|(_, name)| name).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_models::local::{LocalModel, ServerKind};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn server(kind: ServerKind, port: u16, names: &[&str]) -> LocalServer {
+        let model = |name: &&str| LocalModel { name: (*name).to_owned(), context: None };
+        let address = format!("http://127.0.0.1:{port}");
+        LocalServer { kind, address, models: names.iter().map(model).collect() }
+    }
+
+    #[test]
+    fn a_name_is_listed_once_with_the_server_that_answers_to_it() {
+        let servers = [
+            server(ServerKind::Ollama, 11434, &["a", "b"]),
+            server(ServerKind::Vllm, 8000, &["b", "c"]),
+        ];
+        let (question, names) = question(&servers).unwrap();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(question.choices[1].label, "b (Ollama at http://127.0.0.1:11434)");
+        assert_eq!(question.choices[2].outcome, Outcome::Option(2));
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_says_so() {
+        let names: Vec<String> = (0..40).map(|number| format!("m{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let servers = [server(ServerKind::Ollama, 1, &names)];
+        let (question, names) = question(&servers).unwrap();
+        assert_eq!(names.len(), LISTED);
+        let QuestionSubject::SignIn { text } = question.subject else { panic!() };
+        assert!(text.contains("There are 10 more."), "{text}");
+        assert!(super::question(&[]).is_none());
+    }
+}

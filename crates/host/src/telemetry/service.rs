@@ -1,0 +1,149 @@
+//! Who answers for a model, in the words of OpenTelemetry's conventions.
+
+use pollux_config::{AuthType, Environment, Settings, names as variables, select_auth_type};
+use pollux_models::catalog::{self, OPENAI};
+use pollux_models::configs::{ModelConfigs, Purpose, Resolved};
+use pollux_models::names;
+use pollux_telemetry::{Service, Services};
+
+/// Tells it for the models of a run. The table of configurations is read when it is first wanted.
+pub(super) fn services(settings: &Settings, environment: &Environment) -> Services {
+    let asked = settings.model.configs.clone();
+    let gemini = gemini(settings, environment);
+    let openai_base = environment.non_empty(variables::OPENAI_BASE_URL).map(str::to_owned);
+    let mut configs = None;
+    Box::new(move |requested| {
+        let configs = configs.get_or_insert_with(|| ModelConfigs::new(Some(&asked)));
+        describe(requested, configs, gemini.as_ref(), openai_base.as_deref())
+    })
+}
+
+fn describe(
+    requested: &str,
+    configs: &ModelConfigs,
+    gemini: Option<&Service>,
+    openai_base: Option<&str>,
+) -> Service {
+    let requested = requested.trim();
+    if requested.starts_with("local/") {
+        return Service { provider: "local".to_owned(), ..Service::default() };
+    }
+    let named = requested.strip_prefix("gemini/").unwrap_or(requested);
+    let resolved = resolve(named, configs);
+    let model = resolved.as_ref().map_or(requested, |resolved| &resolved.model);
+    let vendor = catalog::split(requested).or_else(|| catalog::split(model));
+    let mut service = match (vendor, gemini) {
+        (Some((id, _)), _) => vendors(id, openai_base),
+        (None, Some(gemini)) => gemini.clone(),
+        (None, None) => vendors(OPENAI, openai_base),
+    };
+    // A vendor is sent its own defaults, unless an alias says how it is asked.
+    if vendor.is_none() && gemini.is_some() || configs.knows(named) {
+        service.settings = resolved.map(|resolved| resolved.config).unwrap_or_default();
+    }
+    service
+}
+
+fn resolve(requested: &str, configs: &ModelConfigs) -> Option<Resolved> {
+    let is_alias = configs.knows(requested) && !names::is_auto(requested);
+    let name = if is_alias { requested } else { names::resolve(requested) };
+    configs.resolve(name, Purpose::default()).ok()
+}
+
+/// The Gemini API by its public name, as in Gemini CLI, also where `GOOGLE_GEMINI_BASE_URL` leads elsewhere; none
+/// when the run is not signed in for it.
+fn gemini(settings: &Settings, environment: &Environment) -> Option<Service> {
+    let (provider, address) = match select_auth_type(&settings.security.auth, environment)? {
+        AuthType::GeminiApiKey => {
+            ("gcp.gen_ai", Some("generativelanguage.googleapis.com".to_owned()))
+        }
+        AuthType::VertexAi => {
+            let location = environment.non_empty(variables::GOOGLE_CLOUD_LOCATION);
+            let host = |location| format!("{location}-aiplatform.googleapis.com");
+            ("gcp.vertex_ai", location.map(host))
+        }
+        AuthType::Other(_) => return None,
+        AuthType::OauthPersonal | AuthType::ComputeDefaultCredentials | AuthType::Gateway => {
+            ("gcp.gen_ai", None)
+        }
+    };
+    let port = address.is_some().then_some(443);
+    Some(Service { provider: provider.to_owned(), address, port, ..Service::default() })
+}
+
+fn vendors(id: &str, openai_base: Option<&str>) -> Service {
+    let provider = match id {
+        "mistral" => "mistral_ai",
+        "xai" => "x_ai",
+        other => other,
+    };
+    let base = openai_base.filter(|_| id == OPENAI).map(str::to_owned);
+    let base = base.or_else(|| catalog::vendor(id).ok().map(|vendor| vendor.base_url.clone()));
+    let (address, port) = base.as_deref().and_then(host_and_port).unzip();
+    Service { provider: provider.to_owned(), address, port, ..Service::default() }
+}
+
+/// Host and port of an address; never what may stand before them.
+fn host_and_port(url: &str) -> Option<(String, u16)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let server = authority.rsplit('@').next()?;
+    let usual = if scheme.eq_ignore_ascii_case("http") { 80 } else { 443 };
+    let (host, port) = match server.rsplit_once(':') {
+        // The colons of an IPv6 address stand inside brackets.
+        Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
+        _ => (server, usual),
+    };
+    (!host.is_empty()).then(|| (host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn told(requested: &str, signed_in: bool) -> String {
+        let gemini = Service { provider: "gcp.gen_ai".to_owned(), ..Service::default() };
+        let configs = ModelConfigs::new(Some(&serde_json::json!({"customAliases": {
+            "mine": {"modelConfig": {
+                "model": "groq/m", "generateContentConfig": {"temperature": 0.25}
+            }}
+        }})));
+        let service = describe(requested, &configs, Some(&gemini).filter(|_| signed_in), None);
+        let address = service.address.unwrap_or_default();
+        let temperature = service.settings.get("temperature");
+        let temperature = temperature.map(Value::to_string).unwrap_or_default();
+        format!("{} {address} {temperature}", service.provider)
+    }
+
+    #[test]
+    fn the_name_of_a_model_tells_who_answers() {
+        for (requested, signed_in, expected) in [
+            ("gemini-2.5-pro", true, "gcp.gen_ai  1"),
+            ("gemini/unknown", true, "gcp.gen_ai  1"),
+            ("auto", true, "gcp.gen_ai  1"),
+            ("auto", false, "openai api.openai.com "),
+            ("gpt-x", false, "openai api.openai.com "),
+            ("mistral/large", true, "mistral_ai api.mistral.ai "),
+            ("mine", true, "groq api.groq.com 0.25"),
+            ("local/llama", true, "local  "),
+        ] {
+            assert_eq!(told(requested, signed_in), expected, "{requested}");
+        }
+    }
+
+    #[test]
+    fn secrets_in_an_address_are_not_told() {
+        for (url, expected) in [
+            ("https://api.x.ai/v1", Some(("api.x.ai", 443))),
+            ("http://me:secret@proxy:8080/v1?key=1", Some(("proxy", 8080))),
+            ("http://[::1]/v1", Some(("[::1]", 80))),
+            ("http://[::1]:11434/v1", Some(("[::1]", 11434))),
+            ("nonsense", None),
+        ] {
+            let expected = expected.map(|(host, port)| (host.to_owned(), port));
+            assert_eq!(host_and_port(url), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! The conversation as a state: what is typed and what the agent tells goes in; lines on the page and
+//! wishes to the agent come out. It waits for nothing.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::stream::BoxStream;
+use pollux_protocol::{
+    AgentHandle, Confirmation, ConfirmationKind, Envelope, Event, Op, Outcome, Part, PromptId,
+    Question, QuestionId, QuestionSubject, SessionsError,
+};
+use tokio::task::JoinHandle;
+
+use crate::editor::{Edited, Editor};
+use crate::end::ConversationEnd;
+use crate::external_editor::Proposal;
+use crate::keys::{Decoder, Key};
+use crate::page::Page;
+use crate::question;
+use crate::story::{DescribeFailure, Story};
+use crate::survey::Survey;
+use crate::typing::Typing;
+
+mod answering;
+
+/// A second Ctrl-C within this time ends the program.
+const TWICE: Duration = Duration::from_secs(2);
+/// Prompts that may wait. A paste of many lines into a terminal without bracketed paste ends here.
+const WAITING: usize = 100;
+/// Bytes that all of them may hold.
+const WAITING_BYTES: usize = 16 << 20;
+/// Characters of a waiting prompt that are shown.
+const SHOWN: usize = 120;
+
+const LABEL: &str = "> ";
+const CONTINUED_LABEL: &str = ". ";
+
+/// The look-up of what a prompt refers to.
+pub(super) type Preparation = JoinHandle<Result<Vec<Part>, SessionsError>>;
+
+/// What is going on.
+pub(super) enum Work {
+    /// Nothing: a prompt starts at once.
+    Idle,
+    /// The files that a prompt names are read.
+    Preparing {
+        /// The prompt as it was typed.
+        prompt: String,
+        /// The reading.
+        task: Preparation,
+    },
+    /// The agent works, under this id.
+    Running(PromptId),
+}
+
+/// What a conversation needs to know of its run.
+pub(super) struct Setting<'a> {
+    pub(super) handle: &'a dyn AgentHandle,
+    /// Reads what a prompt refers to.
+    pub(super) prepare: Box<dyn Fn(String) -> Preparation + 'a>,
+    /// Keeps what was typed for later conversations.
+    pub(super) record: Box<dyn Fn(&str) + 'a>,
+    /// The project's folder.
+    pub(super) folder: PathBuf,
+    /// The model that the greeting has named.
+    pub(super) model: String,
+    /// Message for a prompt that failed.
+    pub(super) describe_failure: DescribeFailure,
+}
+
+/// A conversation on a page.
+pub(super) struct Conversation<'a> {
+    setting: Setting<'a>,
+    pub(super) page: Page,
+    pub(super) work: Work,
+    story: Story,
+    decoder: Decoder,
+    draft: Editor,
+    /// The answer to the question on the page.
+    answer: Editor,
+    /// Questions, the one on the page first.
+    questions: VecDeque<Question>,
+    /// What the person wants to change in their editor.
+    pub(super) to_edit: Option<Proposal>,
+    /// The questions of the model, when the one on the page is theirs.
+    survey: Option<Survey>,
+    /// What is typed for a command that waits for it.
+    typing: Typing,
+    queue: VecDeque<String>,
+    interrupted: Option<Instant>,
+    /// There is no more input to come: what waits is still done.
+    ending: bool,
+    /// Something was said in this session.
+    pub(super) spoken: bool,
+    /// The end, once it is over.
+    pub(super) over: Option<ConversationEnd>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(setting: Setting<'a>, page: Page) -> Self {
+        Self {
+            page,
+            work: Work::Idle,
+            story: Story::new(setting.model.clone(), setting.describe_failure),
+            decoder: Decoder::default(),
+            draft: Editor::default(),
+            answer: Editor::default(),
+            questions: VecDeque::new(),
+            to_edit: None,
+            survey: None,
+            typing: Typing::default(),
+            queue: VecDeque::new(),
+            interrupted: None,
+            ending: false,
+            spoken: false,
+            over: None,
+            setting,
+        }
+    }
+
+    /// Ends the conversation and returns its page.
+    pub(super) fn into_page(self) -> Page {
+        self.page
+    }
+
+    /// What the agent tells, once.
+    pub(super) fn events(&self) -> BoxStream<'static, Arc<Envelope>> {
+        self.setting.handle.events()
+    }
+
+    /// Lines of earlier conversations, the oldest first.
+    pub(super) fn remember(&mut self, lines: &[String]) {
+        for line in lines {
+            self.draft.remember(line);
+        }
+    }
+
+    /// Begins with this prompt.
+    pub(super) fn first_prompt(&mut self, prompt: String) {
+        self.page.line(&format!("{LABEL}{}", first_line(&prompt)));
+        self.draft.remember(&prompt);
+        (self.setting.record)(&prompt);
+        self.begin(prompt);
+    }
+
+    /// Brings the input line up to date.
+    pub(super) fn show(&mut self) {
+        let label = if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL };
+        if !self.questions.is_empty() {
+            let label = match &self.survey {
+                Some(survey) => survey.label(),
+                None => self.label(),
+            };
+            self.page.show(&label, self.answer.before(), self.answer.after());
+        } else if let Some((label, before, after)) = self.typing.row() {
+            self.page.show(label, before, after);
+        } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
+            self.page.show(label, self.draft.before(), self.draft.after());
+        } else {
+            self.page.hide();
+        }
+    }
+
+    /// Bytes that were typed or pasted.
+    pub(super) fn typed(&mut self, bytes: &[u8]) {
+        let keys = self.decoder.decode(bytes);
+        let is_one_line =
+            matches!(&keys[..], [before @ .., Key::Enter] if !before.contains(&Key::Enter));
+        for key in keys {
+            if self.over.is_some() {
+                return;
+            }
+            // What came in the same chunk is shown before its line ends.
+            if key == Key::Enter && !self.page.is_echoing() {
+                self.show();
+            }
+            if !self.questions.is_empty() {
+                self.edit_answer(key, is_one_line);
+            } else if self.typing.is_asked() {
+                self.type_for_command(key);
+            } else {
+                self.edit_draft(key);
+            }
+        }
+    }
+
+    /// The terminal gives no more input.
+    pub(super) fn end_of_input(&mut self) {
+        if self.questions.is_empty() {
+            self.end();
+        } else {
+            self.reply(Outcome::Cancel);
+            self.ending = true;
+        }
+    }
+
+    /// Ctrl-C: stops the work; the second within two seconds ends the program.
+    pub(super) fn interrupt(&mut self) {
+        self.decoder.end_paste();
+        self.page.begin_anew();
+        if self.interrupted.take().is_some_and(|at| at.elapsed() < TWICE) {
+            self.over = Some(ConversationEnd::Finished);
+            return;
+        }
+        match std::mem::replace(&mut self.work, Work::Idle) {
+            Work::Idle if !self.draft.is_empty() => {
+                self.draft.clear();
+                return;
+            }
+            Work::Idle => self.page.line("Press Ctrl-C again to exit."),
+            Work::Preparing { task, .. } => {
+                task.abort();
+                self.drop_queue();
+                self.page.line("Request cancelled.");
+            }
+            running @ Work::Running(_) => {
+                self.work = running;
+                self.drop_queue();
+                self.questions.clear();
+                self.wish(Op::Cancel);
+            }
+        }
+        self.interrupted = Some(Instant::now());
+    }
+
+    /// What the agent tells.
+    pub(super) fn event(&mut self, envelope: &Envelope) {
+        let Envelope { origin, event } = envelope;
+        self.story.tell(&mut self.page, event);
+        if let Some(text) = self.typing.hear(event) {
+            self.page.line(&text);
+        }
+        match event {
+            Event::Question(question) => {
+                self.questions.push_back(Question::clone(question));
+                if self.questions.len() == 1 {
+                    self.ask();
+                }
+            }
+            Event::QuestionWithdrawn(id) => self.withdraw(*id),
+            // A command may have run beside the work.
+            Event::PromptEnded(_) if self.is_running(origin.prompt.as_deref()) => {
+                self.questions.clear();
+                self.answer.clear();
+                self.go_on();
+            }
+            _ => {}
+        }
+    }
+
+    /// The agent has ended: because it was asked to, or because of a fault.
+    pub(super) fn agent_gone(&mut self) {
+        let asked = matches!(self.work, Work::Idle);
+        if !asked {
+            self.page.line("Error: The agent ended without a result. This is a bug in Pollux.");
+        }
+        self.over =
+            Some(if asked { ConversationEnd::Finished } else { ConversationEnd::AgentGone });
+    }
+
+    /// The files of a prompt have been read.
+    pub(super) fn prepared(&mut self, parts: Result<Vec<Part>, SessionsError>) {
+        let Work::Preparing { prompt, .. } = std::mem::replace(&mut self.work, Work::Idle) else {
+            return;
+        };
+        match parts {
+            Ok(parts) => self.send(prompt, parts),
+            Err(error) => {
+                self.page.line(&format!("Error: {error}"));
+                self.go_on();
+            }
+        }
+    }
+
+    fn edit_draft(&mut self, key: Key) {
+        match self.draft.press(key) {
+            Edited::Line => {}
+            Edited::Continued => self.page.keep_row(),
+            Edited::Submitted(line) => {
+                self.page.keep_row();
+                self.submit(line);
+            }
+            Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
+            Edited::EndOfInput => self.end(),
+        }
+    }
+
+    fn submit(&mut self, line: String) {
+        let waiting: usize = self.queue.iter().map(String::len).sum();
+        if line.trim().is_empty() {
+            return;
+        }
+        self.interrupted = None;
+        (self.setting.record)(&line);
+        if matches!(self.work, Work::Idle) {
+            self.begin(line);
+        } else if let Some(op) = self.command_beside_work(&line) {
+            self.wish(op);
+        } else if self.queue.len() >= WAITING || waiting + line.len() > WAITING_BYTES {
+            self.page.line("Not queued, because too much is waiting.");
+        } else {
+            self.page.line(&format!("queued: {}", first_line(&line)));
+            self.queue.push_back(line);
+        }
+    }
+
+    /// Starts what a line asks for.
+    fn begin(&mut self, line: String) {
+        if is_command(&line) {
+            let commands = self.setting.handle.commands().get();
+            let (name, arguments) = match commands.find(&line) {
+                Some((command, rest)) => (command.name().to_owned(), rest.to_owned()),
+                None => {
+                    (line[1..].split_whitespace().next().unwrap_or("").to_owned(), String::new())
+                }
+            };
+            let id = new_id();
+            self.work = Work::Running(id.clone());
+            self.wish(Op::Command { id, name, arguments });
+        } else if line.contains('@') {
+            let task = (self.setting.prepare)(line.clone());
+            self.work = Work::Preparing { prompt: line, task };
+        } else {
+            let parts = vec![Part::text(line.as_str())];
+            self.send(line, parts);
+        }
+    }
+
+    fn send(&mut self, prompt: String, parts: Vec<Part>) {
+        let as_typed = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
+        let id = new_id();
+        self.work = Work::Running(id.clone());
+        self.spoken = true;
+        self.wish(Op::Prompt { id, parts, display: (!as_typed).then_some(prompt) });
+    }
+
+    /// Returns the command that a line calls, if it may run while other work is under way.
+    fn command_beside_work(&self, line: &str) -> Option<Op> {
+        let commands = self.setting.handle.commands().get();
+        let (command, rest) = commands.find(line).filter(|_| is_command(line))?;
+        command.runs_while_working().then(|| Op::Command {
+            id: new_id(),
+            name: command.name().to_owned(),
+            arguments: rest.to_owned(),
+        })
+    }
+
+    fn is_running(&self, prompt: Option<&str>) -> bool {
+        matches!(&self.work, Work::Running(id) if Some(id.as_str()) == prompt)
+    }
+
+    /// Drops a question that needs no reply any more.
+    fn withdraw(&mut self, id: QuestionId) {
+        let was_shown = self.questions.front().is_some_and(|question| question.id == id);
+        self.questions.retain(|question| question.id != id);
+        if was_shown {
+            self.page.keep_row();
+            self.ask();
+        }
+    }
+
+    /// An agent that is gone is told of by the end of its events.
+    pub(super) fn wish(&self, op: Op) {
+        drop(self.setting.handle.send(op));
+    }
+
+    /// The work has ended: what waits comes next.
+    fn go_on(&mut self) {
+        self.work = Work::Idle;
+        if let Some(next) = self.queue.pop_front() {
+            self.page.line(&format!("{LABEL}{}", first_line(&next)));
+            self.begin(next);
+        } else if self.ending {
+            self.over = Some(ConversationEnd::Finished);
+        }
+    }
+
+    /// Ends the program, after what is under way.
+    fn end(&mut self) {
+        self.ending = true;
+        if matches!(self.work, Work::Idle) {
+            self.page.keep_row();
+            self.over = Some(ConversationEnd::Finished);
+        }
+    }
+
+    fn drop_queue(&mut self) {
+        if !self.queue.is_empty() {
+            let count = self.queue.len();
+            self.queue.clear();
+            self.page.line(&format!(
+                "Queued prompts that are not sent: {count}. The arrow up brings them back."
+            ));
+        }
+    }
+
+    fn type_for_command(&mut self, key: Key) {
+        if let Some((call_id, bytes)) = self.typing.press(key) {
+            self.page.keep_row();
+            self.wish(Op::Key { call_id, bytes });
+        }
+    }
+
+    fn ask(&mut self) {
+        self.answer.clear();
+        self.survey = None;
+        let Some(question) = self.questions.front() else { return };
+        if let QuestionSubject::Call(Confirmation {
+            kind: ConfirmationKind::Questions(questions),
+            ..
+        }) = &question.subject
+        {
+            let survey = Survey::new(questions.clone());
+            self.page.line(&survey.text());
+            self.survey = Some(survey);
+        } else {
+            let text = question::text(question, &self.setting.folder);
+            self.page.line(&text);
+        }
+    }
+}
+
+/// True for a line that calls a command.
+fn is_command(line: &str) -> bool {
+    line.starts_with('/') && !line.starts_with("//") && !line.starts_with("/*")
+}
+
+fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+/// A prompt in one line.
+fn first_line(text: &str) -> String {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    let mut shown: String = first.chars().take(SHOWN).collect();
+    if shown.len() < text.trim().len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

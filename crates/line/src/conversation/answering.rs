@@ -1,0 +1,134 @@
+//! How the question on the page is answered.
+
+use pollux_protocol::{
+    Confirmation, ConfirmationKind, Modification, Op, Outcome, Question, QuestionSubject, Reply,
+};
+
+use super::Conversation;
+use crate::editor::Edited;
+use crate::external_editor::Proposal;
+use crate::keys::Key;
+use crate::question;
+use crate::survey::Step;
+
+impl Conversation<'_> {
+    /// `is_one_line`: the key came with no line but its own. What came with others was typed ahead of the
+    /// question, or pasted, and answers nothing.
+    pub(super) fn edit_answer(&mut self, key: Key, is_one_line: bool) {
+        match self.answer.press(key) {
+            Edited::Line => {}
+            Edited::Continued | Edited::TooLong => self.ask_again(),
+            Edited::Submitted(line) if self.survey.is_some() => {
+                self.answer_survey(&line, is_one_line);
+            }
+            Edited::Submitted(_) if !is_one_line => self.ask_again(),
+            Edited::Submitted(line) if line.is_empty() => match self.default_outcome() {
+                Some(outcome) => self.take(outcome),
+                None => self.ask_again(),
+            },
+            Edited::Submitted(line) => match self.chosen(&line) {
+                Some(outcome) => self.take(outcome),
+                None if self.takes_feedback() && question::is_words(&line) => {
+                    let words = Modification::Feedback(line.trim().to_owned());
+                    self.reply_with(Outcome::ProceedOnce, Some(words));
+                }
+                None => self.ask_again(),
+            },
+            Edited::EndOfInput => self.reply(Outcome::Cancel),
+        }
+    }
+
+    fn chosen(&self, line: &str) -> Option<Outcome> {
+        question::chosen(line, &self.questions.front()?.choices)
+    }
+
+    /// Returns the decision that the Enter key makes.
+    fn default_outcome(&self) -> Option<Outcome> {
+        let question = self.questions.front()?;
+        Some(question.choices.get(question.default?)?.outcome)
+    }
+
+    fn takes_feedback(&self) -> bool {
+        self.questions.front().is_some_and(Question::takes_feedback)
+    }
+
+    pub(super) fn label(&self) -> String {
+        let (count, default) = self
+            .questions
+            .front()
+            .map_or((0, None), |question| (question.choices.len(), question.default));
+        question::label(count, default, self.takes_feedback())
+    }
+
+    /// Follows a choice: the editor comes before the answer.
+    fn take(&mut self, outcome: Outcome) {
+        let Some(QuestionSubject::Call(Confirmation {
+            kind: ConfirmationKind::Edit { path, proposed, .. },
+            ..
+        })) = self.questions.front().map(|question| &question.subject)
+        else {
+            return self.reply(outcome);
+        };
+        if outcome != Outcome::ModifyWithEditor {
+            return self.reply(outcome);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.to_edit = Some(Proposal { name, text: proposed.clone() });
+        self.page.keep_row();
+        self.page.line("Modify in progress: Save and close external editor to continue");
+    }
+
+    /// The editor has ended: with another text, with the same, or for a reason.
+    pub(crate) fn edited(&mut self, edited: Result<Option<String>, String>) {
+        let words = match edited {
+            Ok(Some(text)) => {
+                let changed = Some(Modification::NewContent(text));
+                return self.reply_with(Outcome::ModifyWithEditor, changed);
+            }
+            Ok(None) => "Nothing was changed.".to_owned(),
+            Err(reason) => format!("Nothing was changed. {reason}"),
+        };
+        self.page.line(&words);
+        self.ask();
+    }
+
+    fn answer_survey(&mut self, line: &str, is_one_line: bool) {
+        let Some(survey) = &mut self.survey else { return };
+        let line = if is_one_line { line } else { "" };
+        match survey.answer(line) {
+            Step::Done(answers) => {
+                self.reply_with(Outcome::ProceedOnce, Some(Modification::Answers(answers)));
+            }
+            Step::Again(remark) => {
+                self.answer.clear();
+                self.page.keep_row();
+                self.page.line(&remark);
+            }
+            Step::Next => {
+                let text = survey.text();
+                self.answer.clear();
+                self.page.keep_row();
+                self.page.line(&text);
+            }
+        }
+    }
+
+    fn ask_again(&mut self) {
+        self.answer.clear();
+        self.page.keep_row();
+        let count = self.questions.front().map_or(0, |question| question.choices.len());
+        self.page.line(&question::remark(count));
+    }
+
+    pub(super) fn reply(&mut self, outcome: Outcome) {
+        self.reply_with(outcome, None);
+    }
+
+    fn reply_with(&mut self, outcome: Outcome, modification: Option<Modification>) {
+        self.page.keep_row();
+        if let Some(question) = self.questions.pop_front() {
+            self.wish(Op::Answer(Reply { modification, ..question.reply(outcome) }));
+        }
+        self.ask();
+    }
+}

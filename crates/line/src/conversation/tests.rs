@@ -1,0 +1,329 @@
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use pollux_protocol::{
+    AgentGone, CallId, Command, CommandContext, CommandError, CommandSet, Live, Origin,
+    PromptOutcome, QuestionChoice, Reply,
+};
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// A command that is never run.
+struct Named(&'static str, &'static [&'static str]);
+
+#[async_trait]
+impl Command for Named {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn aliases(&self) -> &[&str] {
+        self.1
+    }
+
+    fn description(&self) -> &'static str {
+        ""
+    }
+
+    fn runs_while_working(&self) -> bool {
+        self.0 == "about"
+    }
+
+    async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
+        panic!("{} was run", self.0)
+    }
+}
+
+/// An agent that only writes down the operations.
+#[derive(Default)]
+struct Agent {
+    ops: Mutex<Vec<Op>>,
+    /// Id of the work that was begun last.
+    work: Mutex<Option<Arc<str>>>,
+    /// Questions by the names that tests give them.
+    questions: Mutex<Vec<(String, QuestionId)>>,
+}
+
+impl AgentHandle for Agent {
+    fn send(&self, op: Op) -> Result<(), AgentGone> {
+        if let Some(id) = op.id() {
+            *self.work.lock().unwrap() = Some(id.as_str().into());
+        }
+        self.ops.lock().unwrap().push(op);
+        Ok(())
+    }
+
+    fn events(&self) -> BoxStream<'static, Arc<pollux_protocol::Envelope>> {
+        futures::stream::pending().boxed()
+    }
+
+    fn commands(&self) -> Live<CommandSet> {
+        Live::new(CommandSet::new(vec![
+            Arc::new(Named("about", &[])),
+            Arc::new(Named("quit", &["exit"])),
+        ]))
+    }
+}
+
+impl Agent {
+    /// What it was asked since the last call, in words.
+    fn asked(&self) -> Vec<String> {
+        let ops = std::mem::take(&mut *self.ops.lock().unwrap());
+        let words = |op| match op {
+            Op::Prompt { parts, .. } => {
+                format!("prompt {}", parts.iter().filter_map(Part::as_text).collect::<String>())
+            }
+            Op::Command { name, arguments, .. } => format!("/{name} {arguments}"),
+            Op::Answer(reply) => self.reply(&reply),
+            Op::Cancel => "cancel".to_owned(),
+            other => format!("{other:?}"),
+        };
+        ops.into_iter().map(words).collect()
+    }
+
+    fn reply(&self, reply: &Reply) -> String {
+        let questions = self.questions.lock().unwrap();
+        let (name, _) = questions.iter().find(|(_, id)| *id == reply.question).unwrap();
+        format!("{name} {:?}", reply.outcome)
+    }
+
+    fn envelope(&self, event: Event) -> Envelope {
+        let prompt = self.work.lock().unwrap().clone();
+        Envelope { origin: Arc::new(Origin { prompt, ..Origin::default() }), event }
+    }
+
+    /// The end of the work that was begun last.
+    fn ended(&self) -> Envelope {
+        self.envelope(Event::PromptEnded(PromptOutcome::Done))
+    }
+
+    /// A question about a command.
+    fn question(&self, name: &str) -> Envelope {
+        let kind = ConfirmationKind::Execute {
+            command: "ls".to_owned(),
+            programs: vec!["ls".to_owned()],
+            writes: Vec::new(),
+            unknown: Vec::new(),
+        };
+        let (call_id, title) = (CallId::new(name), "Confirm".to_owned());
+        let subject = QuestionSubject::Call(Confirmation { call_id, title, kind });
+        let choices = vec![
+            QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y'),
+            QuestionChoice::new(Outcome::ProceedAlways, "Allow for this session", 'a'),
+            QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'),
+        ];
+        let question = Question::new(Arc::default(), subject, choices, None);
+        self.questions.lock().unwrap().push((name.to_owned(), question.id));
+        self.envelope(Event::Question(Box::new(question)))
+    }
+}
+
+fn conversation(agent: &Agent) -> Conversation<'_> {
+    let setting = Setting {
+        handle: agent,
+        prepare: Box::new(|_| panic!("nothing to prepare")),
+        record: Box::new(|_| {}),
+        folder: "/p".into(),
+        model: "m".to_owned(),
+        describe_failure: |_| None,
+    };
+    Conversation::new(setting, Page::new(60, false, false))
+}
+
+/// What was printed since the last call.
+fn printed(talk: &mut Conversation<'_>) -> String {
+    talk.show();
+    String::from_utf8(talk.page.take()).unwrap()
+}
+
+#[test]
+fn prompts_wait_for_each_other() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one\rtwo\r\r  \rthree\r");
+    assert_eq!(agent.asked(), ["prompt one"]);
+    let page = printed(&mut talk);
+    assert!(page.contains("> one\n") && page.contains("queued: two\n"), "{page:?}");
+    talk.event(&agent.ended());
+    assert_eq!(agent.asked(), ["prompt two"]);
+    assert!(printed(&mut talk).contains("> two\n"));
+    talk.event(&agent.ended());
+    talk.event(&agent.ended());
+    assert_eq!(agent.asked(), ["prompt three"]);
+    assert!(printed(&mut talk).ends_with("> "));
+}
+
+#[test]
+fn a_line_that_begins_with_a_slash_is_a_command() {
+    let table = [
+        ("/about", "/about "),
+        ("/exit now", "/quit now"),
+        ("/nosuch x", "/nosuch "),
+        ("// no command", "prompt // no command"),
+        ("/* neither */", "prompt /* neither */"),
+        (" /about", "prompt  /about"),
+    ];
+    for (line, expected) in table {
+        let agent = Agent::default();
+        conversation(&agent).typed(format!("{line}\r").as_bytes());
+        assert_eq!(agent.asked(), [expected], "{line:?}");
+    }
+}
+
+#[test]
+fn a_number_answers_the_question() {
+    for (keys, outcome) in [
+        ("1\r", "ProceedOnce"),
+        ("2\r", "ProceedAlways"),
+        ("3\r", "Cancel"),
+        ("\u{4}", "Cancel"),
+        ("12\u{7f}\r", "ProceedOnce"),
+    ] {
+        let agent = Agent::default();
+        let mut talk = conversation(&agent);
+        talk.typed(b"go\r");
+        agent.asked();
+        talk.event(&agent.question("c"));
+        let page = printed(&mut talk);
+        assert!(
+            page.contains("  ls\nRuns: ls\nAllow execution") && page.ends_with("Choose 1-3: "),
+            "{page}"
+        );
+        talk.typed(keys.as_bytes());
+        assert_eq!(agent.asked(), [format!("c {outcome}")], "{keys:?}");
+    }
+}
+
+#[test]
+fn anything_else_asks_again() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"go\r");
+    agent.asked();
+    talk.event(&agent.question("c"));
+    for keys in ["yes\r", "4\r", "\r", "x\\\r"] {
+        talk.typed(keys.as_bytes());
+        let page = printed(&mut talk);
+        assert!(
+            page.ends_with("Type a number from 1 to 3 and press Enter.\nChoose 1-3: "),
+            "{page}"
+        );
+    }
+    assert_eq!(agent.asked(), [""; 0]);
+}
+
+#[test]
+fn what_was_typed_ahead_answers_nothing() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"go\rha");
+    agent.asked();
+    talk.event(&agent.question("first"));
+    talk.event(&agent.question("second"));
+    // One chunk: nobody can have seen the second question.
+    talk.typed(b"1\r1\r");
+    assert_eq!(agent.asked(), [""; 0]);
+    talk.typed(b"1\r");
+    assert_eq!(agent.asked(), ["first ProceedOnce"]);
+    talk.typed(b"2\r");
+    assert_eq!(agent.asked(), ["second ProceedAlways"]);
+    // What was half typed before the question is still there.
+    talk.typed(b"lf\r");
+    talk.event(&agent.ended());
+    assert_eq!(agent.asked(), ["prompt half"]);
+}
+
+#[test]
+fn an_interrupt_stops_the_work_and_then_the_program() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one\rtwo\r");
+    agent.asked();
+    talk.event(&agent.question("c"));
+    talk.interrupt();
+    assert_eq!(agent.asked(), ["cancel"]);
+    assert!(printed(&mut talk).contains("not sent: 1"));
+    talk.event(&agent.ended());
+    assert_eq!((agent.asked().len(), talk.over), (0, None), "what waited is not sent");
+    talk.interrupt();
+    assert_eq!(talk.over, Some(ConversationEnd::Finished));
+}
+
+#[test]
+fn an_interrupt_between_prompts_asks_for_a_second() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"half a li");
+    talk.interrupt();
+    talk.interrupt();
+    assert_eq!(talk.over, None, "the first took the line away");
+    assert!(printed(&mut talk).contains("Press Ctrl-C again to exit."));
+    talk.typed(b"go\r");
+    talk.event(&agent.ended());
+    talk.interrupt();
+    assert_eq!(talk.over, None, "something came between");
+    talk.interrupt();
+    assert_eq!(talk.over, Some(ConversationEnd::Finished));
+}
+
+#[test]
+fn the_end_of_input_ends_it_after_what_is_under_way() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one\rtwo\r\x04");
+    assert_eq!(talk.over, None);
+    talk.event(&agent.ended());
+    assert_eq!(talk.over, None);
+    talk.event(&agent.ended());
+    assert_eq!(talk.over, Some(ConversationEnd::Finished));
+    let mut idle = conversation(&agent);
+    idle.typed(b"\x04never\r");
+    assert_eq!(idle.over, Some(ConversationEnd::Finished));
+}
+
+#[test]
+fn the_queue_is_bounded() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed("x\r".repeat(WAITING + 10).as_bytes());
+    assert_eq!(talk.queue.len(), WAITING);
+    assert!(printed(&mut talk).contains("Not queued"));
+}
+
+#[test]
+fn pasted_lines_are_one_prompt() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"\x1b[200~one\rtwo\r\x1b[201~\r");
+    assert_eq!(agent.asked(), ["prompt one\ntwo\n"]);
+}
+
+#[test]
+fn bytes_of_any_kind_are_survived() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    let noise: Vec<u8> =
+        (0..=u8::MAX).cycle().take(4096).filter(|byte| !b"\x04@".contains(byte)).collect();
+    talk.typed(&noise);
+    talk.interrupt();
+    talk.typed(b"\r");
+    assert!(
+        printed(&mut talk)
+            .chars()
+            .all(|letter| !letter.is_control() || "\n\r\u{8}".contains(letter))
+    );
+}
+
+#[test]
+fn an_agent_that_ends_by_itself_is_a_fault() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.agent_gone();
+    assert_eq!(talk.over, Some(ConversationEnd::Finished), "it was asked to quit");
+    let mut talk = conversation(&agent);
+    talk.typed(b"go\r");
+    talk.agent_gone();
+    assert_eq!(talk.over, Some(ConversationEnd::AgentGone));
+}

@@ -1,0 +1,95 @@
+//! A change in the person's own editor: the proposal goes into a file, the editor gets the terminal, and what it leaves in
+//! the file comes back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pollux_fs::WriteOptions;
+use pollux_protocol::ExternalEditor;
+
+/// Bytes of a file that can come back.
+const LONGEST: u64 = 64 << 20;
+
+/// Editors need the terminal to themselves, which is arranged on Unix only.
+pub const IS_THERE: bool = cfg!(unix);
+
+/// What the person wants to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Proposal {
+    /// The name of the file that it is for.
+    pub(super) name: String,
+    /// Its whole text.
+    pub(super) text: String,
+}
+
+/// The editor, and the folder in which its files lie meanwhile.
+#[derive(Clone)]
+pub(super) struct Workbench {
+    editor: Arc<dyn ExternalEditor>,
+    folder: PathBuf,
+}
+
+impl Workbench {
+    pub(super) fn new(editor: Arc<dyn ExternalEditor>, folder: PathBuf) -> Self {
+        Self { editor, folder }
+    }
+
+    /// Opens the proposal in the editor and waits for its end. Returns the text that it left; `None` when that is the
+    /// proposal.
+    ///
+    /// # Errors
+    /// The message for the person.
+    pub(super) async fn edit(&self, proposal: &Proposal) -> Result<Option<String>, String> {
+        let folder = self.folder.join(uuid::Uuid::new_v4().simple().to_string());
+        let path = folder.join(&proposal.name);
+        let text = proposal.text.as_bytes();
+        pollux_fs::write_atomic(&path, text, &WriteOptions::private())
+            .map_err(|error| error.to_string())?;
+        let edited = self.open(&path, proposal).await;
+        // Whatever is left behind lies in the folder for temporary files.
+        drop(pollux_fs::remove_tree(&folder));
+        edited
+    }
+
+    async fn open(&self, path: &Path, proposal: &Proposal) -> Result<Option<String>, String> {
+        self.editor.open(path).await?;
+        let text = pollux_fs::read_text(path, LONGEST).map_err(|error| error.to_string())?.text;
+        // It is read without the ends of lines that the proposal may have.
+        Ok((text != proposal.text.replace("\r\n", "\n")).then_some(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::*;
+
+    /// An editor that does this to a file.
+    struct Scripted(fn(&Path) -> Result<(), String>);
+
+    #[async_trait]
+    impl ExternalEditor for Scripted {
+        async fn open(&self, file: &Path) -> Result<(), String> {
+            (self.0)(file)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_editor_leaves_comes_back() {
+        let disk = tempfile::tempdir().unwrap();
+        let proposal = Proposal { name: "it's a.txt".to_owned(), text: "one\r\n".to_owned() };
+        let edit = |script| {
+            let bench = Workbench::new(Arc::new(Scripted(script)), disk.path().to_owned());
+            let proposal = &proposal;
+            async move { bench.edit(proposal).await }
+        };
+        assert_eq!(edit(|_| Ok(())).await, Ok(None));
+        let change = |file: &Path| std::fs::write(file, "two\n").map_err(|error| error.to_string());
+        assert_eq!(edit(change).await, Ok(Some("two\n".to_owned())));
+        assert_eq!(edit(|_| Err("It failed.".to_owned())).await, Err("It failed.".to_owned()));
+        let remove = |file: &Path| std::fs::remove_file(file).map_err(|error| error.to_string());
+        assert!(edit(remove).await.is_err());
+        assert_eq!(std::fs::read_dir(disk.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,118 @@
+//! The frontend: questions before a session, and the conversation with it.
+
+use std::sync::Arc;
+
+use pollux_protocol::{ExternalEditor, Notices, Operator, RunningSession, SessionFacts};
+
+use crate::conversation::{Conversation, Preparation, Setting};
+use crate::end::ConversationEnd;
+use crate::external_editor::Workbench;
+use crate::greeting::greeting;
+use crate::notices::PageNotices;
+use crate::operator::TerminalOperator;
+use crate::page::Page;
+use crate::screen::{Screen, Signals, columns};
+use crate::terminal::{self, Changes, Modes};
+use crate::{editor, story};
+
+/// Everything that a conversation needs beside its session.
+pub struct LineOptions {
+    /// Version of the program.
+    pub version: &'static str,
+    /// Name that the program was called by, for hints.
+    pub called_as: String,
+    /// Leave escape sequences in the model's text alone.
+    pub raw_output: bool,
+    /// Leave the editing of lines to the terminal.
+    pub is_dumb: bool,
+    /// Prompt that the conversation begins with.
+    pub first_prompt: Option<String>,
+    /// The person's editor.
+    pub editor: Arc<dyn ExternalEditor>,
+    /// Message for a prompt that failed.
+    pub describe_failure: story::DescribeFailure,
+    /// Sink for messages while there is no conversation on the terminal.
+    pub notices: Arc<dyn Notices>,
+}
+
+/// The person at a terminal.
+pub struct LineFrontend {
+    options: LineOptions,
+    operator: Arc<TerminalOperator>,
+    notices: Arc<PageNotices>,
+}
+
+impl LineFrontend {
+    /// Creates the frontend. The terminal is not touched before a question or a conversation needs it.
+    pub fn new(options: LineOptions) -> Self {
+        let notices = Arc::new(PageNotices::new(Arc::clone(&options.notices)));
+        Self { options, operator: Arc::default(), notices }
+    }
+
+    /// Returns the person, for questions before a session runs.
+    pub fn operator(&self) -> Arc<dyn Operator> {
+        Arc::clone(&self.operator) as Arc<dyn Operator>
+    }
+
+    /// Returns the sink for messages that belong to no prompt.
+    pub fn notices(&self) -> Arc<dyn Notices> {
+        Arc::clone(&self.notices) as Arc<dyn Notices>
+    }
+
+    /// Ends the line of a question to which no answer will come, because the person has interrupted.
+    pub async fn interrupted(&self) {
+        self.operator.interrupted().await;
+    }
+
+    /// Talks with the person until they end it.
+    ///
+    /// # Errors
+    /// The system does not report changes of the terminal.
+    pub async fn talk(
+        self,
+        session: Box<dyn RunningSession>,
+        mut signals: Signals<'_>,
+    ) -> std::io::Result<ConversationEnd> {
+        let changes = Changes::listen()?;
+        let typed = self.operator.finish().await.unwrap_or_else(terminal::read);
+        let handle = session.handle();
+        let facts = session.facts().clone();
+        let SessionFacts { id, folder, model, resumed, .. } = facts.clone();
+        let setting = Setting {
+            handle: handle.as_ref(),
+            prepare: Box::new(|prompt| -> Preparation { tokio::spawn(session.expand(prompt)) }),
+            record: Box::new(|prompt| session.record_prompt(prompt)),
+            folder,
+            model,
+            describe_failure: self.options.describe_failure,
+        };
+        let edits = facts.temporary_folder.join("edits");
+        let bench = Workbench::new(Arc::clone(&self.options.editor), edits);
+        let earlier = session.recent_prompts(editor::HISTORY);
+
+        let modes = Modes::enter(!self.options.is_dumb);
+        let messages = self.notices.show_on_page();
+        let mut screen = Screen::new(typed, modes, changes, bench, messages);
+        let mut page = Page::new(columns(), screen.is_echoing(), self.options.raw_output);
+        page.line(&greeting(self.options.version, &facts));
+        let mut conversation = Conversation::new(setting, page);
+        conversation.remember(&earlier);
+        let first = self.options.first_prompt.filter(|prompt| !prompt.trim().is_empty());
+        if let Some(prompt) = first {
+            conversation.first_prompt(prompt);
+        }
+        let end = screen.talk(&mut conversation, &mut signals).await;
+        let has_content = conversation.spoken || resumed.is_some();
+        let mut page = conversation.into_page();
+        page.keep_row();
+        if end == ConversationEnd::Finished && has_content {
+            let called_as = &self.options.called_as;
+            page.line(&format!("To resume this session: {called_as} --resume {id}"));
+        }
+        self.notices.leave_page();
+        screen.close(&mut page).await;
+        drop(handle);
+        session.close().await;
+        Ok(end)
+    }
+}

@@ -1,0 +1,64 @@
+//! Calls of tools in lines for a person who watches. A headless run prints them on standard error, beside the
+//! model's text.
+
+use std::borrow::Cow;
+
+use pollux_protocol::{Display, FinishedCall};
+use serde_json::Value;
+
+/// Lines of a result that are shown.
+const SHOWN_LINES: usize = 12;
+/// Characters of a line that are shown.
+const SHOWN_CHARACTERS: usize = 160;
+
+/// Returns a call in one line.
+pub fn headline(name: &str, description: &str) -> String {
+    cut(format!("{name} {description}").trim_end())
+}
+
+/// Returns the first lines of a result; none of a failure.
+pub fn result(finished: &FinishedCall) -> Vec<String> {
+    let text = match (&finished.error, &finished.display) {
+        // Failures are reported in other words.
+        (Some(_), _) | (None, None) => return Vec::new(),
+        (None, Some(Display::Text(text))) => Cow::from(text),
+        (None, Some(Display::Ansi(lines))) => Cow::from(lines.text()),
+        (None, Some(Display::Diff(diff))) => Cow::from(&diff.file_diff),
+        (None, Some(Display::Structured(value))) => structured(value),
+    };
+    let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(cut).collect();
+    let more = text.lines().count().saturating_sub(SHOWN_LINES);
+    if more > 0 {
+        lines.push(format!("... {more} more lines"));
+    }
+    lines
+}
+
+/// A summary, or a list of what is to be done; data of other shapes has no words.
+fn structured(value: &Value) -> Cow<'_, str> {
+    let Some(todos) = value.get("todos").and_then(Value::as_array) else {
+        return Cow::from(value.get("summary").and_then(Value::as_str).unwrap_or_default());
+    };
+    let words = |todo: &Value| {
+        let [status, description] =
+            ["status", "description"].map(|key| todo.get(key).and_then(Value::as_str));
+        let description = description.unwrap_or_default().split('\n').collect::<Vec<_>>().join(" ");
+        format!("[{}] {description}", status.unwrap_or_default())
+    };
+    Cow::from(todos.iter().map(words).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the first line of a text, cut where it is too long.
+pub fn cut(line: &str) -> String {
+    let first = line.lines().next().unwrap_or_default();
+    let mut shown: String = first.chars().take(SHOWN_CHARACTERS).collect();
+    if shown.len() < line.len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// Returns the message for work that hooks did not let go on.
+pub fn blocked(reason: &str) -> String {
+    format!("Agent execution blocked: {reason}")
+}

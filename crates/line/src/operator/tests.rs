@@ -1,0 +1,53 @@
+use pollux_config::consent::item;
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn hook(name: &str, detail: &str) -> ConsentItem {
+    item("hook", name, detail.to_owned(), detail.as_bytes())
+}
+
+#[test]
+fn only_a_plain_yes_is_a_yes() {
+    let cases = [
+        (Some("y"), true, Some(ItemAnswer::One(true))),
+        (Some(" YES \n"), true, Some(ItemAnswer::One(true))),
+        (Some(""), true, Some(ItemAnswer::One(false))),
+        (Some("\n"), true, Some(ItemAnswer::One(false))),
+        (Some("n"), true, Some(ItemAnswer::One(false))),
+        (Some("all"), true, Some(ItemAnswer::All)),
+        (Some("all"), false, None),
+        (Some("none"), false, Some(ItemAnswer::None)),
+        (Some("1"), true, None),
+        (Some("yy"), true, None),
+        (Some("y y"), true, None),
+        (None, true, Some(ItemAnswer::None)),
+    ];
+    for (line, whole, expected) in cases {
+        assert_eq!(ItemAnswer::read(line, whole), expected, "{line:?}");
+    }
+}
+
+#[test]
+fn nothing_in_an_item_moves_the_cursor_or_hides() {
+    let sly = hook("a\u{1b}]0;x\u{7}", "runs: ls\u{1b}[2K\r\u{202e}true\nline two\u{200b}");
+    let text = group_text(std::slice::from_ref(&sly));
+    assert_eq!(
+        text,
+        "\n1 hook:\n  1. a\\u{1b}]0;x\\u{7}\n       runs: ls\\u{1b}[2K\\u{d}\\u{202e}true\n       line two\\u{200b}\n"
+    );
+    assert!(is_shown_whole(&sly));
+}
+
+#[test]
+fn what_is_cut_says_so_and_cannot_be_agreed_to_with_others() {
+    let hash = hook("long", &"x".repeat(401)).hash;
+    for detail in ["x".repeat(401), "x\n".repeat(17)] {
+        let long = hook("long", &detail);
+        assert!(!is_shown_whole(&long));
+        assert!(
+            group_text(std::slice::from_ref(&long)).contains("[cut here; SHA-256 of all of it: ")
+        );
+    }
+    assert!(group_text(&[hook("long", &"x".repeat(401))]).contains(&hash));
+}

@@ -1,0 +1,178 @@
+//! Questions of the model, one after the other. Pure.
+
+use pollux_protocol::plain_text::visible;
+use pollux_protocol::{SurveyKind, SurveyQuestion};
+
+/// The questions of one call, and the answers so far.
+#[derive(Debug)]
+pub(super) struct Survey {
+    questions: Vec<SurveyQuestion>,
+    answers: Vec<String>,
+}
+
+/// What a line comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It answers nothing; this is said.
+    Again(String),
+    /// The next question is due.
+    Next,
+    /// These are the answers.
+    Done(Vec<String>),
+}
+
+impl Survey {
+    pub(super) fn new(questions: Vec<SurveyQuestion>) -> Self {
+        Self { questions, answers: Vec::new() }
+    }
+
+    fn current(&self) -> Option<&SurveyQuestion> {
+        self.questions.get(self.answers.len())
+    }
+
+    /// The question that is due, with its numbered options.
+    pub(super) fn text(&self) -> String {
+        let Some(question) = self.current() else { return String::new() };
+        let place = match self.questions.len() {
+            1 => String::new(),
+            all => format!(" ({} of {all})", self.answers.len() + 1),
+        };
+        let header = visible(&question.header);
+        let mut lines = vec![format!("Question{place}: {header}")];
+        lines.extend(question.question.lines().map(|line| format!("  {}", visible(line))));
+        lines.extend((1..).zip(options(question)).map(|(number, (label, description))| {
+            let description = match description {
+                "" => String::new(),
+                words => format!(" - {}", visible(words)),
+            };
+            format!("  {number}. {}{description}", visible(label))
+        }));
+        lines.join("\n")
+    }
+
+    /// Asks for the answer.
+    pub(super) fn label(&self) -> String {
+        match self.current() {
+            Some(SurveyQuestion { kind: SurveyKind::Text, placeholder, .. }) => {
+                match placeholder.trim() {
+                    "" => "Answer: ".to_owned(),
+                    example => format!("Answer (such as {}): ", visible(example)),
+                }
+            }
+            Some(question) if question.multi_select => {
+                "Numbers, with commas between them, or an answer of your own: ".to_owned()
+            }
+            Some(_) => "A number, or an answer of your own: ".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    /// Takes a line as the answer to the question that is due.
+    pub(super) fn answer(&mut self, line: &str) -> Step {
+        let line = line.trim();
+        let Some(question) = self.current() else { return Step::Done(self.answers.clone()) };
+        if line.is_empty() {
+            return Step::Again(
+                "Type an answer and press Enter; Ctrl-C stops the work.".to_owned(),
+            );
+        }
+        match read(question, line) {
+            Ok(answer) => self.answers.push(answer),
+            Err(last) => {
+                return Step::Again(format!("There are only the numbers from 1 to {last}."));
+            }
+        }
+        if self.current().is_some() { Step::Next } else { Step::Done(self.answers.clone()) }
+    }
+}
+
+/// Labels and what they mean.
+fn options(question: &SurveyQuestion) -> Vec<(&str, &str)> {
+    match question.kind {
+        SurveyKind::Choice => question
+            .options
+            .iter()
+            .map(|option| (option.label.as_str(), option.description.as_str()))
+            .collect(),
+        SurveyKind::YesNo => vec![("Yes", ""), ("No", "")],
+        SurveyKind::Text => Vec::new(),
+    }
+}
+
+/// The answer that a line is: the options by their numbers, or the words themselves. Fails with the last number
+/// when one names nothing.
+fn read(question: &SurveyQuestion, line: &str) -> Result<String, usize> {
+    let options = options(question);
+    let words: Vec<&str> = line.split(',').map(str::trim).collect();
+    let is_list = words.len() == 1 || question.multi_select;
+    let numbers: Option<Vec<usize>> = words.iter().map(|word| word.parse().ok()).collect();
+    let Some(numbers) = numbers.filter(|_| is_list && !options.is_empty()) else {
+        return Ok(line.to_owned());
+    };
+    let labels: Option<Vec<&str>> = numbers
+        .iter()
+        .map(|number| options.get(number.checked_sub(1)?).map(|(label, _)| *label))
+        .collect();
+    labels.map(|labels| labels.join(", ")).ok_or(options.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::SurveyOption;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn question(kind: SurveyKind, labels: &[&str], multi_select: bool) -> SurveyQuestion {
+        let option = |label: &&str| SurveyOption {
+            label: (*label).to_owned(),
+            description: format!("about {label}"),
+        };
+        SurveyQuestion {
+            question: "Which\none?".to_owned(),
+            header: "Data\u{1b}[2Jbase".to_owned(),
+            kind,
+            options: labels.iter().map(option).collect(),
+            multi_select,
+            placeholder: String::new(),
+        }
+    }
+
+    #[test]
+    fn questions_come_one_by_one() {
+        let mut survey = Survey::new(vec![
+            question(SurveyKind::Choice, &["SQLite", "Postgres"], false),
+            question(SurveyKind::YesNo, &[], false),
+            question(SurveyKind::Text, &[], false),
+        ]);
+        assert_eq!(
+            survey.text(),
+            "Question (1 of 3): Data\\u{1b}[2Jbase\n  Which\n  one?\n  1. SQLite - about SQLite\n  2. Postgres - about Postgres"
+        );
+        assert_eq!(
+            survey.answer("3"),
+            Step::Again("There are only the numbers from 1 to 2.".into())
+        );
+        assert_eq!(survey.answer(" 2 "), Step::Next);
+        assert!(survey.text().ends_with("  1. Yes\n  2. No"));
+        assert_eq!(survey.answer("2"), Step::Next);
+        assert_eq!(survey.label(), "Answer: ");
+        assert!(matches!(survey.answer(""), Step::Again(_)));
+        let answers = ["Postgres", "No", "7"].map(str::to_owned).to_vec();
+        assert_eq!(survey.answer("7"), Step::Done(answers));
+    }
+
+    #[test]
+    fn several_options_and_own_words() {
+        for (line, multi_select, expected) in [
+            ("1, 3", true, "a, c"),
+            ("1, 3", false, "1, 3"),
+            ("something else", false, "something else"),
+            ("1 but not 2", true, "1 but not 2"),
+        ] {
+            let choice = question(SurveyKind::Choice, &["a", "b", "c"], multi_select);
+            let done = Step::Done(vec![expected.to_owned()]);
+            assert_eq!(Survey::new(vec![choice]).answer(line), done, "{line}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Typing for a command that waits for it: what it asks is shown, and a line that is typed goes to the command and to
+//! nobody else. Pure.
+
+use std::collections::HashMap;
+
+use pollux_protocol::{AwaitedInput, CallId, Event, LiveOutput};
+
+use crate::editor::{Edited, Editor};
+use crate::keys::Key;
+
+/// Lines of a screen that are shown when its command waits.
+const SHOWN_LINES: usize = 12;
+
+const LABEL: &str = "input> ";
+const SECRET_LABEL: &str = "input (not shown)> ";
+
+/// The commands that run, and what is being typed for one of them.
+#[derive(Debug, Default)]
+pub(super) struct Typing {
+    /// What the terminals of running commands show.
+    screens: HashMap<CallId, String>,
+    asked: Option<Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    call_id: CallId,
+    secret: bool,
+    /// What is typed is kept nowhere else.
+    entry: Editor,
+}
+
+impl Typing {
+    /// A command waits for what is typed.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// The input line: its label, and what stands left and right of the cursor.
+    pub(super) fn row(&self) -> Option<(&str, &str, &str)> {
+        let Asked { secret, entry, .. } = self.asked.as_ref()?;
+        Some(match secret {
+            true => (SECRET_LABEL, "", ""),
+            false => (LABEL, entry.before(), entry.after()),
+        })
+    }
+
+    /// Follows what commands show and wait for; gives what a person must see to answer.
+    pub(super) fn hear(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::CallOutput { call_id, output: LiveOutput::Screen(lines) } => {
+                self.screens.insert(call_id.clone(), lines.text());
+            }
+            Event::CallOutput { call_id, output: LiveOutput::Input(Some(awaited)) } => {
+                return self.begin(call_id, awaited);
+            }
+            Event::CallOutput { call_id, output: LiveOutput::Input(None) } => self.end(call_id),
+            Event::CallsFinished(_) | Event::PromptEnded(_) => {
+                self.screens.clear();
+                self.asked = None;
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// None while another command is being answered: that one is asked again when it is its turn.
+    fn begin(&mut self, call_id: &CallId, awaited: &AwaitedInput) -> Option<String> {
+        if self.asked.as_ref().is_some_and(|asked| asked.call_id != *call_id) {
+            return None;
+        }
+        self.asked = Some(Asked {
+            call_id: call_id.clone(),
+            secret: awaited.secret,
+            entry: Editor::default(),
+        });
+        let screen = self.screens.get(call_id).map_or("", String::as_str);
+        let lines: Vec<&str> = screen.lines().collect();
+        let mut told = lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec();
+        told.push("The command waits for input. What you type goes to it; Ctrl-C stops the work.");
+        Some(format!("    {}", told.join("\n    ")))
+    }
+
+    fn end(&mut self, call_id: &CallId) {
+        self.asked.take_if(|asked| asked.call_id == *call_id);
+    }
+
+    /// Takes a key; gives the bytes for the command when a line is complete.
+    pub(super) fn press(&mut self, key: Key) -> Option<(CallId, Vec<u8>)> {
+        let asked = self.asked.as_mut()?;
+        let bytes = match asked.entry.press(key) {
+            Edited::Submitted(line) => format!("{line}\r").into_bytes(),
+            // A backslash at the end means nothing here but itself.
+            Edited::Continued => {
+                let line = asked.entry.take_above();
+                format!("{}\\\r", line.trim_end_matches('\n')).into_bytes()
+            }
+            Edited::EndOfInput => vec![0x04],
+            Edited::Line | Edited::TooLong => return None,
+        };
+        // What was typed is forgotten: it may have been a secret.
+        asked.entry = Editor::default();
+        Some((asked.call_id.clone(), bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::{AnsiOutput, AnsiToken};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn output(call: &str, output: LiveOutput) -> Event {
+        Event::CallOutput { call_id: CallId::new(call), output }
+    }
+
+    fn asks(call: &str, secret: bool) -> Event {
+        output(call, LiveOutput::Input(Some(AwaitedInput { prompt: "Name?".into(), secret })))
+    }
+
+    fn screen(call: &str, lines: &[&str]) -> Event {
+        let token = |text: &&str| vec![AnsiToken { text: (*text).into(), ..AnsiToken::default() }];
+        output(call, LiveOutput::Screen(AnsiOutput(lines.iter().map(token).collect())))
+    }
+
+    fn type_line(typing: &mut Typing, line: &str) -> Option<(CallId, Vec<u8>)> {
+        assert_eq!(typing.press(Key::Text(line.into())), None);
+        typing.press(Key::Enter)
+    }
+
+    #[test]
+    fn a_line_goes_to_the_command_that_asks() {
+        let mut typing = Typing::default();
+        assert_eq!(typing.press(Key::Enter), None);
+        typing.hear(&screen("a", &["Welcome", "Name?"]));
+        let told = typing.hear(&asks("a", false)).unwrap();
+        assert!(told.starts_with("    Welcome\n    Name?\n    The command waits"), "{told}");
+        // Another one has to wait.
+        assert_eq!(typing.hear(&asks("b", false)), None);
+        let to = |text: &str| Some((CallId::new("a"), text.as_bytes().to_vec()));
+        assert_eq!(type_line(&mut typing, "Ada"), to("Ada\r"));
+        assert_eq!(type_line(&mut typing, r"C:\"), to("C:\\\r"));
+        assert_eq!(type_line(&mut typing, ""), to("\r"));
+        assert_eq!(typing.press(Key::EndOfInput), to("\u{4}"));
+        typing.hear(&output("b", LiveOutput::Input(None)));
+        assert!(typing.is_asked());
+        typing.hear(&output("a", LiveOutput::Input(None)));
+        assert!(!typing.is_asked());
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let mut typing = Typing::default();
+        typing.hear(&asks("a", true));
+        typing.press(Key::Text("hunter2".into()));
+        assert_eq!(typing.row(), Some((SECRET_LABEL, "", "")));
+        assert_eq!(typing.press(Key::Enter), Some((CallId::new("a"), b"hunter2\r".to_vec())));
+        typing.press(Key::Up);
+        assert!(!format!("{typing:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn the_end_of_the_work_ends_the_typing() {
+        let mut typing = Typing::default();
+        typing.hear(&screen("a", &["x"]));
+        typing.hear(&asks("a", false));
+        typing.hear(&Event::CallsFinished(Vec::new()));
+        assert!(!typing.is_asked() && typing.screens.is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! Where requests to a service go, and what they carry in their head beside credentials.
+
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use pollux_config::Environment;
+use pollux_protocol::{ModelError, ModelErrorKind};
+use url::{Host, Url};
+
+use crate::catalog::Vendor;
+
+/// Address of a service and the headers of every request.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    base: Url,
+    version: Option<String>,
+    headers: HeaderMap,
+}
+
+impl Endpoint {
+    /// Reads the address and the headers of a vendor, and what the environment says in their place.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Config`] for an address that cannot be requested; [`ModelErrorKind::Auth`] for a
+    /// value that no header can carry.
+    pub(crate) fn new(
+        vendor: &Vendor,
+        environment: &Environment,
+        user_agent: &str,
+    ) -> Result<Self, ModelError> {
+        let base = custom_address(vendor, environment).unwrap_or(&vendor.base_url);
+        let version = vendor.api_version_variable.as_deref();
+        let version = version.and_then(|name| environment.non_empty(name).map(str::to_owned));
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Ok(user_agent) = HeaderValue::from_str(user_agent) {
+            headers.insert(USER_AGENT, user_agent);
+        }
+        for (name, value) in &vendor.headers {
+            let (source, value) = match value.strip_prefix('$') {
+                Some(variable) => (variable, environment.get(variable).unwrap_or_default()),
+                None => (name.as_str(), value.as_str()),
+            };
+            if let (Ok(name), false) = (HeaderName::try_from(name), value.is_empty()) {
+                headers.insert(name, secret(source, value.trim())?);
+            }
+        }
+        // What the person has set wins.
+        headers.extend(custom_headers(vendor, environment));
+        let version = version.or_else(|| vendor.api_version.clone());
+        Ok(Self { base: parse_base(base)?, version, headers })
+    }
+
+    /// The address that all requests begin with.
+    pub(crate) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// True if the service is on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self.base.host() {
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+            None => false,
+        }
+    }
+
+    /// A request to a path below the address and its version, such as `chat/completions`. Whatever the path
+    /// holds, it stays one; a query of the address stays.
+    pub(crate) fn request(
+        &self,
+        method: http::Method,
+        path: &str,
+        body: Vec<bytes::Bytes>,
+    ) -> pollux_net::Request {
+        let mut url = self.base.clone();
+        // A base URL with a host always has a path.
+        if let Ok(mut segments) = url.path_segments_mut() {
+            let version = self.version.iter().flat_map(|version| version.split('/'));
+            segments.pop_if_empty().extend(version).extend(path.split('/'));
+        }
+        pollux_net::Request { method, url, headers: self.headers.clone(), body }
+    }
+}
+
+/// The address that the environment names in place of the vendor's.
+pub(crate) fn custom_address<'a>(vendor: &Vendor, environment: &'a Environment) -> Option<&'a str> {
+    environment.non_empty(vendor.base_url_variable.as_deref()?)
+}
+
+/// The headers that the person wants in every request to a vendor.
+pub(crate) fn custom_headers(vendor: &Vendor, environment: &Environment) -> HeaderMap {
+    let text = vendor.headers_variable.as_deref().and_then(|name| environment.get(name));
+    parse_headers(text.unwrap_or_default())
+}
+
+/// A header's value that is never shown. `source` is the variable that it comes from.
+///
+/// # Errors
+/// [`ModelErrorKind::Auth`] for one that no header can carry.
+pub(crate) fn secret(source: &str, value: &str) -> Result<HeaderValue, ModelError> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| {
+        let message = format!(
+            "{source} holds characters that no header can carry (such as a line break). Set it anew."
+        );
+        ModelError::new(ModelErrorKind::Auth, message)
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn parse_base(text: &str) -> Result<Url, ModelError> {
+    let url = Url::parse(text.trim()).ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| {
+        ModelError::new(ModelErrorKind::Config, format!("Invalid custom base URL: {text}"))
+    })
+}
+
+/// Reads `Name: value, Name: value`. A comma ends a header only when another `name:` comes before the
+/// next comma, so that values may hold commas; of one name the last counts. What is no header is left
+/// out, as is what belongs to the connection.
+fn parse_headers(text: &str) -> HeaderMap {
+    let mut pairs: Vec<String> = Vec::new();
+    for piece in text.split(',') {
+        match pairs.last_mut() {
+            Some(last) if matches!(piece.find(':'), None | Some(0)) => {
+                last.push(',');
+                last.push_str(piece);
+            }
+            _ => pairs.push(piece.to_owned()),
+        }
+    }
+    let mut headers = HeaderMap::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once(':') else { continue };
+        let name = HeaderName::from_bytes(name.trim().as_bytes());
+        let value = HeaderValue::from_str(value.trim());
+        if let (Ok(name), Ok(value)) = (name, value)
+            && ![CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION].contains(&name)
+        {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests;

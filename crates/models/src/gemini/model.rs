@@ -1,0 +1,180 @@
+//! One model of the service.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use pollux_protocol::{
+    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Model, ModelError, ModelRole,
+    Request, Tuning, Usage,
+};
+use serde_json::Value;
+
+use super::embed;
+use super::request::{self, CallSettings, SuffixCache};
+use super::service::{Method, MethodCall, Service, decode_total};
+use super::stream::{self, decode_chunk};
+use crate::configs::Purpose;
+use crate::exchange::{Call, not_encoded};
+use crate::json_answer;
+
+/// How often a JSON request is tried before the answer begins.
+const JSON_ATTEMPTS: u32 = 5;
+
+/// One model (or alias) of the service.
+#[derive(Debug)]
+pub(super) struct GeminiModel {
+    service: Arc<Service>,
+    /// What the configuration is looked up by.
+    alias: String,
+    /// The model that answers, unless an override says otherwise.
+    name: String,
+    settings: Mutex<HashMap<(ModelRole, bool), Arc<CallSettings>>>,
+    suffixes: SuffixCache,
+}
+
+impl GeminiModel {
+    /// The model that `alias` names.
+    ///
+    /// # Errors
+    /// The configurations are broken.
+    pub(super) fn new(service: Arc<Service>, alias: &str) -> Result<Self, ModelError> {
+        let resolved = service.connection.configs.resolve(alias, Purpose::default());
+        let name = CallSettings::new(resolved?).model;
+        let settings = Mutex::default();
+        Ok(Self {
+            service,
+            alias: alias.to_owned(),
+            name,
+            settings,
+            suffixes: SuffixCache::default(),
+        })
+    }
+
+    /// How a request is made.
+    fn settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
+        let usual = self.usual_settings(request)?;
+        if request.adjustments == Adjustments::default() {
+            return Ok(usual);
+        }
+        Ok(Arc::new(usual.adjusted(&request.adjustments)))
+    }
+
+    /// How requests of its kind are made.
+    fn usual_settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
+        let key = (request.role, request.is_retry);
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = settings.get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        // Only a subagent is a scope of its own; everything else is the core.
+        let scope = (request.role == ModelRole::Subagent).then(|| request.role.as_str());
+        let purpose = Purpose { scope, is_retry: request.is_retry };
+        let resolved = self.service.connection.configs.resolve(&self.alias, purpose);
+        let found = Arc::new(CallSettings::new(resolved?));
+        settings.insert(key, Arc::clone(&found));
+        Ok(found)
+    }
+
+    fn encode(
+        &self,
+        request: &Request,
+        settings: &Arc<CallSettings>,
+        suffixes: &SuffixCache,
+    ) -> Result<Vec<Bytes>, ModelError> {
+        request::encode(request, settings, &self.service.parts, suffixes)
+            .map_err(|error| not_encoded(&error))
+    }
+
+    fn call<'a>(
+        &self,
+        method: Method,
+        settings: &'a CallSettings,
+        body: Vec<Bytes>,
+        request: &'a Request,
+        cancel: &'a CancellationToken,
+    ) -> Call<'a> {
+        self.service.call(MethodCall {
+            method,
+            model: &settings.model,
+            body,
+            max_attempts: self.service.connection.exchange.max_attempts,
+            on_retry: request.on_retry.as_ref(),
+            cancel,
+        })
+    }
+}
+
+#[async_trait]
+impl Model for GeminiModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tuning(&self, request: &Request) -> Tuning {
+        self.usual_settings(request).map(|settings| settings.tuning()).unwrap_or_default()
+    }
+
+    async fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<ChunkStream, ModelError> {
+        let settings = self.settings(&request)?;
+        let body = self.encode(&request, &settings, &self.suffixes)?;
+        let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
+        let response = self.service.connection.exchange.open(call).await?;
+        Ok(stream::chunks(response.events(), self.service.connection.exchange.retry_fetch_errors))
+    }
+
+    async fn generate(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<Chunk, ModelError> {
+        let settings = self.settings(&request)?;
+        let body = self.encode(&request, &settings, &SuffixCache::default())?;
+        let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
+        decode_chunk(&self.service.connection.exchange.ask(call).await?)
+    }
+
+    async fn generate_json(
+        &self,
+        request: JsonRequest,
+        cancel: CancellationToken,
+    ) -> Result<(Value, Usage), ModelError> {
+        let JsonRequest { request, schema, max_attempts } = request;
+        let settings = Arc::new(self.settings(&request)?.for_json(&schema));
+        let body = self.encode(&request, &settings, &SuffixCache::default())?;
+        let ask = || {
+            let method = Method::GenerateContent;
+            let call = self.call(method, &settings, body.clone(), &request, &cancel);
+            let max_attempts = JSON_ATTEMPTS.min(self.service.connection.exchange.max_attempts);
+            let call = Call { max_attempts, ..call };
+            async { decode_chunk(&self.service.connection.exchange.ask(call).await?) }
+        };
+        json_answer::ask(max_attempts, self.service.connection.content, &cancel, ask).await
+    }
+
+    async fn count_tokens(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> Result<u64, ModelError> {
+        let settings = self.settings(&request)?;
+        let body = request::encode_count(&request, &settings, &self.service.parts);
+        let body = body.map_err(|error| not_encoded(&error))?;
+        let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
+        let answer = self.service.connection.exchange.ask(call).await?;
+        decode_total(&answer)
+    }
+
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        cancel: CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        embed::embed(&self.service, &texts, &cancel).await
+    }
+}

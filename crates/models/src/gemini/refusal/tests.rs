@@ -1,0 +1,167 @@
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use pollux_net::{Error, RetryAdvice};
+use pollux_protocol::{ModelErrorKind, VendorRefusal};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::failure::{advice, before_answer, class, in_stream, reason};
+
+fn status(status: u16, body: &Value) -> Error {
+    Error::Status(Box::new(StatusError {
+        host: "h:443".to_owned(),
+        status: StatusCode::from_u16(status).unwrap(),
+        headers: HeaderMap::new(),
+        body: Bytes::from(body.to_string()),
+    }))
+}
+
+fn refusal(code: u16, word: &str, message: &str, details: &Value) -> Error {
+    let error = json!({"code": code, "message": message, "status": word, "details": details});
+    status(code, &json!({ "error": error }))
+}
+
+const NONE: Value = Value::Null;
+
+fn quota(id: &str) -> Value {
+    json!([{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": id}]}])
+}
+
+#[test]
+fn refusals_have_a_kind_a_class_and_a_remedy() {
+    use ModelErrorKind::{Auth, Invalid, NotFound, Overloaded, Permission, Quota, RateLimited};
+    let bad_key = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID",
+        "domain": "googleapis.com"}]);
+    for (error, kind, class, remedy) in [
+        (
+            refusal(400, "INVALID_ARGUMENT", "API key not valid.", &bad_key),
+            Auth,
+            "ApiError",
+            "GEMINI_API_KEY",
+        ),
+        (refusal(401, "UNAUTHENTICATED", "no", &NONE), Auth, "ApiError", KEY_PAGE),
+        (refusal(403, "PERMISSION_DENIED", "no", &NONE), Permission, "ApiError", "restrictions"),
+        (
+            refusal(404, "NOT_FOUND", "no", &NONE),
+            NotFound,
+            "ModelNotFoundError",
+            "\"m-1\" does not exist",
+        ),
+        (
+            refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("RequestsPerDay")),
+            Quota,
+            "TerminalQuotaError",
+            "daily quota",
+        ),
+        (
+            refusal(429, "RESOURCE_EXHAUSTED", "Quota exceeded, limit: 0", &NONE),
+            Quota,
+            "TerminalQuotaError",
+            "no quota for the model",
+        ),
+        (
+            refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("RequestsPerMinute")),
+            RateLimited,
+            "RetryableQuotaError",
+            "rate limit",
+        ),
+        (refusal(503, "UNAVAILABLE", "no", &NONE), Overloaded, "RetryableQuotaError", "overloaded"),
+        (refusal(500, "INTERNAL", "no", &NONE), Overloaded, "ApiError", "overloaded"),
+        (refusal(400, "INVALID_ARGUMENT", "no", &NONE), Invalid, "ApiError", ""),
+    ] {
+        let failure = before_answer(&GoogleRefusals, &error, "m-1");
+        assert_eq!((failure.kind, failure.type_name), (kind, class), "{failure}");
+        assert!(failure.message.starts_with("[API Error: "), "{failure}");
+        assert!(failure.message.contains(remedy), "{failure}");
+        assert!(!failure.retryable);
+    }
+}
+
+#[test]
+fn a_refusal_without_json_is_shown_as_it_came() {
+    let error = Error::Status(Box::new(StatusError {
+        host: "h:443".to_owned(),
+        status: StatusCode::BAD_GATEWAY,
+        headers: HeaderMap::new(),
+        body: Bytes::from_static(b"bad gateway"),
+    }));
+    let failure = before_answer(&GoogleRefusals, &error, "m");
+    assert!(failure.message.starts_with("[API Error: bad gateway]\n"), "{failure}");
+    assert_eq!(
+        failure.refusal,
+        Some(VendorRefusal { status: 502, code: None, message: "bad gateway".into() })
+    );
+    let silent = refusal(500, "", "", &NONE);
+    let message = before_answer(&GoogleRefusals, &silent, "m").message;
+    assert!(message.starts_with("[API Error: "), "{message}");
+}
+
+#[test]
+fn a_refusal_cannot_write_to_the_terminal() {
+    let error = refusal(400, "A\u{1b}[2J", "\u{1b}]0;title\u{7}two\nlines", &NONE);
+    let message = before_answer(&GoogleRefusals, &error, "m").message;
+    assert_eq!(message, "[API Error: ]0;title two\nlines]");
+}
+
+fn refused_connection() -> Error {
+    Error::Connect { host: "h:443".to_owned(), cause: "refused".to_owned(), code: "ECONNREFUSED" }
+}
+
+#[test]
+fn an_unreachable_service_is_named_with_the_proxy_hint() {
+    let failure = before_answer(&GoogleRefusals, &refused_connection(), "m");
+    assert_eq!(failure.kind, ModelErrorKind::Network);
+    assert!(
+        failure.message.contains("h:443") && failure.message.contains("HTTPS_PROXY"),
+        "{failure}"
+    );
+    assert_eq!(
+        before_answer(&GoogleRefusals, &Error::Cancelled, "m").kind,
+        ModelErrorKind::Cancelled
+    );
+    let broken =
+        Error::BodyBroken { host: "h".to_owned(), cause: "x".to_owned(), code: "ECONNRESET" };
+    let failure = in_stream(&broken, true);
+    assert_eq!((failure.kind, failure.retryable), (ModelErrorKind::Broken, true));
+    assert_eq!(in_stream(&Error::Cancelled, true).kind, ModelErrorKind::Cancelled);
+}
+
+#[test]
+fn only_what_can_pass_is_tried_again() {
+    let again =
+        |error: &Error| matches!(advice(&GoogleRefusals, error, true), RetryAdvice::Retry { .. });
+    assert!(again(&refused_connection()));
+    assert!(again(&refusal(500, "INTERNAL", "no", &NONE)));
+    assert!(again(&refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("PerMinute"))));
+    assert!(!again(&refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("PerDay"))));
+    assert!(!again(&refusal(400, "INVALID_ARGUMENT", "no", &NONE)));
+    assert!(!again(&refusal(404, "NOT_FOUND", "no", &NONE)));
+    assert!(!again(&Error::Cancelled));
+    // An unlisted code is tried again only when the person wants network errors to be.
+    let odd = Error::Connect { host: "h".to_owned(), cause: "x".to_owned(), code: "ENETUNREACH" };
+    assert!(again(&odd));
+    assert_eq!(advice(&GoogleRefusals, &odd, false), RetryAdvice::Fail);
+    assert!(matches!(
+        advice(&GoogleRefusals, &refused_connection(), false),
+        RetryAdvice::Retry { .. }
+    ));
+}
+
+#[test]
+fn a_retry_after_header_is_heard() {
+    let Error::Status(mut refusal) = refusal(500, "INTERNAL", "no", &NONE) else { unreachable!() };
+    refusal.headers.insert("retry-after", HeaderValue::from_static("7"));
+    let after = Some(std::time::Duration::from_secs(7));
+    assert_eq!(
+        advice(&GoogleRefusals, &Error::Status(refusal), true),
+        RetryAdvice::Retry { after }
+    );
+}
+
+#[test]
+fn notices_are_short() {
+    let error = refusal(503, "UNAVAILABLE", "The model is overloaded.\nmore", &NONE);
+    assert_eq!(reason(&GoogleRefusals, &error), "503 The model is overloaded.");
+    assert_eq!(class(&error), "ApiError");
+    assert_eq!(class(&refused_connection()), "ECONNREFUSED");
+}

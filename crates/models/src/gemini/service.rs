@@ -1,0 +1,96 @@
+//! The service as one run of the program reaches it, and calls of its methods.
+
+use bytes::Bytes;
+use pollux_protocol::{CancellationToken, ModelError, RetryListener};
+use serde::Deserialize;
+
+use super::contents::PartsCache;
+use super::refusal::GoogleRefusals;
+use crate::dialect::Connection;
+use crate::exchange::{Call, decode};
+
+/// Shared by all models of the service.
+#[derive(Debug)]
+pub(super) struct Service {
+    pub(super) connection: Connection,
+    /// The encoded conversation.
+    pub(super) parts: PartsCache,
+}
+
+/// A method of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    GenerateContent,
+    StreamGenerateContent,
+    CountTokens,
+    BatchEmbedContents,
+}
+
+impl Method {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::GenerateContent => "generateContent",
+            Self::StreamGenerateContent => "streamGenerateContent",
+            Self::CountTokens => "countTokens",
+            Self::BatchEmbedContents => "batchEmbedContents",
+        }
+    }
+
+    /// The path of the method of a model.
+    fn path(self, model: &str) -> String {
+        let folder = if model.starts_with("tunedModels/") { "" } else { "models/" };
+        format!("{folder}{model}:{}", self.as_str())
+    }
+}
+
+/// A call of a method.
+pub(super) struct MethodCall<'a> {
+    pub(super) method: Method,
+    pub(super) model: &'a str,
+    pub(super) body: Vec<Bytes>,
+    pub(super) max_attempts: u32,
+    pub(super) on_retry: Option<&'a RetryListener>,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+impl Service {
+    /// The request for a method.
+    pub(super) fn call<'a>(&self, call: MethodCall<'a>) -> Call<'a> {
+        let MethodCall { method, model, body, max_attempts, on_retry, cancel } = call;
+        let path = method.path(model);
+        let mut request = self.connection.endpoint.request(http::Method::POST, &path, body);
+        if method == Method::StreamGenerateContent {
+            request.url.query_pairs_mut().append_pair("alt", "sse");
+        }
+        Call { request, refusals: &GoogleRefusals, model, max_attempts, on_retry, cancel }
+    }
+}
+
+/// The answer of `countTokens`.
+pub(super) fn decode_total(json: &[u8]) -> Result<u64, ModelError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Count {
+        total_tokens: Option<u64>,
+    }
+    let count: Count = decode(json)?;
+    // Zero is not written by the service.
+    Ok(count.total_tokens.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let method = Method::GenerateContent;
+        for (model, expected) in [
+            ("m", "models/m:generateContent"),
+            ("tunedModels/m", "tunedModels/m:generateContent"),
+            ("vendor/m", "models/vendor/m:generateContent"),
+        ] {
+            assert_eq!(method.path(model), expected);
+        }
+    }
+}

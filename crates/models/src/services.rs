@@ -1,0 +1,258 @@
+//! The services of a run: vendors of the catalog, and servers on this machine.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pollux_protocol::{
+    Abilities, CancellationToken, Limits, ModelError, ModelErrorKind, ModelListing, Prices as _,
+};
+use url::Url;
+
+use crate::auth::{self, SignInContext};
+use crate::catalog::{self, SignIn, Vendor};
+use crate::configs::ModelConfigs;
+use crate::dialect::{BuiltModel, Connection, DialectClient};
+use crate::endpoint::{Endpoint, custom_address};
+use crate::local::{self, LocalModel, LocalServer, ServerKind};
+use crate::names;
+use crate::prices::{LOCAL, PriceBook};
+use crate::route::Route;
+use crate::wiring::Wiring;
+use crate::{gemini, openai};
+
+/// Opens a client of a dialect.
+type Open = fn(Connection) -> Arc<dyn DialectClient>;
+
+/// The dialects, by the names that the catalog has for them.
+const DIALECTS: [(&str, Open); 2] =
+    [(gemini::DIALECT, gemini::open), (openai::DIALECT, openai::open)];
+
+/// Builds models, and the clients behind them once.
+pub(crate) struct Services {
+    wiring: Wiring,
+    configs: Arc<ModelConfigs>,
+    sign_in: SignInContext,
+    /// By id, or by address for servers on this machine.
+    clients: Mutex<HashMap<String, Arc<dyn DialectClient>>>,
+}
+
+impl Services {
+    pub(crate) fn new(wiring: Wiring, configs: Arc<ModelConfigs>, sign_in: SignInContext) -> Self {
+        Self { wiring, configs, sign_in, clients: Mutex::default() }
+    }
+
+    /// Checks, without any network, that a route can be taken.
+    ///
+    /// # Errors
+    /// Those of [`Self::build`] that can be known.
+    pub(crate) fn check(&self, route: &Route) -> Result<(), ModelError> {
+        self.check_enforced(route)?;
+        if let Route::Vendor { id, .. } = route {
+            let vendor = catalog::vendor(id)?;
+            if !vendor.quirks.local && self.local_address(vendor).is_none() {
+                self.client(id, vendor, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of a route.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Auth`] without credentials, or when another sign-in is enforced;
+    /// [`ModelErrorKind::Network`] and [`ModelErrorKind::NotFound`] when no server on this machine
+    /// answers or has the model; those of asking for the list of models.
+    pub(crate) async fn build(&self, route: &Route) -> Result<BuiltModel, ModelError> {
+        self.check_enforced(route)?;
+        match route {
+            Route::Vendor { id, name, alias } => {
+                let vendor = catalog::vendor(id)?;
+                let client = if vendor.quirks.local {
+                    self.on_this_machine(vendor).await?
+                } else if let Some(address) = self.local_address(vendor) {
+                    let server = local::inspect(address).await;
+                    self.client(id, &served_by(vendor, server.as_ref())?, server)?
+                } else {
+                    self.client(id, vendor, None)?
+                };
+                let asked = vendor.model_variable.as_deref();
+                let asked = asked.and_then(|name| self.sign_in.environment.non_empty(name));
+                if let Some(name) = name.as_deref().or(asked.map(str::trim)) {
+                    client.model(name, alias.as_deref())
+                } else {
+                    let name = client.default_model(&CancellationToken::new()).await?;
+                    client.model(&name, alias.as_deref())
+                }
+            }
+            Route::Local(name) => {
+                let ports = local::ports(&self.sign_in.environment);
+                let servers = local::discover(&ports).await;
+                let found = servers.iter().find_map(|server| Some((server, server.model(name)?)));
+                let Some((server, model)) = found else {
+                    return Err(not_found(name, &servers, &ports));
+                };
+                let vendor = catalog::vendor(server.kind.vendor())?;
+                let client = self.client(&server.address, vendor, Some(server.clone()))?;
+                client.model(&model.name, None)
+            }
+        }
+    }
+
+    /// The models of everyone who can be asked, as far as they are known here.
+    pub(crate) async fn list(&self, prices: &PriceBook) -> Vec<ModelListing> {
+        let signed_in = |vendor: &&'static Vendor| {
+            let route = Route::Vendor { id: &vendor.id, name: None, alias: None };
+            !vendor.quirks.local
+                && self.check_enforced(&route).is_ok()
+                && auth::authoriser(vendor, &self.sign_in).is_ok()
+        };
+        let all = catalog::all().iter().filter(signed_in);
+        let mut listed: Vec<ModelListing> =
+            all.flat_map(|vendor| vendor_models(vendor, prices)).collect();
+        if self.check_enforced(&Route::Local(String::new())).is_ok() {
+            let servers = local::discover(&local::ports(&self.sign_in.environment)).await;
+            listed.extend(servers.iter().flat_map(|server| server_models(server, prices)));
+        }
+        listed
+    }
+
+    /// Where the person's address for a vendor points, if a server on this machine stands there by default.
+    fn local_address(&self, vendor: &Vendor) -> Option<String> {
+        let environment = &self.sign_in.environment;
+        let url =
+            custom_address(vendor, environment).filter(|_| vendor.dialect == local::DIALECT)?;
+        let url = Url::parse(url.trim()).ok().filter(|url| url.scheme() == "http")?;
+        let (host, port) = (url.host_str()?, url.port_or_known_default()?);
+        let loopback = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        let usual = loopback && local::ports(environment).contains(&port);
+        usual.then(|| format!("http://{host}:{port}"))
+    }
+
+    /// The sign-in that is enforced may open a vendor of the same name; Google's ways check by themselves.
+    fn check_enforced(&self, route: &Route) -> Result<(), ModelError> {
+        let Some(enforced) = self.sign_in.settings.enforced_type.as_deref() else { return Ok(()) };
+        if let Route::Vendor { id, .. } = route {
+            let vendor = catalog::vendor(id)?;
+            if vendor.sign_in == SignIn::Google || (vendor.stands_alone && vendor.id == enforced) {
+                return Ok(());
+            }
+        }
+        let message = format!(
+            "The auth type '{enforced}' is enforced, so models of other vendors cannot be used. Choose a model that it opens."
+        );
+        Err(ModelError::new(ModelErrorKind::Auth, message))
+    }
+
+    /// The client of a server that should stand at the address of its entry in the catalog.
+    async fn on_this_machine(&self, vendor: &Vendor) -> Result<Arc<dyn DialectClient>, ModelError> {
+        let address = vendor.base_url.trim_end_matches("/v1").to_owned();
+        let server = local::inspect(address.clone()).await.ok_or_else(|| {
+            let message = format!(
+                "{} does not answer at {address}. Start it, or use --model local/NAME to find it at another port.",
+                vendor.name
+            );
+            ModelError::new(ModelErrorKind::Network, message)
+        })?;
+        self.client(&address, vendor, Some(server))
+    }
+
+    fn client(
+        &self,
+        key: &str,
+        vendor: &Vendor,
+        server: Option<LocalServer>,
+    ) -> Result<Arc<dyn DialectClient>, ModelError> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(key) {
+            return Ok(Arc::clone(client));
+        }
+        let mut vendor = vendor.clone();
+        if let Some(server) = &server {
+            vendor.base_url = server.base_url();
+        }
+        let (_, open) = DIALECTS
+            .iter()
+            .find(|(dialect, _)| *dialect == vendor.dialect)
+            .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
+        let authoriser = auth::authoriser(&vendor, &self.sign_in)?;
+        let Wiring { user_agent, content, .. } = &self.wiring;
+        let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, user_agent)?;
+        let direct = endpoint.is_loopback() && vendor.dialect == local::DIALECT;
+        let exchange = self.wiring.exchange(endpoint.base(), direct, authoriser)?;
+        let (configs, content) = (Arc::clone(&self.configs), *content);
+        let client = open(Connection { vendor, endpoint, exchange, configs, content, server });
+        clients.insert(key.to_owned(), Arc::clone(&client));
+        Ok(client)
+    }
+}
+
+/// The models of a vendor that its entry, or the table of prices, knows by name.
+fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListing> {
+    let is_geminis = vendor.sign_in == SignIn::Google;
+    let billed = if is_geminis { "" } else { &*vendor.id };
+    let known = vendor.models.keys().map(String::as_str).filter(|name| !name.contains('*'));
+    let mut seen = HashSet::new();
+    let names = known.chain(prices.names(billed)).filter(|name| seen.insert(*name));
+    let listing = |name: &str| {
+        let facts = vendor.facts(name);
+        let limits = if is_geminis {
+            names::limits(name)
+        } else {
+            let context = facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT);
+            Limits { context, tells_overflow: true, ..Limits::default() }
+        };
+        ModelListing {
+            name: if is_geminis { name.to_owned() } else { format!("{}/{name}", vendor.id) },
+            vendor: vendor.name.clone(),
+            limits,
+            abilities: Abilities {
+                tools: facts.tools,
+                vision: facts.vision,
+                max_output: facts.max_output,
+            },
+            price: prices.price(billed, name),
+        }
+    };
+    names.map(listing).collect()
+}
+
+/// The models that a server on this machine has.
+fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> {
+    let vendor = catalog::vendor(server.kind.vendor()).ok();
+    let listing = |model: &LocalModel| {
+        let facts = vendor.map(|vendor| vendor.facts(&model.name)).unwrap_or_default();
+        let context = model.context.or(facts.context).unwrap_or(catalog::UNKNOWN_CONTEXT);
+        ModelListing {
+            name: format!("local/{}", model.name),
+            vendor: server.kind.name().to_owned(),
+            limits: Limits { context, tells_overflow: true, ..Limits::default() },
+            abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
+            price: prices.price(LOCAL, &model.name),
+        }
+    };
+    server.models.iter().map(listing).collect()
+}
+
+/// A vendor as it holds for the server that speaks in its place: its address and key are the person's, what it
+/// takes is the server's.
+fn served_by(vendor: &Vendor, server: Option<&LocalServer>) -> Result<Vendor, ModelError> {
+    let Some(server) = server else { return Ok(vendor.clone()) };
+    let Vendor { models, quirks, .. } = catalog::vendor(server.kind.vendor())?.clone();
+    Ok(Vendor { models, quirks, embedding_model: None, ..vendor.clone() })
+}
+
+fn not_found(name: &str, servers: &[LocalServer], ports: &[u16]) -> ModelError {
+    if servers.is_empty() {
+        let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+        let message = format!(
+            "No model server answers on this machine (ports {}). Start {}, LM Studio, llama.cpp or vLLM; POLLUX_LOCAL_PORTS names other ports.",
+            ports.join(", "),
+            ServerKind::Ollama.name()
+        );
+        return ModelError::new(ModelErrorKind::Network, message);
+    }
+    let found: Vec<String> = servers.iter().map(LocalServer::describe).collect();
+    let message =
+        format!("No server on this machine has \"{name}\". There is {}.", found.join("; "));
+    ModelError::new(ModelErrorKind::NotFound, message)
+}

@@ -1,0 +1,200 @@
+//! From the HTTP library's errors to ours, by walking the chain of causes.
+
+use std::error::Error as StdError;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, InvalidMessage};
+
+use crate::error::{Error, TimeoutPhase};
+use crate::public::NoPublicAddress;
+
+/// Longest chain of causes that is looked at; errors are built by others and could be cyclic.
+const MAX_CAUSES: usize = 16;
+
+/// What is known about a request when it fails.
+#[derive(Debug, Clone)]
+pub(super) struct Exchange {
+    /// Host and port of the request.
+    pub(super) host: String,
+    /// The proxy it goes through, without credentials.
+    pub(super) proxy: Option<String>,
+    /// What went wrong while certificates were loaded, for the hint.
+    pub(super) certificate_notes: Vec<String>,
+    /// The limit on connecting.
+    pub(super) connect_timeout: std::time::Duration,
+}
+
+impl Exchange {
+    /// An error from before the answer's headers arrived.
+    pub(super) fn request_failed(&self, error: &reqwest::Error) -> Error {
+        if let Some(tls) = find::<rustls::Error>(error) {
+            return self.tls_failed(tls);
+        }
+        if find::<NoPublicAddress>(error).is_some() {
+            let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, _)| host);
+            return Error::NotPublic { host: host.to_owned() };
+        }
+        if error.is_timeout() && error.is_connect() {
+            return Error::Timeout {
+                phase: TimeoutPhase::Connect,
+                host: self.peer(),
+                limit: self.connect_timeout,
+            };
+        }
+        if error.is_dns() {
+            let cause = innermost(error);
+            let temporary = cause.contains("Temporary failure") || cause.contains("try again");
+            return Error::Dns { host: self.peer(), cause, temporary };
+        }
+        if let Some(refusal) = self.proxy_refusal(error) {
+            return refusal;
+        }
+        if error.is_builder() {
+            return Error::InvalidUrl { url: self.host.clone(), cause: innermost(error) };
+        }
+        let (code, cause) = broken_connection(error);
+        Error::Connect { host: self.peer(), cause, code }
+    }
+
+    /// An error while the answer's body was read.
+    pub(super) fn body_failed(&self, error: &reqwest::Error) -> Error {
+        let (code, cause) = broken_connection(error);
+        Error::BodyBroken { host: self.host.clone(), cause, code }
+    }
+
+    /// The TLS library's error, with what the user can do about it.
+    pub(super) fn tls_failed(&self, error: &rustls::Error) -> Error {
+        let mut hint = String::new();
+        if matches!(error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) {
+            hint.push_str(
+                "; if this network inspects TLS, set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS \
+                 to a PEM file with its root certificate",
+            );
+        }
+        self.add_notes(&mut hint);
+        Error::Tls {
+            host: self.host.clone(),
+            cause: error.to_string(),
+            hint,
+            code: tls_code(error),
+        }
+    }
+
+    /// No secure client could be built. With valid options that means a system without
+    /// certificates, such as a bare container.
+    pub(super) fn no_certificates(&self, cause: &str) -> Error {
+        let mut hint = "; install the system's CA certificates, or set SSL_CERT_FILE".to_owned();
+        self.add_notes(&mut hint);
+        let code = "UNABLE_TO_GET_ISSUER_CERT_LOCALLY";
+        Error::Tls { host: self.host.clone(), cause: cause.to_owned(), hint, code }
+    }
+
+    fn add_notes(&self, hint: &mut String) {
+        for note in &self.certificate_notes {
+            hint.push_str("; ");
+            hint.push_str(note);
+        }
+    }
+
+    /// The side a connection is opened to: the proxy's if there is one.
+    fn peer(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("{} (through the proxy {proxy})", self.host),
+            None => self.host.clone(),
+        }
+    }
+
+    /// The error of a proxy that was reached but did not pass us on.
+    fn proxy_refusal(&self, error: &reqwest::Error) -> Option<Error> {
+        let proxy = self.proxy.clone()?;
+        // The types are private to the HTTP library, so only their words tell them apart. One
+        // that could not be reached at all is an ordinary connection error.
+        let cause = causes(error)
+            .map(ToString::to_string)
+            .find(|cause| cause.starts_with("tunnel error") || cause.starts_with("SOCKS error"))?;
+        if cause.contains("failed to create underlying connection") {
+            return None;
+        }
+        Some(Error::Proxy { proxy, host: self.host.clone(), cause })
+    }
+}
+
+/// The error and its causes, outermost first. Also looks into `io::Error`, whose `source` skips
+/// the error it carries.
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        let carried = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+            .map(|inner| inner as &(dyn StdError + 'static));
+        match carried {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        }
+    })
+    .take(MAX_CAUSES)
+}
+
+fn find<T: StdError + 'static>(error: &reqwest::Error) -> Option<&T> {
+    causes(error).find_map(|cause| cause.downcast_ref::<T>())
+}
+
+/// The words of the last cause: the outer ones only say "error sending request".
+fn innermost(error: &reqwest::Error) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Node's code and the words for a connection that failed or broke.
+fn broken_connection(error: &reqwest::Error) -> (&'static str, String) {
+    let cause = innermost(error);
+    let kind = causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .map(io::Error::kind)
+        .find(|kind| *kind != io::ErrorKind::Other);
+    let code = match kind {
+        Some(io::ErrorKind::ConnectionRefused) => "ECONNREFUSED",
+        Some(io::ErrorKind::BrokenPipe) => "EPIPE",
+        Some(io::ErrorKind::TimedOut) => "ETIMEDOUT",
+        Some(io::ErrorKind::HostUnreachable) => "EHOSTUNREACH",
+        Some(io::ErrorKind::NetworkUnreachable) => "ENETUNREACH",
+        Some(io::ErrorKind::AddrNotAvailable) => "EADDRNOTAVAIL",
+        Some(io::ErrorKind::PermissionDenied) => "EACCES",
+        // A server that closes mid-body is a premature close to Node's stream code.
+        Some(io::ErrorKind::UnexpectedEof) => "ERR_STREAM_PREMATURE_CLOSE",
+        _ => "ECONNRESET",
+    };
+    (code, cause)
+}
+
+/// Node's code for a TLS failure (OpenSSL's names).
+fn tls_code(error: &rustls::Error) -> &'static str {
+    use rustls::Error as Tls;
+    match error {
+        Tls::InvalidCertificate(certificate) => certificate_code(certificate),
+        Tls::InvalidMessage(
+            InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+        ) => "ERR_SSL_WRONG_VERSION_NUMBER",
+        Tls::DecryptError | Tls::AlertReceived(AlertDescription::BadRecordMac) => {
+            "ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC"
+        }
+        _ => "EPROTO",
+    }
+}
+
+fn certificate_code(error: &CertificateError) -> &'static str {
+    match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "CERT_HAS_EXPIRED",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "CERT_NOT_YET_VALID"
+        }
+        CertificateError::Revoked => "CERT_REVOKED",
+        CertificateError::UnknownIssuer => "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "ERR_TLS_CERT_ALTNAME_INVALID"
+        }
+        _ => "CERT_REJECTED",
+    }
+}

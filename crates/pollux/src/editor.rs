@@ -1,0 +1,76 @@
+//! The editor that the person has chosen in the environment.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use pollux_config::Environment;
+use pollux_protocol::ExternalEditor;
+use pollux_shell::{ChildSpec, Program};
+
+/// Variables that name the editor; the first that is set counts.
+const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+/// Editor of every Unix.
+const FALLBACK: &str = "vi";
+
+/// An editor in the foreground of the terminal.
+pub(crate) struct TerminalEditor {
+    /// Its command line.
+    editor: String,
+    folder: PathBuf,
+    environment: Environment,
+}
+
+impl TerminalEditor {
+    /// Finds the editor in the environment of the process: no file of a project says which program is started here.
+    pub(crate) fn new(environment: Environment, folder: PathBuf) -> Self {
+        let named = VARIABLES.into_iter().filter_map(|name| environment.get(name).map(str::trim));
+        let editor = named.into_iter().find(|name| !name.is_empty()).unwrap_or(FALLBACK).to_owned();
+        Self { editor, folder, environment }
+    }
+}
+
+#[async_trait]
+impl ExternalEditor for TerminalEditor {
+    async fn open(&self, file: &Path) -> Result<(), String> {
+        let editor = &self.editor;
+        let script = format!("{editor} {}", quoted(&file.to_string_lossy()));
+        let environment = self.environment.for_children();
+        let child = ChildSpec::new(Program::Script(script), &self.folder, environment);
+        match pollux_shell::run_in_foreground(&child).await {
+            Ok(Some(0)) => Ok(()),
+            Ok(Some(code)) => Err(format!("The editor {editor} ended with exit code {code}.")),
+            Ok(None) => Err(format!("The editor {editor} was ended by a signal.")),
+            Err(error) => Err(format!("The editor {editor} failed: {error}.")),
+        }
+    }
+}
+
+/// One word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_editor_gets_the_file() {
+        let disk = tempfile::tempdir().unwrap();
+        let file = disk.path().join("it's a.txt");
+        std::fs::write(&file, "one\n").unwrap();
+        let open = |editor: &str| {
+            let path = std::env::var("PATH").unwrap();
+            let variables = [("VISUAL", " "), ("EDITOR", editor), ("PATH", path.as_str())];
+            let environment = Environment::from_pairs(variables);
+            let (editor, file) = (TerminalEditor::new(environment, disk.path().into()), &file);
+            async move { editor.open(file).await }
+        };
+        assert_eq!(open("sed -i s/one/two/").await, Ok(()));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "two\n");
+        let failed = "The editor false ended with exit code 1.".to_owned();
+        assert_eq!(open("false").await, Err(failed));
+    }
+}

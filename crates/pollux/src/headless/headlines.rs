@@ -1,0 +1,33 @@
+//! Calls of tools on standard error, for a person who watches a headless run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pollux_line::narration::{headline, result};
+use pollux_protocol::{CallId, FinishedCall, PreparedCall};
+
+use crate::stderr::stderr_line;
+
+/// Descriptions of the calls of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Headlines(HashMap<CallId, String>);
+
+impl Headlines {
+    /// Takes over the description of a call.
+    pub(super) fn take(&mut self, prepared: &PreparedCall) {
+        let headline = headline(&prepared.name, &prepared.description);
+        self.0.insert(prepared.call_id.clone(), headline);
+    }
+
+    /// Prints the calls of a turn, which have ended.
+    pub(super) fn narrate(&mut self, calls: &[Arc<FinishedCall>]) {
+        for finished in calls {
+            let headline = self.0.remove(&finished.call.id);
+            stderr_line(&format!("  > {}", headline.as_ref().unwrap_or(&finished.call.name)));
+            for line in result(finished) {
+                stderr_line(&format!("    {line}"));
+            }
+        }
+        self.0.clear();
+    }
+}

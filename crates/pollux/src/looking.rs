@@ -1,0 +1,25 @@
+//! Settings for subcommands that look something up: no session is opened, nobody is asked, nothing is pinned.
+
+use std::sync::Arc;
+
+use pollux_host::{Host, RunOptions, Setup};
+use pollux_protocol::SessionRequest;
+
+use crate::exit::Failure;
+use crate::process::Process;
+use crate::stderr::stderr_line;
+
+/// Reads the settings as a run with these options would have them.
+///
+/// # Errors
+/// When they cannot be read.
+pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
+    let host = Host {
+        environment: process.environment.clone(),
+        options: RunOptions { looks_up: true, ..options },
+        notices: Arc::new(stderr_line),
+        operator: None,
+        called_as: process.called_as.clone(),
+    };
+    Ok(host.look(&SessionRequest::new(Process::folder()?))?)
+}

@@ -1,0 +1,369 @@
+//! One run of the main command: a session, and whoever talks with it.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::io::IsTerminal;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use pollux_host::{
+    ChosenSession, Host, OutputSchema, PreparedSession, PromptSource, ReplaySource, RunOptions,
+    Setup,
+};
+use pollux_line::{Broken, HAS_EDITOR, LineFrontend, LineOptions, Stdout};
+use pollux_protocol::{Op, RunningSession, SessionRequest};
+use pollux_session::{SessionError, SessionStore, Statistics, format_deleted, format_list};
+
+use crate::arguments::{Arguments, OutputFormat, is_headless, version};
+use crate::editor::TerminalEditor;
+use crate::exit::Failure;
+use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured_output_of};
+use crate::input::{self, Input};
+use crate::process::Process;
+use crate::signals::Signals;
+use crate::stderr::stderr_line;
+
+/// Answer to `--output-schema` in a conversation.
+const NO_CONVERSATION: &str = "--output-schema is for runs without a person, whose one answer a program reads. Give the prompt with --prompt.";
+
+/// Time for the result of a run that came to no prompt, where its reader is slow.
+const FINAL_OUTPUT: Duration = Duration::from_secs(2);
+
+/// Everything that a run starts from.
+pub(crate) struct Start {
+    pub(crate) arguments: Arguments,
+    pub(crate) process: Process,
+    /// The project's folder, absolute.
+    pub(crate) folder: PathBuf,
+    /// Recorded conversation that the program brings itself.
+    pub(crate) recording: Option<String>,
+}
+
+/// A run whose result reaches standard output whatever happens, a panic included.
+pub(crate) async fn run(start: Start) -> u8 {
+    let format = Cell::new(start.arguments.output_format);
+    match Box::pin(AssertUnwindSafe(guarded(start, &format)).catch_unwind()).await {
+        Ok(code) => code,
+        Err(panic) => fail(format.get(), &bug(panic.as_ref()), None).await,
+    }
+}
+
+fn bug(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Failure::general(format!("This is a bug in Pollux, please report it: {text}"))
+}
+
+/// `format` is what standard output looks like, as soon as it is known.
+async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            let message = format!("Signals cannot be heard: {error}.");
+            return fail(format.get(), &Failure::general(message), None).await;
+        }
+    };
+    let opening = match begin(start, &mut signals).await {
+        Ok(opening) => opening,
+        Err(failure) => return fail(format.get(), &failure, None).await,
+    };
+    let (arguments, setup) = (&opening.arguments, &opening.setup);
+    format.set(Some(output_format(arguments, setup)));
+    if let Some(result) = serve(arguments, setup) {
+        return match result {
+            Ok(text) => print(&text, 0).await,
+            Err(failure) => fail(format.get(), &failure, None).await,
+        };
+    }
+    let is_conversation = setup.options.interactive;
+    if is_conversation && setup.options.answer_schema.is_some() {
+        return fail(None, &Failure::general(NO_CONVERSATION), None).await;
+    }
+    let chosen = match setup.session(&arguments.session()) {
+        Ok(chosen) => chosen,
+        Err(error) => return fail(format.get(), &error.into(), None).await,
+    };
+    if is_conversation {
+        return match converse(opening, chosen, &mut signals).await {
+            Ok(code) => code,
+            Err(failure) => fail(None, &failure, None).await,
+        };
+    }
+    let id = chosen.id.clone();
+    match work(opening, chosen, &mut signals).await {
+        Ok(Ok(code)) => code,
+        Ok(Err(broken)) => output_ended(broken),
+        Err(failure) => fail(format.get(), &failure, Some(&id)).await,
+    }
+}
+
+/// A run whose settings are known.
+struct Begun {
+    arguments: Arguments,
+    host: Host,
+    frontend: LineFrontend,
+    setup: Setup,
+    /// The program brings the prompt and the model itself.
+    is_demo: bool,
+}
+
+/// Reads the settings, once it is decided what of the project takes effect.
+async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
+    let Start { arguments, process, folder, recording } = start;
+    let given = arguments.output_schema.as_deref();
+    let schema = given.map(|given| OutputSchema::read(given, &folder)).transpose();
+    let is_demo = recording.is_some();
+    let options = arguments.options();
+    let options = RunOptions {
+        answer_schema: schema.map_err(Failure::general)?,
+        interactive: !is_demo && is_conversation(&arguments, &process)?,
+        has_editor: HAS_EDITOR,
+        replay: recording.map(ReplaySource::Text).or(options.replay),
+        ..options
+    };
+    let frontend = LineFrontend::new(line_options(&arguments, &process, folder.clone()));
+    let Process { called_as, environment } = process;
+    let operator = options.interactive.then(|| frontend.operator());
+    let host = Host { environment, options, notices: frontend.notices(), operator, called_as };
+    let request = SessionRequest { start: arguments.session(), ..SessionRequest::new(folder) };
+    // Without a prompt nothing takes effect that somebody would have to agree to.
+    let is_prompted = !arguments.list_sessions && arguments.delete_session.is_none();
+    let setup = if !is_prompted {
+        host.look(&request)?
+    } else if host.options.interactive {
+        unless_interrupted(&frontend, signals, host.set_up(&request)).await?
+    } else {
+        host.set_up(&request).await?
+    };
+    Ok(Begun { arguments, host, frontend, setup, is_demo })
+}
+
+fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> LineOptions {
+    let environment = &process.environment;
+    LineOptions {
+        version: version(),
+        called_as: process.called_as.clone(),
+        raw_output: arguments.keeps_escapes(),
+        is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
+        first_prompt: arguments.prompt_interactive.clone(),
+        editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
+        describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
+        notices: Arc::new(stderr_line),
+    }
+}
+
+/// Returns true for a run at a terminal without a prompt, or with one that only begins a conversation.
+fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Failure> {
+    let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
+    if arguments.prompt_interactive.as_deref().is_none_or(str::is_empty) {
+        let headless = is_headless(arguments, stdin, stdout, &process.environment);
+        return Ok(!headless && arguments.prompt_text().is_none());
+    }
+    let refusal = match (stdin, stdout) {
+        (true, true) => return Ok(true),
+        (false, _) => "cannot be used when input is piped from stdin.",
+        (true, false) => "cannot be used when output is no terminal.",
+    };
+    Err(Failure::input(format!("Error: The --prompt-interactive flag {refusal}")))
+}
+
+/// Form of standard output: the flag, otherwise the settings.
+fn output_format(arguments: &Arguments, setup: &Setup) -> OutputFormat {
+    let json = setup.is_json_configured();
+    let configured = if json { OutputFormat::Json } else { OutputFormat::Text };
+    arguments.output_format.unwrap_or(configured)
+}
+
+/// Text that `--list-sessions` or `--delete-session` print; `None` when neither was given.
+fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>> {
+    let store = SessionStore::new(&setup.project);
+    if arguments.list_sessions {
+        let listed = store.list().map(|sessions| format_list(&sessions, None, Timestamp::now()));
+        return Some(listed.map_err(|error| Failure::general(error.to_string())));
+    }
+    let identifier = arguments.delete_session.as_ref()?;
+    Some(match store.delete(identifier, None) {
+        Ok(session) => Ok(format!("{}\n", format_deleted(&session, Timestamp::now()))),
+        // Gemini CLI exits 0 after these messages, and scripts rely on it.
+        Err(error @ (SessionError::NothingToDelete | SessionError::InvalidForDeletion(_))) => {
+            stderr_line(&error.to_string());
+            Ok(String::new())
+        }
+        Err(error) => Err(Failure::general(error.to_string())),
+    })
+}
+
+/// From a chosen session to the end of the conversation.
+async fn converse(
+    begun: Begun,
+    chosen: ChosenSession,
+    signals: &mut Signals,
+) -> Result<u8, Failure> {
+    let Begun { host, frontend, setup, .. } = begun;
+    let prepared = unless_interrupted(&frontend, signals, host.prepare(setup, chosen)).await?;
+    let session = prepared.start()?;
+    signals.be_patient();
+    let end = frontend.talk(Box::new(session), signals.stream()).await;
+    let end =
+        end.map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
+    Ok(crate::exit::conversation_code(end))
+}
+
+/// Reports flags of this run that a person should know of.
+fn report_flags(arguments: &Arguments, setup: &Setup, session_id: &str) {
+    if setup.options.debug {
+        stderr_line(&format!("Session ID: {session_id}"));
+    }
+    let raw = arguments.raw_output && !arguments.accept_raw_output_risk;
+    if raw && output_format(arguments, setup) == OutputFormat::Text {
+        stderr_line(
+            "[WARNING] --raw-output is enabled. Escape sequences in the model's words reach your terminal as they are, harmful ones too. Use --accept-raw-output-risk to silence this warning.",
+        );
+    }
+}
+
+/// From a chosen session to the end of the one prompt.
+async fn work(
+    begun: Begun,
+    chosen: ChosenSession,
+    signals: &mut Signals,
+) -> Result<Ended, Failure> {
+    let Begun { arguments, host, setup, is_demo, .. } = begun;
+    let prepared = host.prepare(setup, chosen).await?;
+    let typed = arguments.prompt_text().unwrap_or_default();
+    let prompt = input::prompt(&typed, is_demo, &host.called_as);
+    let prompt = unless_signalled(signals, prompt).await?;
+    let started = Instant::now();
+    let (setup, id) = (prepared.setup(), prepared.id().to_owned());
+    let format = output_format(&arguments, setup);
+    report_flags(&arguments, setup, &id);
+    let is_structured = setup.options.answer_schema.is_some();
+    let form = if is_structured { structured_output_of } else { output_of };
+    let (mut output, mut out) = (form(format, arguments.keeps_escapes()), Stdout::default());
+    let opening = Opening { session_id: &id, model: &setup.model, prompt: &prompt };
+    output.begin(&mut out, &opening);
+    let input = unless_signalled(signals, read_input(&prepared, &typed, prompt)).await;
+    let ready = input.and_then(|input| Ok((input, prepared.start()?)));
+    let (input, session) = match ready {
+        Ok(ready) => ready,
+        Err(failure) => {
+            end_early(output.as_mut(), out, &failure, Some(&id)).await;
+            return Ok(Ok(failure.exit_code(format != OutputFormat::Text)));
+        }
+    };
+    let handle = session.handle();
+    let run = Run {
+        handle: handle.as_ref(),
+        statistics: session.statistics(),
+        session_id: &id,
+        command: input.command,
+        prompt: Op::Prompt {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            parts: input.parts,
+            display: input.display,
+        },
+        started,
+        json: format != OutputFormat::Text,
+        narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
+    };
+    let ended = run.drive(output.as_mut(), &mut out, signals).await;
+    drop(handle);
+    Box::new(session).close().await;
+    Ok(ended)
+}
+
+/// Reads what the prompt refers to.
+async fn read_input(
+    prepared: &PreparedSession,
+    typed: &str,
+    prompt: String,
+) -> Result<Input, Failure> {
+    let source = if typed == prompt { PromptSource::Typed } else { PromptSource::Piped };
+    let expander = prepared.expander(source);
+    Input::prepare(&expander, &prepared.setup().called_as, prompt).await
+}
+
+/// Returns what comes of some work, unless a signal ends the run before.
+async fn unless_signalled<T, E>(
+    signals: &mut Signals,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, Failure>
+where
+    Failure: From<E>,
+{
+    tokio::select! {
+        biased;
+        code = signals.next() => Err(Failure::cancelled(code)),
+        done = work => done.map_err(Failure::from),
+    }
+}
+
+/// The same for work that asks the person at the terminal.
+async fn unless_interrupted<T, E>(
+    frontend: &LineFrontend,
+    signals: &mut Signals,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, Failure>
+where
+    Failure: From<E>,
+{
+    let done = unless_signalled(signals, work).await;
+    if done.is_err() {
+        frontend.interrupted().await;
+    }
+    done
+}
+
+/// Prints a text and returns the exit code: `code` where standard output took all of it.
+pub(crate) async fn print(text: &str, code: u8) -> u8 {
+    let mut out = Stdout::default();
+    out.push(text.as_bytes());
+    out.finish().await.map_or_else(output_ended, |()| code)
+}
+
+/// The exit code when standard output took no more.
+fn output_ended(broken: Broken) -> u8 {
+    match broken {
+        // The reader has left: that is its right.
+        Broken::Closed => 0,
+        Broken::Failed(reason) => {
+            stderr_line(&format!("Standard output cannot be written: {reason}."));
+            1
+        }
+    }
+}
+
+/// Ends a run that came to no prompt: the message on standard error, and in the JSON formats the one
+/// terminal result on standard output.
+pub(crate) async fn fail(
+    format: Option<OutputFormat>,
+    failure: &Failure,
+    session_id: Option<&str>,
+) -> u8 {
+    let format = format.unwrap_or_default();
+    end_early(output_of(format, false).as_mut(), Stdout::default(), failure, session_id).await;
+    failure.exit_code(format != OutputFormat::Text)
+}
+
+async fn end_early(
+    output: &mut (dyn Output + Send),
+    mut out: Stdout,
+    failure: &Failure,
+    session_id: Option<&str>,
+) {
+    let statistics = Statistics::default();
+    let ending = Ending {
+        session_id,
+        outcome: None,
+        failure: Some(failure),
+        statistics: Some(&statistics),
+        duration: Duration::ZERO,
+    };
+    output.end(&mut out, &ending);
+    // A reader that has left, or does not read, gets no result.
+    drop(tokio::time::timeout(FINAL_OUTPUT, out.finish()).await);
+}

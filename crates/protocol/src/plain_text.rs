@@ -1,0 +1,178 @@
+//! Text made safe for a terminal: escape sequences out, control characters out or spelt out. Pure, and linear in
+//! the length of the input.
+//!
+//! Text from a model, a program or a project may hold sequences that move the cursor or hide what follows. Whoever
+//! prints it chooses: [`strip_ansi`] and [`AnsiStripper`] take sequences out, [`harmless`] takes all controls out,
+//! and [`visible`] spells them out where a person decides by what they read.
+
+use std::borrow::Cow;
+
+#[cfg(test)]
+mod tests;
+
+/// Returns `text` without terminal escape sequences: CSI (colours, cursor), OSC (titles, links), DCS and the
+/// other control strings, two-character escapes, and all C1 controls (ECMA-48, 5th edition).
+///
+/// The result holds neither ESC nor a C1 control. A control string that is never closed loses its
+/// introducer only, so that a stray one cannot swallow what follows. Other control characters
+/// (carriage return, backspace, bell) stay.
+pub fn strip_ansi(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(is_introducer) else { return Cow::Borrowed(text) };
+    let mut plain = String::with_capacity(text.len());
+    let (before, mut rest) = text.split_at(first);
+    plain.push_str(before);
+    while let Some(at) = rest.find(is_introducer) {
+        plain.push_str(&rest[..at]);
+        rest = after_sequence(&rest[at..]);
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+fn is_introducer(letter: char) -> bool {
+    letter == '\x1b' || is_c1(letter)
+}
+
+fn is_c1(letter: char) -> bool {
+    ('\u{80}'..='\u{9f}').contains(&letter)
+}
+
+/// Returns the text after the sequence that `text` begins with. `text` begins with ESC or a C1 control.
+fn after_sequence(text: &str) -> &str {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some('\x1b') => after_escape(letters.as_str()),
+        Some('\u{9b}') => after_csi(letters.as_str()),
+        Some('\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') => {
+            after_control_string(letters.as_str())
+        }
+        _ => letters.as_str(),
+    }
+}
+
+/// The same for a sequence whose ESC has been read already.
+fn after_escape(text: &str) -> &str {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some('[') => after_csi(letters.as_str()),
+        Some(']' | 'P' | 'X' | '^' | '_') => after_control_string(letters.as_str()),
+        _ => {
+            let body = text.trim_start_matches(|letter| matches!(letter, ' '..='/'));
+            body.strip_prefix(|letter| matches!(letter, '0'..='~')).unwrap_or(body)
+        }
+    }
+}
+
+/// Parameters, intermediates, one final character. A malformed sequence ends where it breaks.
+fn after_csi(text: &str) -> &str {
+    let body = text
+        .trim_start_matches(|letter| matches!(letter, '0'..='?'))
+        .trim_start_matches(|letter| matches!(letter, ' '..='/'));
+    body.strip_prefix(|letter| matches!(letter, '@'..='~')).unwrap_or(body)
+}
+
+/// Up to BEL, `ESC \` or ST. Any other escape or C1 control means that the string was never closed;
+/// stopping there also keeps the search linear over many unclosed strings.
+fn after_control_string(text: &str) -> &str {
+    let stop = |letter| matches!(letter, '\x07' | '\x18' | '\x1a') || is_introducer(letter);
+    let Some(at) = text.find(stop) else { return text };
+    let end = &text[at..];
+    ["\x07", "\x1b\\", "\u{9c}"].iter().find_map(|close| end.strip_prefix(close)).unwrap_or(text)
+}
+
+/// Maximum number of bytes held back for a sequence that has not ended; a longer one is taken for text.
+const LONGEST_HELD: usize = 4096;
+
+/// Strips escape sequences from text that comes in pieces, wherever these end.
+#[derive(Debug, Default)]
+pub struct AnsiStripper {
+    /// The beginning of a sequence.
+    held: String,
+}
+
+impl AnsiStripper {
+    /// Returns the plain text that `text` completes.
+    pub fn strip<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        if self.held.is_empty() && !text.contains(is_introducer) {
+            return Cow::Borrowed(text);
+        }
+        let mut joined = std::mem::take(&mut self.held);
+        joined.push_str(text);
+        let whole = whole_sequences(&joined);
+        if joined.len() - whole <= LONGEST_HELD {
+            self.held = joined.split_off(whole);
+        }
+        Cow::Owned(strip_ansi(&joined).into_owned())
+    }
+}
+
+/// Number of bytes of `text` before a sequence that more text may continue.
+fn whole_sequences(text: &str) -> usize {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_introducer) {
+        let sequence = &rest[at..];
+        if is_open(sequence) {
+            return text.len() - sequence.len();
+        }
+        rest = after_sequence(sequence);
+    }
+    text.len()
+}
+
+/// Returns true if the sequence at the start of `text` may continue after its end.
+fn is_open(text: &str) -> bool {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some('\x1b') => {
+            let body = letters.as_str();
+            match letters.next() {
+                Some('[') => is_open_csi(letters.as_str()),
+                Some(']' | 'P' | 'X' | '^' | '_') => is_open_string(letters.as_str()),
+                _ => body.trim_start_matches(|letter| matches!(letter, ' '..='/')).is_empty(),
+            }
+        }
+        Some('\u{9b}') => is_open_csi(letters.as_str()),
+        Some('\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') => {
+            is_open_string(letters.as_str())
+        }
+        _ => false,
+    }
+}
+
+fn is_open_csi(text: &str) -> bool {
+    text.chars().all(|letter| matches!(letter, ' '..='?'))
+}
+
+fn is_open_string(text: &str) -> bool {
+    let stop = |letter| matches!(letter, '\x07' | '\x18' | '\x1a') || is_introducer(letter);
+    text.find(stop).is_none_or(|at| &text[at..] == "\x1b")
+}
+
+/// Returns `text` without escape sequences and without control characters, but for line ends and tabs.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let plain = strip_ansi(text);
+    if plain.contains(is_harmful) { plain.replace(is_harmful, "").into() } else { plain }
+}
+
+/// Returns `text` with every character spelt out that would be unseen, or would change how the rest is seen. Used
+/// where a person agrees to what is shown.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_unseen(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// Returns true for controls, and for characters that turn the direction of writing or have no width.
+fn is_unseen(letter: char) -> bool {
+    (letter.is_control() && letter != '\t')
+        || matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}

@@ -1,0 +1,93 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn sequences_go_and_text_stays() {
+    let table = [
+        ("plain", "plain"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b[38;2;1;2;3mx\x1b[?25l", "x"),
+        ("\x1b]0;title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\u{9b}31mred", "red"),
+        ("\u{9d}0;title\u{9c}after", "after"),
+        ("\x1bPq#0\x1b\\x", "x"),
+        ("\x1b(Bx\x1b=y\x1b7", "xy"),
+        ("\x1b[31", ""),
+        ("a\x1b", "a"),
+        ("\x1b[12\nnext", "\nnext"),
+        ("\x1b]0;never closed", "0;never closed"),
+        ("\x1b]0;cut\x1b[1mbold", "0;cutbold"),
+        ("\x1b[é", "é"),
+        ("progress\r100 %\x08", "progress\r100 %\x08"),
+        ("\u{85}next line", "next line"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(strip_ansi(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn plain_text_is_not_copied() {
+    assert!(matches!(strip_ansi("häßlich 漢字\t\r\n"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn many_unclosed_strings_take_linear_time() {
+    for unclosed in ["\x1b]", "\u{9d}", "\x1bP0", "\x1b[", "\x1b"] {
+        let text = unclosed.repeat(1_000_000);
+        let started = std::time::Instant::now();
+        assert!(strip_ansi(&text).len() < text.len());
+        assert!(started.elapsed().as_secs() < 5, "{unclosed:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_escape_survives(text in "[\\x1b\\u{80}-\\u{9f}\\[\\]P0-9;m\\x07\\\\a-zé]{0,60}") {
+        let stripped = strip_ansi(&text).into_owned();
+        prop_assert!(!stripped.contains(is_introducer));
+        prop_assert!(matches!(strip_ansi(&stripped), Cow::Borrowed(_)));
+        // What is kept is kept in order.
+        let mut source = text.chars();
+        prop_assert!(stripped.chars().all(|kept| source.any(|letter| letter == kept)));
+    }
+}
+
+fn in_pieces(text: &str, size: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let mut stripper = AnsiStripper::default();
+    let pieces = letters.chunks(size).map(|piece| piece.iter().collect::<String>());
+    pieces.map(|piece| stripper.strip(&piece).into_owned()).collect()
+}
+
+#[test]
+fn sequences_may_come_in_pieces() {
+    let text = "a\x1b[1;31mb\x1b[0m \x1b]0;title\x07c\x1b]8;;url\x1b\\d\u{9b}1me\x1b(Bf\x1bMg";
+    for size in 1..text.chars().count() {
+        assert_eq!(in_pieces(text, size), "ab cdefg", "{size}");
+    }
+}
+
+#[test]
+fn a_sequence_without_end_is_not_held_forever() {
+    let text = format!("\x1b]{}", "x".repeat(10_000));
+    assert_eq!(in_pieces(&text, 100).len(), 10_000);
+    let mut stripper = AnsiStripper::default();
+    assert_eq!(stripper.strip("a\x1b]unclosed"), "a");
+    assert_eq!(stripper.strip("\x1b[0mb"), "unclosedb");
+}
+
+#[test]
+fn harmless_text_keeps_lines_and_tabs_only() {
+    assert_eq!(harmless("a\tb\r\n\x07\x1b[2Jc\x08"), "a\tb\nc");
+    assert!(matches!(harmless("häßlich\t\n"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn unseen_characters_are_spelt_out() {
+    assert_eq!(
+        visible("a\u{1b}[2K\tb\n\u{202e}c\u{200b}é"),
+        "a\\u{1b}[2K\tb\\u{a}\\u{202e}c\\u{200b}é"
+    );
+}

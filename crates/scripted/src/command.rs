@@ -1,0 +1,50 @@
+//! Runs of single slash commands, without an agent.
+
+use std::sync::{Arc, Mutex};
+
+use pollux_protocol::{
+    ApprovalMode, CancellationToken, Command, CommandContext, CommandError, CommandSet, Op,
+    Outcome, SessionView,
+};
+
+use crate::ScriptedOperator;
+
+/// Everything that came of a command.
+#[derive(Debug)]
+pub struct CommandTrace {
+    /// Pieces of output.
+    pub output: Vec<String>,
+    /// Operations that it sent.
+    pub ops: Vec<Op>,
+    /// Operation that goes on with the work, or the error.
+    pub end: Result<Option<Op>, CommandError>,
+}
+
+/// Runs a command with these arguments, in default mode and with a person who refuses everything.
+pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTrace {
+    let (output, ops) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (said, sent) = (Arc::clone(&output), Arc::clone(&ops));
+    let context = CommandContext {
+        id: "command".to_owned(),
+        arguments: arguments.to_owned(),
+        cancel: CancellationToken::new(),
+        ops: Arc::new(move |op| sent.lock().unwrap().push(op)),
+        operator: Arc::new(ScriptedOperator::answering(Outcome::Cancel)),
+        output: Arc::new(move |text| said.lock().unwrap().push(text)),
+        session: SessionView {
+            session: "session".into(),
+            mode: ApprovalMode::Default,
+            model: "model".to_owned(),
+            commands: Arc::new(CommandSet::default()),
+        },
+    };
+    let end = command.run(context).await;
+    let (output, ops) = (output.lock().unwrap().clone(), ops.lock().unwrap().clone());
+    CommandTrace { output, ops, end }
+}
+
+/// Runs a command and returns its output, or `error: ` and the message.
+pub async fn run_command(command: &dyn Command, arguments: &str) -> String {
+    let CommandTrace { output, end, .. } = trace_command(command, arguments).await;
+    end.map_or_else(|error| format!("error: {error}"), |_| output.join("\n"))
+}

@@ -1,0 +1,32 @@
+//! Code that runs in the child between fork and exec.
+
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::sessions::{Owner, SessionKind, mark_this_process};
+
+/// Puts the child of `command` into its session and marks it as a process of `owner`.
+///
+/// A session of its own keeps the child away from the user's terminal: a program that asks for a
+/// password on `/dev/tty` gets an error instead of waiting forever.
+#[expect(unsafe_code, reason = "std has no stable safe call for setsid and a controlling terminal")]
+pub(super) fn prepare(command: &mut Command, kind: SessionKind, owner: Owner) {
+    // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
+    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit) and touches no
+    // memory of the parent. Standard input is the terminal by then: std connects the streams before
+    // it calls the closure.
+    unsafe {
+        command.pre_exec(move || {
+            match kind {
+                SessionKind::Own => drop(rustix::process::setsid()?),
+                SessionKind::OwnWithTerminal => {
+                    rustix::process::setsid()?;
+                    rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+                }
+                SessionKind::Shared => {}
+            }
+            mark_this_process(owner);
+            Ok(())
+        });
+    }
+}

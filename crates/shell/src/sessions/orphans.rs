@@ -1,0 +1,18 @@
+//! Takes the exit status of orphans, so that the system can forget them.
+//!
+//! On Linux this program becomes the parent of descendants whose own parent has ended. A child that
+//! somebody else in this program has started is not touched: its exit status is for its starter.
+
+use super::registry::registry;
+use super::system;
+
+/// Reaps the dead descendants of our children that have become children of this program.
+pub(super) fn reap_orphans() {
+    let leaders = registry().leaders();
+    let dead = system::dead_descendants(&leaders);
+    // Every child that had started when the process table was read is registered by now.
+    let registry = registry();
+    for id in dead.into_iter().filter(|&id| !registry.is_waited_for(id)) {
+        system::reap(id);
+    }
+}

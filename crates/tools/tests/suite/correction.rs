@@ -1,0 +1,84 @@
+//! A model mends edits whose text is not found, where the settings say so.
+
+use std::sync::Arc;
+
+use pollux_scripted::{ScriptedModels, ScriptedReply, reply};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::session::Session;
+
+/// Makes one edit that does not match; `answer` is what the mending model says.
+async fn edit(
+    file: &str,
+    enabled: bool,
+    answer: ScriptedReply,
+) -> (Session, ScriptedModels, String) {
+    let models = ScriptedModels::new();
+    models.generate_with(move |_| answer.clone());
+    let session = Session::with(|context| {
+        context.options.correct_edits = enabled;
+        context.models = Some(Arc::new(models.clone()));
+    });
+    session.file(file, "fn total() {\n    sum(prices)\n}\n");
+    let edit = json!({
+        "file_path": file, "instruction": "count taxes too",
+        "old_string": "return sum_of_all(the_prices_that_are_there);", "new_string": "    sum(prices) + taxes"
+    });
+    let output = session.call("replace", edit).await;
+    let told = match output.error {
+        Some(error) => error.message,
+        None => output.content.iter().filter_map(|part| part.as_text()).collect(),
+    };
+    (session, models, told)
+}
+
+fn says(search: &str, done: bool) -> ScriptedReply {
+    let value = json!({
+        "search": search, "replace": "    sum(prices) + taxes", "noChangesRequired": done,
+        "explanation": "The call has other words."
+    });
+    reply().text(value.to_string())
+}
+
+#[tokio::test]
+async fn a_mended_edit_is_made_and_told() {
+    let (session, models, told) = edit("a.rs", true, says("    sum(prices)", false)).await;
+    assert!(told.starts_with("Successfully modified file: "), "{told}");
+    let remark = "old_string did not match and was corrected by a model: The call has other words.";
+    assert!(told.ends_with(remark), "{told}");
+    assert_eq!(session.text("a.rs"), "fn total() {\n    sum(prices) + taxes\n}\n");
+    let [asked] = &models.generated()[..] else { panic!("not one side call") };
+    let question = asked.last_texts().concat();
+    for words in ["count taxes too", "sum_of_all", "0 occurrences found", "fn total()"] {
+        assert!(question.contains(words), "{words}: {question}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_mended_fails_as_it_did_at_first() {
+    let garbage = reply().text("no json");
+    let table = [
+        ("a.rs", true, says("nothing like this stands in the file", false), 1),
+        ("a.rs", true, says("", false), 1),
+        ("a.rs", true, garbage, 1),
+        ("a.json", true, says("    sum(prices)", false), 0),
+        ("a.rs", false, says("    sum(prices)", false), 0),
+    ];
+    for (file, enabled, answer, requests) in table {
+        let (session, models, told) = edit(file, enabled, answer).await;
+        assert!(told.starts_with("Failed to edit, 0 occurrences found"), "{told}");
+        assert_eq!(models.generated().len(), requests);
+        assert!(session.text(file).contains("    sum(prices)\n"));
+    }
+}
+
+#[tokio::test]
+async fn an_edit_that_is_made_already_is_told_as_such() {
+    let (session, _, told) = edit("a.rs", true, says("", true)).await;
+    assert!(
+        told.contains("already is as the change wants it: The call has other words."),
+        "{told}"
+    );
+    assert!(session.text("a.rs").contains("    sum(prices)\n"));
+}
