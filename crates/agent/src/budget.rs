@@ -12,7 +12,7 @@ use pollux_protocol::{
 };
 use tokio::time::Instant;
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub struct Spending {
 #[derive(Clone)]
 pub struct Budget {
     spending: Arc<Spending>,
-    emitter: Emitter,
+    outlet: Outlet,
     state: Arc<Mutex<State>>,
 }
 
@@ -67,9 +67,9 @@ pub(crate) struct Hold {
 
 impl Budget {
     /// A budget that nothing was spent of, beside what the session spent before.
-    pub fn new(spending: Spending, emitter: Emitter) -> Self {
+    pub fn new(spending: Spending, outlet: Outlet) -> Self {
         let state = State { session: spending.so_far, ..State::default() };
-        Self { spending: Arc::new(spending), emitter, state: Arc::new(Mutex::new(state)) }
+        Self { spending: Arc::new(spending), outlet, state: Arc::new(Mutex::new(state)) }
     }
 
     /// A prompt begins.
@@ -289,7 +289,7 @@ impl Budget {
     }
 
     async fn warn(&self, text: String) {
-        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+        self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
     }
 
     fn ceilings(&self, period: Period) -> &Ceilings {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use pollux_hooks::Hooks;
 use pollux_protocol::{
     CancellationToken, Choice, ChunkStream, Event, InvalidStream, Measurement, ModelError,
     ModelErrorKind, Models, Request, StreamRetryMeasure,
@@ -16,8 +15,8 @@ use pollux_protocol::{
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
+use crate::outlet::Outlet;
 use crate::turn::{LONGEST_ANSWER, Turn};
 use crate::watch::{Asked, Watch};
 
@@ -54,31 +53,30 @@ pub(crate) struct Answer {
 
 /// Asks models.
 #[derive(Clone)]
-pub struct Chat {
-    emitter: Emitter,
+pub(crate) struct Chat {
+    outlet: Outlet,
     retries: StreamRetries,
     watch: Watch,
     hooked: Option<Hooked>,
 }
 
 impl Chat {
-    /// A chat that tells its events to `emitter` and pays from `budget`. `log_prompts`: figures carry the texts too.
-    pub fn new(
-        emitter: Emitter,
+    /// Creates a chat that reports to `outlet` and pays from `budget`. `log_prompts`: measurements carry
+    /// the texts too.
+    pub(crate) fn new(
+        outlet: Outlet,
         retries: StreamRetries,
         budget: Budget,
         log_prompts: bool,
     ) -> Self {
-        let watch = Watch::new(emitter.clone(), budget, log_prompts);
-        Self { emitter, retries, watch, hooked: None }
+        let watch = Watch::new(outlet.clone(), budget, log_prompts);
+        Self { outlet, retries, watch, hooked: None }
     }
 
     /// Lets the user's programs look at requests and answers. `models` finds those that a program asks for instead.
     #[must_use]
-    pub fn with_hooks(mut self, hooks: Hooks, models: Arc<dyn Models>) -> Self {
-        let events = HookEvents::new(hooks, self.emitter.clone());
-        self.hooked = Some(Hooked { events, models });
-        self
+    pub(crate) fn with_hooks(self, events: HookEvents, models: Arc<dyn Models>) -> Self {
+        Self { hooked: Some(Hooked { events, models }), ..self }
     }
 
     /// Sends the request until an answer is usable, the attempts are used up, or `cancel` is.
@@ -140,7 +138,7 @@ impl Chat {
             }
             sent.is_retry = true;
             sent.system = nudged(&request, error);
-            self.emitter.emit(Event::StreamRestarted).await;
+            self.outlet.emit(Event::StreamRestarted).await;
             attempt += 1;
         }
     }
@@ -184,7 +182,7 @@ impl Chat {
         }
         if let Interference::Blocked(Some(answer)) = &interference {
             for event in turn.take(answer.as_ref().clone()) {
-                self.emitter.emit(event).await;
+                self.outlet.emit(event).await;
             }
         }
         Answer { turn, end: Ok(()), model: model.to_owned(), interference: Some(interference) }
@@ -217,7 +215,7 @@ impl Chat {
                             Event::Text(words) if guarded => turn.hear(words),
                             _ => None,
                         };
-                        self.emitter.emit(event).await;
+                        self.outlet.emit(event).await;
                         if let Some(found) = found {
                             return Ok(Some(Interference::Looped(found)));
                         }
@@ -234,7 +232,7 @@ impl Chat {
             }
         }
         if let Some(citations) = turn.citations() {
-            self.emitter.emit(Event::Citations(citations)).await;
+            self.outlet.emit(Event::Citations(citations)).await;
         }
         Ok(None)
     }
@@ -242,7 +240,7 @@ impl Chat {
     fn measure_invalid(&self, choice: &Choice, request: &Request, reason: InvalidStream) {
         let model = choice.name.clone();
         let measure = Measurement::InvalidStream { model, role: request.role, reason };
-        self.emitter.measure(&measure);
+        self.outlet.measure(&measure);
     }
 
     /// Tells that an answer is asked for again: one that cannot be used, or one that broke off.
@@ -258,13 +256,13 @@ impl Chat {
                 delay,
             }
         };
-        self.emitter.measure(&measurement);
+        self.outlet.measure(&measurement);
     }
 
     /// Tells that no further answer is asked for.
     fn measure_surrender(&self, choice: &Choice, error: &ModelError, attempt: u32) {
         let measure = failed_attempt(choice, error, attempt, None);
-        self.emitter.measure(&Measurement::ContentRetryFailure(measure));
+        self.outlet.measure(&Measurement::ContentRetryFailure(measure));
     }
 }
 

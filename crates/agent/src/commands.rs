@@ -8,7 +8,7 @@ use pollux_protocol::{
 };
 use tokio::sync::mpsc;
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 /// A command that is about to run. What it does and prints belongs to its id.
 pub(crate) struct CommandRun {
@@ -22,18 +22,18 @@ pub(crate) struct CommandRun {
     pub(crate) ops: OpSender,
     pub(crate) operator: Arc<dyn Operator>,
     pub(crate) session: SessionView,
-    /// Emitter of the session.
-    pub(crate) emitter: Emitter,
+    /// Outlet of the session.
+    pub(crate) outlet: Outlet,
 }
 
 impl CommandRun {
     /// Runs the command to its end and reports that. Returns the operation that goes on with the work.
     pub(crate) async fn run(self) -> Option<Op> {
-        let emitter = self.emitter.for_prompt(&self.id);
+        let outlet = self.outlet.for_prompt(&self.id);
         let (cancel, ops) = (self.cancel.clone(), Arc::clone(&self.ops));
         let end = if let Some(command) = self.command.clone() {
-            let end = cancel.run_until_cancelled(self.drive(command.as_ref(), &emitter)).await;
-            measure(&emitter, command.name(), matches!(end, Some(Ok(_))));
+            let end = cancel.run_until_cancelled(self.drive(command.as_ref(), &outlet)).await;
+            measure(&outlet, command.name(), matches!(end, Some(Ok(_))));
             end
         } else {
             let message = format!("Unknown command: /{}. Type /help for a list.", self.name);
@@ -41,7 +41,7 @@ impl CommandRun {
         };
         let (outcome, ended) = match end {
             Some(Ok(Some(op))) if op.id().is_some() => {
-                emitter.emit(Event::CommandEnded(CommandOutcome::Continues)).await;
+                outlet.emit(Event::CommandEnded(CommandOutcome::Continues)).await;
                 return Some(op);
             }
             Some(Ok(Some(op))) => {
@@ -52,8 +52,8 @@ impl CommandRun {
             Some(Err(error)) => (CommandOutcome::Failed(error.to_string()), PromptOutcome::Done),
             None => (CommandOutcome::Done, PromptOutcome::Cancelled),
         };
-        emitter.emit(Event::CommandEnded(outcome)).await;
-        emitter.emit(Event::PromptEnded(ended)).await;
+        outlet.emit(Event::CommandEnded(outcome)).await;
+        outlet.emit(Event::PromptEnded(ended)).await;
         None
     }
 
@@ -61,7 +61,7 @@ impl CommandRun {
     async fn drive(
         self,
         command: &dyn Command,
-        emitter: &Emitter,
+        outlet: &Outlet,
     ) -> Result<Option<Op>, CommandError> {
         let (lines, mut output) = mpsc::unbounded_channel();
         let context = CommandContext {
@@ -79,12 +79,12 @@ impl CommandRun {
         let end = loop {
             tokio::select! {
                 biased;
-                Some(text) = output.recv() => emitter.emit(Event::CommandOutput(text)).await,
+                Some(text) = output.recv() => outlet.emit(Event::CommandOutput(text)).await,
                 end = &mut running => break end,
             }
         };
         while let Ok(text) = output.try_recv() {
-            emitter.emit(Event::CommandOutput(text)).await;
+            outlet.emit(Event::CommandOutput(text)).await;
         }
         end
     }
@@ -92,11 +92,11 @@ impl CommandRun {
 
 /// Measures a command by its own name, whatever alias it was called by. A name that is no command is
 /// not measured: it may be text of a prompt.
-fn measure(emitter: &Emitter, name: &str, success: bool) {
+fn measure(outlet: &Outlet, name: &str, success: bool) {
     let (command, subcommand) = match name.split_once(' ') {
         Some((command, rest)) => (command, Some(rest.to_owned())),
         None => (name, None),
     };
     let command = command.to_owned();
-    emitter.measure(&Measurement::SlashCommand { command, subcommand, success });
+    outlet.measure(&Measurement::SlashCommand { command, subcommand, success });
 }

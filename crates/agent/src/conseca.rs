@@ -2,7 +2,6 @@
 //! tools may do for them, and judges each call by that. Whatever fails lets the call pass, as in Gemini CLI; the person is
 //! told so once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_policy::{Finding, Ruling};
@@ -13,7 +12,7 @@ use pollux_protocol::{
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 const POLICY_PROMPT: &str = include_str!("../prompts/conseca_policy.md");
 const VERDICT_PROMPT: &str = include_str!("../prompts/conseca_verdict.md");
@@ -23,8 +22,7 @@ const ALIAS: &str = "gemini-3-flash-base";
 
 /// The checker of a session.
 pub(crate) struct Conseca {
-    models: Arc<dyn SideModels>,
-    emitter: Emitter,
+    outlet: Outlet,
     /// The latest prompt that there is a policy for.
     known: Mutex<Option<Known>>,
     /// That calls pass unchecked was told.
@@ -39,6 +37,8 @@ struct Known {
 
 /// What is to be judged.
 pub(crate) struct Inquiry<'a> {
+    /// Models of the agent that made the call.
+    pub(crate) models: &'a dyn SideModels,
     /// The words of the person.
     pub(crate) prompt: &'a str,
     /// Gives the tools that the model was told of.
@@ -55,8 +55,8 @@ struct Judged {
 }
 
 impl Conseca {
-    pub(crate) fn new(models: Arc<dyn SideModels>, emitter: Emitter) -> Self {
-        Self { models, emitter, known: Mutex::default(), told: AtomicBool::new(false) }
+    pub(crate) fn new(outlet: Outlet) -> Self {
+        Self { outlet, known: Mutex::default(), told: AtomicBool::new(false) }
     }
 
     /// What the model makes of a call. None when `cancel` fired.
@@ -88,7 +88,7 @@ impl Conseca {
             rationale: judged.reason,
             error: error.clone(),
         };
-        self.emitter.measure(&Measurement::ConsecaVerdict(Box::new(measure)));
+        self.outlet.measure(&Measurement::ConsecaVerdict(Box::new(measure)));
         if let Some(error) = error {
             self.warn(&error).await;
         }
@@ -108,7 +108,7 @@ impl Conseca {
         }
         let tools = json!((inquiry.tools)());
         let told = json!({ "user_prompt": inquiry.prompt, "trusted_content": tools });
-        let answer = self.ask(POLICY_PROMPT, &told, policy_schema(), cancel).await;
+        let answer = ask(inquiry.models, POLICY_PROMPT, &told, policy_schema(), cancel).await;
         let policy = answer.and_then(|answer| by_tool(&answer));
         let measure = ConsecaPolicyMeasure {
             prompt: inquiry.prompt.to_owned(),
@@ -116,7 +116,7 @@ impl Conseca {
             policy: policy.as_ref().map_or_else(|_| "{}".to_owned(), ToString::to_string),
             error: policy.as_ref().err().cloned(),
         };
-        self.emitter.measure(&Measurement::ConsecaPolicy(Box::new(measure)));
+        self.outlet.measure(&Measurement::ConsecaPolicy(Box::new(measure)));
         let policy = policy?;
         *known = Some(Known { prompt: inquiry.prompt.to_owned(), policy: policy.clone() });
         Ok(policy)
@@ -133,30 +133,8 @@ impl Conseca {
             "policy": policy,
             "tool_call": inquiry.call,
         });
-        let answer = self.ask(VERDICT_PROMPT, &told, verdict_schema(), cancel).await?;
+        let answer = ask(inquiry.models, VERDICT_PROMPT, &told, verdict_schema(), cancel).await?;
         read_verdict(&answer)
-    }
-
-    async fn ask(
-        &self,
-        instruction: &str,
-        told: &Value,
-        schema: Value,
-        cancel: &CancellationToken,
-    ) -> Result<Value, String> {
-        let choice = self.models.select(ALIAS).await.map_err(|error| error.to_string())?;
-        let request = JsonRequest {
-            request: Request {
-                entries: vec![Entry::detached(Content::user(vec![Part::text(told.to_string())]))],
-                system: Some(instruction.into()),
-                role: ModelRole::UtilityTool,
-                ..Request::default()
-            },
-            schema,
-            max_attempts: 1,
-        };
-        let answer = choice.model.generate_json(request, cancel.clone()).await;
-        answer.map(|(value, _)| value).map_err(|error| error.to_string())
     }
 
     /// A guard is not passed over in silence; once is enough.
@@ -168,8 +146,30 @@ impl Conseca {
             "The model that security.enableConseca asks about calls gave no verdict, so a call was let pass: {error} \
              This is told once."
         );
-        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+        self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
     }
+}
+
+async fn ask(
+    models: &dyn SideModels,
+    instruction: &str,
+    told: &Value,
+    schema: Value,
+    cancel: &CancellationToken,
+) -> Result<Value, String> {
+    let choice = models.select(ALIAS).await.map_err(|error| error.to_string())?;
+    let request = JsonRequest {
+        request: Request {
+            entries: vec![Entry::detached(Content::user(vec![Part::text(told.to_string())]))],
+            system: Some(instruction.into()),
+            role: ModelRole::UtilityTool,
+            ..Request::default()
+        },
+        schema,
+        max_attempts: 1,
+    };
+    let answer = choice.model.generate_json(request, cancel.clone()).await;
+    answer.map(|(value, _)| value).map_err(|error| error.to_string())
 }
 
 /// The entries of an answer by their tools.

@@ -11,7 +11,7 @@ use pollux_protocol::{
 };
 use tokio::sync::mpsc;
 
-use crate::session::Session;
+use crate::agent_loop::AgentLoop;
 use desk::{Desk, QueuedOnCancel};
 
 /// The frontend's end: operations down, events up.
@@ -69,22 +69,22 @@ impl AgentHandle for Handle {
     }
 }
 
-/// Starts the session on the current runtime. `events` is the far end of the session's emitter. The
+/// Starts the session on the current runtime. `events` is the far end of the session's outlet. The
 /// agent ends, and with it the stream of events, after [`Op::Close`] or when the handle is dropped.
 pub fn spawn(
-    session: Session,
+    agent: AgentLoop,
     commands: Live<CommandSet>,
     events: mpsc::Receiver<Arc<Envelope>>,
 ) -> (Handle, tokio::task::JoinHandle<()>) {
     let (ops, received) = mpsc::unbounded_channel();
-    let desk = Desk::new(&session, commands.clone(), ops.downgrade(), received);
-    let task = tokio::spawn(Worker { session, desk }.run());
+    let desk = Desk::new(&agent, commands.clone(), ops.downgrade(), received);
+    let task = tokio::spawn(Worker { agent, desk }.run());
     (Handle { ops, events: Mutex::new(Some(events)), commands }, task)
 }
 
 /// The task of one session.
 struct Worker {
-    session: Session,
+    agent: AgentLoop,
     desk: Desk,
 }
 
@@ -94,31 +94,38 @@ impl Worker {
         while let Some(op) = self.desk.next().await {
             Box::pin(self.serve(op)).await;
         }
-        self.session.finish().await;
+        self.finish().await;
     }
 
     /// Begins the session. Operations wait, but a stop is heard: it ends the prompts that wait as well.
     async fn begin(&mut self) {
         let cancel = CancellationToken::new();
-        let begun = self.session.begin(&cancel);
+        let begun = self.agent.session_start(&cancel);
         self.desk.during(&cancel, QueuedOnCancel::Stop, begun).await;
         for op in self.desk.take_stopped() {
             if let Some(id) = op.id() {
                 let ended = Event::PromptEnded(PromptOutcome::Cancelled);
-                self.session.emitter().for_prompt(id).emit(ended).await;
+                self.agent.outlet().for_prompt(id).emit(ended).await;
             }
         }
+    }
+
+    /// Ends the session: programs hear of it, and the time in the last mode is measured.
+    async fn finish(&mut self) {
+        self.agent.session_end().await;
+        let modes = &self.agent.services().modes;
+        modes.measure_end_of(modes.get());
     }
 
     /// Does one piece of work. Operations that act at once have been applied by the desk.
     async fn serve(&mut self, op: Op) {
         let cancel = CancellationToken::new();
-        let (session, desk) = (&mut self.session, &mut self.desk);
+        let (agent, desk) = (&mut self.agent, &mut self.desk);
         let keep = QueuedOnCancel::Keep;
         match op {
             Op::Prompt { id, parts, display } => {
                 let operator = desk.operator();
-                let work = session.prompt(&id, parts, display, operator.as_ref(), &cancel);
+                let work = agent.prompt(&id, parts, display, operator.as_ref(), &cancel);
                 desk.during(&cancel, keep, work).await;
             }
             Op::Command { id, name, arguments } => {
@@ -128,11 +135,11 @@ impl Worker {
                 }
             }
             Op::Compress { id } => {
-                desk.during(&cancel, keep, session.compress_now(&id, &cancel)).await;
+                desk.during(&cancel, keep, agent.compress_now(&id, &cancel)).await;
             }
-            Op::Uncompress { id } => desk.during(&cancel, keep, session.uncompress(&id)).await,
-            Op::Clear { id } => desk.during(&cancel, keep, session.clear_now(&id)).await,
-            Op::Rewind { id, to } => desk.during(&cancel, keep, session.rewind_now(&id, &to)).await,
+            Op::Uncompress { id } => desk.during(&cancel, keep, agent.uncompress_now(&id)).await,
+            Op::Clear { id } => desk.during(&cancel, keep, agent.clear_now(&id)).await,
+            Op::Rewind { id, to } => desk.during(&cancel, keep, agent.rewind_now(&id, &to)).await,
             Op::Close
             | Op::Cancel
             | Op::Steer(_)

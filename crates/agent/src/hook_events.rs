@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex};
 use pollux_hooks::{HookResult, HookRun, Hooks};
 use pollux_protocol::{CancellationToken, Event, HookEvent, HookPayload, Measurement, Severity};
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 /// The hooks of a session, and where they are heard.
 #[derive(Clone)]
 pub(crate) struct HookEvents {
     hooks: Hooks,
-    emitter: Emitter,
+    outlet: Outlet,
     /// Failures at the events of one request that were told: pieces of an answer come often.
     told: Arc<Mutex<BTreeSet<(HookEvent, String)>>>,
 }
 
 impl HookEvents {
-    pub(crate) fn new(hooks: Hooks, emitter: Emitter) -> Self {
-        Self { hooks, emitter, told: Arc::default() }
+    pub(crate) fn new(hooks: Hooks, outlet: Outlet) -> Self {
+        Self { hooks, outlet, told: Arc::default() }
     }
 
     /// Whether an event concerns anybody: only then need it be described.
@@ -41,10 +41,10 @@ impl HookEvents {
         }
         let fired = self.hooks.fire(payload, cancel).await;
         for run in &fired.runs {
-            self.emitter.measure(&Measurement::HookCall(run.measure()));
+            self.outlet.measure(&Measurement::HookCall(run.measure()));
             if let Some(message) = run.system_message() {
                 let (hook, message) = (run.hook.clone(), message.to_owned());
-                self.emitter.emit(Event::HookSaid { event, hook, message }).await;
+                self.outlet.emit(Event::HookSaid { event, hook, message }).await;
             }
         }
         self.warn(event, &fired.runs).await;
@@ -70,6 +70,6 @@ impl HookEvents {
         }
         let reasons = reasons.join(", ");
         let text = format!("Hook(s) [{names}] failed for event {event}: {reasons}.");
-        self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+        self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
     }
 }

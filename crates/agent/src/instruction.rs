@@ -6,17 +6,18 @@ use std::sync::Arc;
 use pollux_fs::WriteOptions;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Choice, Declaration, History, ModelError, ModelErrorKind, estimate,
+    ApprovalMode, Choice, Declaration, History, Live, ModelError, ModelErrorKind, estimate,
 };
 
+use crate::memory::{SessionMemory, take_notice};
 use crate::prompt::{PromptInputs, Situation, system_prompt};
 use crate::standing::{Standing, clean, plan_name};
 use crate::toolset::Toolset;
 
 /// The instruction as it was last made. It is made anew when mode, model or tools change, and with a new prompt when the topic
 /// has; else it is the very same bytes, which is what vendors' caches go by.
-#[derive(Default)]
 pub(crate) struct Instruction {
+    source: InstructionSource,
     topic: Option<String>,
     /// The file of the plan that the user has approved, as the model named it.
     plan: Option<String>,
@@ -25,12 +26,26 @@ pub(crate) struct Instruction {
     is_new: bool,
 }
 
+/// Source of an agent's system instruction.
+#[derive(Clone)]
+pub enum InstructionSource {
+    /// The instruction of a session's main agent.
+    Session {
+        /// Facts about the session that do not change.
+        inputs: Box<PromptInputs>,
+        /// The user's own context files.
+        memory: Live<SessionMemory>,
+    },
+    /// A text, as subagents have it.
+    Text(Arc<str>),
+}
+
 struct Made {
     toolset: Arc<Toolset>,
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
-    /// As it was shared.
+    /// The part of the source that changes, as it was shared.
     memory: Arc<str>,
     system: Arc<str>,
     tools: Arc<[Declaration]>,
@@ -39,9 +54,22 @@ struct Made {
 impl Instruction {
     /// The instruction of a conversation that goes on: its topic is the last one that the model named, its plan the
     /// last one that was approved.
-    pub(crate) fn of(history: &History, toolset: &Toolset) -> Self {
+    pub(crate) fn new(source: InstructionSource, history: &History, toolset: &Toolset) -> Self {
         let Standing { topic, plan, .. } = Standing::of(history, toolset);
-        Self { topic, plan, ..Self::default() }
+        Self { source, topic, plan, made: None, is_new: false }
+    }
+
+    /// Begins anew, for another conversation.
+    pub(crate) fn forget(&mut self) {
+        (self.topic, self.plan, self.made, self.is_new) = (None, None, None, false);
+    }
+
+    /// Takes the message for the next prompt about context files that have changed.
+    pub(crate) fn take_notice(&self) -> Option<String> {
+        match &self.source {
+            InstructionSource::Session { memory, .. } => take_notice(memory),
+            InstructionSource::Text(_) => None,
+        }
     }
 
     /// Tokens of what goes with every request, by estimate; none before the first.
@@ -71,28 +99,47 @@ impl Instruction {
         self.made.take_if(|made| made.topic != self.topic);
     }
 
-    /// System instruction and declarations for this mode and this model.
+    /// Returns system instruction and declarations for this mode and this model.
     pub(crate) fn make(
         &mut self,
-        inputs: &PromptInputs,
-        memory: &Arc<str>,
         toolset: &Arc<Toolset>,
         policy: &Policy,
         mode: ApprovalMode,
         choice: &Choice,
     ) -> (Arc<str>, Arc<[Declaration]>) {
+        let memory = match &self.source {
+            InstructionSource::Session { memory, .. } => Arc::clone(&memory.get().system),
+            InstructionSource::Text(text) => Arc::clone(text),
+        };
         if let Some(made) = &self.made
             && made.mode == mode
             && made.model == choice.name
             && Arc::ptr_eq(&made.toolset, toolset)
-            && Arc::ptr_eq(&made.memory, memory)
+            && Arc::ptr_eq(&made.memory, &memory)
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
         }
         let tools = toolset.offered(policy, mode, &choice.name, choice.limits).declarations();
+        let system = self.text(mode, choice, &tools, &memory);
+        self.is_new = true;
+        let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
+        let (toolset, topic) = (Arc::clone(toolset), self.topic.clone());
+        self.made = Some(Made { toolset, mode, model, topic, memory, system, tools });
+        again
+    }
+
+    fn text(
+        &self,
+        mode: ApprovalMode,
+        choice: &Choice,
+        tools: &[Declaration],
+        memory: &Arc<str>,
+    ) -> Arc<str> {
+        let InstructionSource::Session { inputs, .. } = &self.source else {
+            return Arc::clone(memory);
+        };
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let plans = &inputs.plans_directory;
-        let plan = self.plan_file(plans);
+        let plan = self.plan_file(&inputs.plans_directory);
         let situation = Situation {
             mode,
             family: choice.family,
@@ -101,13 +148,7 @@ impl Instruction {
             topic: self.topic.as_deref(),
             memory,
         };
-        let system: Arc<str> = system_prompt(inputs, situation).text().into();
-        self.is_new = true;
-        let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
-        let (toolset, topic) = (Arc::clone(toolset), self.topic.clone());
-        self.made =
-            Some(Made { toolset, mode, model, topic, memory: Arc::clone(memory), system, tools });
-        again
+        system_prompt(inputs, situation).text().into()
     }
 
     /// Writes the instruction to the file where the user wants to see it, when it is another than before.
@@ -138,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_last_topic_with_words_is_the_one_that_counts() {
-        let mut instruction = Instruction::default();
+        let source = InstructionSource::Text("".into());
+        let mut instruction = Instruction::new(source, &History::new(), &Toolset::default());
         for (title, topic) in [("One", "One"), ("  ", "One"), ("Two", "Two")] {
             instruction.set_topic(title);
             assert_eq!(instruction.topic.as_deref(), Some(topic));

@@ -1,21 +1,23 @@
 //! The loop: a prompt goes in, the model is asked, its calls run, it is asked again, until it is done.
 //!
-//! [`spawn`] starts a [`Session`] on the current runtime and gives back a handle that speaks `Op` down
-//! and `Event` up. Inside, [`Chat`] turns one request into one usable answer (restarting streams that
-//! are not), [`Scheduler`] runs the calls of one answer, and everything durable goes through the journal
-//! before it takes effect. The agent never prints, never reads a key and never opens a socket: it sees
-//! models, tools, journal and person only as ports.
+//! [`spawn`] starts an [`AgentLoop`] on the current runtime and gives back a handle that speaks `Op` down
+//! and `Event` up. Inside, [`Conversation`](conversation) holds the history and its log, [`Chat`](chat)
+//! turns one request into one usable answer (restarting streams that are not), [`Scheduler`] runs the
+//! calls of one answer, and everything durable goes through the journal before it takes effect. The agent
+//! never prints, never reads a key and never opens a socket: it sees models, tools, journal and person
+//! only as ports.
 
-mod beside;
+mod agent_loop;
+mod answer_form;
 mod budget;
 mod chat;
 mod commands;
 pub mod compression;
 mod conseca;
 mod context;
-mod emitter;
+mod conversation;
 pub mod extraction;
-mod fill;
+mod fitting;
 mod handle;
 mod hook_events;
 mod instruction;
@@ -25,10 +27,16 @@ mod memory;
 mod mode;
 mod next_speaker;
 mod operator;
+mod outlet;
 mod prompt;
+mod prompt_hooks;
+mod prompt_run;
+mod recorder;
 mod response;
 mod scheduler;
-mod session;
+mod services;
+mod settings;
+mod side_models;
 mod standing;
 mod steering;
 mod toolset;
@@ -36,19 +44,26 @@ mod turn;
 mod validity;
 mod watch;
 
-pub use beside::WatchedModels;
+pub use agent_loop::{AgentLoop, AgentParts, Loading};
+pub use answer_form::AnswerForm;
 pub use budget::{Budget, Spending};
-pub use chat::{Chat, StreamRetries};
+pub use chat::StreamRetries;
 pub use context::{CONTEXT_ENTRY_ID, SessionContext};
-pub use emitter::Emitter;
+pub use fitting::FittingParts;
 pub use handle::{Handle, WeakHandle, spawn};
+pub use instruction::InstructionSource;
 pub use masking::MaskingOptions;
 pub use memory::SessionMemory;
+pub use mode::SessionMode;
 pub use next_speaker::NextSpeakerOptions;
+pub use outlet::Outlet;
 pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
 };
-pub use scheduler::{ApprovalChoices, Batch, Scheduler, denied, nobody_to_ask};
-pub use session::{AnswerForm, CompressionOptions, Loading, Session, SessionParts};
+pub use recorder::Recorder;
+pub use scheduler::{ApprovalChoices, Batch, CallInputs, Grants, Scheduler, denied, nobody_to_ask};
+pub use services::AgentServices;
+pub use settings::LoopSettings;
+pub use side_models::WatchedModels;
 pub use standing::Standing;
 pub use toolset::Toolset;

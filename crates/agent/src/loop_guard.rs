@@ -3,20 +3,24 @@
 //! What counts is progress, not likeness: a call that is repeated is no loop while its results differ, and two hundred
 //! files that are moved one by one are two hundred different calls. Three things are looked at: calls that keep giving
 //! the same ([`CallTrail`]), words that keep coming back while an answer streams ([`Chant`]), and, once a prompt has
-//! taken long, what another model makes of it ([`JudgeSchedule`]). All of it is pure; what follows from a finding is
-//! the session's.
+//! taken long, what another model makes of it ([`JudgeSchedule`]). All of that is pure; what follows
+//! from a finding is in [`action`].
 
+mod action;
 mod calls;
 mod chant;
 mod judge;
 mod refrain;
 
-pub(crate) use calls::CallTrail;
+use calls::CallTrail;
 pub(crate) use chant::Chant;
 use judge::JudgeSchedule;
-pub(crate) use judge::{CONVICTION, Judgement, read_judgement, request};
+use judge::{CONVICTION, Judgement};
 
-use pollux_protocol::LoopKind;
+use pollux_protocol::{Live, LoopKind};
+
+use crate::outlet::Outlet;
+use crate::settings::LoopSettings;
 
 /// A loop, with what shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,41 +30,53 @@ pub(crate) struct Finding {
     pub(crate) details: String,
 }
 
-/// What is known about the work on one prompt.
-#[derive(Debug, Default)]
+/// Looks for loops in the work on prompts.
 pub(crate) struct LoopGuard {
-    /// The prompt's id and words.
-    pub(crate) prompt_id: String,
-    pub(crate) prompt: String,
-    pub(crate) calls: CallTrail,
-    pub(crate) schedule: JudgeSchedule,
+    settings: Live<LoopSettings>,
+    outlet: Outlet,
+    interactive: bool,
+    /// The person wants no more of it in this session.
+    is_disabled: bool,
+    /// The words of the prompt.
+    prompt: String,
+    calls: CallTrail,
+    schedule: JudgeSchedule,
     /// Turns with calls that have ended.
-    pub(crate) turns: u64,
+    turns: u64,
     /// Loops found so far.
     found: u32,
 }
 
 impl LoopGuard {
-    /// Work on a prompt begins.
-    pub(crate) fn new(prompt_id: &str, prompt: &str) -> Self {
-        Self { prompt_id: prompt_id.to_owned(), prompt: prompt.to_owned(), ..Self::default() }
+    pub(crate) fn new(settings: Live<LoopSettings>, outlet: Outlet, interactive: bool) -> Self {
+        Self {
+            settings,
+            outlet,
+            interactive,
+            is_disabled: false,
+            prompt: String::new(),
+            calls: CallTrail::default(),
+            schedule: JudgeSchedule::default(),
+            turns: 0,
+            found: 0,
+        }
     }
 
-    /// Counts a finding. True for the first one of a prompt: the model gets a chance to find out by itself.
-    pub(crate) fn is_first(&mut self) -> bool {
-        self.found += 1;
-        self.calls = CallTrail::default();
-        self.found == 1
+    /// Begins with the work on a prompt.
+    pub(crate) fn begin(&mut self, prompt: &str) {
+        prompt.clone_into(&mut self.prompt);
+        (self.calls, self.schedule) = (CallTrail::default(), JudgeSchedule::default());
+        (self.turns, self.found) = (0, 0);
     }
 
-    /// How many loops were found.
-    pub(crate) fn found(&self) -> u32 {
-        self.found
+    /// True if loops are looked for.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.is_disabled && self.settings.get().loop_detection
     }
 }
 
 /// What the model is told when it seems to go round in circles.
-pub(crate) fn nudge(details: &str) -> String {
+fn nudge(details: &str) -> String {
     format!(
         "System: Potential loop detected. Details: {details} Take a step back before you go on. What were you asked for, what has \
          changed since you began, and why did the last steps change nothing? Then do something else: another tool, other \

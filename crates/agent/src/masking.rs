@@ -2,13 +2,14 @@
 //! request.
 //!
 //! The whole result goes to a file that the model can read; a preview with the file's path stays. The session log keeps
-//! what was there. Thresholds are those of Gemini CLI (core §10).
+//! both. Thresholds are those of Gemini CLI (core §10).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pollux_protocol::{
-    DISCOVERED_CONTEXT, FunctionResponse, History, Measurement, Part, Role, Shortening, estimate,
+    DISCOVERED_CONTEXT, FunctionResponse, History, Measurement, Part, Role, Shortened, Shortening,
+    estimate,
 };
 use serde_json::{Value, json};
 
@@ -26,39 +27,50 @@ const SHOWN_LINES: usize = 10;
 /// Characters of such a line: a preview is short whatever the lines are.
 const SHOWN_OF_LINE: usize = 500;
 
-/// When results are masked, and where they go.
+/// When results are masked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskingOptions {
     /// Estimated tokens of the newest results that are never masked
     /// (`contextManagement.tools.outputMasking.protectionThresholdTokens`).
     pub protected: f64,
-    /// Nothing is done before this many tokens can be masked (`….minPrunableThresholdTokens`).
+    /// Minimum number of tokens that are masked at once (`….minPrunableThresholdTokens`).
     pub least: f64,
-    /// The latest results are neither masked nor counted (`….protectLatestTurn`).
+    /// True if the latest results are neither masked nor counted (`….protectLatestTurn`).
     pub protect_latest: bool,
-    /// The folder for the whole results (`…/tool-outputs/session-<id>`); made when needed.
-    pub directory: PathBuf,
 }
 
-/// Masks the conversation of one session.
+impl Default for MaskingOptions {
+    fn default() -> Self {
+        Self { protected: 50_000.0, least: 30_000.0, protect_latest: true }
+    }
+}
+
+/// Finds the results to mask in one conversation.
 #[derive(Debug)]
 pub(crate) struct Masking {
-    options: MaskingOptions,
+    /// Folder for the whole results (`…/tool-outputs/session-<id>`); made when needed.
+    directory: PathBuf,
     /// Maskable tokens of each entry, by its serial: an entry never changes.
     tokens: HashMap<u64, f64>,
     /// Place and serial of the newest entry that was looked at to be masked: what is before it is settled.
     settled: Option<(usize, u64)>,
 }
 
+/// Results to mask. Their whole texts are in files.
+pub(crate) struct Masked {
+    pub(crate) shortened: Vec<Shortened>,
+    pub(crate) measurement: Measurement,
+    /// Place of the newest entry that was looked at.
+    through: usize,
+}
+
 /// A result that is to be masked.
 #[derive(Debug, PartialEq)]
 struct Mask {
-    entry: usize,
-    part: usize,
+    shortened: Shortened,
     file: PathBuf,
     /// The whole response.
     whole: String,
-    masked: Value,
     before: f64,
     after: f64,
 }
@@ -71,19 +83,20 @@ struct Plan {
 }
 
 impl Masking {
-    pub(crate) fn new(options: MaskingOptions) -> Self {
-        Self { options, tokens: HashMap::new(), settled: None }
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory, tokens: HashMap::new(), settled: None }
     }
 
-    /// Masks what is old enough. A result whose file cannot be written stays as it is.
-    pub(crate) async fn apply(
+    /// Finds what is old enough, and writes it to files. A result whose file cannot be written is left
+    /// out. `None` while it is too little. Call [`Self::settle`] when the conversation has the change.
+    pub(crate) async fn find(
         &mut self,
-        history: &mut History,
+        history: &History,
         toolset: &Toolset,
-    ) -> Option<Measurement> {
-        let boundary = self.boundary(history, toolset)?;
-        let (start, folder) = (self.settled_before(history), &self.options.directory);
-        let plan = plan(history, toolset, start, boundary, folder);
+        options: &MaskingOptions,
+    ) -> Option<Masked> {
+        let boundary = self.boundary(history, toolset, options)?;
+        let plan = plan(history, toolset, self.settled_before(history), boundary, &self.directory);
         let saved = tokio::task::spawn_blocking(move || {
             let keep = |mask: &Mask| save(&mask.file, &mask.whole).is_ok();
             let masks = plan.masks.into_iter().filter(keep).collect();
@@ -91,18 +104,21 @@ impl Masking {
         });
         let Plan { masks, prunable } = saved.await.ok()?;
         let sum = |tokens: fn(&Mask) -> f64| masks.iter().map(tokens).sum::<f64>() as u64;
-        let count = masks.len() as u64;
         let measurement = Measurement::ToolOutputMasked {
             before: sum(|mask| mask.before),
             after: sum(|mask| mask.after),
-            count,
+            count: masks.len() as u64,
             prunable: prunable as u64,
         };
-        let changes = masks.into_iter().map(|mask| (mask.entry, mask.part, mask.masked));
-        history.replace_responses(changes.collect());
+        let shortened = masks.into_iter().map(|mask| mask.shortened).collect();
+        Some(Masked { shortened, measurement, through: boundary.0 })
+    }
+
+    /// Takes note that the conversation has the change.
+    pub(crate) fn settle(&mut self, masked: &Masked, history: &History) {
         self.tokens.clear();
-        self.settled = history.entries().get(boundary.0).map(|entry| (boundary.0, entry.serial()));
-        (count > 0).then_some(measurement)
+        let place = masked.through;
+        self.settled = history.entries().get(place).map(|entry| (place, entry.serial()));
     }
 
     /// How many entries need no look any more, in a conversation that was not rewound since.
@@ -114,9 +130,14 @@ impl Masking {
     }
 
     /// Where masking begins: what is before this part of this entry, and it itself, is old. None while it is too little.
-    fn boundary(&mut self, history: &History, toolset: &Toolset) -> Option<(usize, usize)> {
+    fn boundary(
+        &mut self,
+        history: &History,
+        toolset: &Toolset,
+        options: &MaskingOptions,
+    ) -> Option<(usize, usize)> {
         let entries = history.entries();
-        let end = entries.len().saturating_sub(usize::from(self.options.protect_latest));
+        let end = entries.len().saturating_sub(usize::from(options.protect_latest));
         let start = self.settled_before(history).min(end);
         let (mut passed, mut prunable, mut boundary) = (0.0, 0.0, None);
         for (index, entry) in entries[..end].iter().enumerate().skip(start).rev() {
@@ -127,7 +148,7 @@ impl Masking {
             let tokens = *self.tokens.entry(entry.serial()).or_insert_with(count);
             if boundary.is_some() {
                 prunable += tokens;
-            } else if passed + tokens <= self.options.protected {
+            } else if passed + tokens <= options.protected {
                 passed += tokens;
             } else {
                 for (place, part, _) in
@@ -135,7 +156,7 @@ impl Masking {
                 {
                     let tokens = estimate::part(part);
                     passed += tokens;
-                    if boundary.is_none() && passed > self.options.protected {
+                    if boundary.is_none() && passed > options.protected {
                         boundary = Some((index, place));
                     }
                     if boundary.is_some() {
@@ -144,7 +165,7 @@ impl Masking {
                 }
             }
         }
-        boundary.filter(|_| prunable >= self.options.least)
+        boundary.filter(|_| prunable >= options.least)
     }
 }
 
@@ -192,16 +213,10 @@ fn plan(
             }
             let after = estimate::part(&masked);
             if after < before {
-                let (file, masked, whole) = mask;
-                plan.masks.push(Mask {
-                    entry: index,
-                    part: place,
-                    file,
-                    whole,
-                    masked,
-                    before,
-                    after,
-                });
+                let (file, response, whole) = mask;
+                let entry = entry.id().clone();
+                let shortened = Shortened { entry, part: place, response };
+                plan.masks.push(Mask { shortened, file, whole, before, after });
             }
         }
     }

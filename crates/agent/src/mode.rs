@@ -5,19 +5,19 @@ use std::time::Instant;
 
 use pollux_protocol::{ApprovalMode, Event, Live, LiveWatch, Measurement};
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 /// The mode as the loop, the scheduler and the handle share it.
-pub(crate) struct SessionMode {
+pub struct SessionMode {
     mode: Live<ApprovalMode>,
     since: Mutex<Instant>,
-    emitter: Emitter,
+    outlet: Outlet,
 }
 
 impl SessionMode {
     /// Takes over the live value that the tools read.
-    pub(crate) fn new(mode: Live<ApprovalMode>, emitter: Emitter) -> Self {
-        Self { mode, since: Mutex::new(Instant::now()), emitter }
+    pub fn new(mode: Live<ApprovalMode>, outlet: Outlet) -> Self {
+        Self { mode, since: Mutex::new(Instant::now()), outlet }
     }
 
     /// Returns the present mode.
@@ -31,12 +31,12 @@ impl SessionMode {
     }
 
     /// Changes the mode at once and reports it.
-    pub(crate) async fn set(&self, mode: ApprovalMode) {
+    pub async fn set(&self, mode: ApprovalMode) {
         let from = *self.mode.set(mode);
         if from != mode {
             self.measure_end_of(from);
-            self.emitter.measure(&Measurement::ModeSwitch { from, to: mode });
-            self.emitter.emit(Event::ModeChanged(mode)).await;
+            self.outlet.measure(&Measurement::ModeSwitch { from, to: mode });
+            self.outlet.emit(Event::ModeChanged(mode)).await;
         }
     }
 
@@ -44,6 +44,6 @@ impl SessionMode {
     pub(crate) fn measure_end_of(&self, mode: ApprovalMode) {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         let duration = std::mem::replace(&mut *since, Instant::now()).elapsed();
-        self.emitter.measure(&Measurement::ModeDuration { mode, duration });
+        self.outlet.measure(&Measurement::ModeDuration { mode, duration });
     }
 }

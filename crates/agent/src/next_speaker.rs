@@ -1,13 +1,14 @@
-//! Is the model done, or does it only pause? Whoever speaks next is told by another model, and where it is plain without one.
-//!
-//! Pure: what is asked, and what an answer means. Who asks, and when, is the session's.
+//! Is the model done, or does it only pause? Another model says who speaks next; where that is plain,
+//! nobody is asked.
 
 use std::sync::Arc;
 
 use pollux_protocol::{
-    Content, Entry, FinishReason, JsonRequest, ModelRole, Part, Request, Role, Speaker,
+    Content, Entry, FinishReason, JsonRequest, ModelRole, Part, Request, Role, SideModels, Speaker,
 };
 use serde_json::{Value, json};
+
+use crate::prompt_run::PromptRun;
 
 /// Whether anybody looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct NextSpeakerOptions {
     /// Plain cases are decided without one (`pollux.continueUnfinished`).
     pub plain_cases: bool,
 }
+
+/// Configuration of the model that is asked.
+const JUDGE: &str = "next-speaker-checker";
 
 /// How often an answer that is none is asked for again.
 const ATTEMPTS: u32 = 5;
@@ -58,9 +62,43 @@ const ANNOUNCEMENTS: [&str; 18] = [
 const CONDITIONS: [&str; 7] =
     [" if ", " once ", " unless ", " until ", " when ", " you ", "let me know"];
 
+impl NextSpeakerOptions {
+    /// True if anybody looks.
+    pub(crate) fn is_on(self) -> bool {
+        self.asks_model || self.plain_cases
+    }
+}
+
+/// Returns who speaks after the last answer to a prompt, as far as anybody knows.
+pub(crate) async fn next_speaker(
+    options: NextSpeakerOptions,
+    entries: &[Arc<Entry>],
+    side_models: &dyn SideModels,
+    run: &PromptRun<'_>,
+) -> Option<Speaker> {
+    match standing(entries) {
+        Standing::Model => return Some(Speaker::Model),
+        Standing::Unknown => return None,
+        Standing::Words => {}
+    }
+    if options.plain_cases {
+        let plain = plain_case(run.last_answer(), run.finish.as_ref());
+        if plain.is_some() || !options.asks_model {
+            return plain;
+        }
+    }
+    let asked = async {
+        let choice = side_models.select(JUDGE).await.ok()?;
+        let request = request(entries, run.id);
+        let (answer, _) = choice.model.generate_json(request, run.cancel.clone()).await.ok()?;
+        read(&answer)
+    };
+    run.cancel.run_until_cancelled(asked).await.flatten()
+}
+
 /// What can be told from the conversation alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+enum Standing {
     /// The model speaks next: a result was not answered.
     Model,
     /// Nobody can tell.
@@ -70,7 +108,7 @@ pub(crate) enum Standing {
 }
 
 /// Where a conversation stands.
-pub(crate) fn standing(entries: &[Arc<Entry>]) -> Standing {
+fn standing(entries: &[Arc<Entry>]) -> Standing {
     let Some(last) = entries.last().map(|last| last.content()) else { return Standing::Unknown };
     match last.role {
         _ if last.responses().next().is_some() => Standing::Model,
@@ -82,7 +120,7 @@ pub(crate) fn standing(entries: &[Arc<Entry>]) -> Standing {
 
 /// Who speaks after these words, where that is plain: a question to the user, words that break off, the announcement
 /// of a step. None leaves it open.
-pub(crate) fn plain_case(words: &str, finish: Option<&FinishReason>) -> Option<Speaker> {
+fn plain_case(words: &str, finish: Option<&FinishReason>) -> Option<Speaker> {
     if finish == Some(&FinishReason::MaxTokens) {
         return Some(Speaker::Model);
     }
@@ -145,7 +183,7 @@ fn announces(sentence: &str) -> bool {
 }
 
 /// The question, about the end of this conversation.
-pub(crate) fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
+fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
     let question = Entry::detached(Content::user(vec![Part::text(QUESTION.trim_end())]));
     JsonRequest {
         request: Request {
@@ -174,7 +212,7 @@ pub(crate) fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
 }
 
 /// The answer, if it is one.
-pub(crate) fn read(answer: &Value) -> Option<Speaker> {
+fn read(answer: &Value) -> Option<Speaker> {
     match answer.get("next_speaker")?.as_str()? {
         "model" => Some(Speaker::Model),
         "user" => Some(Speaker::User),

@@ -8,17 +8,17 @@ use async_trait::async_trait;
 use pollux_protocol::{Event, Operator, Outcome, Question, QuestionId, Reply};
 use tokio::sync::oneshot;
 
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 
 /// Operator of a session with a frontend.
 pub(crate) struct EventOperator {
-    emitter: Emitter,
+    outlet: Outlet,
     open: Mutex<HashMap<QuestionId, oneshot::Sender<Reply>>>,
 }
 
 impl EventOperator {
-    pub(crate) fn new(emitter: Emitter) -> Self {
-        Self { emitter, open: Mutex::default() }
+    pub(crate) fn new(outlet: Outlet) -> Self {
+        Self { outlet, open: Mutex::default() }
     }
 
     /// Hands a reply to its question; a reply to no open question is dropped.
@@ -49,7 +49,7 @@ impl Operator for EventOperator {
         let (sender, receiver) = oneshot::channel();
         self.open().insert(question.id, sender);
         let _open = OpenQuestion(self, question.id);
-        self.emitter.emit(Event::Question(Box::new(question))).await;
+        self.outlet.emit(Event::Question(Box::new(question))).await;
         receiver.await.unwrap_or(refusal)
     }
 }

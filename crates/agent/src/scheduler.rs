@@ -19,26 +19,27 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pollux_policy::{CheckerPrograms, Policy, Query, Subject};
+use pollux_policy::{Policy, Query, Subject};
 use pollux_protocol::{
-    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Checkpoints, Decision,
-    Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits,
-    Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
+    Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits, Operator,
+    PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
-use crate::budget::Budget;
 use crate::conseca::Conseca;
-use crate::emitter::Emitter;
 use crate::hook_events::HookEvents;
-use crate::mode::SessionMode;
+use crate::outlet::Outlet;
+use crate::recorder::Recorder;
 use crate::response;
+use crate::services::AgentServices;
+use crate::side_models::WatchedModels;
 use crate::toolset::Toolset;
 
 pub use approval::{denied, nobody_to_ask};
 pub use choices::ApprovalChoices;
-pub(crate) use grants::Grants;
+pub use grants::Grants;
 use hooked::Hooked;
-pub(crate) use inputs::CallInputs;
+pub use inputs::CallInputs;
 
 /// About calls that waited behind it, or that were never begun when the work was stopped.
 const STOPPED: &str = "Reason: User cancelled operation";
@@ -102,29 +103,24 @@ impl Batch {
     }
 }
 
-/// Runs calls. Borrowed from a session for one batch.
+/// Runs calls. Borrowed from an agent for one batch.
 pub struct Scheduler<'a> {
-    pub(crate) emitter: &'a Emitter,
-    pub(crate) toolset: &'a Toolset,
+    pub(crate) services: &'a AgentServices,
+    /// The rules of this batch.
     pub(crate) policy: &'a Policy,
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) toolset: &'a Toolset,
     pub(crate) operator: &'a dyn Operator,
-    pub(crate) inputs: &'a CallInputs,
-    pub(crate) grants: &'a Grants,
-    /// The person's programs that check calls.
-    pub(crate) checkers: &'a CheckerPrograms,
+    pub(crate) hooks: &'a HookEvents,
     /// The model that checks calls, when it is wanted.
     pub(crate) conseca: Option<&'a Conseca>,
+    /// Models for the side calls of tools and checks.
+    pub(crate) side_models: &'a Arc<WatchedModels>,
     /// The words of the prompt under way.
     pub(crate) prompt: &'a str,
     /// The conversation so far.
     pub(crate) history: &'a History,
-    pub(crate) hooks: &'a HookEvents,
-    pub(crate) checkpoints: &'a dyn Checkpoints,
     pub(crate) cancel: &'a CancellationToken,
-    pub(crate) budget: &'a Budget,
-    pub(crate) modes: &'a SessionMode,
-    /// Choices beyond yes and no that the person has.
-    pub(crate) choices: ApprovalChoices,
     /// The model's name.
     pub(crate) model: &'a str,
     /// What the model can take.
@@ -168,6 +164,10 @@ impl Ready {
 type Prepared = Result<Ready, Box<(Queued, ToolError)>>;
 
 impl Scheduler<'_> {
+    fn outlet(&self) -> &Outlet {
+        self.recorder.outlet()
+    }
+
     /// Runs all calls to their ends.
     pub async fn run(&self, calls: Vec<Call>) -> Result<Batch, JournalError> {
         let mut batch = Batch::default();
@@ -178,7 +178,7 @@ impl Scheduler<'_> {
         queue
             .make_contiguous()
             .sort_by_key(|queued| !self.toolset.facts(&queued.call.name).announces);
-        let over_budget = queue.split_off(self.budget.take_calls(queue.len()).await);
+        let over_budget = queue.split_off(self.services.budget.take_calls(queue.len()).await);
         while !queue.is_empty() {
             batch.cancelled |= self.cancel.is_cancelled();
             if batch.cancelled || batch.refused {
@@ -195,7 +195,7 @@ impl Scheduler<'_> {
             batch.finished[before..].sort_by_key(|finished| places.get(&finished.call.id).copied());
         }
         if !over_budget.is_empty() {
-            batch.exceeded = self.budget.exceeded();
+            batch.exceeded = self.services.budget.exceeded();
         }
         for queued in &over_budget {
             self.finish_cancelled(&mut batch, queued, None, OVER_BUDGET).await?;
@@ -216,11 +216,11 @@ impl Scheduler<'_> {
             effects: effects.clone(),
             is_markdown: tool.renders_markdown(),
         };
-        self.emitter.emit(Event::CallPrepared(Arc::new(prepared))).await;
+        self.outlet().emit(Event::CallPrepared(Arc::new(prepared))).await;
     }
 
     async fn moved(&self, call_id: &CallId, status: CallStatus) {
-        self.emitter.emit(Event::CallMoved { call_id: call_id.clone(), status }).await;
+        self.outlet().emit(Event::CallMoved { call_id: call_id.clone(), status }).await;
     }
 
     async fn finish_error(
@@ -277,9 +277,9 @@ impl Scheduler<'_> {
         if records.is_empty() {
             return Ok(());
         }
-        self.emitter.record_all(records).await?;
+        self.recorder.record_all(records).await?;
         for finished in finished {
-            self.emitter.measure(&run::measure(&finished));
+            self.outlet().measure(&run::measure(&finished));
             self.moved(&finished.call.id, finished.status).await;
             let announces = self.toolset.facts(&finished.call.name).announces;
             batch.has_worked |= finished.status != CallStatus::Cancelled && !announces;

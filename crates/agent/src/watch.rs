@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::budget::{Budget, Hold};
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 use crate::turn::Turn;
 
 /// The class of errors that are refusals of the vendor.
@@ -23,7 +23,7 @@ const API_ERROR: &str = "ApiError";
 /// Tells of requests.
 #[derive(Clone)]
 pub(crate) struct Watch {
-    emitter: Emitter,
+    outlet: Outlet,
     budget: Budget,
     log_prompts: bool,
 }
@@ -66,8 +66,8 @@ impl Drop for Asked {
 
 impl Watch {
     /// `log_prompts`: figures carry the texts too.
-    pub(crate) fn new(emitter: Emitter, budget: Budget, log_prompts: bool) -> Self {
-        Self { emitter, budget, log_prompts }
+    pub(crate) fn new(outlet: Outlet, budget: Budget, log_prompts: bool) -> Self {
+        Self { outlet, budget, log_prompts }
     }
 
     /// Sends the request with `send`; tells of connection attempts that failed while it waits. Who gets an
@@ -140,7 +140,7 @@ impl Watch {
                 asked.failure(turn.answered_by(&asked.model), began.elapsed(), error, cost)
             }
         };
-        self.emitter.measure(&measure);
+        self.outlet.measure(&measure);
     }
 
     /// Makes room for the next attempt.
@@ -173,7 +173,7 @@ impl Watch {
             request_text,
             system: request.system.clone().filter(|_| self.log_prompts),
         };
-        self.emitter.measure(&Measurement::ApiRequest(measure));
+        self.outlet.measure(&Measurement::ApiRequest(measure));
     }
 
     async fn tell_waiting(&self, asked: &mut Asked, notice: RetryNotice) {
@@ -191,9 +191,9 @@ impl Watch {
                 status: refused_with(&notice),
                 cost: Some(Money::ZERO),
             };
-            self.emitter.measure(&Measurement::ApiError(error));
+            self.outlet.measure(&Measurement::ApiError(error));
         }
-        self.emitter.emit(Event::Waiting(notice)).await;
+        self.outlet.emit(Event::Waiting(notice)).await;
     }
 
     fn response(

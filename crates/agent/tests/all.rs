@@ -4,10 +4,12 @@
 mod suite {
     mod cancel;
     mod checkpoints;
+    mod child;
     mod contract;
     #[cfg(unix)]
     mod hooks;
     mod loop_guard;
+    mod masking;
     mod next_speaker;
     mod overflow;
     mod questions;

@@ -1,20 +1,20 @@
 //! Where everyone meets: from the setup to an agent that is ready to work.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_agent::{
-    AnswerForm, Budget, Chat, CompressionOptions, Emitter, Handle, MaskingOptions,
-    NextSpeakerOptions, Session, SessionContext, SessionParts, Spending, Standing, StreamRetries,
-    Toolset, WatchedModels,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, FittingParts, Handle,
+    InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions, Outlet, Recorder,
+    SessionContext, SessionMode, Spending, Standing, StreamRetries, Toolset,
 };
 use pollux_config::Environment;
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_hooks::Hooks;
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, CommandSet, History, HookEvent, Live, Models, NoCheckpoints,
-    Observer, Op, SideModels, Tool,
+    AgentHandle, ApprovalMode, CommandSet, History, HookEvent, Live, ModelRole, Models,
+    NoCheckpoints, Observer, Op, Tool,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
@@ -97,66 +97,79 @@ pub(crate) struct Launch<'a> {
 impl Setup {
     /// Starts the agent on the current runtime.
     pub(crate) fn start(self: &Arc<Self>, launch: Launch<'_>) -> Assembled {
-        let Launch { models, log, session_id, history, commands, hooks, .. } = launch;
-        let (statistics, wishes, memory) = (launch.statistics, launch.wishes, launch.memory);
-        let spending = launch.spending;
+        let (session_id, statistics) = (launch.session_id, Arc::clone(&launch.statistics));
         let telemetry = crate::telemetry::start(self, session_id);
-        let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.notices)));
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), closing.clone()];
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
-        let (emitter, events) = Emitter::new(session_id, log, observers);
+        let (outlet, events) = Outlet::new(session_id, observers);
+        let mode = Live::new(self.mode);
+        let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
+        let services = self.services(&launch, &outlet, mode.clone(), log_prompts);
+        let Launch { log, history, commands, wishes, memory, .. } = launch;
         memory.resume(&history);
-        let (mode, budget) = (Live::new(self.mode), Budget::new(spending, emitter.clone()));
-        let beside = watched(&models, &emitter, &budget, log_prompts);
-        // Whoever keeps these models keeps the events from ending.
-        let lasting = Arc::downgrade(&beside) as Weak<dyn SideModels>;
-        let collector = self.collector(session_id);
         let (reporter, news) = reports::channel();
         let tool_context = Arc::new(ToolContext {
             reporter: Some(reporter),
-            ..self.tool_context(session_id, &memory, mode.clone(), Some(beside.clone()))
+            ..self.tool_context(session_id, &memory, mode)
         });
         let tools = Toolset::new(self.builtin_tools(&tool_context));
         let standing = Standing::of(&history, &tools);
         let toolset = Live::new(tools);
-        let chat = Chat::new(emitter.clone(), self.stream_retries(), budget.clone(), log_prompts)
-            .with_hooks(hooks.clone(), Arc::clone(&models));
-        let grace = SHUTDOWN_GRACE + hooks.patience(HookEvent::SessionEnd);
-        let session = Session::new(SessionParts {
-            models,
-            beside,
-            requested_model: self.model.clone(),
-            loading: self.discover_tools(&tool_context, &toolset, &emitter),
+        let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
+        let side_models = services.side_models(outlet.clone(), self.model.clone());
+        let parts = AgentParts {
+            role: ModelRole::Main,
+            requested_model: Live::new(self.model.clone()),
+            instruction: InstructionSource::Session {
+                inputs: Box::new(self.prompt_inputs(session_id, &wishes)),
+                memory: memory.told(),
+            },
+            instruction_copy: wishes.copy,
+            loading: self.discover_tools(&tool_context, &toolset, &outlet),
             toolset,
-            policy: self.policy(session_id),
-            checkers: self.checkers(),
-            conseca: self.loaded.settings.boolean("security.enableConseca"),
-            mode: mode.clone(),
-            choices: self.approval_choices(),
-            chat,
-            emitter,
+            recorder: Recorder::new(log, outlet),
             history,
-            hooks,
-            checkpoints: Arc::new(NoCheckpoints),
-            prompt: self.prompt_inputs(session_id, &wishes),
-            memory: memory.told(),
-            prompt_copy: wishes.copy,
-            max_turns: self.loaded.settings.model.max_session_turns,
-            budget,
-            answer: self.answer_form(),
-            loop_detection: !self.loaded.settings.model.loop_detection_disabled,
-            next_speaker: self.next_speaker(),
-            masking: self.masking(session_id),
-            compression: self.compression(session_id),
-            new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             context: self.context(memory),
-        });
-        let (handle, task) = pollux_agent::spawn(session, Live::new(commands), events);
+            settings: Live::new(self.loop_settings()),
+            fitting: self.fitting(session_id),
+            answer: self.answer_form(),
+        };
+        let agent = AgentLoop::new(services, parts);
+        let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
         tokio::spawn(news.deliver(handle.downgrade()));
-        let auto_memory = collector.map(|it| it.start(lasting, handle.downgrade()));
+        let auto_memory = self
+            .collector(session_id)
+            .map(|it| it.start(Arc::new(side_models), handle.downgrade()));
         let handle = Arc::new(handle);
         Assembled { handle, task, statistics, telemetry, auto_memory, standing, grace, closing }
+    }
+
+    /// Everything that the agents of the session share.
+    fn services(
+        &self,
+        launch: &Launch<'_>,
+        outlet: &Outlet,
+        mode: Live<ApprovalMode>,
+        log_prompts: bool,
+    ) -> AgentServices {
+        AgentServices {
+            models: Arc::clone(&launch.models),
+            policy: Live::new(self.policy(launch.session_id)),
+            checkers: self.checkers(),
+            conseca: self.loaded.settings.boolean("security.enableConseca"),
+            modes: Arc::new(SessionMode::new(mode, outlet.clone())),
+            choices: self.approval_choices(),
+            grants: Arc::default(),
+            inputs: Arc::default(),
+            checkpoints: Arc::new(NoCheckpoints),
+            budget: Budget::new(launch.spending.clone(), outlet.clone()),
+            hooks: launch.hooks.clone(),
+            retries: self.stream_retries(),
+            log_prompts,
+            interactive: self.options.interactive,
+            new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
+        }
     }
 
     /// Form that the last answer of this run must have.
@@ -194,32 +207,42 @@ impl Setup {
         tools
     }
 
-    /// When old results of tools become short, and where they go.
-    fn masking(&self, session_id: &str) -> MaskingOptions {
+    /// Settings of the loop.
+    fn loop_settings(&self) -> LoopSettings {
         let settings = &self.loaded.settings;
-        let tokens = |key, least| settings.number(key).unwrap_or(least);
-        let protected = "contextManagement.tools.outputMasking.protectionThresholdTokens";
-        let least = "contextManagement.tools.outputMasking.minPrunableThresholdTokens";
-        let latest = "contextManagement.tools.outputMasking.protectLatestTurn";
-        MaskingOptions {
-            protected: tokens(protected, 50_000.0),
-            least: tokens(least, 30_000.0),
-            protect_latest: settings.boolean(latest),
-            directory: self.project.tool_outputs_dir(session_id),
+        let seconds = settings.number("pollux.compression.timeout").unwrap_or(300.0).max(1.0);
+        LoopSettings {
+            max_turns: settings.model.max_session_turns,
+            loop_detection: !settings.model.loop_detection_disabled,
+            next_speaker: self.next_speaker(),
+            masking: self.masking(),
+            compression_share: settings.model.compression_threshold,
+            compression_timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
 
-    /// When the conversation is compressed.
-    fn compression(&self, session_id: &str) -> CompressionOptions {
+    /// When old results of tools become short.
+    fn masking(&self) -> MaskingOptions {
         let settings = &self.loaded.settings;
-        let seconds = settings.number("pollux.compression.timeout").unwrap_or(300.0).max(1.0);
-        let patience = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        let open_tasks = self.open_tasks(session_id);
-        CompressionOptions {
-            share: settings.model.compression_threshold,
-            patience,
-            open_tasks,
+        let defaults = MaskingOptions::default();
+        let protected = "contextManagement.tools.outputMasking.protectionThresholdTokens";
+        let prunable = "contextManagement.tools.outputMasking.minPrunableThresholdTokens";
+        let latest = "contextManagement.tools.outputMasking.protectLatestTurn";
+        MaskingOptions {
+            protected: settings.number(protected).unwrap_or(defaults.protected),
+            least: settings.number(prunable).unwrap_or(defaults.least),
+            protect_latest: settings.boolean(latest),
+        }
+    }
+
+    /// Places and sources for keeping the conversation within what the model takes.
+    fn fitting(&self, session_id: &str) -> FittingParts {
+        FittingParts {
+            outputs: self.project.tool_outputs_dir(session_id),
+            open_tasks: self.open_tasks(session_id),
             workspace: Arc::clone(&self.workspace),
+            plans: self.plans_directory(session_id),
+            interactive: self.options.interactive,
         }
     }
 
@@ -240,7 +263,6 @@ impl Setup {
         session_id: &str,
         memory: &Arc<Memory>,
         mode: Live<ApprovalMode>,
-        models: Option<Arc<dyn SideModels>>,
     ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
@@ -259,7 +281,6 @@ impl Setup {
             reporter: None,
             interactive: self.options.interactive,
             context_for: memory.lookup(),
-            models,
             web: self.web_access(),
         }
     }
@@ -310,17 +331,6 @@ impl Setup {
         });
         trees.collect::<Vec<_>>().join("\n")
     }
-}
-
-/// The models for calls beside the conversation.
-fn watched(
-    models: &Arc<dyn Models>,
-    emitter: &Emitter,
-    budget: &Budget,
-    log_prompts: bool,
-) -> Arc<WatchedModels> {
-    let (models, emitter) = (Arc::clone(models), emitter.clone());
-    Arc::new(WatchedModels::new(models, emitter, budget.clone(), log_prompts))
 }
 
 /// The wait before an unusable answer is asked for again: a second, or what `POLLUX_RETRY_BASE_MS` says.

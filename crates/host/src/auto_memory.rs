@@ -6,7 +6,7 @@
 //! and which; the question and what is taken of the answer are `pollux_agent::extraction`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Weak;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -92,24 +92,23 @@ impl Setup {
 }
 
 impl Collector {
-    /// Begins to work, as long as the value and the agent live. `models` are asked, `agent` is told of what was found.
-    pub(crate) fn start(self, models: Weak<dyn SideModels>, agent: WeakHandle) -> AutoMemory {
+    /// Begins to work, until the value is dropped or the agent ends. `models` are asked, `agent` is told of what was found.
+    pub(crate) fn start(self, models: Arc<dyn SideModels>, agent: WeakHandle) -> AutoMemory {
         AutoMemory(tokio::spawn(async move {
             tokio::select! {
                 () = agent.gone() => {}
-                () = self.work(&models, &agent) => {}
+                () = self.work(models.as_ref(), &agent) => {}
             }
         }))
     }
 
-    async fn work(&self, models: &Weak<dyn SideModels>, agent: &WeakHandle) {
+    async fn work(&self, models: &dyn SideModels, agent: &WeakHandle) {
         tokio::time::sleep(HEAD_START).await;
-        while let Some(models) = models.upgrade() {
-            if self.run(models.as_ref()).await == Some(true) {
+        loop {
+            if self.run(models).await == Some(true) {
                 let text = "Earlier sessions led to proposals for your notes: /memory inbox";
                 agent.send(Op::Report(Report::ForPerson(text.to_owned())));
             }
-            drop(models);
             tokio::time::sleep(PAUSE).await;
         }
     }

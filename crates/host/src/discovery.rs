@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use pollux_agent::{Emitter, Loading, Toolset};
+use pollux_agent::{Loading, Outlet, Toolset};
 use pollux_protocol::{CancellationToken, Event, Live, Severity, ToolSource};
 use pollux_tools::{Discovered, DiscoveryCommands, ToolContext, discover};
 
@@ -17,7 +17,7 @@ impl Setup {
         &self,
         context: &Arc<ToolContext>,
         toolset: &Live<Toolset>,
-        emitter: &Emitter,
+        outlet: &Outlet,
     ) -> Option<Loading> {
         let settings = &self.loaded.settings;
         let named = |key| settings.text(key).map(str::trim).filter(|text| !text.is_empty());
@@ -28,7 +28,7 @@ impl Setup {
         if !self.loaded.trust.is_trusted() {
             return None;
         }
-        let (context, toolset, emitter) = (Arc::clone(context), toolset.clone(), emitter.clone());
+        let (context, toolset, outlet) = (Arc::clone(context), toolset.clone(), outlet.clone());
         let work = tokio::spawn(async move {
             // It is ended with the program, if it runs so long.
             let found = discover(&context, &commands, &CancellationToken::new()).await;
@@ -40,7 +40,7 @@ impl Setup {
                 }
             };
             for text in warnings {
-                emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+                outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
             }
         });
         // Should it panic, there are no such tools.

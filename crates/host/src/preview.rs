@@ -36,8 +36,7 @@ impl Setup {
         let wishes = self.prompt_wishes()?;
         let (model, limits, family) = self.preferred_model().await;
         let memory = Arc::new(Memory::read(self));
-        let tool_context =
-            Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode), None));
+        let tool_context = Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode)));
         let toolset = Toolset::new(self.builtin_tools(&tool_context));
         let offered = toolset.offered(&self.policy(SESSION), self.mode, &model, limits);
         let tools = offered.declarations();

@@ -281,20 +281,6 @@ impl History {
         true
     }
 
-    /// Puts other words in the place of what tools answered: entry, part, and the response's new JSON. Calls stay
-    /// answered; media beside the words stay. What is no response is left alone.
-    pub fn replace_responses(&mut self, changes: Vec<(usize, usize, Value)>) {
-        for (entry, part, response) in changes {
-            let Some(old) = self.entries.get(entry) else { continue };
-            let mut content = old.content.clone();
-            if let Some(Body::Response(answer)) = content.parts.get_mut(part).map(|it| &mut it.body)
-            {
-                answer.response = response;
-                self.entries[entry] = Entry::new(old.id.clone(), content);
-            }
-        }
-    }
-
     /// The conversation as a request sends it.
     pub fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
         if !self.pending.is_empty() {

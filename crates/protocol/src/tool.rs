@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bounded::bounded;
 use crate::{
     AnsiOutput, ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Limits, Measurement,
-    Modification, Part, Todo, ToolFacts,
+    Modification, Part, SideModels, Todo, ToolFacts,
 };
 
 /// Opens and closes the block at the end of a result that tells of context files which its tool came upon.
@@ -369,6 +369,8 @@ pub struct RunContext {
     pub input: BoxStream<'static, CallInput>,
     /// Characters of output that the model still has room for; none where that is not known.
     pub room: Option<usize>,
+    /// Models for side calls, on behalf of the agent that made the call.
+    pub models: Arc<dyn SideModels>,
 }
 
 /// A tool.
@@ -438,8 +440,13 @@ pub trait Invocation: Send + Sync {
     fn describe(&self) -> String;
 
     /// What a person must see before saying yes. It may look at the world (read the file that will
-    /// change) and remembers what it saw: `run` refuses when the world has moved on.
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    /// change) and remembers what it saw: `run` refuses when the world has moved on. `side_models`
+    /// belong to the agent that made the call.
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Confirm".to_owned(),

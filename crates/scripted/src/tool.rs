@@ -7,8 +7,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Effects, Invocation,
-    Modification, RunContext, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
-    ToolSource,
+    Modification, RunContext, SideModels, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind,
+    ToolOutput, ToolSource,
 };
 use serde_json::{Value, json};
 
@@ -178,7 +178,11 @@ impl Invocation for FakeInvocation {
         self.tool.name.clone()
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let kind = self.tool.confirmation.clone().unwrap_or_else(|| {
             ConfirmationKind::Information { prompt: self.describe(), urls: Vec::new() }
         });

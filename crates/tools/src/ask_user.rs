@@ -1,10 +1,12 @@
 //! `ask_user`: the model asks, the person answers.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Display, Effects, Invocation,
-    Modification, RunContext, Shortening, SurveyKind, SurveyQuestion, Tool, ToolError, ToolFacts,
-    ToolKind, ToolOutput,
+    Modification, RunContext, Shortening, SideModels, SurveyKind, SurveyQuestion, Tool, ToolError,
+    ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -148,7 +150,11 @@ impl Invocation for AskUser {
         format!("Asking user: {}", headers.join(", "))
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Ask User".to_owned(),

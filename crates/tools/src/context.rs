@@ -8,8 +8,8 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
-    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Live, Measurement,
-    SideModels, Tool, ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Live, Measurement, Tool,
+    ToolError, ToolErrorKind, ToolOutput,
 };
 
 use pollux_shell::{BackgroundProcesses, Redaction};
@@ -147,8 +147,6 @@ pub struct ToolContext {
     pub context_for: Option<ContextLookup>,
     /// The way to pages of the web; none where there is none.
     pub web: Option<WebAccess>,
-    /// Answers what tools ask beside the conversation; none where no model is.
-    pub models: Option<Arc<dyn SideModels>>,
 }
 
 /// The built-in tools, in the order in which they are declared to models.
@@ -168,7 +166,7 @@ pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
         Arc::new(ReadBackgroundOutputTool::new(Arc::clone(context))),
         Arc::new(StopBackgroundProcessTool::new(Arc::clone(context))),
     ];
-    tools.push(Arc::new(GoogleWebSearchTool::new(Arc::clone(context))));
+    tools.push(Arc::new(GoogleWebSearchTool::new()));
     tools.push(Arc::new(AskUserTool::new()));
     tools.push(Arc::new(WriteTodosTool::new(Arc::clone(context))));
     if context.options.plan_mode {
@@ -252,7 +250,6 @@ impl ToolContext {
             spill_directory,
             context_for: None,
             web: None,
-            models: None,
         }
     }
 

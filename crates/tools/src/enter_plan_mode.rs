@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Effects,
-    Invocation, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind,
-    ToolOutput,
+    Invocation, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind, ToolFacts,
+    ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -97,7 +97,11 @@ impl Invocation for EnterPlanMode {
         }
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let prompt = format!("This restricts the agent to looking and planning. {}", self.reason);
         Ok(Confirmation {
             call_id: call_id.clone(),

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use pollux_fs::RealPath;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display, Effects,
-    Invocation, Modification, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts,
-    ToolKind, ToolOutput,
+    Invocation, Modification, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind,
+    ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -164,7 +164,11 @@ impl Invocation for ExitPlanMode {
         format!("Requesting plan approval for: {}", self.path.display())
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let text = self.read(&pollux_protocol::CancellationToken::new()).await?;
         Ok(Confirmation {
             call_id: call_id.clone(),

@@ -1,7 +1,5 @@
 //! `google_web_search`: asks a model whose vendor searches the web.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use pollux_protocol::{
     Args, Chunk, Declaration, Display, Effects, Invocation, Limits, ModelError, ModelErrorKind,
@@ -11,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::citations::{OffsetUnit, cite, source_list};
-use crate::context::{ToolContext, failed};
+use crate::context::failed;
 use crate::side_call::{self, Caller};
 use crate::validation::{Schema, invalid};
 
@@ -23,13 +21,12 @@ const CONFIGURATION: &str = "web-search";
 
 /// The tool.
 pub(crate) struct GoogleWebSearchTool {
-    context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl GoogleWebSearchTool {
-    /// The tool for a session.
-    pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+    /// Creates the tool.
+    pub(crate) fn new() -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -37,7 +34,7 @@ impl GoogleWebSearchTool {
             },
             "required": ["query"]
         });
-        Self { context, schema: Schema::new(schema) }
+        Self { schema: Schema::new(schema) }
     }
 }
 
@@ -80,12 +77,11 @@ impl Tool for GoogleWebSearchTool {
         if query.trim().is_empty() {
             return Err(invalid("The 'query' parameter cannot be empty."));
         }
-        Ok(Box::new(Search { context: Arc::clone(&self.context), query }))
+        Ok(Box::new(Search { query }))
     }
 }
 
 struct Search {
-    context: Arc<ToolContext>,
     query: String,
 }
 
@@ -117,8 +113,7 @@ impl Invocation for Search {
 
 impl Search {
     async fn ask(&self, caller: &Caller) -> Result<Chunk, ModelError> {
-        let models = side_call::models(&self.context)?;
-        side_call::ask(models, CONFIGURATION, vec![Part::text(self.query.as_str())], caller).await
+        side_call::ask(CONFIGURATION, vec![Part::text(self.query.as_str())], caller).await
     }
 
     fn result(&self, answer: &Chunk) -> ToolOutput {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use pollux_fs::{Access, RealPath, TextFile};
 use pollux_protocol::{
     ApprovalMode, Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects,
-    Invocation, Measurement, Modification, RunContext, SubjectArgument, Tool, ToolError,
-    ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
+    Invocation, Measurement, Modification, RunContext, SideModels, SubjectArgument, Tool,
+    ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -184,14 +184,17 @@ struct Replace {
 
 impl Replace {
     /// Has a model mend the edit if it cannot be made and the settings say so.
-    async fn mend(self: &Arc<Self>, cancel: &CancellationToken) -> Result<(), ToolError> {
-        let Some(models) = self.context.models.as_ref().filter(|_| {
-            self.context.options.correct_edits
-                && !self.params.modified_by_user
-                && correction::applies_to(&self.path)
-        }) else {
+    async fn mend(
+        self: &Arc<Self>,
+        side_models: &Arc<dyn SideModels>,
+        cancel: &CancellationToken,
+    ) -> Result<(), ToolError> {
+        let is_mendable = self.context.options.correct_edits
+            && !self.params.modified_by_user
+            && correction::applies_to(&self.path);
+        if !is_mendable {
             return Ok(());
-        };
+        }
         let inner = Arc::clone(self);
         let failed = blocking(cancel, move |_| {
             let Err(error) = inner.work_out() else { return Ok(None) };
@@ -207,7 +210,7 @@ impl Replace {
             failure: error.message.clone(),
             text,
         };
-        let Some(correction) = self.corrections.ask(models, edit, cancel).await else {
+        let Some(correction) = self.corrections.ask(side_models, edit, cancel).await else {
             return Ok(());
         };
         if correction.no_changes_required {
@@ -365,9 +368,13 @@ impl Invocation for ReplaceInvocation {
         format!("{path}: {} => {}", beginning(old_string), beginning(new_string))
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
-        inner.mend(&CancellationToken::new()).await?;
+        inner.mend(side_models, &CancellationToken::new()).await?;
         blocking(&CancellationToken::new(), move |_| {
             let (change, _) = inner.work_out()?;
             inner.shown.remember(&change);
@@ -400,7 +407,7 @@ impl Invocation for ReplaceInvocation {
         let inner = Arc::clone(&self.0);
         let work = async {
             if inner.correction().is_none() {
-                inner.mend(&run.cancel).await?;
+                inner.mend(&run.models, &run.cancel).await?;
             }
             blocking(&run.cancel, move |stop| inner.execute(stop)).await
         };

@@ -11,8 +11,8 @@ use futures::{FutureExt as _, StreamExt as _};
 use pollux_fs::{Access, EntryKind};
 use pollux_protocol::{
     Args, CallId, CallInput, CancellationToken, Confirmation, ConfirmationKind, Declaration,
-    Effects, Invocation, RunContext, Shortening, Tool, ToolError, ToolErrorKind, ToolFacts,
-    ToolKind, ToolOutput,
+    Effects, Invocation, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind,
+    ToolFacts, ToolKind, ToolOutput,
 };
 use pollux_shell::{
     ChildSpec, Chunk, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError, Spill,
@@ -200,7 +200,11 @@ impl Invocation for RunShellCommand {
         format!("{command}{place}{purpose}{background}")
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let command = self.params.command.clone();
         let bare = pollux_shell::strip_wrapper(&command);
         let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use pollux_fs::{Access, RealPath};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
-    Limits, Part, RunContext, Tool, ToolError, ToolKind, ToolOutput,
+    Limits, Part, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -152,7 +152,11 @@ impl Invocation for SaveMemoryInvocation {
         format!("\"{}\" in {}", self.0.fact, self.0.path.display())
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
         blocking(&CancellationToken::new(), move |_| {
             let change = inner.work_out()?;

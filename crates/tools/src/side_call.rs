@@ -1,32 +1,24 @@
 //! What tools ask models beside the conversation.
 
+use std::sync::Arc;
+
 use pollux_protocol::{
-    CancellationToken, Chunk, Content, Entry, ModelError, ModelErrorKind, ModelRole, Part, Request,
-    RunContext, SideModels,
+    CancellationToken, Chunk, Content, Entry, ModelError, ModelRole, Part, Request, RunContext,
+    SideModels,
 };
 
-use crate::context::ToolContext;
-
-/// The call on whose behalf a model is asked.
-#[derive(Debug, Clone)]
+/// Call on whose behalf a model is asked.
+#[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) prompt_id: String,
+    pub(crate) models: Arc<dyn SideModels>,
     pub(crate) cancel: CancellationToken,
 }
 
 impl From<RunContext> for Caller {
     fn from(run: RunContext) -> Self {
-        Self { prompt_id: run.prompt_id, cancel: run.cancel }
+        Self { prompt_id: run.prompt_id, models: run.models, cancel: run.cancel }
     }
-}
-
-/// The models for side calls.
-///
-/// # Errors
-/// There are none in this session.
-pub(crate) fn models(context: &ToolContext) -> Result<&dyn SideModels, ModelError> {
-    let none = || ModelError::new(ModelErrorKind::Config, "no model is there to be asked.");
-    context.models.as_deref().ok_or_else(none)
 }
 
 /// Asks the model of a configuration, under the instruction of the conversation, and waits for the whole answer.
@@ -34,15 +26,14 @@ pub(crate) fn models(context: &ToolContext) -> Result<&dyn SideModels, ModelErro
 /// # Errors
 /// Those of the model.
 pub(crate) async fn ask(
-    models: &dyn SideModels,
     configuration: &str,
     parts: Vec<Part>,
     caller: &Caller,
 ) -> Result<Chunk, ModelError> {
-    let choice = models.select(configuration).await?;
+    let choice = caller.models.select(configuration).await?;
     let request = Request {
         entries: vec![Entry::detached(Content::user(parts))],
-        system: models.instruction(),
+        system: caller.models.instruction(),
         prompt_id: caller.prompt_id.clone(),
         role: ModelRole::UtilityTool,
         ..Request::default()

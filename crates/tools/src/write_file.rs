@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use pollux_fs::{EntryKind, LineEnding, RealPath, TextFormat};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Effects, Invocation, Modification,
-    RunContext, SubjectArgument, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
+    RunContext, SideModels, SubjectArgument, Tool, ToolError, ToolErrorKind, ToolFacts, ToolKind,
+    ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -184,7 +185,11 @@ impl Invocation for WriteFileInvocation {
         format!("Writing to {}", self.0.context.workspace.display_path(&self.0.path))
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
         blocking(&CancellationToken::new(), move |_| {
             let change = inner.work_out()?;

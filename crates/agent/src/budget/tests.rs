@@ -3,7 +3,6 @@ use pollux_protocol::{Booked, Envelope, Rates};
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::emitter::NoLog;
 
 /// A day in memory.
 #[derive(Default)]
@@ -44,8 +43,8 @@ fn ceilings(resource: Resource, amount: u64) -> Ceilings {
 }
 
 fn budget(spending: Spending) -> (Budget, tokio::sync::mpsc::Receiver<Arc<Envelope>>) {
-    let (emitter, events) = Emitter::new("s", Arc::new(NoLog), Vec::new());
-    let budget = Budget::new(spending, emitter);
+    let (outlet, events) = Outlet::new("s", Vec::new());
+    let budget = Budget::new(spending, outlet);
     budget.begin();
     (budget, events)
 }

@@ -110,7 +110,7 @@ impl Chat {
     }
 
     async fn block(&self, reason: String, answer: Option<Chunk>) -> Interference {
-        self.emitter.emit(Event::Blocked { reason }).await;
+        self.outlet.emit(Event::Blocked { reason }).await;
         Interference::Blocked(answer.map(Box::new))
     }
 
@@ -124,7 +124,7 @@ impl Chat {
                         "The model {} that a hook asks for cannot be used: {error}",
                         context.requested
                     );
-                    self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+                    self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
                 }
             }
         }

@@ -12,12 +12,12 @@ use pollux_protocol::{
 };
 use tokio::sync::mpsc;
 
+use crate::agent_loop::AgentLoop;
 use crate::commands::CommandRun;
-use crate::emitter::Emitter;
 use crate::mode::SessionMode;
 use crate::operator::EventOperator;
+use crate::outlet::Outlet;
 use crate::scheduler::CallInputs;
-use crate::session::Session;
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
@@ -32,7 +32,7 @@ pub(super) enum QueuedOnCancel {
 
 /// Everything that operations reach without the session itself.
 struct Controls {
-    emitter: Emitter,
+    outlet: Outlet,
     modes: Arc<SessionMode>,
     model: Live<String>,
     steering: Arc<Steering>,
@@ -63,7 +63,7 @@ impl Controls {
     }
 
     async fn notify(&self, text: String) {
-        self.emitter.emit(Event::Notice { severity: Severity::Info, text }).await;
+        self.outlet.emit(Event::Notice { severity: Severity::Info, text }).await;
     }
 }
 
@@ -96,24 +96,24 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(
-        session: &Session,
+        agent: &AgentLoop,
         commands: Live<CommandSet>,
         sender: mpsc::WeakUnboundedSender<Op>,
         ops: mpsc::UnboundedReceiver<Op>,
     ) -> Self {
-        let emitter = session.emitter().clone();
+        let outlet = agent.outlet().clone();
         let controls = Controls {
-            modes: Arc::clone(session.modes()),
-            model: session.requested_model().clone(),
-            steering: Arc::clone(&session.steering),
-            inputs: Arc::clone(&session.inputs),
-            operator: Arc::new(EventOperator::new(emitter.clone())),
-            emitter,
+            modes: Arc::clone(&agent.services().modes),
+            model: agent.requested_model().clone(),
+            steering: Arc::clone(agent.steering()),
+            inputs: Arc::clone(&agent.services().inputs),
+            operator: Arc::new(EventOperator::new(outlet.clone())),
+            outlet,
         };
         Self {
             controls,
             commands_changed: commands.watch(),
-            tools_changed: session.toolset().watch(),
+            tools_changed: agent.toolset().watch(),
             commands,
             sender,
             ops,
@@ -232,12 +232,12 @@ impl Desk {
             }),
             operator: self.operator() as Arc<dyn Operator>,
             session: SessionView {
-                session: Arc::clone(&self.controls.emitter.origin().session),
+                session: Arc::clone(&self.controls.outlet.origin().session),
                 mode: self.controls.modes.get(),
                 model: String::clone(&self.controls.model.get()),
                 commands,
             },
-            emitter: self.controls.emitter.clone(),
+            outlet: self.controls.outlet.clone(),
         }
     }
 
@@ -273,7 +273,7 @@ impl Desk {
                     self.waiting.push_front(work);
                 }
             }
-            Incoming::Changed(event) => self.controls.emitter.emit(event).await,
+            Incoming::Changed(event) => self.controls.outlet.emit(event).await,
         }
     }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use pollux_protocol::{EntryId, Tool, ToolFacts};
+use pollux_protocol::{Compression, EntryId, Tool, ToolFacts};
 use pollux_scripted::FakeTool;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -28,9 +28,17 @@ fn conversation(answers: &[(&str, Value)]) -> History {
     history
 }
 
-fn options(directory: &Path) -> MaskingOptions {
-    let directory = directory.to_path_buf();
-    MaskingOptions { protected: 50_000.0, least: 30_000.0, protect_latest: true, directory }
+/// Masks a conversation as an agent does.
+async fn apply(
+    masking: &mut Masking,
+    history: &mut History,
+    options: &MaskingOptions,
+) -> Option<Measurement> {
+    let masked = masking.find(history, &tools(), options).await?;
+    let (id, shortened) = (EntryId::new("mask"), masked.shortened.clone());
+    let is_changed = history.compress(&Compression { id, summary: None, shortened });
+    masking.settle(&masked, history);
+    is_changed.then_some(masked.measurement)
 }
 
 /// An answer of about this many tokens.
@@ -38,8 +46,8 @@ fn answer(tokens: usize) -> Value {
     json!({ "output": "x".repeat(tokens * 4) })
 }
 
-async fn masked(history: &mut History, options: MaskingOptions) -> Vec<bool> {
-    Masking::new(options).apply(history, &tools()).await;
+async fn masked(history: &mut History, directory: &Path, options: &MaskingOptions) -> Vec<bool> {
+    apply(&mut Masking::new(directory.to_owned()), history, options).await;
     let responses = history.entries().iter().flat_map(|entry| entry.content().responses());
     responses.map(|response| is_masked(&response.response)).collect()
 }
@@ -56,7 +64,7 @@ async fn rules_that_came_with_a_result_outlast_it() {
         ("read_file", json!({ "output": format!("{long}{opening} that never ends") })),
         ("read_file", answer(90_000)),
     ]);
-    masked(&mut history, options(folder.path())).await;
+    masked(&mut history, folder.path(), &MaskingOptions::default()).await;
     let told: Vec<String> = history
         .entries()
         .iter()
@@ -84,12 +92,16 @@ async fn only_what_is_old_and_much_is_masked() {
     for (sizes, expected) in table {
         let answers: Vec<_> = sizes.iter().map(|tokens| ("read_file", answer(*tokens))).collect();
         let mut history = conversation(&answers);
-        assert_eq!(masked(&mut history, options(folder.path())).await, *expected, "{sizes:?}");
+        assert_eq!(
+            masked(&mut history, folder.path(), &MaskingOptions::default()).await,
+            *expected,
+            "{sizes:?}"
+        );
         assert!(history.request().is_ok());
     }
     let mut history = conversation(&[("read_file", answer(90_000))]);
-    let all = MaskingOptions { protect_latest: false, ..options(folder.path()) };
-    assert_eq!(masked(&mut history, all).await, [true]);
+    let all = MaskingOptions { protect_latest: false, ..MaskingOptions::default() };
+    assert_eq!(masked(&mut history, folder.path(), &all).await, [true]);
 }
 
 #[tokio::test]
@@ -102,11 +114,12 @@ async fn some_tools_are_exempt_and_small_answers_stay() {
         ("read_file", answer(51_000)),
         ("read_file", answer(1)),
     ]);
-    let result = masked(&mut history, options(folder.path())).await;
+    let result = masked(&mut history, folder.path(), &MaskingOptions::default()).await;
     assert_eq!(result, [false, false, true, true, false]);
     // What is masked is not masked again, and nothing new is old enough.
     let entries: Vec<u64> = history.entries().iter().map(|entry| entry.serial()).collect();
-    assert!(Masking::new(options(folder.path())).apply(&mut history, &tools()).await.is_none());
+    let mut again = Masking::new(folder.path().to_owned());
+    assert!(apply(&mut again, &mut history, &MaskingOptions::default()).await.is_none());
     assert_eq!(entries, history.entries().iter().map(|entry| entry.serial()).collect::<Vec<_>>());
 }
 
@@ -117,9 +130,9 @@ async fn the_whole_answer_is_in_the_file_that_is_named() {
     let whole = json!({ "output": long.clone() });
     let mut history =
         conversation(&[("Read File!", whole.clone()), ("x", answer(60_000)), ("x", answer(1))]);
-    let mut masking = Masking::new(options(folder.path()));
+    let mut masking = Masking::new(folder.path().to_owned());
     let Some(Measurement::ToolOutputMasked { before, after, count, prunable }) =
-        masking.apply(&mut history, &tools()).await
+        apply(&mut masking, &mut history, &MaskingOptions::default()).await
     else {
         panic!("nothing was masked")
     };
@@ -155,7 +168,8 @@ async fn a_file_that_cannot_be_written_leaves_the_answer_whole() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let mut history = conversation(&[("glob", answer(90_000)), ("glob", answer(1))]);
-    let result = masked(&mut history, options(&folder.path().join("file"))).await;
+    let result =
+        masked(&mut history, &folder.path().join("file"), &MaskingOptions::default()).await;
     assert_eq!(result, [false, false]);
 }
 
@@ -207,7 +221,8 @@ proptest! {
         let mut history = conversation(&answers);
         let before = history.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(Masking::new(options(folder.path())).apply(&mut history, &tools()));
+        let mut masking = Masking::new(folder.path().to_owned());
+        runtime.block_on(apply(&mut masking, &mut history, &MaskingOptions::default()));
         prop_assert!(history.request().is_ok());
         prop_assert_eq!(before.entries().len(), history.entries().len());
         let mut kept = 0.0;

@@ -1,9 +1,11 @@
 //! May a prepared call run? Policy says, checkers look, and where need be the person is asked.
 
+use std::sync::Arc;
+
 use pollux_policy::{Rule, Scope, Verdict};
 use pollux_protocol::{
     ApprovalMode, CallStatus, ConfirmationKind, Decision, Event, JournalError, LiveWatch, Outcome,
-    Question, QuestionSubject, Reply, Severity, ToolError, ToolErrorKind,
+    Question, QuestionSubject, Reply, Severity, SideModels, ToolError, ToolErrorKind,
 };
 
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
@@ -93,7 +95,7 @@ impl Scheduler<'_> {
         batch: &mut Batch,
     ) -> Result<Vec<Ready>, JournalError> {
         loop {
-            let mode = self.modes.get();
+            let mode = self.services.modes.get();
             let is_stale = |ready: &Ready| ready.allowed_in.is_some_and(|judged| judged != mode);
             if !approved.iter().any(is_stale) {
                 return Ok(approved);
@@ -120,9 +122,9 @@ impl Scheduler<'_> {
             self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
             return Ok(None);
         }
-        let mut changes = self.modes.watch();
+        let mut changes = self.services.modes.watch();
         loop {
-            let mode = self.modes.get();
+            let mode = self.services.modes.get();
             let judgement = self.policy.judge(ready.query(mode));
             let judged = ready.hooked.over(judgement.verdict);
             let Some(checked) = self.checked(&ready, mode, judged).await else {
@@ -160,7 +162,7 @@ impl Scheduler<'_> {
                         break;
                     }
                     Ok(Asked::YesToAllEdits) => {
-                        self.modes.set(ApprovalMode::AutoEdit).await;
+                        self.services.modes.set(ApprovalMode::AutoEdit).await;
                         break;
                     }
                     Err(error) => {
@@ -187,21 +189,21 @@ impl Scheduler<'_> {
         }
         let call_id = ready.queued.call.id.clone();
         // It may look at the world, and ask a model: a stop does not wait for that.
-        let look = ready.invocation.confirmation(&call_id);
+        let side_models: Arc<dyn SideModels> = self.side_models.clone();
+        let look = ready.invocation.confirmation(&call_id, &side_models);
         let Some(confirmation) = self.cancel.run_until_cancelled(look).await else {
             return Ok(Asked::No);
         };
-        let confirmation = confirmation?;
-        let kind = confirmation.kind.clone();
-        if !is_strict && self.grants.hold(self.policy, ready.query(mode)) {
+        let (confirmation, kind) = confirmation.map(|it| (it.clone(), it.kind))?;
+        if !is_strict && self.services.grants.hold(self.policy, ready.query(mode)) {
             ready.decision.get_or_insert(Decision::AutoAccept);
             return Ok(Asked::Yes);
         }
         self.notify(&confirmation);
         self.moved(&call_id, CallStatus::AwaitingApproval).await;
-        let (choices, default) = self.choices.of(&kind);
+        let (choices, default) = self.services.choices.of(&kind);
         let subject = QuestionSubject::Call(confirmation);
-        let question = Question::new(self.emitter.origin(), subject, choices, default);
+        let question = Question::new(self.outlet().origin(), subject, choices, default);
         let reply = match self.reply(question, ready, changes).await {
             Replied::Reply(reply) => reply,
             Replied::Cancelled => return Ok(Asked::No),
@@ -268,7 +270,7 @@ impl Scheduler<'_> {
                 }
             }
         };
-        self.emitter.emit(Event::QuestionWithdrawn(id)).await;
+        self.outlet().emit(Event::QuestionWithdrawn(id)).await;
         replied
     }
 
@@ -293,9 +295,10 @@ impl Scheduler<'_> {
         let whole_server = outcome == Outcome::ProceedAlwaysServer;
         let scope = if whole_server { Scope::Server } else { Scope::Call };
         let file = is_saved.then_some(self.policy.facts.approvals_file.as_path());
-        if let Err(error) = self.grants.grant(self.policy, &ready.query(mode), scope, file) {
+        if let Err(error) = self.services.grants.grant(self.policy, &ready.query(mode), scope, file)
+        {
             let (severity, text) = (Severity::Warning, error.to_string());
-            self.emitter.emit(Event::Notice { severity, text }).await;
+            self.outlet().emit(Event::Notice { severity, text }).await;
         }
     }
 }

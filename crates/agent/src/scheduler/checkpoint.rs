@@ -16,7 +16,7 @@ impl Scheduler<'_> {
             return Ok(group);
         }
         let calls = pending(&group);
-        let made = self.cancel.run_until_cancelled(self.checkpoints.before(&calls)).await;
+        let made = self.cancel.run_until_cancelled(self.services.checkpoints.before(&calls)).await;
         let failure = match made {
             Some(Ok(())) => return Ok(group),
             Some(Err(error)) => Some(error),

@@ -47,7 +47,7 @@ impl Scheduler<'_> {
         checked.verdict = finding.over(std::mem::replace(&mut checked.verdict, Verdict::Ask));
         checked.wants_asking |= matches!(finding, Finding::Ask(_));
         if let Finding::Ask(text) | Finding::Allow { remark: Some(text) } = finding {
-            self.emitter.emit(Event::Notice { severity: Severity::Warning, text }).await;
+            self.outlet().emit(Event::Notice { severity: Severity::Warning, text }).await;
         }
     }
 
@@ -60,7 +60,9 @@ impl Scheduler<'_> {
             offered.map(|tool| tool.declaration()).collect()
         };
         let call = json!({ "name": call.name, "args": call.args });
-        conseca.look(&Inquiry { prompt: self.prompt, tools: &tools, call }, self.cancel).await
+        let models = self.side_models.as_ref();
+        let inquiry = Inquiry { models, prompt: self.prompt, tools: &tools, call };
+        conseca.look(&inquiry, self.cancel).await
     }
 
     async fn look(&self, checker: &Checker, ready: &Ready, query: &Query<'_>) -> Option<Finding> {
@@ -71,7 +73,7 @@ impl Scheduler<'_> {
                 let turns = || turns(self.history);
                 let call =
                     CheckedCall { tool: &ready.queued.call.name, args: query.args, turns: &turns };
-                self.checkers.ask(checker, call, &self.policy.facts, self.cancel).await
+                self.services.checkers.ask(checker, call, &self.policy.facts, self.cancel).await
             }
         }
     }

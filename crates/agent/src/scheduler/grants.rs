@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use pollux_policy::{Approval, ApprovalError, Policy, Query, Rule, Scope, Verdict};
 
-/// The rules that stand for what was allowed. Each is as narrow as the call that was asked about.
+/// Rules that stand for what was allowed. Each is as narrow as the call that was asked about.
 #[derive(Debug, Default)]
-pub(crate) struct Grants(Mutex<Vec<Rule>>);
+pub struct Grants(Mutex<Vec<Rule>>);
 
 impl Grants {
     /// Allows what is like this from now on; in later sessions, too, when there is a file that keeps it.

@@ -77,7 +77,7 @@ impl Scheduler<'_> {
     /// The model was told of this tool.
     pub(super) fn offers(&self, tool: &dyn Tool) -> bool {
         tool.is_offered_to(self.model, self.limits)
-            && self.policy.declares(Subject::of(tool), self.modes.get())
+            && self.policy.declares(Subject::of(tool), self.services.modes.get())
     }
 
     /// Suggests only tools that are on offer.

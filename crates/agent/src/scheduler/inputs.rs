@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use pollux_protocol::{CallId, CallInput};
 use tokio::sync::mpsc;
 
-/// The channels down to running calls.
+/// Channels to running calls.
 #[derive(Debug, Default)]
-pub(crate) struct CallInputs {
+pub struct CallInputs {
     open: Mutex<HashMap<CallId, mpsc::UnboundedSender<CallInput>>>,
     /// The size of the window, which a call is told before anything else.
     window: Mutex<Option<CallInput>>,

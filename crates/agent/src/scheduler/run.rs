@@ -10,7 +10,8 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use pollux_protocol::{
     Call, CallStatus, Directive, Display, Event, FinishedCall, JournalError, LiveOutput,
-    Measurement, Record, RunContext, ToolCallMeasure, ToolError, ToolErrorKind, ToolOutput,
+    Measurement, Record, RunContext, SideModels, ToolCallMeasure, ToolError, ToolErrorKind,
+    ToolOutput,
 };
 use tokio::sync::{Semaphore, mpsc};
 
@@ -58,7 +59,7 @@ impl Scheduler<'_> {
         loop {
             tokio::select! {
                 biased;
-                Some(event) = live_output.recv() => self.emitter.emit(event).await,
+                Some(event) = live_output.recv() => self.outlet().emit(event).await,
                 done = running.next() => match done {
                     None => break,
                     Some(done) => {
@@ -71,11 +72,11 @@ impl Scheduler<'_> {
         }
         drop(running);
         if !group.is_empty() {
-            self.checkpoints.after(&pending(&group));
+            self.services.checkpoints.after(&pending(&group));
         }
         let mut ended = Vec::with_capacity(ran.len());
         for (ready, ran) in group.into_iter().zip(ran) {
-            self.inputs.close(&ready.queued.call.id);
+            self.services.inputs.close(&ready.queued.call.id);
             ended.extend(self.settle(ready, ran, queue, batch));
         }
         self.complete(batch, ended).await
@@ -93,7 +94,7 @@ impl Scheduler<'_> {
             batch.started.push((call_id.clone(), ready.effects.clone()));
             records.push(Record::CallStarted { call_id, effects: ready.effects.clone() });
         }
-        self.emitter.record_all(records).await?;
+        self.recorder.record_all(records).await?;
         for ready in group {
             self.moved(&ready.queued.call.id, CallStatus::Executing).await;
         }
@@ -110,7 +111,7 @@ impl Scheduler<'_> {
         // The semaphore is never closed.
         let _place = places.acquire().await;
         let call_id = ready.queued.call.id.clone();
-        let input = self.inputs.open(&call_id);
+        let input = self.services.inputs.open(&call_id);
         let input = futures::stream::unfold(input, |mut input| async move {
             input.recv().await.map(|item| (item, input))
         });
@@ -125,6 +126,7 @@ impl Scheduler<'_> {
             }),
             input: input.boxed(),
             room: self.room,
+            models: Arc::clone(self.side_models) as Arc<dyn SideModels>,
         };
         let started = Instant::now();
         // A tool that panics fails alone.
@@ -157,7 +159,7 @@ impl Scheduler<'_> {
             // What was done when the stop came counts as done.
             Some(mut output) if !self.cancel.is_cancelled() || is_complete(&output) => {
                 for measurement in output.measurements.drain(..) {
-                    self.emitter.measure(&measurement);
+                    self.outlet().measure(&measurement);
                 }
                 let directives = std::mem::take(&mut output.directives);
                 for directive in directives {

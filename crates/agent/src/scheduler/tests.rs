@@ -11,7 +11,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::budget::Spending;
+use pollux_policy::CheckerPrograms;
+use pollux_scripted::ScriptedModels;
+
+use crate::budget::{Budget, Spending};
+use crate::chat::StreamRetries;
+use crate::mode::SessionMode;
+use crate::outlet::Outlet;
 
 /// What every fake tool writes down as it goes.
 type Diary = Arc<Mutex<Vec<String>>>;
@@ -158,33 +164,20 @@ impl Bench {
             tool("write", ToolKind::Edit, true),
             tool("shell", ToolKind::Execute, false),
         ]);
-        let (emitter, _events) = Emitter::new("s", self.journal.clone(), Vec::new());
-        // The tools of these tests that only look are free.
-        let rules = pollux_policy::read(
-            pollux_policy::Tier::User,
-            std::path::Path::new("test.toml"),
-            "[[rule]]\ntoolName = \"look\"\ndecision = \"allow\"\npriority = 1\n\
-             [[rule]]\ntoolName = \"write\"\ndecision = \"allow\"\npriority = 1\nmodes = [\"autoEdit\"]\n",
-        );
-        let facts = pollux_policy::Facts { interactive: self.interactive, ..Default::default() };
-        let policy = Policy::new(facts, rules);
+        let (outlet, _events) = Outlet::new("s", Vec::new());
+        let services = self.services(&outlet);
         let scheduler = Scheduler {
-            emitter: &emitter,
+            services: &services,
+            policy: &services.policy.get(),
+            hooks: &HookEvents::new(services.hooks.clone(), outlet.clone()),
+            side_models: &Arc::new(services.side_models(outlet.clone(), String::new())),
+            recorder: &Recorder::new(self.journal.clone(), outlet),
             toolset: &toolset,
-            policy: &policy,
             operator: &Answering(self.says),
-            inputs: &CallInputs::default(),
-            grants: &Grants::default(),
-            checkers: &CheckerPrograms::default(),
             conseca: None,
             prompt: "",
             history: &History::new(),
-            hooks: &HookEvents::new(pollux_hooks::Hooks::default(), emitter.clone()),
-            checkpoints: &NoCheckpoints,
             cancel: &self.cancel,
-            budget: &Budget::new(self.spending.clone(), emitter.clone()),
-            modes: &SessionMode::new(Live::new(self.mode), emitter.clone()),
-            choices: ApprovalChoices::default(),
             model: "m",
             limits: Limits::default(),
             room: None,
@@ -196,6 +189,34 @@ impl Bench {
             prompt_id: "p".into(),
         });
         scheduler.run(calls.collect()).await
+    }
+
+    fn services(&self, outlet: &Outlet) -> AgentServices {
+        // The tools of these tests that only look are free.
+        let rules = pollux_policy::read(
+            pollux_policy::Tier::User,
+            std::path::Path::new("test.toml"),
+            "[[rule]]\ntoolName = \"look\"\ndecision = \"allow\"\npriority = 1\n\
+             [[rule]]\ntoolName = \"write\"\ndecision = \"allow\"\npriority = 1\nmodes = [\"autoEdit\"]\n",
+        );
+        let facts = pollux_policy::Facts { interactive: self.interactive, ..Default::default() };
+        AgentServices {
+            models: Arc::new(ScriptedModels::default()),
+            policy: Live::new(Policy::new(facts, rules)),
+            checkers: CheckerPrograms::default(),
+            conseca: false,
+            modes: Arc::new(SessionMode::new(Live::new(self.mode), outlet.clone())),
+            choices: ApprovalChoices::default(),
+            grants: Arc::default(),
+            inputs: Arc::default(),
+            checkpoints: Arc::new(NoCheckpoints),
+            budget: Budget::new(self.spending.clone(), outlet.clone()),
+            hooks: pollux_hooks::Hooks::default(),
+            retries: StreamRetries::default(),
+            log_prompts: false,
+            interactive: self.interactive,
+            new_id: Arc::new(|| "e".to_owned()),
+        }
     }
 
     fn diary(&self) -> Vec<String> {

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use pollux_agent::{
-    AnswerForm, ApprovalChoices, Budget, Chat, CompressionOptions, Emitter, Handle, MaskingOptions,
-    NextSpeakerOptions, PromptInputs, Session, SessionContext, SessionParts, Spending,
-    StreamRetries, Toolset, WatchedModels, spawn,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, ApprovalChoices, Budget, FittingParts,
+    Handle, InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions, Outlet,
+    PromptInputs, Recorder, SessionContext, SessionMode, Spending, StreamRetries, Toolset, spawn,
 };
 use pollux_config::{Layer, LayerKind};
 use pollux_fs::Workspace;
@@ -16,7 +15,7 @@ use pollux_hooks::{HookOptions, Hooks};
 use pollux_policy::{CheckerPrograms, Facts, Policy, Problem, ProblemKind, Tier};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Checkpoints, CommandSet, Event, FinishedCall, History, Live,
-    NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, Reply, Tool,
+    ModelRole, NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, Reply, Tool,
 };
 use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, ScriptedReply};
 use serde_json::{Value, json};
@@ -128,9 +127,9 @@ impl Stage {
 
     /// Starts the session.
     pub(crate) fn start(self) -> Talk {
-        let (emitter, events) = Emitter::new("s", self.journal.clone(), vec![self.log.clone()]);
-        let session = self.session(emitter);
-        let (handle, task) = spawn(session, self.commands.clone(), events);
+        let (outlet, events) = Outlet::new("s", vec![self.log.clone()]);
+        let agent = AgentLoop::new(self.services(&outlet), self.parts(outlet));
+        let (handle, task) = spawn(agent, self.commands.clone(), events);
         let over = Gate::closed();
         let tell = over.clone();
         let task = tokio::spawn(async move {
@@ -146,45 +145,75 @@ impl Stage {
         Talk { stage: self, models, journal, log, handle, task, over, prompts, replied }
     }
 
-    fn session(&self, emitter: Emitter) -> Session {
-        let models = Arc::new(self.models.clone());
-        let budget = Budget::new(self.spending.clone(), emitter.clone());
-        let watched = WatchedModels::new(models.clone(), emitter.clone(), budget.clone(), false);
-        let tools = self.tools.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>);
-        self.toolset.set(Toolset::new(tools.collect()));
-        let hooks = self.user_programs();
+    /// Everything that the agents of the session share.
+    pub(crate) fn services(&self, outlet: &Outlet) -> AgentServices {
         // Ids go on after those of an earlier session.
         let number = AtomicUsize::new(self.journal.records().len() * 10);
-        Session::new(SessionParts {
-            chat: Chat::new(emitter.clone(), StreamRetries::default(), budget.clone(), false)
-                .with_hooks(hooks.clone(), models.clone()),
-            models,
-            beside: Arc::new(watched),
-            requested_model: "main".to_owned(),
-            toolset: self.toolset.clone(),
-            loading: None,
-            policy: self.policy(),
+        AgentServices {
+            models: Arc::new(self.models.clone()),
+            policy: Live::new(self.policy()),
             checkers: self.checkers.clone(),
             conseca: self.conseca,
-            mode: Live::new(self.mode),
+            modes: Arc::new(SessionMode::new(Live::new(self.mode), outlet.clone())),
             choices: ApprovalChoices { session: true, ..ApprovalChoices::default() },
-            emitter,
+            grants: Arc::default(),
+            inputs: Arc::default(),
+            checkpoints: Arc::clone(&self.checkpoints),
+            budget: Budget::new(self.spending.clone(), outlet.clone()),
+            hooks: self.user_programs(),
+            retries: StreamRetries::default(),
+            log_prompts: false,
+            interactive: self.interactive,
+            new_id: Arc::new(move || format!("e{}", number.fetch_add(1, Ordering::SeqCst))),
+        }
+    }
+
+    /// Everything that the main agent has for itself.
+    pub(crate) fn parts(&self, outlet: Outlet) -> AgentParts {
+        let tools = self.tools.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>);
+        self.toolset.set(Toolset::new(tools.collect()));
+        let inputs = PromptInputs { interactive: self.interactive, ..PromptInputs::default() };
+        AgentParts {
+            role: ModelRole::Main,
+            requested_model: Live::new("main".to_owned()),
+            instruction: InstructionSource::Session {
+                inputs: Box::new(inputs),
+                memory: Live::default(),
+            },
+            instruction_copy: None,
+            toolset: self.toolset.clone(),
+            loading: None,
+            recorder: Recorder::new(self.journal.clone(), outlet),
             history: self.history.clone(),
             context: Box::new(SessionContext::default),
-            prompt: PromptInputs { interactive: self.interactive, ..PromptInputs::default() },
-            memory: Live::default(),
-            prompt_copy: None,
+            settings: Live::new(self.settings()),
+            fitting: self.fitting(),
+            answer: self.answer.clone(),
+        }
+    }
+
+    fn settings(&self) -> LoopSettings {
+        let (protected, least) = self.masking;
+        LoopSettings {
             max_turns: self.max_turns,
-            budget,
-            masking: self.masking(),
-            compression: self.compression(),
-            checkpoints: Arc::clone(&self.checkpoints),
             loop_detection: self.loop_detection,
             next_speaker: self.next_speaker,
-            hooks,
-            answer: self.answer.clone(),
-            new_id: Arc::new(move || format!("e{}", number.fetch_add(1, Ordering::SeqCst))),
-        })
+            masking: MaskingOptions { protected, least, protect_latest: true },
+            compression_share: self.compression,
+            ..LoopSettings::default()
+        }
+    }
+
+    /// Places of the project's folder.
+    pub(crate) fn fitting(&self) -> FittingParts {
+        let (folder, tasks) = (self.folder.path().to_owned(), self.open_tasks.clone());
+        FittingParts {
+            outputs: self.path("outputs"),
+            open_tasks: Box::new(move || tasks.clone()),
+            plans: folder.join("plans"),
+            workspace: Arc::new(Workspace::new(folder.clone(), folder)),
+            interactive: self.interactive,
+        }
     }
 
     fn policy(&self) -> Policy {
@@ -213,21 +242,6 @@ impl Stage {
             environment: std::env::vars_os().collect(),
             ..HookOptions::default()
         })
-    }
-
-    fn masking(&self) -> MaskingOptions {
-        let ((protected, least), directory) = (self.masking, self.path("outputs"));
-        MaskingOptions { protected, least, protect_latest: true, directory }
-    }
-
-    fn compression(&self) -> CompressionOptions {
-        let (folder, tasks) = (self.folder.path().to_owned(), self.open_tasks.clone());
-        CompressionOptions {
-            share: self.compression,
-            patience: Duration::from_mins(5),
-            open_tasks: Box::new(move || tasks.clone()),
-            workspace: Arc::new(Workspace::new(folder.clone(), folder)),
-        }
     }
 }
 

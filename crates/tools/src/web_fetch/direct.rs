@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use http::HeaderMap;
 use pollux_net::Reach;
 use pollux_protocol::{
-    CallId, Confirmation, Display, Effects, Invocation, Part, RunContext, ToolError, ToolErrorKind,
-    ToolOutput,
+    CallId, Confirmation, Display, Effects, Invocation, Part, RunContext, SideModels, ToolError,
+    ToolErrorKind, ToolOutput,
 };
 use url::Url;
 
@@ -122,7 +122,11 @@ impl Invocation for DirectFetch {
         format!("Fetching content from: {}", self.url)
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         Ok(confirmation(call_id, &format!("Fetch {}", self.url), std::slice::from_ref(&self.url)))
     }
 

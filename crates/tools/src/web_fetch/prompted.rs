@@ -8,7 +8,8 @@ use futures::future::join_all;
 use pollux_net::Reach;
 use pollux_protocol::{
     CallId, Chunk, Confirmation, Display, Effects, Grounding, Invocation, Measurement,
-    ModelErrorKind, Part, RunContext, ToolError, ToolErrorKind, ToolOutput, WebFetchFallback,
+    ModelErrorKind, Part, RunContext, SideModels, ToolError, ToolErrorKind, ToolOutput,
+    WebFetchFallback,
 };
 use url::Url;
 
@@ -106,8 +107,8 @@ impl PromptedFetch {
         urls: &[Url],
         caller: &Caller,
     ) -> Result<Option<Chunk>, ToolError> {
-        let Ok(models) = side_call::models(&self.shared.context) else { return Ok(None) };
-        let reads = models.select(READING).await.is_ok_and(|choice| choice.limits.reads_urls);
+        let reads =
+            caller.models.select(READING).await.is_ok_and(|choice| choice.limits.reads_urls);
         if !reads {
             return Ok(None);
         }
@@ -120,7 +121,7 @@ impl PromptedFetch {
             escaped(&self.prompt),
             list.join("\n")
         );
-        match side_call::ask(models, READING, vec![Part::text(question)], caller).await {
+        match side_call::ask(READING, vec![Part::text(question)], caller).await {
             Ok(answer) => Ok(Some(answer)),
             Err(error) if error.kind == ModelErrorKind::Cancelled => Err(super::cancelled()),
             Err(_) => Ok(None),
@@ -153,9 +154,7 @@ impl PromptedFetch {
             let message = format!("Error during fallback processing: {error}");
             ToolError::new(ToolErrorKind::WebFetchFallbackFailed, message)
         };
-        let models = side_call::models(&self.shared.context);
-        let models = models.map_err(|error| failed(error.to_string()))?;
-        let answer = side_call::ask(models, ANSWERING, question(&self.prompt, pages), caller).await;
+        let answer = side_call::ask(ANSWERING, question(&self.prompt, pages), caller).await;
         let answer = match answer {
             Ok(answer) if answer.text().trim().is_empty() => {
                 return Err(failed("the model gave no answer.".to_owned()));
@@ -283,7 +282,11 @@ impl Invocation for PromptedFetch {
         format!("Processing URLs and instructions from prompt: \"{shown}\"")
     }
 
-    async fn confirmation(&self, call_id: &CallId) -> Result<Confirmation, ToolError> {
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
         let raw: Vec<Url> = self.urls.iter().map(addresses::raw).collect();
         Ok(confirmation(call_id, &self.prompt, &raw))
     }

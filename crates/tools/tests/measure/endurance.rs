@@ -11,6 +11,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use pollux_fs::Workspace;
 use pollux_protocol::{CallId, CancellationToken, RunContext, Tool};
+use pollux_scripted::ScriptedModels;
 use pollux_tools::{ToolContext, builtin};
 use serde_json::{Value, json};
 
@@ -72,6 +73,7 @@ async fn run(tool: &dyn Tool, args: &Value) {
         output: Arc::new(|_| {}),
         input: futures::stream::pending().boxed(),
         room: None,
+        models: Arc::new(ScriptedModels::default()),
     };
     let output = invocation.run(context).await;
     assert_eq!(output.error, None, "{} {args}", tool.name());

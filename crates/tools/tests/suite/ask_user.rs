@@ -1,7 +1,7 @@
 use pollux_protocol::{CallId, ConfirmationKind, Modification, ToolErrorKind};
 use serde_json::{Value, json};
 
-use super::session::{Session, text};
+use super::session::{Session, side_models, text};
 
 fn choice(labels: &[&str]) -> Value {
     let options: Vec<Value> =
@@ -14,7 +14,7 @@ async fn answers_reach_the_model() {
     let session = Session::new();
     let args = json!({"questions": [choice(&["a", "b"]), {"question": "Why?", "header": "W", "type": "text"}]});
     let invocation = session.prepare("ask_user", &args).unwrap();
-    let confirmation = invocation.confirmation(&CallId::new("c")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("c"), &side_models()).await.unwrap();
     let ConfirmationKind::Questions(questions) = confirmation.kind else { panic!() };
     assert_eq!(questions[0].question, "Which?\nSay.");
     let answers = Modification::Answers(vec!["b".to_owned(), "because".to_owned()]);

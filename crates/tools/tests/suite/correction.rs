@@ -1,7 +1,5 @@
 //! A model mends edits whose text is not found, where the settings say so.
 
-use std::sync::Arc;
-
 use pollux_scripted::{ScriptedModels, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -16,10 +14,7 @@ async fn edit(
 ) -> (Session, ScriptedModels, String) {
     let models = ScriptedModels::new();
     models.generate_with(move |_| answer.clone());
-    let session = Session::with(|context| {
-        context.options.correct_edits = enabled;
-        context.models = Some(Arc::new(models.clone()));
-    });
+    let session = Session::with(|context| context.options.correct_edits = enabled).asking(&models);
     session.file(file, "fn total() {\n    sum(prices)\n}\n");
     let edit = json!({
         "file_path": file, "instruction": "count taxes too",

@@ -3,7 +3,7 @@ use pollux_protocol::{
 };
 use serde_json::json;
 
-use super::session::{Session, text};
+use super::session::{Session, side_models, text};
 
 /// A session in plan mode; its plans lie in `plans` of the project.
 fn planning() -> Session {
@@ -32,7 +32,7 @@ async fn leaving_shows_the_plan_and_names_it() {
     let session = planning();
     let args = json!({"plan_filename": "good.md"});
     let invocation = session.prepare("exit_plan_mode", &args).unwrap();
-    let confirmation = invocation.confirmation(&CallId::new("c")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("c"), &side_models()).await.unwrap();
     let ConfirmationKind::Plan { path, text: plan } = confirmation.kind else { panic!() };
     assert_eq!((path, plan.as_str()), (session.path("plans/good.md"), "# Goal\n"));
     let output = session.call("exit_plan_mode", args.clone()).await;

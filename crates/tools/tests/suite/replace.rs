@@ -4,7 +4,7 @@ use pollux_protocol::{CallId, ConfirmationKind, Modification, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::session::{Session, display, text};
+use super::session::{Session, display, side_models, text};
 
 /// Name, bytes before, old and new text, bytes after.
 type Row = (&'static str, &'static [u8], &'static str, &'static str, &'static [u8]);
@@ -205,7 +205,7 @@ async fn a_persons_version_counts_to_the_last_byte() {
     let session = Session::new();
     session.file("a", "one\r\ntwo\r\n");
     let invocation = session.prepare("replace", &edit("a", "one", "1")).unwrap();
-    let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("1"), &side_models()).await.unwrap();
     assert_eq!(confirmation.title, "Confirm Edit: a");
     let ConfirmationKind::Edit { proposed, .. } = confirmation.kind else { panic!() };
     assert_eq!(proposed, "1\ntwo\n");

@@ -10,7 +10,7 @@ use pollux_protocol::{
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::session::{Session, display, text};
+use super::session::{Session, display, side_models, text};
 
 /// The result without the number of the process group.
 async fn run(session: &Session, command: &str) -> String {
@@ -250,7 +250,7 @@ async fn what_is_asked_and_what_it_does() {
     assert_eq!(invocation.describe(), "ls -l | wc [in sub] (counts files)");
     let effects = invocation.effects();
     assert_eq!((effects.command.as_deref(), effects.alone), (Some("ls -l | wc"), false));
-    let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("1"), &side_models()).await.unwrap();
     assert_eq!(confirmation.title, "Confirm Shell Command");
     let ConfirmationKind::Execute { command, programs, .. } = confirmation.kind else { panic!() };
     assert_eq!(

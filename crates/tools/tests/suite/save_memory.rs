@@ -7,7 +7,7 @@ use pollux_protocol::{CallId, CancellationToken, ConfirmationKind, Limits, ToolE
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::session::{Session, display, text};
+use super::session::{Session, display, side_models, text};
 
 /// A session whose person has a context file, and that file.
 fn session() -> (Session, PathBuf) {
@@ -52,7 +52,7 @@ async fn a_person_sees_the_change_and_it_is_that_change() {
     let (session, file) = session();
     let invocation = session.prepare("save_memory", &json!({"fact": "Likes tea."})).unwrap();
     assert_eq!(invocation.effects().writes, std::slice::from_ref(&file));
-    let confirmation = invocation.confirmation(&CallId::new("c")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("c"), &side_models()).await.unwrap();
     let ConfirmationKind::Edit { path, patch, original, proposed, .. } = confirmation.kind else {
         panic!("no edit")
     };

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use futures::StreamExt as _;
 use pollux_fs::Workspace;
 use pollux_protocol::{
-    Args, CallId, CancellationToken, Invocation, LiveOutput, RunContext, Tool, ToolError,
-    ToolErrorKind, ToolOutput,
+    Args, CallId, CancellationToken, Invocation, LiveOutput, ModelError, ModelErrorKind,
+    RunContext, SideModels, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
+use pollux_scripted::{ScriptedModels, reply};
 use pollux_tools::{ToolContext, builtin};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -20,6 +21,8 @@ pub struct Session {
     pub spill: PathBuf,
     pub tools: Vec<Arc<dyn Tool>>,
     pub live: Arc<Mutex<Vec<LiveOutput>>>,
+    /// Models for side calls.
+    pub models: ScriptedModels,
     _folder: TempDir,
 }
 
@@ -42,7 +45,20 @@ impl Session {
         context.environment = std::env::vars_os().collect();
         adapt(&mut context);
         let tools = builtin(&Arc::new(context));
-        Self { root, outside, spill, tools, live: Arc::default(), _folder: folder }
+        Self {
+            root,
+            outside,
+            spill,
+            tools,
+            live: Arc::default(),
+            models: nobody(),
+            _folder: folder,
+        }
+    }
+
+    /// The same with these models for side calls.
+    pub fn asking(self, models: &ScriptedModels) -> Self {
+        Self { models: models.clone(), ..self }
     }
 
     pub fn tool(&self, name: &str) -> &Arc<dyn Tool> {
@@ -83,6 +99,7 @@ impl Session {
             output: Arc::new(move |output| live.lock().unwrap().push(output)),
             input: futures::stream::pending().boxed(),
             room: None,
+            models: Arc::new(self.models.clone()),
         }
     }
 
@@ -122,4 +139,17 @@ pub fn display(output: &ToolOutput) -> Value {
 pub fn make_fifo(path: &Path) {
     let status = std::process::Command::new("mkfifo").arg(path).status().unwrap();
     assert!(status.success());
+}
+
+/// Models that refuse every side call.
+fn nobody() -> ScriptedModels {
+    let models = ScriptedModels::default();
+    let refusal = || ModelError::new(ModelErrorKind::Config, "no model is there to be asked.");
+    models.generate_with(move |_| reply().fails(refusal()));
+    models
+}
+
+/// The same for a confirmation.
+pub fn side_models() -> Arc<dyn SideModels> {
+    Arc::new(nobody())
 }

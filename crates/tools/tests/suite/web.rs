@@ -1,6 +1,5 @@
 //! The web: searching it, and reading pages of it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_net::{Backoff, ClientOptions, PageClient};
@@ -51,10 +50,10 @@ impl Web {
         let allowed = self.server.address().to_string();
         let pages = PageClient::new(options, &allowed).unwrap();
         Session::with(|context| {
-            context.models = Some(Arc::new(self.models.clone()));
             context.options.direct_web_fetch = self.direct;
             context.web = Some(WebAccess { pages, backoff: Backoff::MID_STREAM });
         })
+        .asking(&self.models)
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {

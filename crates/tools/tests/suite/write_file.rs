@@ -9,7 +9,7 @@ use pollux_protocol::{
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::session::{Session, display, text};
+use super::session::{Session, display, side_models, text};
 
 #[tokio::test]
 async fn a_new_file_gets_its_folders() {
@@ -174,7 +174,7 @@ async fn a_person_sees_the_change_and_only_that_is_made() {
     session.file("a", "one\n");
     let invocation =
         session.prepare("write_file", &json!({"file_path": "a", "content": "two\n"})).unwrap();
-    let confirmation = invocation.confirmation(&CallId::new("1")).await.unwrap();
+    let confirmation = invocation.confirmation(&CallId::new("1"), &side_models()).await.unwrap();
     assert_eq!(confirmation.title, "Confirm Write: a");
     let ConfirmationKind::Edit { patch, original, proposed, stat, path, .. } = confirmation.kind
     else {
@@ -197,7 +197,7 @@ async fn a_file_that_appears_while_a_person_thinks_is_not_overwritten() {
     let session = Session::new();
     let invocation =
         session.prepare("write_file", &json!({"file_path": "a", "content": "x"})).unwrap();
-    invocation.confirmation(&CallId::new("1")).await.unwrap();
+    invocation.confirmation(&CallId::new("1"), &side_models()).await.unwrap();
     session.file("a", "somebody else's");
     let output = invocation.run(session.run_context(CancellationToken::new())).await;
     assert!(output.error.is_some());

@@ -1,3 +1,4 @@
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
@@ -9,7 +10,6 @@ use serde_json::json;
 
 use super::*;
 use crate::budget::Spending;
-use crate::emitter::NoLog;
 
 /// Answers everything with one word, or fails; notes what it was asked.
 #[derive(Default)]
@@ -152,14 +152,15 @@ fn bench() -> Bench {
 
 fn bench_with(spending: Spending) -> Bench {
     let (model, notes) = (Arc::new(OneWord::default()), Arc::new(Notes::default()));
-    let (emitter, events) = Emitter::new("s", Arc::new(NoLog), vec![notes.clone()]);
-    let budget = Budget::new(spending, emitter.clone());
-    let watched = WatchedModels::new(Arc::new(Shared(Arc::clone(&model))), emitter, budget, false);
-    watched.follow(Conversation {
-        requested: "large".to_owned(),
+    let (outlet, events) = Outlet::new("s", vec![notes.clone()]);
+    let budget = Budget::new(spending, outlet.clone());
+    let models = Arc::new(Shared(Arc::clone(&model)));
+    let owner = Owner { requested: "large".to_owned(), ..Owner::default() };
+    let watched = WatchedModels::new(models, outlet, budget, false, owner);
+    let watched = watched.owned_by(Owner {
         prompt_id: "p1".to_owned(),
         instruction: Some("be kind".into()),
-        mode: ApprovalMode::Default,
+        ..watched.owner().clone()
     });
     Bench { model, notes, watched, _events: events }
 }

@@ -5,17 +5,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_protocol::{
-    CancellationToken, Compression, Entry, EntryId, FunctionCall, History, Summary,
-};
+use pollux_protocol::{Compression, Entry, EntryId, FunctionCall, History, Summary};
 
-use super::{Cause, Occasion, size_of};
+use super::{Cause, Fitting, Occasion, size_of};
 use crate::compression::{
     ActionLedger, ActionSource, Cut, FileState, Kept, RESPONSE_TOKENS, Said, Summariser, Todos,
     Trouble, Truncation, drop_oldest, states_of, truncate,
 };
-use crate::session::Session;
-use crate::toolset::Toolset;
+use crate::conversation::Conversation;
 
 /// The share of what a model takes up to which the oldest messages go where there is no summary.
 const LEFT: f64 = 0.7;
@@ -36,27 +33,28 @@ pub(super) struct Proposal {
     pub(super) kept: String,
 }
 
-impl Session {
+impl Fitting {
     /// The conversation with a summary in the place of what is cut off.
     pub(super) async fn summarised(
         &self,
+        conversation: &Conversation,
         occasion: &Occasion<'_>,
         cut: Cut,
     ) -> Result<Proposal, Trouble> {
-        let entries = self.parts.history.entries();
+        let entries = conversation.entries();
         let gone = cut.entries(entries);
-        let plan = self.plan().await;
+        let plan = self.plan(occasion).await;
         let summariser = Summariser {
-            models: self.parts.beside.as_ref(),
+            models: occasion.side_models,
             model: &occasion.choice.name,
             prompt_id: occasion.prompt_id,
             has_plan: plan.is_some(),
-            patience: self.parts.compression.patience,
+            patience: self.settings.get().compression_timeout,
             cancel: occasion.cancel,
         };
         let snapshot = summariser.summarise(gone).await?;
-        let states = self.states(gone, occasion.cancel).await;
-        let kept = self.kept(gone, plan, &states, occasion.choice.limits.context);
+        let states = self.states(gone, conversation, occasion).await;
+        let kept = self.kept(gone, plan, &states, conversation, occasion);
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Err(Trouble::Empty);
         };
@@ -64,43 +62,46 @@ impl Session {
         let (from, through) = (first.id().clone(), last.id().clone());
         let acknowledged = cut.is_acknowledged(entries);
         let summary = Summary { words, from, through, acknowledged };
-        let toolset = self.parts.toolset.get();
         let rest = &entries[cut.end..Cut::unanswered(entries).max(cut.end)];
-        let truncations = truncate(rest, &toolset, RESPONSE_TOKENS, &self.parts.masking.directory);
-        let compression = self.compression(Some(summary), saved(truncations).await);
-        self.proposed(compression, in_words(&kept)).ok_or(Trouble::Empty)
+        let truncations = truncate(rest, occasion.toolset, RESPONSE_TOKENS, &self.parts.outputs);
+        let id = conversation.new_id();
+        let compression = compression(id, Some(summary), saved(truncations).await);
+        proposed(conversation.history(), compression, in_words(&kept)).ok_or(Trouble::Empty)
     }
 
     /// The conversation as it can be made shorter without a model, and how many messages go. None when it cannot.
     pub(super) async fn shortened(
         &self,
+        conversation: &Conversation,
+        cause: Cause,
         occasion: &Occasion<'_>,
         before: u64,
     ) -> Option<(Proposal, usize)> {
-        let history = &self.parts.history;
+        let history = conversation.history();
         let context = occasion.choice.limits.context;
-        let beside = self.instruction.tokens();
+        let beside = occasion.instruction.tokens();
         let estimated = size_of(history.entries()) + beside;
-        let target = match occasion.cause {
+        let target = match cause {
             Cause::Asked => f64::INFINITY,
             // The vendor counts otherwise than we do.
             Cause::Due => LEFT * context as f64 * estimated / (before as f64).max(1.0) - beside,
             Cause::Refused => estimated / 2.0 - beside,
         };
-        let entries = match occasion.cause {
+        let entries = match cause {
             Cause::Refused => history.entries(),
             _ => &history.entries()[..Cut::unanswered(history.entries())],
         };
-        let toolset = self.parts.toolset.get();
         let budget = RESPONSE_TOKENS.min(target / 2.0);
-        let truncations = truncate(entries, &toolset, budget, &self.parts.masking.directory);
-        let short = self.compression(None, saved(truncations).await);
+        let truncations = truncate(entries, occasion.toolset, budget, &self.parts.outputs);
+        let short = compression(conversation.new_id(), None, saved(truncations).await);
         let mut next = history.clone();
         next.compress(&short);
-        let plan = self.plan().await;
+        let plan = self.plan(occasion).await;
         let dropped = if size_of(next.entries()) > target {
-            let states = self.states(next.entries(), occasion.cancel).await;
-            let keep = |gone: &[Arc<Entry>]| self.kept(gone, plan.clone(), &states, context);
+            let states = self.states(next.entries(), conversation, occasion).await;
+            let keep = |gone: &[Arc<Entry>]| {
+                self.kept(gone, plan.clone(), &states, conversation, occasion)
+            };
             drop_oldest(next.entries(), target, keep)
         } else {
             None
@@ -108,23 +109,7 @@ impl Session {
         let gone = dropped.as_ref().map_or(0, |dropped| dropped.messages);
         let kept = dropped.as_ref().map_or_else(String::new, |dropped| in_words(&dropped.kept));
         let summary = dropped.map(|dropped| dropped.summary);
-        Some((self.proposed(Compression { summary, ..short }, kept)?, gone))
-    }
-
-    /// The conversation with a compression. None when that changes nothing.
-    fn proposed(&self, mut compression: Compression, kept: String) -> Option<Proposal> {
-        let mut history = self.parts.history.clone();
-        if !history.compress(&compression) {
-            return None;
-        }
-        let is_there = |id: &EntryId| history.entries().iter().any(|entry| entry.id() == id);
-        compression.shortened.retain(|short| is_there(&short.entry));
-        Some(Proposal { compression, history, kept })
-    }
-
-    fn compression(&self, summary: Option<Summary>, truncations: Vec<Truncation>) -> Compression {
-        let shortened = truncations.into_iter().map(|one| one.shortened).collect();
-        Compression { id: self.new_id(), summary, shortened }
+        Some((proposed(history, Compression { summary, ..short }, kept)?, gone))
     }
 
     /// What no model is trusted to remember of entries that go.
@@ -133,15 +118,15 @@ impl Session {
         gone: &[Arc<Entry>],
         plan: Option<(String, String)>,
         states: &HashMap<PathBuf, FileState>,
-        context: u64,
+        conversation: &Conversation,
+        occasion: &Occasion<'_>,
     ) -> Kept {
-        let toolset = self.parts.toolset.get();
         let contents = || gone.iter().map(|entry| entry.content());
-        let all = self.parts.history.entries().iter().map(|entry| entry.content());
-        let room = (context as f64 * SAID).clamp(LEAST_SAID, MOST_SAID);
+        let all = conversation.entries().iter().map(|entry| entry.content());
+        let room = (occasion.choice.limits.context as f64 * SAID).clamp(LEAST_SAID, MOST_SAID);
         Kept {
-            ledger: self.ledger(gone, &toolset).with_states(states),
-            todos: Todos::in_contents(all, &toolset).and((self.parts.compression.open_tasks)()),
+            ledger: self.ledger(gone, conversation, occasion).with_states(states),
+            todos: Todos::in_contents(all, occasion.toolset).and((self.parts.open_tasks)()),
             said: Said::in_contents(contents()).within(room),
             plan,
         }
@@ -149,13 +134,18 @@ impl Session {
 
     /// What the calls of these entries did. A call whose effects no log holds, because another program
     /// ran it, is described by the tool of that name.
-    fn ledger(&self, entries: &[Arc<Entry>], toolset: &Toolset) -> ActionLedger {
-        let history = &self.parts.history;
+    fn ledger(
+        &self,
+        entries: &[Arc<Entry>],
+        conversation: &Conversation,
+        occasion: &Occasion<'_>,
+    ) -> ActionLedger {
+        let (history, toolset) = (conversation.history(), occasion.toolset);
         let effects_of = |call: &FunctionCall| {
             let recorded = history.effects_of(&call.id).map(Cow::Borrowed);
             recorded.or_else(|| toolset.effects_of(call).map(Cow::Owned))
         };
-        let workspace = &self.parts.compression.workspace;
+        let workspace = &self.parts.workspace;
         let source = ActionSource { effects_of: &effects_of, workspace };
         ActionLedger::in_contents(entries.iter().map(|entry| entry.content()), &source)
     }
@@ -164,23 +154,40 @@ impl Session {
     async fn states(
         &self,
         entries: &[Arc<Entry>],
-        cancel: &CancellationToken,
+        conversation: &Conversation,
+        occasion: &Occasion<'_>,
     ) -> HashMap<PathBuf, FileState> {
-        let files = self.ledger(entries, &self.parts.toolset.get()).files();
-        let (workspace, cancel) = (self.parts.compression.workspace.clone(), cancel.clone());
+        let files = self.ledger(entries, conversation, occasion).files();
+        let (workspace, cancel) = (Arc::clone(&self.parts.workspace), occasion.cancel.clone());
         let looking = tokio::task::spawn_blocking(move || states_of(&workspace, files, &cancel));
         looking.await.unwrap_or_default()
     }
 
     /// The plan that the user has approved.
-    async fn plan(&self) -> Option<(String, String)> {
-        let file = self.instruction.plan_file(&self.parts.prompt.plans_directory)?;
+    async fn plan(&self, occasion: &Occasion<'_>) -> Option<(String, String)> {
+        let file = occasion.instruction.plan_file(&self.parts.plans)?;
         let shown = file.display().to_string();
         let reading =
             tokio::task::spawn_blocking(move || pollux_fs::read_bytes(&file, LONGEST_PLAN).ok());
         let bytes = reading.await.ok().flatten()?;
         Some((shown, String::from_utf8_lossy(&bytes).into_owned()))
     }
+}
+
+/// The conversation with a compression. None when that changes nothing.
+fn proposed(history: &History, mut compression: Compression, kept: String) -> Option<Proposal> {
+    let mut history = history.clone();
+    if !history.compress(&compression) {
+        return None;
+    }
+    let is_there = |id: &EntryId| history.entries().iter().any(|entry| entry.id() == id);
+    compression.shortened.retain(|short| is_there(&short.entry));
+    Some(Proposal { compression, history, kept })
+}
+
+fn compression(id: EntryId, summary: Option<Summary>, truncations: Vec<Truncation>) -> Compression {
+    let shortened = truncations.into_iter().map(|one| one.shortened).collect();
+    Compression { id, summary, shortened }
 }
 
 /// Those whose whole results could be kept in files.

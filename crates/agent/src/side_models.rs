@@ -1,6 +1,6 @@
-//! Models for calls beside the conversation.
+//! Models for calls beside the conversation of an agent.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
@@ -11,72 +11,77 @@ use pollux_protocol::{
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::emitter::Emitter;
+use crate::outlet::Outlet;
 use crate::turn::Turn;
 use crate::watch::{Asked, Watch};
 
-/// The models of a session for whoever makes a side call. What is asked of them is told to the observers as what the
-/// conversation asks is.
+/// Models for the side calls of one agent: its tools, its checks, its summaries. What is asked of them
+/// is reported and paid like what the conversation asks.
+#[derive(Clone)]
 pub struct WatchedModels {
     models: Arc<dyn Models>,
     watch: Watch,
-    conversation: Mutex<Conversation>,
+    owner: Arc<Owner>,
 }
 
-/// What the conversation is at, as far as side calls follow it.
+/// The request on whose behalf side calls are made.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Conversation {
-    /// The model that was asked for.
+pub(crate) struct Owner {
+    /// Model that the agent was asked to use: a name, an alias or `auto`.
     pub(crate) requested: String,
+    /// Approval mode of the request.
     pub(crate) mode: ApprovalMode,
-    /// The prompt under way.
+    /// Prompt under way; empty between prompts.
     pub(crate) prompt_id: String,
-    /// The instruction of its last request.
+    /// System instruction of the request; `None` before the first one.
     pub(crate) instruction: Option<Arc<str>>,
 }
 
 impl WatchedModels {
-    /// Side calls with these models, told to `emitter` and paid from `budget`. `log_prompts`: figures carry the texts too.
-    pub fn new(
+    /// Creates the side models of an agent that has made no request yet. They report to `outlet` and
+    /// pay from `budget`. `log_prompts`: measurements carry the texts too.
+    pub(crate) fn new(
         models: Arc<dyn Models>,
-        emitter: Emitter,
+        outlet: Outlet,
         budget: Budget,
         log_prompts: bool,
+        owner: Owner,
     ) -> Self {
-        let watch = Watch::new(emitter, budget, log_prompts);
-        Self { models, watch, conversation: Mutex::default() }
+        let watch = Watch::new(outlet, budget, log_prompts);
+        Self { models, watch, owner: Arc::new(owner) }
     }
 
-    /// The conversation has moved on.
-    pub(crate) fn follow(&self, conversation: Conversation) {
-        *self.conversation() = conversation;
+    /// Returns the same models on behalf of another request of the agent.
+    #[must_use]
+    pub(crate) fn owned_by(&self, owner: Owner) -> Self {
+        Self { owner: Arc::new(owner), ..self.clone() }
     }
 
-    fn conversation(&self) -> MutexGuard<'_, Conversation> {
-        self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the request on whose behalf these models are asked.
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
     }
 }
 
 #[async_trait]
 impl SideModels for WatchedModels {
     async fn select(&self, alias: &str) -> Result<Choice, ModelError> {
-        let conversation = self.conversation().clone();
         let context = SelectContext {
             requested: alias.to_owned(),
-            mode: conversation.mode,
-            beside: Some(conversation.requested),
+            mode: self.owner.mode,
+            beside: Some(self.owner.requested.clone()),
         };
         let choice = self.models.select(&context).await?;
         let model = Arc::new(WatchedModel {
             inner: choice.model,
             watch: self.watch.clone(),
-            prompt_id: conversation.prompt_id,
+            prompt_id: self.owner.prompt_id.clone(),
         });
         Ok(Choice { model, ..choice })
     }
 
     fn instruction(&self) -> Option<Arc<str>> {
-        self.conversation().instruction.clone()
+        self.owner.instruction.clone()
     }
 }
 

@@ -1,0 +1,529 @@
+//! The loop: ask the model, run what it calls, ask again, until it is done with a prompt.
+//!
+//! The main agent of a session and its subagents are the same loop with different [`AgentParts`] over
+//! the same [`AgentServices`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, Shared};
+use pollux_protocol::{
+    CONTINUE, CancellationToken, Choice, Event, History, JournalError, Live, Measurement,
+    ModelErrorKind, ModelRole, NextSpeakerMeasure, Operator, Part, PromptOutcome, Speaker,
+    TurnLimit,
+};
+
+use crate::answer_form::{AnswerForm, Checked, Shaping};
+use crate::chat::Chat;
+use crate::conseca::Conseca;
+use crate::context::SessionContext;
+use crate::conversation::Conversation;
+use crate::fitting::{Cause, Fitting, FittingParts};
+use crate::hook_events::HookEvents;
+use crate::instruction::{Instruction, InstructionSource};
+use crate::loop_guard::LoopGuard;
+use crate::next_speaker::next_speaker;
+use crate::outlet::Outlet;
+use crate::prompt_hooks::{Verdict, text_of};
+use crate::prompt_run::PromptRun;
+use crate::recorder::Recorder;
+use crate::services::AgentServices;
+use crate::settings::LoopSettings;
+use crate::side_models::{Owner, WatchedModels};
+use crate::steering::Steering;
+use crate::toolset::Toolset;
+
+mod calls;
+mod changes;
+mod request;
+
+use request::Answered;
+
+/// Maximum number of requests for one prompt, unless the settings set a limit of their own.
+const PROMPT_TURNS: u64 = 100;
+
+/// The loading of tools: runs beside everything, and ends.
+pub type Loading = Shared<BoxFuture<'static, ()>>;
+
+/// Everything that one agent has for itself.
+pub struct AgentParts {
+    /// Role of the agent's requests: the main conversation, or that of a subagent.
+    pub role: ModelRole,
+    /// Model that is asked for: a name, an alias or `auto`.
+    pub requested_model: Live<String>,
+    /// Source of the system instruction.
+    pub instruction: InstructionSource,
+    /// File to which the system instruction is written as often as it changes.
+    pub instruction_copy: Option<PathBuf>,
+    /// All tools, before policy decides which of them are on offer. They may change while the agent
+    /// works.
+    pub toolset: Live<Toolset>,
+    /// Ends when the tools are complete that the agent begins with; the first request waits for that.
+    pub loading: Option<Loading>,
+    /// The agent's log, and its way out for events.
+    pub recorder: Recorder,
+    /// The conversation so far.
+    pub history: History,
+    /// Gathers what opens a new conversation.
+    pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
+    /// Limits and habits.
+    pub settings: Live<LoopSettings>,
+    /// Places and sources for keeping the conversation within what the model takes.
+    pub fitting: FittingParts,
+    /// Form of answers that a program reads.
+    pub answer: Option<AnswerForm>,
+}
+
+/// One agent. Prompts run one after the other.
+pub struct AgentLoop {
+    services: AgentServices,
+    role: ModelRole,
+    requested_model: Live<String>,
+    toolset: Live<Toolset>,
+    loading: Option<Loading>,
+    settings: Live<LoopSettings>,
+    conversation: Conversation,
+    instruction: Instruction,
+    instruction_copy: Option<PathBuf>,
+    chat: Chat,
+    side_models: Arc<WatchedModels>,
+    fitting: Fitting,
+    guard: LoopGuard,
+    shaping: Option<Shaping>,
+    hooks: HookEvents,
+    conseca: Option<Conseca>,
+    steering: Arc<Steering>,
+    /// Words of programs at the start of the session, for the first prompt.
+    opening: Option<String>,
+    /// Model that was reported last.
+    model: Option<String>,
+    /// Requests of the conversation so far.
+    turns: u64,
+}
+
+/// Early end of a prompt's work: by an outcome, or by a log that cannot be written.
+enum End {
+    Outcome(PromptOutcome),
+    Log(JournalError),
+}
+
+impl From<JournalError> for End {
+    fn from(error: JournalError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<PromptOutcome> for End {
+    fn from(outcome: PromptOutcome) -> Self {
+        Self::Outcome(outcome)
+    }
+}
+
+impl AgentLoop {
+    /// Creates an agent that has done nothing yet.
+    pub fn new(services: AgentServices, parts: AgentParts) -> Self {
+        let outlet = parts.recorder.outlet().clone();
+        let instruction = Instruction::new(parts.instruction, &parts.history, &parts.toolset.get());
+        let hooks = HookEvents::new(services.hooks.clone(), outlet.clone());
+        // Side calls before the first request follow the conversation, too.
+        let requested = String::clone(&parts.requested_model.get());
+        let side_models = services.side_models(outlet.clone(), requested);
+        let budget = services.budget.clone();
+        let chat = Chat::new(outlet.clone(), services.retries, budget, services.log_prompts)
+            .with_hooks(hooks.clone(), Arc::clone(&services.models));
+        let new_id = Arc::clone(&services.new_id);
+        Self {
+            conversation: Conversation::new(parts.recorder, parts.history, parts.context, new_id),
+            instruction,
+            instruction_copy: parts.instruction_copy,
+            chat,
+            side_models: Arc::new(side_models),
+            fitting: Fitting::new(parts.fitting, parts.settings.clone()),
+            guard: LoopGuard::new(parts.settings.clone(), outlet.clone(), services.interactive),
+            shaping: parts.answer.map(Shaping::new),
+            hooks,
+            conseca: services.conseca.then(|| Conseca::new(outlet)),
+            steering: Arc::default(),
+            opening: None,
+            model: None,
+            turns: 0,
+            role: parts.role,
+            requested_model: parts.requested_model,
+            toolset: parts.toolset,
+            loading: parts.loading,
+            settings: parts.settings,
+            services,
+        }
+    }
+
+    pub(crate) fn services(&self) -> &AgentServices {
+        &self.services
+    }
+
+    pub(crate) fn outlet(&self) -> &Outlet {
+        self.conversation.outlet()
+    }
+
+    pub(crate) fn requested_model(&self) -> &Live<String> {
+        &self.requested_model
+    }
+
+    pub(crate) fn toolset(&self) -> &Live<Toolset> {
+        &self.toolset
+    }
+
+    pub(crate) fn steering(&self) -> &Arc<Steering> {
+        &self.steering
+    }
+
+    /// Works on one prompt to its end, whatever that is. The end is reported as
+    /// [`Event::PromptEnded`].
+    pub async fn prompt(
+        &mut self,
+        id: &str,
+        parts: Vec<Part>,
+        display: Option<String>,
+        operator: &dyn Operator,
+        cancel: &CancellationToken,
+    ) -> PromptOutcome {
+        let outlet = self.outlet().clone();
+        outlet.set_prompt(Some(id));
+        outlet.emit(Event::PromptStarted).await;
+        let outcome = match self.within_budget(id, parts, display, operator, cancel).await {
+            Ok(outcome) | Err(End::Outcome(outcome)) => {
+                let ended = self.conversation.end_prompt(id, failure(&outcome)).await;
+                ended.map_or_else(|error| PromptOutcome::LogFailed(error.to_string()), |()| outcome)
+            }
+            Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
+        };
+        outlet.emit(Event::PromptEnded(outcome.clone())).await;
+        outlet.set_prompt(None);
+        if self.is_main() {
+            self.services.budget.end().await;
+        }
+        outcome
+    }
+
+    /// True for the main agent of a session. Subagents work within its prompt, and its budget.
+    fn is_main(&self) -> bool {
+        self.outlet().origin().agent.is_main()
+    }
+
+    /// Works on a prompt as long as its budget lasts. When the time is up, whatever runs is stopped as
+    /// a person would stop it.
+    async fn within_budget(
+        &mut self,
+        id: &str,
+        parts: Vec<Part>,
+        display: Option<String>,
+        operator: &dyn Operator,
+        cancel: &CancellationToken,
+    ) -> Result<PromptOutcome, End> {
+        let budget = self.services.budget.clone();
+        let deadline = if self.is_main() {
+            budget.begin();
+            budget.deadline().await
+        } else {
+            None
+        };
+        let stopped = cancel.child_token();
+        let mut run = PromptRun::new(id, operator, &stopped);
+        let ended = {
+            let work = self.work(parts, display, &mut run);
+            tokio::pin!(work);
+            match deadline {
+                None => work.await,
+                Some((at, exceeded)) => tokio::select! {
+                    biased;
+                    ended = &mut work => ended,
+                    () = tokio::time::sleep_until(at) => {
+                        budget.stop(exceeded);
+                        stopped.cancel();
+                        work.await
+                    }
+                },
+            }
+        };
+        let outcome = match ended {
+            Ok(outcome) | Err(End::Outcome(outcome)) => outcome,
+            Err(log) => return Err(log),
+        };
+        let was_stopped = match &outcome {
+            PromptOutcome::Cancelled => !cancel.is_cancelled(),
+            PromptOutcome::Failed(error) => error.kind == ModelErrorKind::Budget,
+            _ => false,
+        };
+        Ok(match (budget.exceeded().filter(|_| was_stopped), &self.shaping) {
+            (Some(exceeded), _) => PromptOutcome::Budget(Box::new(exceeded)),
+            (None, Some(shaping)) => shaping.outcome(outcome, run.last_answer()),
+            (None, None) => outcome,
+        })
+    }
+
+    /// Asks, runs what the model calls, and asks again.
+    async fn work(
+        &mut self,
+        parts: Vec<Part>,
+        display: Option<String>,
+        run: &mut PromptRun<'_>,
+    ) -> Result<PromptOutcome, End> {
+        self.begin(run.id);
+        let parts = self.opened(parts).await?;
+        let prompt = text_of(&parts);
+        self.guard.begin(&prompt);
+        self.take_prompt(parts, display, run).await?;
+        self.wait_for_tools(run.cancel).await;
+        let mut requested = self.requested_model.get();
+        let mut choice = self.choose().await?;
+        let (mut turn, mut goes_on) = (0, false);
+        loop {
+            if run.cancel.is_cancelled() {
+                return Ok(PromptOutcome::Cancelled);
+            }
+            if self.asks_for_another(&mut requested) {
+                choice = self.choose().await?;
+            }
+            turn += 1;
+            self.begin_turn(turn)?;
+            self.compress(Cause::Due, &choice, run.id, run.cancel).await?;
+            self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
+            let calls = match self.ask_fitting(&choice, run).await? {
+                Answered::Calls(calls) => calls,
+                Answered::Looped(found) => {
+                    let hint = self.guard.react(found, None, run).await?;
+                    self.conversation.say(vec![hint], None).await?;
+                    continue;
+                }
+            };
+            if !calls.is_empty() {
+                let batch = self.run_calls(calls, &choice, run).await?;
+                match batch.outcome() {
+                    Some(outcome) => return Ok(outcome),
+                    None => continue,
+                }
+            }
+            // Words that came while the model finished are work of their own.
+            let words = self.steering.take_with_words();
+            if !words.is_empty() {
+                run.add(&words);
+                self.conversation.say(words, None).await?;
+                continue;
+            }
+            if self.goes_on_alone(run).await? {
+                continue;
+            }
+            self.satisfy(&choice, run).await?;
+            let Some(more) = self.after_agent(&prompt, goes_on, run).await? else {
+                let is_stopped = run.cancel.is_cancelled();
+                return Ok(if is_stopped { PromptOutcome::Cancelled } else { PromptOutcome::Done });
+            };
+            goes_on = true;
+            self.conversation.open().await?;
+            let parts = self.before_agent(vec![Part::text(more)], run.cancel).await?;
+            self.conversation.say(parts, None).await?;
+        }
+    }
+
+    /// Begins with a prompt.
+    fn begin(&mut self, prompt_id: &str) {
+        self.instruction.begin_prompt();
+        if let Some(shaping) = &mut self.shaping {
+            shaping.begin();
+        }
+        self.own_side_calls(prompt_id, self.side_models.owner().instruction.clone());
+    }
+
+    /// Makes side calls from now on on behalf of this prompt, and of the agent as it is now.
+    fn own_side_calls(&mut self, prompt_id: &str, instruction: Option<Arc<str>>) {
+        self.side_models = Arc::new(self.side_models.owned_by(Owner {
+            requested: String::clone(&self.requested_model.get()),
+            mode: self.services.modes.get(),
+            prompt_id: prompt_id.to_owned(),
+            instruction,
+        }));
+    }
+
+    /// Brings in what programs said at the start of the session: in front of the prompt, or in a
+    /// conversation with a person before it.
+    async fn opened(&mut self, mut parts: Vec<Part>) -> Result<Vec<Part>, End> {
+        let Some(context) = self.opening.take() else { return Ok(parts) };
+        if self.services.interactive {
+            self.conversation.open().await?;
+            self.conversation.say(vec![Part::text(context)], None).await?;
+            return Ok(parts);
+        }
+        let first = parts.first().and_then(Part::as_text).map(str::to_owned);
+        match first {
+            Some(words) => parts[0] = Part::text(format!("{context}\n\n{words}")),
+            None => parts.insert(0, Part::text(format!("{context}\n\n"))),
+        }
+        Ok(parts)
+    }
+
+    async fn take_prompt(
+        &mut self,
+        parts: Vec<Part>,
+        display: Option<String>,
+        run: &mut PromptRun<'_>,
+    ) -> Result<(), End> {
+        run.text = display.clone().unwrap_or_else(|| text_of(&parts));
+        let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
+        self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
+        self.conversation.open().await?;
+        let parts = self.before_agent(parts, run.cancel).await?;
+        let news = self.instruction.take_notice().map(Part::text);
+        let parts = news.into_iter().chain(self.steering.take()).chain(parts).collect();
+        Ok(self.conversation.say(parts, display).await?)
+    }
+
+    /// Waits until the tools are complete that the agent begins with.
+    async fn wait_for_tools(&mut self, cancel: &CancellationToken) {
+        if let Some(loading) = self.loading.clone()
+            && cancel.run_until_cancelled(loading).await.is_some()
+        {
+            self.loading = None;
+        }
+    }
+
+    /// True when the person has asked for another model since `requested`, which follows them.
+    fn asks_for_another(&self, requested: &mut Arc<String>) -> bool {
+        let before = std::mem::replace(requested, self.requested_model.get());
+        !Arc::ptr_eq(&before, requested)
+    }
+
+    /// Counts a turn. The settings' limit holds for the conversation; without one a single prompt may
+    /// not go on for ever.
+    fn begin_turn(&mut self, turn_of_prompt: u64) -> Result<(), PromptOutcome> {
+        self.turns += 1;
+        let limit = match self.settings.get().max_turns {
+            Some(limit) => (self.turns > limit).then_some(TurnLimit::Session),
+            None => (turn_of_prompt > PROMPT_TURNS).then_some(TurnLimit::Prompt(PROMPT_TURNS)),
+        };
+        limit.map_or(Ok(()), |limit| Err(PromptOutcome::TurnLimit(limit)))
+    }
+
+    /// Lets programs look at a prompt. One that is refused was never said.
+    async fn before_agent(
+        &mut self,
+        mut parts: Vec<Part>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Part>, End> {
+        match self.hooks.before_agent(&mut parts, cancel).await {
+            Verdict::Go => Ok(parts),
+            Verdict::Stop(reason) => {
+                self.conversation.say(parts, None).await?;
+                Err(PromptOutcome::Stopped(reason).into())
+            }
+            Verdict::Block(reason) => {
+                self.outlet().emit(Event::Blocked { reason }).await;
+                Err(PromptOutcome::Done.into())
+            }
+        }
+    }
+
+    /// Lets programs look at the end of the work. They may end it for good, or make it go on with words
+    /// of their own: those are returned.
+    async fn after_agent(
+        &mut self,
+        prompt: &str,
+        goes_on: bool,
+        run: &PromptRun<'_>,
+    ) -> Result<Option<String>, End> {
+        let after = self.hooks.after_agent(prompt, &run.answers, goes_on, run.cancel).await;
+        if after.clears {
+            self.conversation.forget().await?;
+        }
+        match after.verdict {
+            Verdict::Go => Ok(None),
+            Verdict::Stop(reason) => Err(PromptOutcome::Stopped(reason).into()),
+            Verdict::Block(reason) => {
+                self.outlet().emit(Event::Blocked { reason }).await;
+                Ok(after.words)
+            }
+        }
+    }
+
+    /// Returns true when the model goes on without the person; it was told so. The limits of turns hold
+    /// for that, too.
+    async fn goes_on_alone(&mut self, run: &PromptRun<'_>) -> Result<bool, End> {
+        let options = self.settings.get().next_speaker;
+        if !options.is_on() {
+            return Ok(false);
+        }
+        let entries = self.conversation.entries();
+        let next = next_speaker(options, entries, self.side_models.as_ref(), run).await;
+        if run.cancel.is_cancelled() {
+            return Ok(false);
+        }
+        let measure = NextSpeakerMeasure {
+            prompt_id: run.id.to_owned(),
+            finish_reason: run.finish.as_ref().map(|finish| finish.as_str().to_owned()),
+            next,
+        };
+        self.outlet().measure(&Measurement::NextSpeaker(measure));
+        let goes_on = next == Some(Speaker::Model) && !run.repeats_itself();
+        if goes_on {
+            self.conversation.say(vec![Part::text(CONTINUE)], None).await?;
+        }
+        Ok(goes_on)
+    }
+
+    /// Looks at the last answer, and asks again until it satisfies the schema.
+    async fn satisfy(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
+        loop {
+            let Some(shaping) = &mut self.shaping else { return Ok(()) };
+            match shaping.check(run.last_answer()) {
+                Checked::Satisfied(value) => {
+                    self.outlet().emit(Event::Answer(Arc::new(value))).await;
+                    return Ok(());
+                }
+                Checked::Unsatisfied(unsatisfied) => {
+                    return Err(PromptOutcome::Unsatisfied(unsatisfied).into());
+                }
+                Checked::Again(words) => {
+                    self.conversation.say(vec![Part::text(words)], None).await?;
+                    self.ask_again(choice, run).await?;
+                }
+            }
+        }
+    }
+
+    /// Asks for another attempt at the last answer.
+    async fn ask_again(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
+        loop {
+            self.begin_turn(0)?;
+            self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
+            let before = run.answers.len();
+            let said = match self.ask(choice, run).await {
+                // Calls of tools that are not there are answered by the history.
+                Ok(Answered::Calls(_)) => run.answers.drain(before..).next_back(),
+                Err(End::Outcome(PromptOutcome::Failed(error)))
+                    if error.kind == ModelErrorKind::Invalid
+                        && self.shaping.as_mut().is_some_and(Shaping::try_by_words) =>
+                {
+                    continue;
+                }
+                Ok(Answered::Looped(_)) | Err(End::Outcome(PromptOutcome::InvalidStream(_))) => {
+                    None
+                }
+                Err(end) => return Err(end),
+            };
+            run.answers.push(said.unwrap_or_default());
+            return Ok(());
+        }
+    }
+}
+
+/// Returns a message for the log about an early end.
+fn failure(outcome: &PromptOutcome) -> Option<String> {
+    match outcome {
+        PromptOutcome::Failed(error) => Some(error.message.clone()),
+        PromptOutcome::InvalidStream(reason) => Some(reason.message().to_owned()),
+        PromptOutcome::FatalTool { message, .. } | PromptOutcome::Loop(message) => {
+            Some(message.clone())
+        }
+        PromptOutcome::Budget(exceeded) => Some(exceeded.to_string()),
+        PromptOutcome::Unsatisfied(unsatisfied) => Some(unsatisfied.to_string()),
+        _ => None,
+    }
+}

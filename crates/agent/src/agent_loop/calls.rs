@@ -1,0 +1,81 @@
+//! The calls of one answer, and what they change in the agent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pollux_protocol::{Call, CallId, Choice, Directive, Event, FinishedCall, Part};
+
+use super::{AgentLoop, End};
+use crate::prompt_run::PromptRun;
+use crate::scheduler::{Batch, Scheduler};
+
+impl AgentLoop {
+    /// Runs calls, and adds their results to the conversation.
+    pub(super) async fn run_calls(
+        &mut self,
+        calls: Vec<Call>,
+        choice: &Choice,
+        run: &PromptRun<'_>,
+    ) -> Result<Batch, End> {
+        let asked: HashMap<CallId, usize> =
+            calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
+        let (toolset, policy) = (self.toolset.get(), self.services.policy.get());
+        let scheduler = Scheduler {
+            services: &self.services,
+            policy: &policy,
+            recorder: self.conversation.recorder(),
+            toolset: &toolset,
+            operator: run.operator,
+            hooks: &self.hooks,
+            conseca: self.conseca.as_ref(),
+            side_models: &self.side_models,
+            prompt: &run.text,
+            history: self.conversation.history(),
+            cancel: run.cancel,
+            model: &choice.name,
+            limits: choice.limits,
+            room: self.conversation.room(choice.limits),
+        };
+        let mut batch = scheduler.run(calls).await?;
+        for (call_id, effects) in std::mem::take(&mut batch.started) {
+            self.conversation.note_effects(call_id.as_str(), effects);
+        }
+        let mut in_order: Vec<Arc<FinishedCall>> = batch.finished.clone();
+        in_order.sort_by_key(|finished| asked.get(&finished.call.id).copied());
+        self.outlet().emit(Event::CallsFinished(in_order)).await;
+        self.follow(&mut batch).await;
+        let (entries, side_models) = (self.conversation.entries(), self.side_models.as_ref());
+        let guarded = self.guard.after_calls(&batch, entries, side_models, run).await;
+        let hint = guarded.as_ref().ok().cloned().flatten();
+        self.conversation.respond(self.responses(&batch, hint)).await?;
+        guarded?;
+        Ok(batch)
+    }
+
+    /// Makes the changes that calls asked for. Those that end the work stay in the batch.
+    async fn follow(&mut self, batch: &mut Batch) {
+        for directive in std::mem::take(&mut batch.directives) {
+            match directive {
+                Directive::SetMode(mode) => self.services.modes.set(mode).await,
+                Directive::SetTopic(title) => self.instruction.set_topic(&title),
+                Directive::SetTodos(todos) => {
+                    self.outlet().emit(Event::TodosChanged(todos)).await;
+                }
+                Directive::LeavePlanMode { plan } => {
+                    self.instruction.approve_plan(&plan);
+                    self.services.modes.set(batch.after_plan).await;
+                }
+                Directive::TailCall { .. } => {}
+                stop @ Directive::Stop(_) => batch.directives.push(stop),
+            }
+        }
+    }
+
+    /// Returns the results of calls for the model, with what has come in meanwhile before them. `hint`
+    /// is ours.
+    fn responses(&self, batch: &Batch, hint: Option<Part>) -> Vec<Part> {
+        let responses =
+            batch.finished.iter().flat_map(|finished| finished.response.iter().cloned());
+        self.steering.take().into_iter().chain(hint).chain(responses).collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! Changes of the conversation that the person asks for between prompts.
+
+use pollux_protocol::{
+    CancellationToken, EntryId, Event, PromptOutcome, SessionEndReason, SessionSource, Severity,
+};
+
+use super::{AgentLoop, End};
+use crate::fitting::Cause;
+
+impl AgentLoop {
+    /// Reports the start of the session to programs. Their words go to the model with the first prompt.
+    pub(crate) async fn session_start(&mut self, cancel: &CancellationToken) {
+        let is_new = self.conversation.history().is_empty();
+        let source = if is_new { SessionSource::Startup } else { SessionSource::Resume };
+        self.opening = self.hooks.session_start(source, cancel).await;
+    }
+
+    /// Reports the end of the session to programs.
+    pub(crate) async fn session_end(&self) {
+        self.hooks.session_end(SessionEndReason::Exit).await;
+    }
+
+    /// Compresses the conversation.
+    pub(crate) async fn compress_now(&mut self, id: &str, cancel: &CancellationToken) {
+        self.begin_change(id);
+        let done = self.compress_asked(id, cancel).await;
+        self.end_change(done, cancel).await;
+    }
+
+    /// Brings back all that is out of sight.
+    pub(crate) async fn uncompress_now(&mut self, id: &str) {
+        self.begin_change(id);
+        let done = self.uncompress().await;
+        self.end_change(done, &CancellationToken::new()).await;
+    }
+
+    /// Forgets the conversation. The next prompt opens a new one.
+    pub(crate) async fn clear_now(&mut self, id: &str) {
+        self.begin_change(id);
+        let done = self.clear().await;
+        self.end_change(done, &CancellationToken::new()).await;
+    }
+
+    /// Forgets the conversation from one entry on.
+    pub(crate) async fn rewind_now(&mut self, id: &str, to: &EntryId) {
+        self.begin_change(id);
+        let done = self.rewind(to).await;
+        self.end_change(done, &CancellationToken::new()).await;
+    }
+
+    fn begin_change(&self, id: &str) {
+        self.outlet().set_prompt(Some(id));
+    }
+
+    async fn end_change(&self, done: Result<(), End>, cancel: &CancellationToken) {
+        let synced = match done {
+            Ok(()) => self.conversation.recorder().sync().await.map_err(End::Log),
+            failed => failed,
+        };
+        let outcome = match synced {
+            Ok(()) if cancel.is_cancelled() => PromptOutcome::Cancelled,
+            Ok(()) => PromptOutcome::Done,
+            Err(End::Outcome(outcome)) => outcome,
+            Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
+        };
+        self.outlet().emit(Event::PromptEnded(outcome)).await;
+        self.outlet().set_prompt(None);
+    }
+
+    async fn compress_asked(&mut self, id: &str, cancel: &CancellationToken) -> Result<(), End> {
+        let choice = self.services.models.select(&self.select_context()).await;
+        let choice = choice.map_err(PromptOutcome::Failed)?;
+        self.own_side_calls(id, self.side_models.owner().instruction.clone());
+        self.compress(Cause::Asked, &choice, id, cancel).await.map(drop)
+    }
+
+    async fn uncompress(&mut self) -> Result<(), End> {
+        if !self.conversation.uncompress().await? {
+            self.notify(Severity::Info, "Nothing is compressed.".to_owned()).await;
+            return Ok(());
+        }
+        self.fitting.changed();
+        let (messages, tokens) = (self.conversation.entries().len(), self.conversation.tokens());
+        let text =
+            format!("The whole conversation is back: {messages} messages, about {tokens} tokens.");
+        self.notify(Severity::Info, text).await;
+        Ok(())
+    }
+
+    async fn clear(&mut self) -> Result<(), End> {
+        self.hooks.session_end(SessionEndReason::Clear).await;
+        self.conversation.forget().await?;
+        self.instruction.forget();
+        let never = CancellationToken::new();
+        self.opening = self.hooks.session_start(SessionSource::Clear, &never).await;
+        Ok(())
+    }
+
+    async fn rewind(&mut self, to: &EntryId) -> Result<(), End> {
+        if self.conversation.rewind(to).await? {
+            self.fitting.changed();
+        } else {
+            let text = "The conversation has no such message.".to_owned();
+            self.notify(Severity::Error, text).await;
+        }
+        Ok(())
+    }
+
+    async fn notify(&self, severity: Severity, text: String) {
+        self.outlet().emit(Event::Notice { severity, text }).await;
+    }
+}

@@ -1,0 +1,224 @@
+//! One request of an agent and its answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pollux_protocol::{
+    Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, Measurement,
+    ModelError, ModelErrorKind, PromptOutcome, Request, SelectContext, UsageReport,
+};
+
+use super::{AgentLoop, End};
+use crate::chat::{Answer, Interference};
+use crate::fitting::{Cause, NoRoom, Occasion};
+use crate::loop_guard::Finding;
+use crate::prompt_run::PromptRun;
+use crate::toolset::Toolset;
+
+/// Number of times that a conversation which the model refuses is made shorter.
+const REFUSALS: u32 = 4;
+
+/// Demand of an answer.
+pub(super) enum Answered {
+    /// Calls to run; none when the model is done.
+    Calls(Vec<Call>),
+    /// The answer went round in circles and was cut off.
+    Looped(Finding),
+}
+
+impl AgentLoop {
+    /// Chooses the model, and reports it when it is another one than before.
+    pub(super) async fn choose(&mut self) -> Result<Choice, End> {
+        let started = Instant::now();
+        let context = self.select_context();
+        let chosen = self.services.models.select(&context).await;
+        let (model, source) = match &chosen {
+            Ok(choice) => (choice.name.clone(), choice.reason.clone()),
+            Err(_) => (context.requested.clone(), "router-exception".to_owned()),
+        };
+        let measure = Measurement::ModelRouting {
+            requested: context.requested,
+            model: model.clone(),
+            source: source.clone(),
+            latency: started.elapsed(),
+            error: chosen.as_ref().err().map(ToString::to_string),
+            mode: self.services.modes.get(),
+        };
+        self.outlet().measure(&measure);
+        let choice = chosen.map_err(PromptOutcome::Failed)?;
+        if self.model.as_ref() != Some(&model) {
+            self.model = Some(model.clone());
+            self.outlet().emit(Event::ModelChanged { model, reason: source }).await;
+        }
+        Ok(choice)
+    }
+
+    /// Describes the agent for the choice of its model.
+    pub(super) fn select_context(&self) -> SelectContext {
+        SelectContext {
+            requested: String::clone(&self.requested_model.get()),
+            mode: self.services.modes.get(),
+            beside: None,
+        }
+    }
+
+    /// Compresses the conversation. Returns true if it has become shorter.
+    pub(super) async fn compress(
+        &mut self,
+        cause: Cause,
+        choice: &Choice,
+        prompt_id: &str,
+        cancel: &CancellationToken,
+    ) -> Result<bool, End> {
+        let toolset = self.toolset.get();
+        let occasion = Occasion {
+            prompt_id,
+            choice,
+            toolset: &toolset,
+            instruction: &self.instruction,
+            side_models: &self.side_models,
+            hooks: &self.hooks,
+            cancel,
+        };
+        Ok(self.fitting.compress(&mut self.conversation, cause, &occasion).await?)
+    }
+
+    /// Makes one request. A conversation that the model refuses as too long is made shorter until it
+    /// takes it.
+    pub(super) async fn ask_fitting(
+        &mut self,
+        choice: &Choice,
+        run: &mut PromptRun<'_>,
+    ) -> Result<Answered, End> {
+        let mut refusals = 0;
+        loop {
+            let refused = match self.ask(choice, run).await {
+                Err(End::Outcome(PromptOutcome::Failed(error)))
+                    if error.kind == ModelErrorKind::TooLong =>
+                {
+                    error
+                }
+                answered => return answered,
+            };
+            refusals += 1;
+            if refusals <= REFUSALS
+                && self.compress(Cause::Refused, choice, run.id, run.cancel).await?
+            {
+                continue;
+            }
+            if run.cancel.is_cancelled() {
+                return Err(PromptOutcome::Cancelled.into());
+            }
+            self.conversation.take_back().await?;
+            return Err(PromptOutcome::Failed(refused).into());
+        }
+    }
+
+    /// Makes one request.
+    pub(super) async fn ask(
+        &mut self,
+        choice: &Choice,
+        run: &mut PromptRun<'_>,
+    ) -> Result<Answered, End> {
+        let toolset = self.toolset.get();
+        self.fitting.mask(&mut self.conversation, &toolset).await?;
+        let room = self.fitting.check_room(&mut self.conversation, choice, run.cancel).await;
+        room.map_err(|no_room| match no_room {
+            NoRoom::Overflow(error) => End::Outcome(PromptOutcome::Failed(error)),
+            NoRoom::Log(error) => End::Log(error),
+        })?;
+        let request = self.request(choice, &toolset, run)?;
+        let copied = self.instruction.copy_to(self.instruction_copy.as_deref()).await;
+        copied.map_err(PromptOutcome::Failed)?;
+        let answer = self.chat.ask(choice, request, self.guard.is_on(), run.cancel).await;
+        match answer.interference.clone() {
+            Some(Interference::Stopped(reason)) => {
+                self.conversation.answer_cut_short(answer).await?;
+                return Err(PromptOutcome::Stopped(reason).into());
+            }
+            Some(Interference::Looped(found)) => {
+                self.conversation.answer_cut_short(answer).await?;
+                return Ok(Answered::Looped(found));
+            }
+            Some(Interference::Blocked(_)) | None => {}
+        }
+        match answer.end {
+            Ok(()) => Ok(Answered::Calls(self.take_answer(answer, choice, run).await?)),
+            Err(ref error) => {
+                let outcome = match error.kind {
+                    ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
+                    ModelErrorKind::Unusable(reason) => PromptOutcome::InvalidStream(reason),
+                    _ => PromptOutcome::Failed(error.clone()),
+                };
+                self.conversation.answer_cut_short(answer).await?;
+                Err(outcome.into())
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        choice: &Choice,
+        toolset: &Arc<Toolset>,
+        run: &PromptRun<'_>,
+    ) -> Result<Request, End> {
+        let entries = self.conversation.request().map_err(|error| {
+            let message = format!("The conversation cannot be sent: {error}.");
+            PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message))
+        })?;
+        let (policy, mode) = (self.services.policy.get(), self.services.modes.get());
+        let (system, tools) = self.instruction.make(toolset, &policy, mode, choice);
+        self.own_side_calls(run.id, Some(Arc::clone(&system)));
+        let request = Request {
+            entries,
+            system: Some(system),
+            tools,
+            prompt_id: run.id.to_owned(),
+            role: self.role,
+            is_retry: false,
+            adjustments: Adjustments::default(),
+            on_retry: None,
+        };
+        Ok(match &mut self.shaping {
+            Some(shaping) => shaping.shape(request),
+            None => request,
+        })
+    }
+
+    /// Adds a usable answer to the conversation. Returns the calls to run.
+    async fn take_answer(
+        &mut self,
+        answer: Answer,
+        choice: &Choice,
+        run: &mut PromptRun<'_>,
+    ) -> Result<Vec<Call>, End> {
+        // Vendors do not count all answers.
+        if let Some(usage) = answer.turn.usage {
+            let (model, context) = (answer.model.clone(), choice.limits.context);
+            self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
+            self.fitting.answered();
+        }
+        run.answers.extend(Some(answer.turn.text()).filter(|text| !text.is_empty()));
+        run.finish.clone_from(&answer.turn.finish);
+        let calls = answer.turn.calls.clone();
+        let toolset = self.toolset.get();
+        self.conversation.answer(answer, |call| planned(call, &toolset)).await?;
+        Ok(calls)
+    }
+}
+
+/// Describes a call that has not run.
+fn planned(call: &Call, toolset: &Toolset) -> CallRecord {
+    let tool = toolset.get(&call.name);
+    CallRecord {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        args: call.args.clone(),
+        status: CallStatus::Validating,
+        result: None,
+        result_display: None,
+        description: String::new(),
+        display_name: tool.map_or(call.name.as_str(), |tool| tool.display_name()).to_owned(),
+        render_output_as_markdown: tool.is_some_and(|tool| tool.renders_markdown()),
+    }
+}

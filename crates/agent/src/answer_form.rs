@@ -1,0 +1,145 @@
+//! An answer that satisfies a schema.
+//!
+//! The model is told the schema with every request and works as ever. Its last answer must be JSON that
+//! satisfies the schema; if it does not, the model is told what is wrong and asked again, without tools,
+//! and by the vendor's own way to ask for JSON where it has one.
+
+use std::sync::Arc;
+
+use pollux_protocol::{AnswerSchema, PromptOutcome, Request, Unsatisfied};
+use serde_json::Value;
+
+/// The form that answers must have.
+#[derive(Clone)]
+pub struct AnswerForm {
+    /// Schema that they satisfy.
+    pub schema: Arc<dyn AnswerSchema>,
+    /// Number of times that an answer which does not is asked for again.
+    pub repairs: u32,
+}
+
+/// The way of one prompt to an answer of the form.
+pub(crate) struct Shaping {
+    form: AnswerForm,
+    /// The instruction with the schema behind it, and the one without that it was made from.
+    instruction: Option<[Arc<str>; 2]>,
+    /// Number of times that the answer may still be asked for again; `None` before the first time.
+    left: Option<u32>,
+    /// The service refuses the schema; words must do.
+    by_words: bool,
+    /// The last answer satisfies it.
+    satisfied: bool,
+}
+
+/// Result of a look at an answer.
+pub(crate) enum Checked {
+    /// It satisfies the schema.
+    Satisfied(Value),
+    /// It does not. The model is told these words, and asked again.
+    Again(String),
+    /// It does not, and has been asked for often enough.
+    Unsatisfied(Box<Unsatisfied>),
+}
+
+impl Shaping {
+    pub(crate) fn new(form: AnswerForm) -> Self {
+        Self { form, instruction: None, left: None, by_words: false, satisfied: false }
+    }
+
+    /// Begins with a prompt: nothing is answered yet.
+    pub(crate) fn begin(&mut self) {
+        (self.left, self.satisfied) = (None, false);
+    }
+
+    /// Adds the schema to a request.
+    pub(crate) fn shape(&mut self, mut request: Request) -> Request {
+        let schema = self.form.schema.document();
+        if let Some(system) = request.system.take() {
+            let kept = self.instruction.take().filter(|[bare, _]| Arc::ptr_eq(bare, &system));
+            let [bare, told] = kept.unwrap_or_else(|| {
+                let told = format!("{system}\n\n# Form of the Answer\n\nYour work ends with an answer that a program reads. That answer, and no other, is one JSON value and nothing else: no words around it, no Markdown fence. It satisfies this JSON Schema:\n\n{schema}");
+                [system, told.into()]
+            });
+            request.system = Some(Arc::clone(&told));
+            self.instruction = Some([bare, told]);
+        }
+        if self.left.is_some() {
+            request.tools = Arc::from([]);
+            request.adjustments.schema = (!self.by_words).then_some(schema);
+        }
+        request
+    }
+
+    /// Looks at an answer.
+    pub(crate) fn check(&mut self, text: &str) -> Checked {
+        let problems = match json_text(text) {
+            Ok(value) => match self.form.schema.problems(&value) {
+                problems if problems.is_empty() => {
+                    (self.left, self.satisfied) = (None, true);
+                    return Checked::Satisfied(value);
+                }
+                problems => problems,
+            },
+            Err(reason) => vec![reason],
+        };
+        let left = self.left.unwrap_or(self.form.repairs);
+        if left == 0 {
+            return Checked::Unsatisfied(Box::new(self.unsatisfied(text, problems)));
+        }
+        self.left = Some(left - 1);
+        Checked::Again(format!(
+            "Your answer does not satisfy the JSON Schema:\n- {}\n\nGive the whole answer again, as one JSON value that satisfies it and nothing else.",
+            problems.join("\n- ")
+        ))
+    }
+
+    /// Returns true, once, if the service that has refused a request may take it without the schema.
+    pub(crate) fn try_by_words(&mut self) -> bool {
+        !std::mem::replace(&mut self.by_words, true)
+    }
+
+    /// Corrects the outcome of a prompt that has no answer which satisfies the schema.
+    pub(crate) fn outcome(&self, outcome: PromptOutcome, text: &str) -> PromptOutcome {
+        let reason = match &outcome {
+            PromptOutcome::Done if !self.satisfied => "The work ended without an answer.",
+            PromptOutcome::InvalidStream(reason) => reason.message(),
+            PromptOutcome::Stopped(reason) => reason,
+            _ => return outcome,
+        };
+        PromptOutcome::Unsatisfied(Box::new(self.unsatisfied(text, vec![reason.to_owned()])))
+    }
+
+    fn unsatisfied(&self, text: &str, problems: Vec<String>) -> Unsatisfied {
+        Unsatisfied { text: text.to_owned(), problems, repairs: self.form.repairs }
+    }
+}
+
+/// Parses a text as one JSON value; a Markdown fence around it does no harm.
+fn json_text(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let bare = inner.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
+    if bare.is_empty() {
+        return Err("There is no answer.".to_owned());
+    }
+    serde_json::from_str(bare).map_err(|error| format!("The answer is no JSON: {error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_fence_is_no_harm_and_words_are() {
+        for text in ["{\"a\":1}", " {\"a\":1}\n", "```json\n{\"a\":1}\n```", "```\n{\"a\":1}```"] {
+            assert_eq!(json_text(text), Ok(json!({"a": 1})), "{text}");
+        }
+        for text in
+            ["", "```json\n```", "Here: {\"a\":1}", "{\"a\":1} Done.", "{\"a\":", "```", "NaN"]
+        {
+            assert!(json_text(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Keeps the conversation within what the model takes: masks old results, compresses when it has become
+//! long, when the model refuses it, and when the person wants it.
+//!
+//! A model writes the summary. Where it cannot, results of tools become short and, if that is not
+//! enough, the oldest messages go: a conversation never ends because it is too long. Everything stays
+//! in the log, and comes back when the person says so.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pollux_fs::Workspace;
+use pollux_protocol::{
+    CancellationToken, Choice, CompressTrigger, Compression, CompressionReport, CompressionStatus,
+    Entry, Event, History, JournalError, Live, Measurement, Severity, estimate,
+};
+
+use crate::compression::{Cut, Trouble, is_due};
+use crate::conversation::Conversation;
+use crate::hook_events::HookEvents;
+use crate::instruction::Instruction;
+use crate::masking::Masking;
+use crate::settings::LoopSettings;
+use crate::side_models::WatchedModels;
+use crate::toolset::Toolset;
+
+mod overflow;
+mod proposal;
+
+pub(crate) use overflow::NoRoom;
+use proposal::Proposal;
+
+/// Share of a model's context by which a conversation has to grow before it is compressed again.
+const GROWTH: f64 = 0.05;
+
+const NOTHING: &str = "Nothing to compress.";
+const NOT_SHORTER: &str = "Chat history compression was not beneficial: the summary would be longer. Nothing was changed.";
+/// Reason why there is no summary of a conversation that cannot be cut.
+const NO_CUT: &str = "It has no part that could be summarised.";
+
+/// Places and sources that fitting needs beside the settings.
+pub struct FittingParts {
+    /// Folder for whole results that became short (`…/tool-outputs/session-<id>`).
+    pub outputs: PathBuf,
+    /// Lists what the tasks that are kept beside the conversation have left open, one line each.
+    pub open_tasks: Box<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// Place of the files that tools have read and changed.
+    pub workspace: Arc<Workspace>,
+    /// Folder of plans.
+    pub plans: PathBuf,
+    /// True if the person can bring back what was compressed.
+    pub interactive: bool,
+}
+
+/// Fits one conversation.
+pub(crate) struct Fitting {
+    parts: FittingParts,
+    settings: Live<LoopSettings>,
+    masking: Masking,
+    /// Something was tried; from the next look on it has to grow before anything is tried again.
+    is_settling: bool,
+    /// An answer has come since.
+    is_answered: bool,
+    not_before: u64,
+}
+
+/// Reason to compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The conversation may have become long.
+    Due,
+    /// The person asked for it.
+    Asked,
+    /// The model has refused the conversation.
+    Refused,
+}
+
+/// The request that the conversation is to fit.
+pub(crate) struct Occasion<'a> {
+    pub(crate) prompt_id: &'a str,
+    pub(crate) choice: &'a Choice,
+    pub(crate) toolset: &'a Arc<Toolset>,
+    pub(crate) instruction: &'a Instruction,
+    pub(crate) side_models: &'a WatchedModels,
+    pub(crate) hooks: &'a HookEvents,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Fitting {
+    pub(crate) fn new(parts: FittingParts, settings: Live<LoopSettings>) -> Self {
+        Self {
+            masking: Masking::new(parts.outputs.clone()),
+            parts,
+            settings,
+            is_settling: false,
+            is_answered: false,
+            not_before: 0,
+        }
+    }
+
+    /// Takes note of an answer.
+    pub(crate) fn answered(&mut self) {
+        self.is_answered = true;
+    }
+
+    /// Takes note that the conversation has become another one. It has to grow before anything is
+    /// tried.
+    pub(crate) fn changed(&mut self) {
+        self.is_settling = true;
+        self.is_answered = false;
+    }
+
+    /// Masks old results.
+    pub(crate) async fn mask(
+        &mut self,
+        conversation: &mut Conversation,
+        toolset: &Toolset,
+    ) -> Result<(), JournalError> {
+        let settings = self.settings.get();
+        let found = self.masking.find(conversation.history(), toolset, &settings.masking).await;
+        let Some(masked) = found else { return Ok(()) };
+        if !masked.shortened.is_empty() {
+            let (id, shortened) = (conversation.new_id(), masked.shortened.clone());
+            conversation.shorten(Compression { id, summary: None, shortened }).await?;
+            conversation.outlet().measure(&masked.measurement);
+        }
+        self.masking.settle(&masked, conversation.history());
+        Ok(())
+    }
+
+    /// Compresses the conversation, if the cause is reason enough. Returns true if it has become
+    /// shorter.
+    pub(crate) async fn compress(
+        &mut self,
+        conversation: &mut Conversation,
+        cause: Cause,
+        occasion: &Occasion<'_>,
+    ) -> Result<bool, JournalError> {
+        if conversation.history().is_empty() {
+            if cause == Cause::Asked {
+                notify(conversation, Severity::Info, NOTHING.to_owned()).await;
+            }
+            return Ok(false);
+        }
+        match cause {
+            Cause::Refused => {}
+            Cause::Due => {
+                occasion.hooks.pre_compress(CompressTrigger::Auto, occasion.cancel).await;
+                if !self.may_try(conversation.tokens(), occasion.choice.limits.context) {
+                    return Ok(false);
+                }
+            }
+            Cause::Asked => {
+                occasion.hooks.pre_compress(CompressTrigger::Manual, occasion.cancel).await;
+            }
+        }
+        // Vendors do not always count all of it.
+        let before = conversation.tokens().max(size(conversation.history(), occasion));
+        let Some(cut) = Cut::of(conversation.entries()) else {
+            return match cause {
+                Cause::Asked => {
+                    notify(conversation, Severity::Info, NOTHING.to_owned()).await;
+                    Ok(false)
+                }
+                Cause::Due => Ok(false),
+                Cause::Refused => {
+                    self.fall_back(conversation, cause, occasion, before, NO_CUT).await
+                }
+            };
+        };
+        conversation.outlet().emit(Event::Compressing).await;
+        let why = match self.summarised(conversation, occasion, cut).await {
+            _ if occasion.cancel.is_cancelled() => return Ok(false),
+            Ok(proposal) => {
+                let after = size(&proposal.history, occasion);
+                let measure = Measurement::ChatCompression { before, after };
+                conversation.outlet().measure(&measure);
+                if after < before {
+                    self.take(conversation, proposal, before, after).await?;
+                    return Ok(true);
+                }
+                if cause == Cause::Asked {
+                    self.changed();
+                    notify(conversation, Severity::Info, NOT_SHORTER.to_owned()).await;
+                    return Ok(false);
+                }
+                "The summary is longer than the conversation.".to_owned()
+            }
+            Err(Trouble::Cancelled) => return Ok(false),
+            Err(Trouble::Empty) => "The model gave no summary.".to_owned(),
+            Err(Trouble::Failed(why)) => why,
+        };
+        self.fall_back(conversation, cause, occasion, before, &why).await
+    }
+
+    /// True if so many tokens are reason to try, as far as is known of earlier attempts.
+    fn may_try(&mut self, tokens: u64, context: u64) -> bool {
+        let is_due = is_due(tokens, context, self.settings.get().compression_share);
+        if self.is_settling && self.is_answered {
+            self.is_settling = false;
+            let growth = (context as f64 * GROWTH) as u64;
+            self.not_before = if is_due { tokens + growth } else { 0 };
+        }
+        is_due && !self.is_settling && tokens >= self.not_before
+    }
+
+    /// Makes results short, and drops the oldest messages if it must: for want of a summary.
+    async fn fall_back(
+        &mut self,
+        conversation: &mut Conversation,
+        cause: Cause,
+        occasion: &Occasion<'_>,
+        before: u64,
+        why: &str,
+    ) -> Result<bool, JournalError> {
+        self.changed();
+        let proposed = self.shortened(conversation, cause, occasion, before).await;
+        if occasion.cancel.is_cancelled() {
+            return Ok(false);
+        }
+        let Some((proposal, gone)) = proposed else {
+            if cause != Cause::Refused {
+                let text = format!("The conversation could not be compressed: {why}");
+                notify(conversation, Severity::Warning, text).await;
+            }
+            return Ok(false);
+        };
+        let results = proposal.compression.shortened.len();
+        let after = size(&proposal.history, occasion);
+        conversation.compress(proposal.compression, proposal.history).await?;
+        let gone = if gone == 0 {
+            String::new()
+        } else {
+            format!(" The oldest messages are left out ({gone}). {}", proposal.kept)
+        };
+        let text = format!(
+            "The conversation could not be summarised: {why} Results of tools became short: {results}.{gone} About {before} \
+             tokens before, {after} now.{}",
+            self.way_back()
+        );
+        notify(conversation, Severity::Warning, text).await;
+        Ok(true)
+    }
+
+    /// Makes a proposal the conversation.
+    async fn take(
+        &mut self,
+        conversation: &mut Conversation,
+        proposal: Proposal,
+        before: u64,
+        after: u64,
+    ) -> Result<(), JournalError> {
+        conversation.compress(proposal.compression, proposal.history).await?;
+        self.changed();
+        let status = CompressionStatus::Compressed;
+        let report = CompressionReport { original_tokens: before, new_tokens: after, status };
+        conversation.outlet().emit(Event::ChatCompressed(report)).await;
+        let text = format!(
+            "Chat history compressed from {before} to {after} tokens. {}{}",
+            proposal.kept,
+            self.way_back()
+        );
+        notify(conversation, Severity::Info, text).await;
+        Ok(())
+    }
+
+    /// Returns the words that say how a person gets the whole conversation back.
+    fn way_back(&self) -> &'static str {
+        if self.parts.interactive { " /compress undo brings everything back." } else { "" }
+    }
+}
+
+async fn notify(conversation: &Conversation, severity: Severity, text: String) {
+    conversation.outlet().emit(Event::Notice { severity, text }).await;
+}
+
+/// Returns the tokens of a request with this conversation, by estimate.
+fn size(history: &History, occasion: &Occasion<'_>) -> u64 {
+    (size_of(history.entries()) + occasion.instruction.tokens()) as u64
+}
+
+/// Returns the tokens of entries, by estimate.
+fn size_of(entries: &[Arc<Entry>]) -> f64 {
+    entries.iter().map(|entry| estimate::content(entry.content())).sum()
+}

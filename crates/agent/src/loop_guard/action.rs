@@ -1,0 +1,169 @@
+//! Reactions to a loop: first the model gets a hint, then the person is asked; without one the work
+//! ends.
+
+use std::sync::Arc;
+
+use pollux_protocol::{
+    Entry, LoopKind, LoopMeasure, Measurement, Outcome, Part, PromptOutcome, Question,
+    QuestionChoice, QuestionSubject, SideModels,
+};
+
+use super::{CONVICTION, CallTrail, Finding, Judgement, LoopGuard, judge, nudge};
+use crate::prompt_run::PromptRun;
+use crate::scheduler::Batch;
+
+/// Configuration of the model that is asked, and of the one that is asked when the first is sure.
+const JUDGE: &str = "loop-detection";
+const SECOND_JUDGE: &str = "loop-detection-double-check";
+
+const STOP: &str = "Keep loop detection enabled - The work on this prompt ends.";
+const CONTINUE: &str = "Go on this time - The model is told, and goes on.";
+const DISABLE: &str =
+    "Disable loop detection for this session - Loops are not looked for any more.";
+
+impl LoopGuard {
+    /// Looks at the calls of a turn; when a prompt has taken long, another model does, too. Returns a
+    /// hint for the model if it seems to go round in circles.
+    ///
+    /// # Errors
+    /// The work ends here.
+    pub(crate) async fn after_calls(
+        &mut self,
+        batch: &Batch,
+        entries: &[Arc<Entry>],
+        side_models: &dyn SideModels,
+        run: &PromptRun<'_>,
+    ) -> Result<Option<Part>, PromptOutcome> {
+        if !self.is_on() {
+            return Ok(None);
+        }
+        self.turns += 1;
+        let finished = batch.finished.iter().map(Arc::as_ref);
+        let (found, judged) = match self.calls.turn(finished) {
+            Some(found) => (found, None),
+            None => match self.judge(entries, side_models, run).await {
+                Some(judged) => {
+                    let details = judged.0.analysis.clone();
+                    (Finding { kind: LoopKind::Judged, details }, Some(judged))
+                }
+                None => return Ok(None),
+            },
+        };
+        if batch.ends_the_work() || run.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        self.react(found, judged, run).await.map(Some)
+    }
+
+    /// Reacts to a loop: `judged` by a model, or found in calls or words. Returns the hint with which
+    /// the work goes on.
+    ///
+    /// # Errors
+    /// The work ends here.
+    pub(crate) async fn react(
+        &mut self,
+        found: Finding,
+        judged: Option<(Judgement, String)>,
+        run: &PromptRun<'_>,
+    ) -> Result<Part, PromptOutcome> {
+        self.found += 1;
+        self.calls = CallTrail::default();
+        let (judgement, model) = judged.unzip();
+        let measure = LoopMeasure {
+            kind: found.kind,
+            prompt_id: run.id.to_owned(),
+            count: self.found,
+            confirmed_by: model,
+            confidence: judgement.as_ref().map(|judgement| judgement.confidence),
+            analysis: judgement.map(|judgement| judgement.analysis),
+        };
+        self.outlet.measure(&Measurement::LoopDetected(measure));
+        // The first time the model gets a chance to find out by itself.
+        if self.found > 1 {
+            self.ask_person(&found, run).await?;
+        }
+        Ok(Part::text(nudge(&found.details)))
+    }
+
+    /// Asks the person whether the work goes on; without a person it ends.
+    async fn ask_person(
+        &mut self,
+        found: &Finding,
+        run: &PromptRun<'_>,
+    ) -> Result<(), PromptOutcome> {
+        let outcome = if self.interactive {
+            let subject = QuestionSubject::Loop { details: found.details.clone() };
+            let question = Question::new(self.outlet.origin(), subject, choices(), None);
+            run.operator.ask(question).await.outcome
+        } else {
+            Outcome::Cancel
+        };
+        match outcome {
+            Outcome::ProceedOnce => Ok(()),
+            Outcome::ProceedAlways => {
+                self.is_disabled = true;
+                let prompt_id = run.id.to_owned();
+                self.outlet.measure(&Measurement::LoopDetectionDisabled { prompt_id });
+                Ok(())
+            }
+            _ => Err(PromptOutcome::Loop(found.details.clone())),
+        }
+    }
+
+    /// Asks another model, when it is time for that. A model that cannot say changes nothing.
+    async fn judge(
+        &mut self,
+        entries: &[Arc<Entry>],
+        side_models: &dyn SideModels,
+        run: &PromptRun<'_>,
+    ) -> Option<(Judgement, String)> {
+        let turn = self.turns + 1;
+        if !self.schedule.is_due(turn) {
+            return None;
+        }
+        let first = self.judged_by(JUDGE, entries, side_models, run).await;
+        let confidence = first.as_ref().map(|(judgement, _)| judgement.confidence);
+        self.schedule.asked(turn, confidence);
+        let first = first?;
+        let is_sure = |(judgement, _): &(Judgement, String)| judgement.confidence >= CONVICTION;
+        let second = if is_sure(&first) {
+            self.judged_by(SECOND_JUDGE, entries, side_models, run).await
+        } else {
+            None
+        };
+        let measure = Measurement::LoopCheck {
+            prompt_id: run.id.to_owned(),
+            confidence: first.0.confidence,
+            second_model: second.as_ref().map_or(SECOND_JUDGE, |(_, model)| model).to_owned(),
+            second_confidence: second.as_ref().map(|(judgement, _)| judgement.confidence),
+        };
+        self.outlet.measure(&measure);
+        // Where there is no second model the first one has the last word.
+        Some(second.unwrap_or(first)).filter(is_sure)
+    }
+
+    async fn judged_by(
+        &self,
+        alias: &str,
+        entries: &[Arc<Entry>],
+        side_models: &dyn SideModels,
+        run: &PromptRun<'_>,
+    ) -> Option<(Judgement, String)> {
+        let asked = async {
+            let choice = side_models.select(alias).await.ok()?;
+            let request = judge::request(entries, &self.prompt);
+            let (answer, _) = choice.model.generate_json(request, run.cancel.clone()).await.ok()?;
+            Some((judge::read_judgement(&answer)?, choice.name))
+        };
+        run.cancel.run_until_cancelled(asked).await.flatten()
+    }
+}
+
+/// Choices of the person.
+fn choices() -> Vec<QuestionChoice> {
+    vec![
+        QuestionChoice::new(Outcome::Cancel, STOP, 'n'),
+        QuestionChoice::new(Outcome::ProceedOnce, CONTINUE, 'y'),
+        QuestionChoice::new(Outcome::ProceedAlways, DISABLE, 'd'),
+    ]
+}

@@ -1,0 +1,79 @@
+//! The way out for events: observers first, then the frontend.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pollux_protocol::{Envelope, Event, Measurement, Observer, Origin};
+use tokio::sync::mpsc;
+
+/// Maximum number of events that wait in the channel to the frontend before the agent is held back.
+const CHANNEL: usize = 1024;
+
+/// Sends events to their receivers, in order, and states their origin.
+#[derive(Clone)]
+pub struct Outlet {
+    observers: Arc<[Arc<dyn Observer>]>,
+    frontend: mpsc::Sender<Arc<Envelope>>,
+    /// Shared by all clones, so that all of them follow the prompt at work.
+    origin: Arc<Mutex<Arc<Origin>>>,
+}
+
+impl Outlet {
+    /// Creates the outlet of a session's main agent, and the end of the channel that the frontend
+    /// reads.
+    pub fn new(
+        session: impl Into<Arc<str>>,
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> (Self, mpsc::Receiver<Arc<Envelope>>) {
+        let (frontend, events) = mpsc::channel(CHANNEL);
+        let origin = Origin { session: session.into(), ..Origin::default() };
+        let origin = Arc::new(Mutex::new(Arc::new(origin)));
+        (Self { observers: observers.into(), frontend, origin }, events)
+    }
+
+    /// Returns the origin of the next event.
+    pub fn origin(&self) -> Arc<Origin> {
+        Arc::clone(&self.origin.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the outlet of a subagent with this name. Its events reach the same receivers.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Self {
+        let parent = self.origin();
+        self.at(Origin { agent: parent.agent.child(name), ..Origin::clone(&parent) })
+    }
+
+    /// States the prompt at work in all events that follow, those of clones included.
+    pub(crate) fn set_prompt(&self, prompt: Option<&str>) {
+        let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
+        *origin = Arc::new(Origin { prompt: prompt.map(Arc::from), ..Origin::clone(&origin) });
+    }
+
+    /// Returns an outlet whose events belong to one prompt or command, whatever else is at work.
+    #[must_use]
+    pub(crate) fn for_prompt(&self, prompt: &str) -> Self {
+        self.at(Origin { prompt: Some(prompt.into()), ..Origin::clone(&self.origin()) })
+    }
+
+    fn at(&self, origin: Origin) -> Self {
+        Self { origin: Arc::new(Mutex::new(Arc::new(origin))), ..self.clone() }
+    }
+
+    /// Sends an event. Waits while the frontend is behind; a frontend that is gone is no reason to
+    /// stop.
+    pub async fn emit(&self, event: Event) {
+        let envelope = Envelope { origin: self.origin(), event };
+        for observer in self.observers.iter() {
+            observer.observe(&envelope);
+        }
+        // The receiver may be gone: then nobody reads.
+        drop(self.frontend.send(Arc::new(envelope)).await);
+    }
+
+    /// Hands a measurement to the observers.
+    pub fn measure(&self, measurement: &Measurement) {
+        let origin = self.origin();
+        for observer in self.observers.iter() {
+            observer.measure(&origin, measurement);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The user's programs around a session and its prompts.
+
+use pollux_hooks::HookResult;
+use pollux_protocol::{
+    CancellationToken, CompressTrigger, HookEvent, HookPayload, Part, SessionEndReason,
+    SessionSource,
+};
+
+use crate::hook_events::HookEvents;
+
+/// Told to programs where no answer had words.
+const NO_WORDS: &str = "[no response text]";
+
+/// Decision of programs about a prompt, or about its end. Reasons are for the person.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// Nobody objects.
+    Go,
+    /// The prompt is refused, or its work goes on.
+    Block(String),
+    /// All work ends.
+    Stop(String),
+}
+
+/// Decision of programs about the end of a prompt.
+pub(crate) struct AfterAgent {
+    pub(crate) verdict: Verdict,
+    /// True if the conversation is to be forgotten.
+    pub(crate) clears: bool,
+    /// Words with which the work goes on, for the model.
+    pub(crate) words: Option<String>,
+}
+
+impl HookEvents {
+    /// Reports the start of a session. Returns what programs have to say to the model.
+    pub(crate) async fn session_start(
+        &self,
+        source: SessionSource,
+        cancel: &CancellationToken,
+    ) -> Option<String> {
+        if !self.has(HookEvent::SessionStart) {
+            return None;
+        }
+        self.fire(&HookPayload::SessionStart { source }, cancel).await.fenced_context()
+    }
+
+    /// Reports the end of a session.
+    pub(crate) async fn session_end(&self, reason: SessionEndReason) {
+        if self.has(HookEvent::SessionEnd) {
+            let payload = HookPayload::SessionEnd { reason };
+            self.fire(&payload, &CancellationToken::new()).await;
+        }
+    }
+
+    /// Reports a prompt, to which programs may add context.
+    pub(crate) async fn before_agent(
+        &self,
+        parts: &mut Vec<Part>,
+        cancel: &CancellationToken,
+    ) -> Verdict {
+        if !self.has(HookEvent::BeforeAgent) {
+            return Verdict::Go;
+        }
+        let payload = HookPayload::BeforeAgent { prompt: text_of(parts) };
+        let result = self.fire(&payload, cancel).await;
+        let context = result.fenced_context();
+        let verdict = Verdict::of(result);
+        if matches!(verdict, Verdict::Go) {
+            parts.extend(context.map(Part::text));
+        }
+        verdict
+    }
+
+    /// Reports the end of the work on a prompt. `goes_on` is true if programs have made it go on
+    /// before.
+    pub(crate) async fn after_agent(
+        &self,
+        prompt: &str,
+        answers: &[String],
+        goes_on: bool,
+        cancel: &CancellationToken,
+    ) -> AfterAgent {
+        if !self.has(HookEvent::AfterAgent) {
+            return AfterAgent { verdict: Verdict::Go, clears: false, words: None };
+        }
+        let answers = answers.join("\n");
+        let payload = HookPayload::AfterAgent {
+            prompt: prompt.to_owned(),
+            prompt_response: if answers.is_empty() { NO_WORDS.to_owned() } else { answers },
+            stop_hook_active: goes_on,
+        };
+        let result = self.fire(&payload, cancel).await;
+        let (clears, words) = (result.clear_context, result.block.clone());
+        let verdict = Verdict::of(result);
+        AfterAgent { clears: clears && !matches!(verdict, Verdict::Go), verdict, words }
+    }
+
+    /// Reports that the conversation is looked at, whether it has become too long.
+    pub(crate) async fn pre_compress(&self, trigger: CompressTrigger, cancel: &CancellationToken) {
+        if self.has(HookEvent::PreCompress) {
+            self.fire(&HookPayload::PreCompress { trigger }, cancel).await;
+        }
+    }
+}
+
+impl Verdict {
+    /// Takes the words that are meant for the person, else the reason.
+    fn of(result: HookResult) -> Self {
+        let message = result.system_message;
+        match (result.stop, result.block) {
+            (Some(reason), _) => Self::Stop(message.unwrap_or(reason)),
+            (None, Some(reason)) => Self::Block(message.unwrap_or(reason)),
+            (None, None) => Self::Go,
+        }
+    }
+}
+
+/// Returns the text of a prompt.
+pub(crate) fn text_of(parts: &[Part]) -> String {
+    parts.iter().filter_map(Part::as_text).collect()
+}

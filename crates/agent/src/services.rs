@@ -1,0 +1,59 @@
+//! Everything that the agents of a session share.
+
+use std::sync::Arc;
+
+use pollux_hooks::Hooks;
+use pollux_policy::{CheckerPrograms, Policy};
+use pollux_protocol::{Checkpoints, Live, Models};
+
+use crate::budget::Budget;
+use crate::chat::StreamRetries;
+use crate::mode::SessionMode;
+use crate::outlet::Outlet;
+use crate::scheduler::{ApprovalChoices, CallInputs, Grants};
+use crate::side_models::{Owner, WatchedModels};
+
+/// The services of a session. Clones share them: a subagent gets a clone, and with it the same mode,
+/// rules, approvals and budget as its parent.
+#[derive(Clone)]
+pub struct AgentServices {
+    /// Chooses models.
+    pub models: Arc<dyn Models>,
+    /// Rules that decide which calls may run.
+    pub policy: Live<Policy>,
+    /// The person's programs that check calls.
+    pub checkers: CheckerPrograms,
+    /// True if a model checks calls too (`security.enableConseca`).
+    pub conseca: bool,
+    /// Approval mode.
+    pub modes: Arc<SessionMode>,
+    /// Choices beyond yes and no when a call needs approval.
+    pub choices: ApprovalChoices,
+    /// Approvals for the rest of the session.
+    pub grants: Arc<Grants>,
+    /// Keys and sizes on their way to running calls.
+    pub inputs: Arc<CallInputs>,
+    /// Keeper of the state before calls change files.
+    pub checkpoints: Arc<dyn Checkpoints>,
+    /// Limits of what the work may cost.
+    pub budget: Budget,
+    /// The person's programs at events.
+    pub hooks: Hooks,
+    /// Repetition of unusable answers.
+    pub retries: StreamRetries,
+    /// True if measurements carry the texts of requests and answers too.
+    pub log_prompts: bool,
+    /// True if a person can answer questions.
+    pub interactive: bool,
+    /// Makes ids for new entries.
+    pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl AgentServices {
+    /// Creates the side models of an agent that has made no request yet. They report to `outlet`.
+    pub fn side_models(&self, outlet: Outlet, requested: String) -> WatchedModels {
+        let owner = Owner { requested, mode: self.modes.get(), ..Owner::default() };
+        let (models, budget) = (Arc::clone(&self.models), self.budget.clone());
+        WatchedModels::new(models, outlet, budget, self.log_prompts, owner)
+    }
+}
