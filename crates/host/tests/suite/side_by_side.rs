@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_protocol::{
-    ApprovalMode, Event, Op, Outcome, PromptOutcome, SessionRequest, SessionStart, Sessions,
+    ApprovalMode, ConfirmationKind, Event, Op, Outcome, PromptOutcome, Question, QuestionSubject,
+    SessionRequest, SessionStart, Sessions,
 };
 use pollux_scripted::EventLog;
 use pollux_testkit::{Endpoint, reply};
@@ -22,7 +23,7 @@ const SNAPSHOT: &str =
     "<state_snapshot><overall_goal>Pick the medlars.</overall_goal></state_snapshot>";
 
 /// Time after which an event that does not come fails the test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Both sessions, at work on their first prompts.
 struct Orchard {
@@ -48,11 +49,11 @@ impl Orchard {
         Self { stage, quince, medlar, folders, shared }
     }
 
-    /// The quince waits for the rest of its answer, the medlar for the approval of a change.
+    /// The quince waits for the rest of its answer, the medlar for the approval of a command.
     async fn begin(&self) {
-        let (stage, write) = (&self.stage, json!({"file_path": "note.txt", "content": "soft"}));
+        let (stage, touch) = (&self.stage, json!({"command": "touch ran.txt"}));
         stage.reply(QUINCE, reply().text("Quince begins.").stall_after(1));
-        stage.reply(MEDLAR, reply().text("Medlar begins.").call("write_file", write));
+        stage.reply(MEDLAR, reply().text("Medlar begins.").call("run_shell_command", touch));
         self.quince.prompt("quince-1", "Boil the quinces.");
         self.medlar.prompt("medlar-1", "Store the medlars.");
         let text = |event: &Event| matches!(event, Event::Text(_)).then_some(());
@@ -68,15 +69,19 @@ impl Orchard {
         assert_eq!(self.medlar.log.all(withdrawn), []);
     }
 
-    /// The mode of the medlar changes under its open question, and its next question is answered for good.
-    async fn change_mode_and_answer(&self) {
+    /// The medlar's command is allowed for the session. Then its mode changes under an open question.
+    async fn answer_and_change_mode(&self) {
         let (stage, medlar) = (&self.stage, &self.medlar);
+        let write = json!({"file_path": "note.txt", "content": "soft"});
         stage.reply(MEDLAR, reply().call("run_shell_command", json!({"command": "touch ran.txt"})));
+        stage.reply(MEDLAR, reply().call("write_file", write));
         stage.reply(MEDLAR, reply().text("The medlars are stored.").usage(9000, 5));
+        medlar.answer(&medlar.question(0).await, Outcome::ProceedAlways);
+        // The same command was not asked about again.
+        let change = medlar.question(1).await;
+        assert!(matches!(call_in(&change), ConfirmationKind::Edit { .. }), "{change:?}");
         medlar.send(Op::SetMode(ApprovalMode::AutoEdit));
-        let first = medlar.question(0).await;
-        assert_eq!(medlar.log.first(withdrawn).await, first.id);
-        medlar.answer(&medlar.question(1).await, Outcome::ProceedAlways);
+        assert_eq!(medlar.log.first(withdrawn).await, change.id);
         let outcome = medlar.log.ended("medlar-1").await;
         assert!(matches!(outcome, PromptOutcome::Done), "{outcome:?}");
         let [quince, medlar] = &self.folders;
@@ -99,6 +104,7 @@ impl Orchard {
         assert_eq!((medlar.log.all(compressed).len(), quince.log.all(compressed).len()), (1, 0));
         quince.answer(&change, Outcome::ProceedOnce);
         let command = quince.question(1).await;
+        assert!(matches!(call_in(&command), ConfirmationKind::Execute { .. }), "{command:?}");
         assert!(!exists(&self.folders[0], "ran.txt"));
         quince.answer(&command, Outcome::ProceedOnce);
         let outcome = quince.log.ended("quince-2").await;
@@ -134,6 +140,11 @@ impl Orchard {
     fn last(&self, model: &str) -> pollux_testkit::CapturedRequest {
         self.stage.requests(model).pop().unwrap()
     }
+}
+
+fn call_in(question: &Question) -> &ConfirmationKind {
+    let QuestionSubject::Call(confirmation) = &question.subject else { panic!("{question:?}") };
+    &confirmation.kind
 }
 
 fn withdrawn(event: &Event) -> Option<pollux_protocol::QuestionId> {
@@ -174,7 +185,7 @@ async fn two_sessions_share_a_process_and_nothing_else() {
         let orchard = Orchard::open().await;
         orchard.begin().await;
         orchard.cancel().await;
-        orchard.change_mode_and_answer().await;
+        orchard.answer_and_change_mode().await;
         orchard.ask_again_and_compress().await;
         orchard.clear().await;
         let Orchard { stage, quince, medlar, shared, .. } = orchard;
