@@ -21,6 +21,14 @@ pub struct AppendLog {
     buffer: Vec<u8>,
 }
 
+impl Drop for AppendLog {
+    /// Gives the claim up. Closing the file does not, as long as a child that another thread is starting has a copy of
+    /// the descriptor.
+    fn drop(&mut self) {
+        drop(self.file.unlock());
+    }
+}
+
 impl AppendLog {
     /// Opens or creates the log (0600) with its folders (0700). Reads one byte of it, whatever its size.
     ///

@@ -56,6 +56,20 @@ fn a_line_break_inside_is_refused() {
 }
 
 #[test]
+fn a_claim_ends_with_its_value_although_a_child_has_the_descriptor() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    let mut first = AppendLog::open(&path).unwrap();
+    first.try_lock().unwrap();
+    // A child between fork and exec holds the same open file.
+    let _of_child = first.file.try_clone().unwrap();
+    let mut second = AppendLog::open(&path).unwrap();
+    assert!(matches!(second.try_lock(), Err(Error::Locked { .. })));
+    drop(first);
+    second.try_lock().unwrap();
+}
+
+#[test]
 fn the_second_holder_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
