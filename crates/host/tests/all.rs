@@ -1,7 +1,12 @@
 //! Sessions opened by the library, inside one process, against a scripted model server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../examples/frontend.rs"]
+#[allow(dead_code, reason = "its `main` is for people")]
+mod frontend;
+
 mod suite {
+    mod example;
     mod side_by_side;
     mod stage;
 }

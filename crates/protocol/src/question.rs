@@ -3,6 +3,7 @@
 //! One form serves everything that a person decides. The choices come with the question, so that a
 //! frontend only draws them.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use crate::plain_text::visible;
 use crate::{CallId, Confirmation, ConfirmationKind, Origin};
 
 /// Id of a question, unique in the process.
@@ -54,6 +56,17 @@ impl Question {
         Reply { question: self.id, outcome, modification: None }
     }
 
+    /// Creates the reply that makes the choice at this index, counted from 0; `None` without such a choice. For
+    /// consent it decides about all items alike.
+    pub fn choose(&self, index: usize) -> Option<Reply> {
+        let mut reply = self.reply(self.choices.get(index)?.outcome);
+        if let QuestionSubject::Consent(items) = &self.subject {
+            let is_yes = reply.outcome != Outcome::Cancel;
+            reply.modification = Some(Modification::Consents(vec![is_yes; items.len()]));
+        }
+        Some(reply)
+    }
+
     /// Returns the call that the question is about.
     pub fn call_id(&self) -> Option<&CallId> {
         match &self.subject {
@@ -92,6 +105,34 @@ pub enum QuestionSubject {
         /// Introduction to the choices.
         text: String,
     },
+}
+
+impl fmt::Display for QuestionSubject {
+    /// The subject in plain text, for frontends that draw nothing richer. Each character of what a person agrees to is
+    /// made visible.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Call(confirmation) => match &confirmation.kind {
+                ConfirmationKind::Edit { patch: text, .. }
+                | ConfirmationKind::Execute { command: text, .. }
+                | ConfirmationKind::Plan { text, .. }
+                | ConfirmationKind::Information { prompt: text, .. } => {
+                    format!("{}\n{text}", confirmation.title)
+                }
+                ConfirmationKind::Questions(asked) => joined(asked, |one| one.question.clone()),
+            },
+            Self::Loop { details: text } | Self::SignIn { text } => text.clone(),
+            Self::Trust(request) => format!("Trust the folder {}?", request.folder.display()),
+            Self::Consent(items) => {
+                joined(items, |item| format!("{} {}: {}", item.kind, item.name, item.detail))
+            }
+        };
+        formatter.write_str(&joined(&text.lines().collect::<Vec<_>>(), |line| visible(line)))
+    }
+}
+
+fn joined<T>(items: &[T], describe: impl Fn(&T) -> String) -> String {
+    items.iter().map(describe).collect::<Vec<_>>().join("\n")
 }
 
 /// One decision that a person may make.
@@ -194,4 +235,50 @@ pub struct ConsentItem {
 pub trait Operator: Send + Sync {
     /// Asks a question and waits for the reply. Dropping the future withdraws the question.
     async fn ask(&self, question: Question) -> Reply;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(name: &str) -> ConsentItem {
+        let [kind, detail, hash] = ["hook", "runs\u{202e} it", ""].map(str::to_owned);
+        ConsentItem { kind, name: name.to_owned(), detail, hash }
+    }
+
+    #[test]
+    fn a_choice_about_consent_covers_every_item() {
+        let choices = vec![
+            QuestionChoice::new(Outcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(Outcome::Cancel, "Refuse", 'n'),
+        ];
+        let subject = QuestionSubject::Consent(vec![item("a"), item("b")]);
+        let question = Question::new(Arc::default(), subject, choices.clone(), None);
+        for (index, outcome, decision) in
+            [(0, Outcome::ProceedOnce, true), (1, Outcome::Cancel, false)]
+        {
+            let reply = question.choose(index).unwrap();
+            let consents = Modification::Consents(vec![decision; 2]);
+            assert_eq!((reply.outcome, reply.modification), (outcome, Some(consents)));
+        }
+        assert_eq!(question.choose(2), None);
+        let subject = QuestionSubject::Loop { details: String::new() };
+        let question = Question::new(Arc::default(), subject, choices, None);
+        assert_eq!(question.choose(1), Some(question.reply(Outcome::Cancel)));
+    }
+
+    #[test]
+    fn nothing_in_a_subject_is_hidden() {
+        let subject = QuestionSubject::Consent(vec![item("a"), item("b")]);
+        assert_eq!(subject.to_string(), "hook a: runs\\u{202e} it\nhook b: runs\\u{202e} it");
+        let kind = ConfirmationKind::Execute {
+            command: "rm\r\nls\u{1b}[2K".to_owned(),
+            programs: Vec::new(),
+            writes: Vec::new(),
+            unknown: Vec::new(),
+        };
+        let title = "Run it".to_owned();
+        let call = Confirmation { call_id: CallId::new("1"), title, kind };
+        assert_eq!(QuestionSubject::Call(call).to_string(), "Run it\nrm\nls\\u{1b}[2K");
+    }
 }

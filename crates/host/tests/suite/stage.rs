@@ -95,7 +95,9 @@ impl Talk {
         let (mut events, logs) = (handle.events(), [Arc::clone(&log), Arc::clone(shared)]);
         let reader = tokio::spawn(async move {
             while let Some(envelope) = events.next().await {
-                logs.iter().for_each(|log| log.observe(&envelope));
+                for log in &logs {
+                    log.observe(&envelope);
+                }
             }
         });
         Self { session, handle, log, reader }
