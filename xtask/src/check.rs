@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::finding::{self, Finding};
-use crate::{bans, generate, layers, process, shape, source, tool_names};
+use crate::{bans, generate, layers, process, shape, source, streams, tool_names};
 
 /// Runs every check and prints what they found; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
@@ -25,6 +25,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
         findings.extend(shape::check(file));
     }
     findings.extend(tool_names::check(&files));
+    findings.extend(streams::check(&files));
     // Last, and never in the way of the others: it needs a program that compiles.
     match generate::compare(root) {
         Ok(stale) => findings.extend(stale),

@@ -26,6 +26,7 @@ mod process;
 mod prove;
 mod shape;
 mod source;
+mod streams;
 mod tool_names;
 
 use std::process::ExitCode;
