@@ -2,10 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {
+    mod attempts;
     mod cancel;
+    #[cfg(unix)]
+    mod checkers;
     mod checkpoints;
     mod child;
+    mod compression;
+    mod conseca;
     mod contract;
+    #[cfg(unix)]
+    mod hook_failures;
     #[cfg(unix)]
     mod hooks;
     mod loop_guard;

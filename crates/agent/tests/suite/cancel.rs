@@ -109,6 +109,36 @@ async fn while_calls_run_even_those_that_do_not_listen() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_result_of_a_call_that_had_ended_is_kept() {
+    let running = Gate::closed();
+    let begun = running.clone();
+    let look = FakeTool::new("look").runs(move |args, context| {
+        let begun = begun.clone();
+        async move {
+            if args.contains_key("slow") {
+                begun.open();
+                context.cancel.cancelled().await;
+            }
+            ToolOutput::quiet("seen")
+        }
+    });
+    let calls = reply().call("look", json!({}));
+    let calls = calls.call("look", json!({"slow": true, "wait_for_previous": true}));
+    let talk = Stage::with([calls]).tool(look).start();
+    let (id, log, models) = (talk.begin("go"), talk.log.clone(), talk.models.clone());
+    running.pass().await;
+    stop(talk, &id).await;
+    let statuses = log.all(|event| match event {
+        Event::CallsFinished(calls) => {
+            Some(calls.iter().map(|call| call.status).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    assert_eq!(statuses, [vec![CallStatus::Success, CallStatus::Cancelled]]);
+    assert_eq!(models.last().outputs()[0], "seen");
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_a_person_is_asked() {
     let write = FakeTool::new("write");
     let stage = Stage::with([reply().call("write", json!({}))]).interactive();

@@ -1,48 +1,55 @@
-//! Old results become short in the conversation: through the log, like every change of it.
+//! Old results of tools become short in the conversation, and stay whole on disk.
 
-use pollux_protocol::Record;
-use pollux_scripted::{FakeTool, reply};
+use std::path::Path;
+
+use pollux_protocol::{Record, ToolOutput};
+use pollux_scripted::{FakeTool, SentRequest, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::stage::Stage;
 
-/// A session that masks results behind the newest 3,000 tokens, and what its model does: it reads six
-/// results of 2,000 tokens each.
-fn stage() -> Stage {
-    let calls = (0..6).map(|number| reply().call("look", json!({ "number": number })));
-    let stage = Stage::with(calls.chain([reply().text("done")]));
-    let stage = stage.tool(FakeTool::new("look").answers(&"some words\n".repeat(700)));
-    Stage { masking: (3000.0, 2000.0), ..stage }
-}
-
-fn masked(outputs: &[&str]) -> Vec<bool> {
-    outputs.iter().map(|output| output.starts_with("<tool_output_masked>\n")).collect()
+fn masked(sent: &SentRequest) -> Vec<bool> {
+    let outputs = sent.outputs().into_iter();
+    outputs.map(|output| output.starts_with("<tool_output_masked>\n")).collect()
 }
 
 #[tokio::test]
-async fn a_log_gives_back_the_masked_conversation() {
-    let talk = stage().start();
-    talk.done("look around").await;
-    assert_eq!(masked(&talk.models.last().outputs()), [true, true, true, true, false, false]);
+async fn old_results_become_short_and_stay_whole_on_disk() {
+    let lines = "some words of a file\n".repeat(380);
+    let text = move |n: u64| format!("file {n}\n{lines}");
+    let whole = text(0);
+    let look = FakeTool::new("look").runs(move |args, _| {
+        std::future::ready(ToolOutput::quiet(text(args["n"].as_u64().unwrap())))
+    });
+    let calls = (0..6).map(|n| reply().call("look", json!({"n": n})));
+    let mut stage = Stage::with(calls.chain([reply().text("done")])).tool(look);
+    stage.masking = (3000.0, 2000.0);
+    let talk = stage.start();
+    talk.done("read them").await;
+    let last = talk.models.last();
+    assert_eq!(masked(&last), [true, true, true, true, false, false]);
+    let short = last.outputs()[0].to_owned();
+    let (_, named) = short.split_once("Full output available at: ").unwrap();
+    let file = Path::new(named.strip_suffix("\n</tool_output_masked>").unwrap());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), whole);
+
+    // Each result is made short once, through the log; the log has the whole results too.
     talk.assert_replays();
-    let compressed = |record: &Record| match record {
-        Record::Compressed(compression) => Some(compression.shortened.len()),
-        _ => None,
-    };
     let records = talk.journal.records();
-    let shortened: usize = records.iter().filter_map(compressed).sum();
-    assert_eq!(shortened, 4, "each result is made short once");
-}
+    let shortened = records.iter().map(|record| match record {
+        Record::Compressed(compression) => compression.shortened.len(),
+        _ => 0,
+    });
+    assert_eq!(shortened.sum::<usize>(), 4);
+    assert!(format!("{records:?}").contains("file 0\\n"));
 
-#[tokio::test]
-async fn a_conversation_that_goes_on_stays_masked() {
-    let talk = stage().start();
-    talk.done("look around").await;
-    let before = talk.models.last();
-    let talk = talk.resume().await;
+    // A resumed conversation is masked the same way.
+    let files = || std::fs::read_dir(file.parent().unwrap()).unwrap().count();
+    let before = files();
     talk.models.stream(reply().text("again"));
+    let talk = talk.resume().await;
     talk.done("go on").await;
-    let after = talk.models.last();
-    assert_eq!(after.outputs()[..4], before.outputs()[..4]);
+    assert_eq!(talk.models.last().outputs()[..4], last.outputs()[..4]);
+    assert_eq!(files(), before + 1, "one more has become old");
 }

@@ -2,9 +2,9 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Opaque, Part};
-use pollux_testkit::{ModelServer, reply};
+use pollux_testkit::{Content, ModelServer, Reply, errors, reply};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::harness::{answer, model, say, text};
 
@@ -81,6 +81,46 @@ async fn a_stream_that_breaks_keeps_what_came_and_may_be_asked_again() {
         let (chunks, error) = answer(&model(&server, "m").await).await.unwrap_err();
         assert_eq!(text(&chunks), "one");
         assert_eq!((error.kind, error.retryable), (ModelErrorKind::Broken, true), "{error}");
+    }
+}
+
+/// Wire bytes that are no answer.
+fn bytes(text: &str) -> Reply {
+    reply().sse_bytes(vec![text.as_bytes().to_vec()])
+}
+
+/// An event with this data.
+fn event(data: &Value) -> Reply {
+    bytes(&format!("data: {data}\r\n\r\n"))
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_may_be_asked_again() {
+    let server = ModelServer::start();
+    for (name, fault) in [
+        ("no event at all", reply().drop_after(0)),
+        ("no JSON", bytes("data: {not json}\n\n")),
+        ("JSON of the wrong shape", event(&json!([1, 2]))),
+        ("a number", event(&json!(5))),
+        ("nothing", event(&Value::Null)),
+        ("candidates that are none", event(&json!({"candidates": "no"}))),
+        ("parts that are none", event(&json!({"candidates": [{"content": {"parts": "no"}}]}))),
+        ("a part that is none", event(&json!({"candidates": [{"content": {"parts": [5]}}]}))),
+        ("a deep nest", bytes(&format!("data: {}\n\n", "[".repeat(100_000)))),
+        ("a page of a portal", reply().status(200, Content::html("<html>Log in</html>"))),
+        ("an error in the stream", errors::in_stream(503, "UNAVAILABLE", "Overloaded.")),
+    ] {
+        server.stream(fault);
+        let (chunks, error) = answer(&model(&server, "m").await).await.unwrap_err();
+        assert_eq!((text(&chunks).as_str(), error.retryable), ("", true), "{name}: {error}");
+    }
+    // These are answers that say nothing; the loop asks again for want of a reason to end.
+    for (name, empty) in [("an empty body", bytes("")), ("a comment alone", bytes(": nothing\n\n"))]
+    {
+        server.stream(empty);
+        let chunks = answer(&model(&server, "m").await).await.unwrap();
+        assert!(chunks.iter().all(|chunk| chunk.finish.is_none()), "{name}");
+        assert_eq!(text(&chunks), "", "{name}");
     }
 }
 

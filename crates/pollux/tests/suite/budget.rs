@@ -84,22 +84,6 @@ fn every_format_says_which_limit_it_was() {
 }
 
 #[test]
-fn calls_that_fit_are_run_and_those_beyond_are_not() {
-    let write = |name: &str| json!({"file_path": name, "content": "x"});
-    let stage = Stage::with([reply()
-        .call("write_file", write("a"))
-        .call("write_file", write("b"))
-        .call("write_file", write("c"))]);
-    let run = stage.pollux(&["-o", "json", "--yolo", "--max-tool-calls", "2", "-p", "go"]).run();
-    assert_eq!(stopped_by(&run)["limit"], 2.0);
-    let exists = |name: &str| stage.home.project().join(name).exists();
-    assert_eq!([exists("a"), exists("b"), exists("c")], [true, true, false]);
-    // Each call has its answer: the service takes the conversation.
-    stage.server.stream(reply().text("done"));
-    stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
-}
-
-#[test]
 fn when_the_time_is_up_whatever_runs_is_stopped() {
     let command = json!({"command": "echo begun > begun; exec sleep 300"});
     let stage = Stage::with([reply().call("run_shell_command", command)]);
@@ -122,17 +106,6 @@ fn searches(count: usize) -> Reply {
     (0..count).fold(reply().usage(1000, 10), |reply, number| {
         reply.call("google_web_search", json!({"query": format!("question {number}")}))
     })
-}
-
-#[test]
-fn side_calls_are_requests_too_and_cannot_pass_a_limit_together() {
-    let stage = Stage::with([searches(4)]);
-    stage.server.answer_with(Endpoint::GenerateContent, |_| {
-        reply().text("found").usage(500, 5).delay_before(Duration::from_millis(100))
-    });
-    let run = stage.pollux(&["-o", "json", "--yolo", "--max-turns", "3", "-p", "go"]).run();
-    assert_eq!(stopped_by(&run)["spent"], 3.0);
-    assert_eq!(stage.server.requests().len(), 3, "{}", run.report());
 }
 
 #[test]
@@ -197,26 +170,6 @@ fn broken_prices_are_named_and_end_a_run_with_a_limit_in_dollars() {
 }
 
 #[test]
-fn processes_side_by_side_share_the_day() {
-    let stage = Stage::new();
-    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| {
-        reply().text("hi").delay_before(Duration::from_millis(200))
-    });
-    stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": 3}}}}));
-    let runs: Vec<_> = (0..5).map(|_| stage.pollux(&["-o", "json", "-p", "go"]).spawn()).collect();
-    let codes: Vec<_> = runs.into_iter().map(pollux_testkit::Running::wait).collect();
-    let stopped: Vec<_> = codes.iter().filter(|run| run.json().get("error").is_some()).collect();
-    assert_eq!(stopped.len(), 2);
-    for run in stopped {
-        let budget = stopped_by(run);
-        assert_eq!(budget["source"], "pollux.budget.day.turns");
-        assert_eq!(budget["spent"], 3.0);
-    }
-    assert_eq!(stage.requests().len(), 3);
-    assert_eq!(ledger(&stage)["turns"], 3);
-}
-
-#[test]
 fn a_ledger_that_cannot_be_understood_is_set_aside_and_told() {
     let stage = Stage::with([reply().text("hi")]);
     stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": 3}}}}));
@@ -238,32 +191,6 @@ fn a_session_counts_what_it_did_before_it_was_resumed() {
     let run = stage.pollux(&["-o", "json", "--resume", "latest", "-p", "go on"]).run();
     assert_eq!(stopped_by(&run)["source"], "pollux.budget.session.turns");
     assert_eq!(stage.requests().len(), 2);
-}
-
-#[test]
-fn attempts_at_an_answer_are_requests_too() {
-    let stage = Stage::new();
-    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text(""));
-    let run = stage
-        .pollux(&["-o", "json", "--max-turns", "2", "-p", "go"])
-        .env("POLLUX_RETRY_BASE_MS", "1")
-        .run();
-    assert_eq!(stopped_by(&run)["resource"], "turns");
-    assert_eq!(stage.requests().len(), 2);
-    let stage = Stage::new();
-    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| {
-        reply().status(
-            503,
-            json!({"error": {"code": 503, "message": "later", "status": "UNAVAILABLE"}}),
-        )
-    });
-    let run = stage
-        .pollux(&["-o", "json", "--max-turns", "2", "-p", "go"])
-        .env("POLLUX_RETRY_BASE_MS", "1")
-        .run();
-    assert_eq!(stopped_by(&run)["resource"], "turns");
-    assert_eq!(stage.requests().len(), 2);
-    assert_eq!(run.json()["stats"]["cost"], 0.0, "what was refused is not paid for");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A model that checks calls, from outside.
 
-use pollux_testkit::{CapturedRequest, Endpoint, Finished, Reply, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, Reply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -34,81 +34,6 @@ fn policy() -> Reply {
 
 fn verdict(decision: &str) -> Reply {
     reply().text(json!({"decision": decision, "reason": "Because of b.txt."}).to_string())
-}
-
-fn exists(stage: &Stage, name: &str) -> bool {
-    stage.home.project().join(name).exists()
-}
-
-fn warned(run: &Finished) -> usize {
-    run.stderr_text().matches("security.enableConseca").count()
-}
-
-#[test]
-fn each_call_is_judged_by_one_policy_for_the_prompt() {
-    let replies = [write("a.txt"), write("b.txt"), reply().text("done")];
-    let stage = guarded(replies, policy(), verdict("allow"));
-    let run = stage.yolo("write two files");
-    assert!(exists(&stage, "a.txt") && exists(&stage, "b.txt"));
-    assert_eq!(warned(&run), 0);
-    let asked = stage.server.requests_to(Endpoint::GenerateContent);
-    assert_eq!(asked.len(), 3, "one policy, two verdicts");
-    let first = told(&asked[0]);
-    assert_eq!(first["user_prompt"], "write two files");
-    let tools = first["trusted_content"].as_array().unwrap();
-    assert!(tools.iter().any(|tool| tool["name"] == "write_file"), "{tools:?}");
-    let second = told(&asked[1]);
-    assert_eq!(second["policy"]["write_file"]["constraints"], "a.txt only");
-    assert_eq!(second["tool_call"]["args"]["file_path"], "a.txt");
-    assert!(
-        asked[1].body["generationConfig"]["responseJsonSchema"].is_object(),
-        "{}",
-        asked[1].body
-    );
-}
-
-#[test]
-fn a_verdict_makes_policy_stricter() {
-    for (decision, wanted) in [
-        ("deny", "Tool execution denied by policy. Because of b.txt."),
-        (
-            "ask_user",
-            "Tool execution for \"WriteFile\" requires user confirmation, which is not supported in non-interactive mode.",
-        ),
-    ] {
-        let stage = guarded([write("b.txt"), reply().text("done")], policy(), verdict(decision));
-        stage.yolo("go");
-        assert_eq!(stage.response(), wanted);
-        assert!(!exists(&stage, "b.txt"));
-    }
-}
-
-#[test]
-fn what_fails_lets_pass_and_is_told_once() {
-    let broken = || {
-        reply().status(400, r#"{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}"#)
-    };
-    for (policy, verdict, questions) in [
-        (broken(), verdict("deny"), 2),
-        (reply().text("no json"), verdict("deny"), 2),
-        (policy(), broken(), 3),
-        (policy(), reply().text(r#"{"decision":"perhaps","reason":""}"#), 3),
-    ] {
-        let replies = [write("a.txt"), write("b.txt"), reply().text("done")];
-        let stage = guarded(replies, policy, verdict);
-        let run = stage.yolo("go");
-        assert!(exists(&stage, "a.txt") && exists(&stage, "b.txt"));
-        assert_eq!(warned(&run), 1, "{}", run.stderr_text());
-        assert_eq!(stage.server.requests_to(Endpoint::GenerateContent).len(), questions);
-    }
-}
-
-#[test]
-fn it_is_off_unless_it_is_wanted() {
-    let stage = Stage::with([write("a.txt"), reply().text("done")]);
-    stage.yolo("go");
-    assert_eq!(stage.server.requests_to(Endpoint::GenerateContent).len(), 0);
-    assert!(exists(&stage, "a.txt"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pollux_testkit::{Finished, Running, Signal, errors, reply};
 use serde_json::json;
 
-use super::stage::{FORMATS, Stage, is_alive, terminal_result, texts, wait_until};
+use super::stage::{FORMATS, Stage, is_alive, terminal_result, wait_until};
 
 /// Returning to the person may take this long, in a debug build on a busy machine.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -146,53 +146,4 @@ fn a_signal_ends_the_wait_for_standard_input() {
     std::thread::sleep(Duration::from_millis(500));
     let run = end_by(running, Signal::INT);
     assert_cancelled("json", &run, 130);
-}
-
-#[test]
-fn partial_words_are_kept_and_sent_on_resume() {
-    let stage = Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
-    let mut running = start(&stage, "text");
-    running.stdout_until("two ");
-    end_by(running, Signal::INT).assert_code(130);
-    let text = std::fs::read_to_string(stage.session_file()).unwrap();
-    assert!(text.contains("One two "), "{text}");
-
-    stage.server.stream(reply().text("ok"));
-    stage.pollux(&["-r", "-p", "go on"]).run().assert_code(0);
-    let contents = stage.server.last_request().contents().to_vec();
-    assert_eq!(contents.len(), 3, "{contents:?}");
-    assert_eq!(texts(&contents[0])[1], "go");
-    assert!(texts(&contents[1]).concat().starts_with("One two "), "{contents:?}");
-    assert_eq!(texts(&contents[2]), ["go on"]);
-}
-
-#[test]
-fn calls_that_ran_before_the_signal_are_kept() {
-    let turn = reply()
-        .call("write_file", json!({"file_path": "made.txt", "content": "made\n"}))
-        .call("run_shell_command", json!({"command": "echo begun; touch on; sleep 60"}));
-    let stage = Stage::with([turn]);
-    let running = start(&stage, "stream-json");
-    wait_until("the command runs", || stage.home.project().join("on").exists());
-    let run = end_by(running, Signal::INT);
-    run.assert_code(130);
-
-    stage.server.stream(reply().text("ok"));
-    stage.pollux(&["-r", "-p", "go on"]).run().assert_code(0);
-    let contents = stage.server.last_request().contents().to_vec();
-    let told = contents[2].to_string();
-    assert!(told.contains("Successfully created and wrote to new file"), "{told}");
-    assert!(told.contains("[Operation Cancelled]") || told.contains("cancelled by user"), "{told}");
-    assert!(contents.last().unwrap().to_string().contains("go on"));
-}
-
-#[test]
-fn a_prompt_that_failed_is_not_forgotten() {
-    let stage = Stage::with([errors::bad_request("No.")]);
-    stage.prompt("text", "first").assert_code(1);
-    stage.server.stream(reply().text("ok"));
-    stage.pollux(&["-r", "-p", "second"]).run().assert_code(0);
-    let contents = stage.server.last_request().contents().to_vec();
-    let all = contents.iter().flat_map(texts).collect::<Vec<_>>();
-    assert!(all.contains(&"first") && all.contains(&"second"), "{all:?}");
 }

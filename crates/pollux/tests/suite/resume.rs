@@ -1,10 +1,9 @@
 //! Resume: nothing is lost, whatever happened to the run before.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
-use pollux_testkit::{Endpoint, Finished, Reply, Signal, errors, reply};
+use pollux_testkit::{Endpoint, Finished, Signal, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -166,44 +165,6 @@ fn a_session_killed_in_a_call_goes_on() {
 }
 
 #[test]
-fn a_torn_last_line_costs_that_line() {
-    let stage = Stage::with([reply().text("first answer")]);
-    stage.prompt("text", "one").assert_code(0);
-    let file = stage.session_file();
-    let whole = fs::read(&file).unwrap();
-    for torn in [&br#"{"id":"x","timestamp":"2026-"#[..], b"\xff\xfe", b"{\"$set\":"] {
-        fs::write(&file, [&whole[..], torn].concat()).unwrap();
-        let contents = resume(&stage, "latest", "more");
-        assert_eq!(texts(&contents[1]), ["first answer"]);
-        let text = fs::read(&file).unwrap();
-        let mended = [&whole[..], torn, b"\n"].concat();
-        assert!(text.starts_with(&mended), "the torn line stays, and ends");
-    }
-}
-
-#[test]
-fn a_file_cut_anywhere_can_be_resumed() {
-    let stage = Stage::new();
-    stage.home.project_file("a.txt", "alpha\n");
-    let call = reply().text("Look.").call("read_file", json!({"file_path": "a.txt"}));
-    stage.server.stream(call).stream(reply().text("done"));
-    stage.prompt("text", "one").assert_code(0);
-    let file = stage.session_file();
-    let whole = fs::read(&file).unwrap();
-    stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text("ok"));
-    // From the end of the first prompt's line on, in steps that meet every kind of line.
-    let begin = whole.windows(6).position(|bytes| bytes == b"\"one\"}").unwrap() + 10;
-    for end in (begin..whole.len()).step_by(whole.len() / 17) {
-        fs::write(&file, &whole[..end]).unwrap();
-        let run = stage.pollux(&["-r", "-p", "more"]).run();
-        assert_eq!(run.code, Some(0), "cut at {end}\n{}", run.report());
-        let contents = stage.server.last_request().contents().to_vec();
-        assert_eq!(texts(&contents[0])[1], "one", "cut at {end}");
-    }
-    stage.server.assert_all_valid();
-}
-
-#[test]
 fn damage_in_the_middle_is_told_and_passed_over() {
     let stage = Stage::with([reply().text("first answer")]);
     stage.prompt("text", "one").assert_code(0);
@@ -247,66 +208,4 @@ fn two_runs_at_once_have_two_sessions() {
     ids.sort();
     ids.dedup();
     assert_eq!((ids.len(), stage.session_files().len()), (4, 4));
-}
-
-#[test]
-fn a_run_that_ended_badly_can_be_gone_on_with() {
-    type Bad = (&'static str, Vec<Reply>, i32);
-    let glob = || reply().call("glob", json!({"pattern": "*"}));
-    let endings: [Bad; 7] = [
-        ("nothing said", vec![reply(), reply(), reply(), reply()], 0),
-        ("nothing said after a call", vec![glob(), reply()], 0),
-        ("refused", vec![errors::bad_request("No.")], 1),
-        ("refused after a call", vec![glob(), errors::bad_request("No.")], 1),
-        ("the limit of turns", vec![glob(), glob()], 53),
-        ("broken off", vec![reply().text("half").drop_after(1)], 1),
-        ("broken off in a call", vec![glob().text("half").text("x").drop_after(2)], 1),
-    ];
-    for (name, replies, code) in endings {
-        let stage = Stage::with(replies);
-        let attempts = if code == 0 { 4 } else { 1 };
-        stage.home.settings(
-            &json!({"general": {"maxAttempts": attempts}, "model": {"maxSessionTurns": 2}}),
-        );
-        let run = stage.prompt("text", "one");
-        assert_eq!(run.code, Some(code), "{name}\n{}", run.report());
-        let before = fs::read(stage.session_file()).unwrap();
-        let contents = resume(&stage, "latest", "two");
-        let said: Vec<&str> = contents.iter().flat_map(texts).collect();
-        assert!(said.contains(&"one") && said.contains(&"two"), "{name}: {said:?}");
-        assert!(fs::read(stage.session_file()).unwrap().starts_with(&before), "{name}");
-        stage.server.assert_all_valid();
-    }
-}
-
-/// A session as Gemini CLI 0.61 leaves it: bare texts, results told in a message of their own.
-fn foreign(folder: &Path) {
-    let lines = [
-        json!({"sessionId": "0a0a0a0a-foreign", "projectHash": "x", "startTime": "2026-01-01T00:00:00.000Z", "lastUpdated": "2026-01-01T00:00:00.000Z", "kind": "main"}),
-        json!({"$set": {"messages": [{"id": "c", "timestamp": "2026-01-01T00:00:00.000Z", "type": "user", "content": [{"text": "<session_context>\nx\n</session_context>"}]}]}}),
-        json!({"id": "u", "timestamp": "2026-01-01T00:00:01.000Z", "type": "user", "content": [{"text": "hello"}]}),
-        json!({"id": "m", "timestamp": "2026-01-01T00:00:02.000Z", "type": "gemini", "content": "Reading.", "thoughts": [], "tokens": null, "model": "gemini-2.5-pro",
-            "toolCalls": [{"id": "read_file__1", "name": "read_file", "args": {"file_path": "a"}, "status": "success", "timestamp": "2026-01-01T00:00:02.000Z",
-                "result": [{"functionResponse": {"id": "read_file__1", "name": "read_file", "response": {"output": "alpha"}}}]}]}),
-        json!({"id": "r", "timestamp": "2026-01-01T00:00:03.000Z", "type": "user", "content": [{"functionResponse": {"id": "read_file__1", "name": "read_file", "response": {"output": "alpha"}}}]}),
-        json!({"id": "i", "timestamp": "2026-01-01T00:00:03.000Z", "type": "info", "content": "Just so you know."}),
-        json!({"id": "n", "timestamp": "2026-01-01T00:00:04.000Z", "type": "gemini", "content": "It says alpha.", "model": "gemini-2.5-pro"}),
-    ];
-    let text = lines.map(|line| line.to_string()).join("\n");
-    fs::create_dir_all(folder).unwrap();
-    fs::write(folder.join("session-2026-01-01T00-00-0a0a0a0a.jsonl"), text + "\n").unwrap();
-}
-
-#[test]
-fn a_session_of_gemini_cli_goes_on() {
-    let stage = Stage::with([reply().text("first")]);
-    stage.prompt("text", "one").assert_code(0);
-    foreign(&stage.project_temporary().join("chats"));
-    let contents = resume(&stage, "0a0a0a0a-foreign", "more");
-    let said = contents[1..].iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    for words in ["Reading.", r#""id":"1""#, r#"{"output":"alpha"}"#, "It says alpha.", "more"] {
-        assert!(said.contains(words), "{words}\n{said}");
-    }
-    assert_eq!(said.matches(r#"{"output":"alpha"}"#).count(), 1, "one result for one call");
-    assert!(!said.contains("Just so you know."), "notices are not for the model");
 }

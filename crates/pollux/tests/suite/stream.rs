@@ -1,7 +1,5 @@
 //! Streams that break, lie or say nothing.
 
-use std::time::Duration;
-
 use pollux_testkit::{Finished, Reply, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -61,19 +59,6 @@ fn faults() -> Vec<(&'static str, Reply)> {
 }
 
 #[test]
-fn after_a_fault_the_answer_is_asked_for_again() {
-    for (name, fault) in faults() {
-        let stage = Stage::with([fault, reply().text("whole")]);
-        let run = stage.prompt("json", "go");
-        assert_eq!(run.code, Some(0), "{name}\n{}", run.report());
-        assert_eq!(said("json", &run), "whole", "{name}");
-        assert_eq!(run.json().get("error"), None, "{name}");
-        let requests = stage.requests();
-        assert_eq!(requests[0].contents(), requests[1].contents(), "{name}");
-    }
-}
-
-#[test]
 fn a_fault_that_stays_ends_with_a_message() {
     for (name, fault) in faults() {
         let stage = Stage::new();
@@ -95,20 +80,6 @@ fn a_fault_that_stays_ends_with_a_message() {
 }
 
 #[test]
-fn characters_and_events_may_be_cut_anywhere() {
-    let words = "Grüße, 世界 🙂 – ok";
-    for length in 1..=7 {
-        let turn = reply().text(words).call("glob", json!({"pattern": "*ü*"})).split_every(length);
-        let stage = Stage::with([turn, reply().text(words).split_every(length)]);
-        stage.home.project_file("für.txt", "");
-        let run = stage.prompt("stream-json", "go");
-        run.assert_code(0);
-        assert_eq!(spoken(&run), format!("{words}{words}"), "{length}");
-        assert!(stage.response().contains("für.txt"), "{length}");
-    }
-}
-
-#[test]
 fn a_first_attempts_words_are_void() {
     for format in FORMATS {
         let broken = reply().text("half ").text("an").drop_after(1);
@@ -122,18 +93,6 @@ fn a_first_attempts_words_are_void() {
         };
         assert_eq!(said(format, &run), expected, "{format}");
     }
-}
-
-#[test]
-fn an_empty_answer_is_asked_for_four_times_with_a_word_about_it() {
-    let stage = Stage::with((0..4).map(|_| reply()));
-    stage.prompt("json", "go").assert_code(0);
-    let requests = stage.requests();
-    assert_eq!(requests.len(), 4);
-    let system = |number: usize| requests[number].body["systemInstruction"].to_string();
-    assert!(system(1).len() > system(0).len() && system(1) == system(2));
-    let stats = stage.server.requests().len();
-    assert_eq!(stats, 4, "no other call");
 }
 
 #[test]
@@ -171,95 +130,4 @@ fn failed_requests_are_counted() {
     // An empty answer that is asked for again is no error; only the one that is given up is.
     assert_eq!((&api["totalRequests"], &api["totalErrors"]), (&json!(3), &json!(1)), "{api}");
     assert!(run.stderr_text().contains("Retrying with backoff"), "{}", run.report());
-}
-
-#[test]
-fn a_wait_that_the_server_asks_for_is_kept() {
-    let stage = Stage::with([errors::retry_info("300ms"), reply().text("ok")]);
-    stage.prompt("text", "go").assert_code(0);
-    let requests = stage.requests();
-    let waited = requests[1].at - requests[0].at;
-    assert!(waited >= Duration::from_millis(300), "{waited:?}");
-    assert!(waited < Duration::from_millis(1500), "{waited:?}");
-}
-
-#[test]
-fn what_waiting_cannot_mend_fails_at_once() {
-    let table = [
-        ("the quota of the day", errors::per_day_quota()),
-        ("a wait of a quarter of an hour", errors::retry_info("900s")),
-        ("a wrong key", errors::invalid_key()),
-        ("a wrong request", errors::bad_request("No.")),
-        ("401", errors::unauthenticated()),
-    ];
-    for (name, error) in table {
-        let stage = Stage::with([error]);
-        let run = stage.prompt("text", "go");
-        assert_eq!((run.code, stage.requests().len()), (Some(1), 1), "{name}\n{}", run.report());
-        assert!(run.stderr_text().contains("[API Error: "), "{name}\n{}", run.report());
-    }
-}
-
-#[test]
-fn a_redirect_without_end_is_left() {
-    let stage = Stage::with([reply().redirect_loop()]);
-    let run = stage.prompt("json", "go");
-    assert_ne!(run.code, Some(0), "{}", run.report());
-    assert!(
-        run.json()["error"]["message"].as_str().unwrap().contains("redirect"),
-        "{}",
-        run.report()
-    );
-    assert!(stage.server.requests().len() <= 25, "{}", stage.server.requests().len());
-}
-
-#[test]
-fn a_line_of_50_megabytes_does_not_end_in_a_panic() {
-    let stage = Stage::new();
-    stage
-        .home
-        .settings(&json!({"general": {"maxAttempts": 1}, "model": {"disableLoopDetection": true}}));
-    stage.server.stream(reply().huge_line(50 << 20));
-    let run = stage.prompt("text", "go");
-    match run.code {
-        Some(0) => assert!(run.stdout.len() >= 50 << 20),
-        _ => assert!(
-            run.code == Some(1) && run.stderr_text().contains("[API Error: "),
-            "{}",
-            run.report()
-        ),
-    }
-}
-
-#[test]
-fn an_answer_that_was_cut_short_is_an_answer() {
-    for reason in ["MAX_TOKENS", "SAFETY", "STOP"] {
-        let run = Stage::with([reply().text("some words").finish(reason)]).prompt("json", "go");
-        run.assert_code(0);
-        assert_eq!(
-            (&run.json()["response"], run.json().get("error")),
-            (&json!("some words"), None),
-            "{reason}"
-        );
-    }
-}
-
-#[test]
-fn only_the_first_candidate_counts() {
-    let candidate = |index: u32, text: &str| json!({"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": index});
-    let chunk = json!({"candidates": [candidate(0, "first"), candidate(1, "second")]});
-    let run = Stage::with([reply().chunks(vec![chunk])]).prompt("text", "go");
-    assert_eq!(run.stdout_text(), "first\n");
-}
-
-#[test]
-fn twenty_thousand_chunks_are_no_burden() {
-    let stage = Stage::with([reply().many_text_chunks(20_000)]);
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    assert!(run.stdout_text().ends_with("19998 19999 \n"));
-    assert!(run.duration < Duration::from_secs(5), "{:?}", run.duration);
-    // The words are one part of the history, however they came.
-    let record = stage.session_lines().into_iter().find(|line| line["type"] == "gemini").unwrap();
-    assert!(record["content"].is_string());
 }

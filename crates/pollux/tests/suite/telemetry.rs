@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use pollux_testkit::{Endpoint, Key, Pollux, Reply, Signal, errors, reply};
+use pollux_testkit::{Endpoint, Key, Pollux, Signal, errors, reply};
 use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage};
@@ -214,102 +214,9 @@ fn a_file_that_cannot_be_written_stops_nobody() {
     assert_eq!(run.stdout_text(), "hi\n");
 }
 
-/// Runs a prompt over these answers; gives what was printed and the log records.
-fn told(replies: impl IntoIterator<Item = Reply>, code: i32) -> (String, Vec<(String, Value)>) {
-    let stage = Stage::with(replies);
-    let program = stage.pollux(&["-p", "go", "-o", "json"]).env("GEMINI_TELEMETRY_ENABLED", "1");
-    let file = stage.home.project().join("telemetry.log");
-    let run = program.env("GEMINI_TELEMETRY_OUTFILE", file).run();
-    run.assert_code(code);
-    (run.stdout_text(), events(&records(&stage)))
-}
-
-/// The events about requests, without the details that follow each.
-fn about_requests(events: &[(String, Value)]) -> Vec<&str> {
-    let names = events.iter().map(|(name, _)| name.strip_prefix("gemini_cli.").unwrap_or_default());
-    names
-        .filter(|name| ["api_", "chat.", "network_"].iter().any(|kind| name.starts_with(kind)))
-        .collect()
-}
-
 fn first<'a>(events: &'a [(String, Value)], name: &str) -> &'a Value {
     let found = events.iter().find(|(found, _)| found == name);
     &found.unwrap_or_else(|| panic!("{name} in {events:?}")).1["attributes"]
-}
-
-#[test]
-fn an_answer_is_told_by_the_model_that_gave_it() {
-    let chunk = json!({
-        "candidates": [{
-            "content": {"role": "model", "parts": [{"text": "hi"}]},
-            "finishReason": "MAX_TOKENS",
-        }],
-        "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1, "totalTokenCount": 4},
-        "modelVersion": "another-model",
-    });
-    let (output, events) = told([reply().chunks(vec![chunk])], 0);
-    let output: Value = serde_json::from_str(&output).unwrap();
-    let models: Vec<&String> = output["stats"]["models"].as_object().unwrap().keys().collect();
-    assert_eq!(models, ["another-model"]);
-    assert_eq!(first(&events, "gemini_cli.api_request")["model"], MODEL);
-    let response = first(&events, "gemini_cli.api_response");
-    assert_eq!(response["model"], "another-model");
-    assert_eq!(response["finish_reasons"], json!(["length"]));
-    let text: Value = serde_json::from_str(response["response_text"].as_str().unwrap()).unwrap();
-    assert_eq!(text[0]["candidates"][0]["content"]["parts"], json!([{"text": "hi"}]));
-}
-
-#[test]
-fn a_request_is_told_with_its_settings_and_its_service() {
-    let (_, events) = told([reply().text("hi")], 0);
-    let details = first(&events, "gen_ai.client.inference.operation.details");
-    let told =
-        ["temperature", "top_p", "top_k"].map(|key| &details[&format!("gen_ai.request.{key}")]);
-    assert_eq!(told, [&json!(1), &json!(0.95), &json!(64)]);
-    assert_eq!(details["gen_ai.provider.name"], "gcp.gen_ai");
-    assert_eq!(details["server.address"], "generativelanguage.googleapis.com");
-    let system = details["gen_ai.system_instructions"].as_str().unwrap();
-    assert!(system.starts_with(r#"[{"type":"text","content":"You are"#), "{system}");
-}
-
-#[test]
-fn each_attempt_at_a_connection_is_a_request() {
-    let (output, events) =
-        told([errors::api_error(503, "UNAVAILABLE", "Overloaded.", &[]), reply().text("hi")], 0);
-    let order = ["api_request", "api_error", "api_request", "api_response"];
-    assert_eq!(about_requests(&events), order);
-    let error = first(&events, "gemini_cli.api_error");
-    assert_eq!((&error["status_code"], &error["error.type"]), (&json!(503), &json!("ApiError")));
-    let output: Value = serde_json::from_str(&output).unwrap();
-    let requests = |model: &Value| model["api"]["totalRequests"].as_u64().unwrap();
-    let models = output["stats"]["models"].as_object().unwrap();
-    assert_eq!(models.values().map(requests).sum::<u64>(), 2);
-}
-
-#[test]
-fn a_broken_answer_is_a_matter_of_the_network() {
-    let broken = || reply().text("half ").text("an").drop_after(1);
-    let (_, events) = told([broken(), reply().text("hi")], 0);
-    let order =
-        ["api_request", "api_error", "network_retry_attempt", "api_request", "api_response"];
-    assert_eq!(about_requests(&events), order);
-    assert_eq!(first(&events, "gemini_cli.network_retry_attempt")["attempt"], 1);
-    let (_, events) = told([broken(), broken(), broken(), broken()], 1);
-    assert_eq!(about_requests(&events).last(), Some(&"chat.content_retry_failure"));
-    assert_eq!(first(&events, "gemini_cli.chat.content_retry_failure")["total_attempts"], 4);
-}
-
-#[test]
-fn an_unusable_answer_is_a_matter_of_content() {
-    let (_, events) = told([reply().text("hi").no_finish(), reply().text("hi")], 0);
-    let order =
-        ["api_request", "api_response", "chat.content_retry", "api_request", "api_response"];
-    assert_eq!(about_requests(&events), order);
-    let retry = first(&events, "gemini_cli.chat.content_retry");
-    assert_eq!(
-        (&retry["attempt_number"], &retry["error_type"]),
-        (&json!(0), &json!("NO_FINISH_REASON"))
-    );
 }
 
 #[test]
