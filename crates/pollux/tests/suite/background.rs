@@ -66,40 +66,6 @@ fn log(stage: &Stage, pid: u32) -> String {
     std::fs::read_to_string(folder.join(format!("background-{pid}.log"))).unwrap()
 }
 
-#[test]
-fn a_server_is_started_read_and_stopped() {
-    let stage = stage();
-    let mut terminal = stage.pollux(&[]).in_terminal(60, 140);
-    wait_for_prompt(&terminal);
-    say(&terminal, "start");
-    terminal.wait_for_text("Choose 1-3:", SOON);
-    say(&terminal, "1");
-    terminal.wait_for_text("Background process started with PID", SOON);
-    wait_for_prompt(&terminal);
-    let server = pid(&stage.server.last_request());
-    assert!(is_alive(server));
-    // The prompt is over; the server goes on, and nobody is asked about looking at it or ending it.
-    say(&terminal, "list");
-    terminal.wait_for_text(&format!("Told: - [PID {server}] RUNNING: `{SERVER}`."), SOON);
-    wait_for_prompt(&terminal);
-    say(&terminal, "read");
-    terminal.wait_for_text("Showing last 3 of", SOON);
-    wait_for_prompt(&terminal);
-    let read = last_output(&stage.server.last_request()).unwrap();
-    assert!(read.starts_with("Showing last 3 of ") && read.ends_with("\ntick\ntick\n"), "{read}");
-    say(&terminal, "stop");
-    let stopped = format!("Told: Background process {server} was stopped. (Signal: 15).");
-    terminal.wait_for_text(&stopped, SOON);
-    assert!(!is_alive(server));
-    wait_for_prompt(&terminal);
-    say(&terminal, "list");
-    terminal.wait_for_text(&format!("Told: - [PID {server}] EXITED: `{SERVER}`"), SOON);
-    wait_for_prompt(&terminal);
-    terminal.send_key(Key::Ctrl('d'));
-    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
-    assert!(log(&stage, server).starts_with("tick\ntick\n"));
-}
-
 /// A model that has the conversation of `docs/background.md`.
 fn documented(request: &CapturedRequest) -> Reply {
     let words = ["start ./serve in the background", "what has it printed?", "stop it"];

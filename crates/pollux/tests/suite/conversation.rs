@@ -2,7 +2,7 @@
 
 use pollux_testkit::{CapturedRequest, reply, samples};
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stage::{FREE_TOOLS, MODEL, Stage, texts};
 
@@ -147,31 +147,6 @@ fn context_files_of_the_project_are_in_the_first_message() {
 }
 
 #[test]
-fn an_import_cannot_leave_the_project() {
-    let stage = Stage::new();
-    stage.home.project_file("../secret.md", "Secret.");
-    stage.home.project_file("GEMINI.md", "@../secret.md and @/etc/hostname\n");
-    let request = first_request(&stage, &[]);
-    let (context, _) = opening(&request);
-    assert!(!request.body.to_string().contains("Secret."), "{context}");
-    let refused = "<!-- Import failed: ../secret.md - Path traversal attempt -->";
-    assert!(context.contains(refused), "{context}");
-}
-
-#[test]
-fn context_of_a_folder_comes_when_a_tool_touches_it() {
-    let call = reply().call("read_file", json!({"file_path": "sub/a.txt"}));
-    let stage = Stage::with([call.clone(), call, reply().text("ok")]);
-    stage.home.project_file("sub/a.txt", "alpha").project_file("sub/GEMINI.md", "Sub rule.");
-    stage.prompt("text", "go").assert_code(0);
-    let requests = stage.requests();
-    let told = requests[1].last_parts()[0].to_string();
-    let wanted = "\\n\\n--- Newly Discovered Project Context ---\\n";
-    assert!(told.contains(wanted) && told.contains("Sub rule."), "{told}");
-    assert!(!requests[2].last_parts()[0].to_string().contains("Sub rule."), "told once");
-}
-
-#[test]
 fn each_mode_declares_what_may_run_in_it() {
     const EVERYTHING: [&str; 17] = [
         "update_topic",
@@ -229,85 +204,6 @@ fn settings_take_tools_away() {
     let stage = Stage::new();
     stage.home.settings(&json!({"tools": {"core": ["read_file", "run_shell_command"]}}));
     assert_eq!(first_request(&stage, &["-y"]).declared_tools(), ["read_file", "run_shell_command"]);
-}
-
-#[test]
-fn calls_and_their_responses_go_back_in_the_layout_of_the_service() {
-    let turn = reply()
-        .thought("**Plan** look first")
-        .call("read_file", json!({"file_path": "a.rs"}))
-        .signature("QUJD")
-        .call("glob", json!({"pattern": "*.toml"}));
-    let stage = Stage::with([turn, reply().text("done")]);
-    stage.home.project_file("a.rs", "fn a() {}\n").project_file("b.toml", "");
-    stage.prompt("text", "do it").assert_code(0);
-    let requests = stage.requests();
-    let (before, after) = (requests[0].contents(), requests[1].contents());
-    assert_eq!(after[..1], *before, "the past is sent as it was");
-    let [call, other] = &after[1]["parts"].as_array().unwrap()[..] else { panic!("{}", after[1]) };
-    let ids = [call, other].map(|part| part["functionCall"]["id"].clone());
-    for (id, name, position) in [(&ids[0], "read_file_", "_0"), (&ids[1], "glob_", "_1")] {
-        let id = id.as_str().unwrap();
-        assert!(id.starts_with(name) && id.ends_with(position) && !id.contains("__"), "{id}");
-    }
-    let expected = json!([
-        {"role": "model", "parts": [
-            {"functionCall": {"id": ids[0], "name": "read_file", "args": {"file_path": "a.rs"}}, "thoughtSignature": "QUJD"},
-            {"functionCall": {"id": ids[1], "name": "glob", "args": {"pattern": "*.toml"}}}]},
-        {"role": "user", "parts": [
-            {"functionResponse": {"id": ids[0], "name": "read_file", "response": {"output": "fn a() {}\n"}}},
-            {"functionResponse": {"id": ids[1], "name": "glob", "response": after[2]["parts"][1]["functionResponse"]["response"]}}]}
-    ]);
-    assert_eq!(Value::from(after[1..].to_vec()), expected);
-    assert!(after[2]["parts"][1].to_string().contains("b.toml"));
-}
-
-#[test]
-fn signatures_are_kept_to_the_byte() {
-    // No base64 at all: nobody may decode and encode it anew.
-    let strange = "+/==not base64?\u{e9}\n";
-    let turn = reply().text("words").signature("c2ln").call("glob", json!({"pattern": "*"}));
-    let turn = turn.signature(strange);
-    let stage = Stage::with([turn, reply().text("done")]);
-    stage.prompt("text", "go").assert_code(0);
-    let model = stage.requests()[1].contents()[1].clone();
-    assert_eq!(model["parts"][0], json!({"text": "words", "thoughtSignature": "c2ln"}));
-    assert_eq!(model["parts"][1]["thoughtSignature"], strange);
-}
-
-#[test]
-fn parts_of_every_kind_are_sent_back_as_they_came() {
-    let parts = [
-        json!({"text": "", "thoughtSignature": "ZW1wdHk="}),
-        json!({"executableCode": {"language": "PYTHON", "code": "1 + 1"}}),
-        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}),
-        json!({"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}),
-        json!({"functionCall": {"id": "x", "name": "glob", "args": {"pattern": "*", "n": 1.5e300}}, "thoughtSignature": "c2ln"}),
-    ];
-    let turn = parts.iter().cloned().fold(reply(), pollux_testkit::Reply::part);
-    let stage = Stage::with([turn, reply().text("done"), reply().text("more")]);
-    stage.prompt("text", "go").assert_code(0);
-    assert_eq!(stage.requests()[1].contents()[1]["parts"], json!(parts));
-    stage.pollux(&["-r", "-p", "more"]).run().assert_code(0);
-    assert_eq!(stage.requests()[2].contents()[1]["parts"], json!(parts), "after a resume too");
-}
-
-#[test]
-fn a_call_without_a_signature_gets_the_constant_in_the_turn_at_work() {
-    let call = || {
-        let call = reply().call("glob", json!({"pattern": "*"}));
-        call.call("glob", json!({"pattern": "a*"}))
-    };
-    let stage = Stage::with([call(), reply().text("done"), reply().text("more")]);
-    stage.prompt("text", "go").assert_code(0);
-    let constant = json!("skip_thought_signature_validator");
-    let parts = stage.requests()[1].contents()[1]["parts"].clone();
-    assert_eq!(parts[0]["thoughtSignature"], constant);
-    assert_eq!(parts[1].get("thoughtSignature"), None, "the first call of a turn alone");
-    // The next prompt begins another turn: what lies before it needs none.
-    stage.pollux(&["-r", "-p", "and then"]).run().assert_code(0);
-    let parts = stage.requests()[2].contents()[1]["parts"].clone();
-    assert_eq!(parts[0].get("thoughtSignature"), None, "{parts}");
 }
 
 #[test]

@@ -59,22 +59,6 @@ fn calls(stage: &Stage, calls: &[(&str, Value)]) -> Finished {
 }
 
 #[test]
-fn they_are_declared_behind_our_own() {
-    let stage = stage_with(LIST);
-    calls(&stage, &[]);
-    let request = stage.server.last_request();
-    let declared = request.declared_tools();
-    let expected = ["greet", "fails", "warns", "dies", "odd_name_", "much"];
-    let expected: Vec<String> =
-        expected.iter().map(|name| format!("discovered_tool_{name}")).collect();
-    assert_eq!(declared[declared.len() - expected.len()..], expected);
-    let tools = request.body["tools"][0]["functionDeclarations"].as_array().unwrap();
-    let greet = tools.iter().find(|tool| tool["name"] == "discovered_tool_greet").unwrap();
-    assert!(greet["description"].as_str().unwrap().starts_with("Greets.\n\n"));
-    assert_eq!(greet["parametersJsonSchema"]["required"], json!(["who"]));
-}
-
-#[test]
 fn a_project_that_is_not_trusted_runs_nothing() {
     let stage = stage_with("#!/bin/sh\ntouch ran; echo '[]'\n");
     stage.server.stream(reply().text("done"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{Finished, Pollux, reply, samples};
+use pollux_testkit::{Finished, Pollux, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -164,53 +164,12 @@ fn referenced_files_follow_the_prompt() {
 }
 
 #[test]
-fn what_is_no_reference_stays_as_it_is() {
-    let stage = Stage::new();
-    samples::git_repo(stage.home.project());
-    stage.home.project_file("../outside.txt", "secret");
-    stage.home.project_file(".geminiignore", "*.private\n");
-    stage.home.project_file("notes.private", "mine");
-    for prompt in [
-        "nothing @nowhere.xyz here",
-        "mail me@example.org about \\@README.md",
-        "a lone @ sign",
-        "@notes.private is ignored",
-        "@../outside.txt is not ours",
-        "@/etc/passwd neither",
-        "// @ in a comment",
-    ] {
-        assert_eq!(expanded(&stage, prompt), [prompt]);
-    }
-}
-
-#[test]
-fn what_git_leaves_out_comes_along_when_a_person_names_it_and_only_then() {
-    let stage = Stage::new();
-    samples::git_repo(stage.home.project());
-    let texts = expanded(&stage, "why does @debug.log say so");
-    assert_eq!(texts[2..4], ["\nContent from @debug.log:\n", "noise"]);
-    let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin("see @debug.log"));
-    assert_eq!(texts, ["see @debug.log\n\ngo"]);
-}
-
-#[test]
 fn references_in_piped_text_count_too() {
     let stage = Stage::new();
     stage.home.project_file("a.txt", "alpha");
     let (texts, _) = sent(&stage, stage.pollux(&["-p", "go"]).stdin("see @a.txt"));
     assert_eq!(texts[0], "see @a.txt\n\ngo");
     assert_eq!(texts[3], "alpha");
-}
-
-#[test]
-fn a_referenced_picture_goes_along() {
-    let stage = Stage::with([reply().text("ok")]);
-    stage.home.project_file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    stage.prompt("text", "what is in @a.png").assert_code(0);
-    let contents = stage.requests()[0].contents().to_vec();
-    let parts = contents[0]["parts"].as_array().unwrap();
-    let media = parts.iter().find(|part| part.get("inlineData").is_some()).unwrap();
-    assert_eq!(media["inlineData"]["mimeType"], "image/png");
 }
 
 #[test]
@@ -267,15 +226,6 @@ fn slash_commands_that_cannot_be_done_here_end_the_run() {
         }
         assert_eq!(stage.requests().len(), 0);
     }
-}
-
-#[test]
-fn other_folders_can_be_referred_to() {
-    let stage = Stage::new();
-    stage.home.project_file("../other/a.txt", "alpha");
-    let program = stage.pollux(&["--include-directories", "../other", "-p", "see @a.txt"]);
-    let (texts, _) = sent(&stage, program);
-    assert_eq!(texts.get(3).map(String::as_str), Some("alpha"), "{texts:?}");
 }
 
 #[test]

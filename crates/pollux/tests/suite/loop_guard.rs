@@ -1,8 +1,6 @@
 //! A model that goes round in circles: a hint first, then the person is asked, or the run ends.
 
-use std::time::Duration;
-
-use pollux_testkit::{CapturedRequest, Key, Reply, reply};
+use pollux_testkit::{CapturedRequest, Reply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -62,29 +60,4 @@ fn loops_can_be_left_alone() {
     let stage = Stage::with((0..12).map(|_| look()).chain([reply().text("done")]));
     stage.home.settings(&json!({"model": {"disableLoopDetection": true}}));
     stage.prompt("text", "go").assert_code(0);
-}
-
-#[test]
-fn a_person_decides_about_a_loop() {
-    let soon = Duration::from_secs(10);
-    for (answer, ends) in [("1", true), ("2", false), ("3", false)] {
-        let replies = (0..12).map(|_| look()).chain([reply().text("through at last")]);
-        let stage = Stage::with(replies);
-        let mut terminal = stage.pollux(&[]).in_terminal(40, 100);
-        terminal.wait_for_text("Ctrl-D ends.", soon);
-        terminal.send("go");
-        terminal.send_key(Key::Enter);
-        terminal.wait_for_text("A potential loop was detected", soon);
-        terminal.wait_for_text("Disable loop detection for this session", soon);
-        terminal.send(answer);
-        terminal.send_key(Key::Enter);
-        if ends {
-            terminal.wait_for_text("stopping execution", soon);
-        } else {
-            terminal.wait_for_text("through at last", soon);
-        }
-        terminal.send_key(Key::Ctrl('d'));
-        assert_eq!(terminal.wait_exit(soon).exit_code(), 0);
-        assert_eq!(stage.requests().len(), if ends { 10 } else { 13 });
-    }
 }

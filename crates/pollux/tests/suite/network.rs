@@ -40,37 +40,6 @@ fn no_proxy_is_kept() {
 }
 
 #[test]
-fn the_base_address_and_the_version_can_be_set() {
-    let table =
-        [("/", "v1beta", None), ("/proxy/gemini", "v1", Some("v1")), ("/proxy/", "v1beta", None)];
-    for (base, version, set) in table {
-        let stage = Stage::new();
-        let root = base.trim_end_matches('/');
-        let path = format!("{root}/{version}/models/{MODEL}:streamGenerateContent");
-        stage.server.stream(reply().text("hi"));
-        let url = format!("{}{base}", stage.server.url());
-        let mut program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", url);
-        if let Some(version) = set {
-            program = program.env("GOOGLE_GENAI_API_VERSION", version);
-        }
-        program.args(["-m", MODEL, "-p", "go"]).run().assert_code(0);
-        assert_eq!(stage.server.requests()[0].path, path);
-    }
-}
-
-#[test]
-fn an_address_that_is_none_is_named() {
-    for address in ["not a url", "ftp://host", "http://"] {
-        let stage = Stage::new();
-        let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", address);
-        let run = program.args(["-o", "json", "-m", MODEL, "-p", "go"]).run();
-        assert_ne!(run.code, Some(0), "{}", run.report());
-        let message = run.json()["error"]["message"].as_str().unwrap().to_owned();
-        assert!(message.contains(&format!("Invalid custom base URL: {address}")), "{message}");
-    }
-}
-
-#[test]
 fn models_are_chosen_by_flag_environment_and_settings() {
     let settings = json!({"model": {"name": "gemini-2.5-flash"}});
     let table: [(&[&str], Option<&str>, Value, &str); 6] = [
@@ -96,25 +65,6 @@ fn models_are_chosen_by_flag_environment_and_settings() {
         program.run().assert_code(0);
         assert_eq!(stage.requests()[0].model(), Some(expected), "{arguments:?} {environment:?}");
     }
-}
-
-#[test]
-fn model_configs_shape_the_request() {
-    let stage = Stage::with([reply().text("hi")]);
-    stage.home.settings(&json!({"modelConfigs": {
-        "customAliases": {"mine": {"extends": "chat-base", "modelConfig": {
-            "model": "gemini-2.5-flash", "generateContentConfig": {"temperature": 0.2, "maxOutputTokens": 99}}}},
-        "customOverrides": [{"match": {"model": "mine"}, "modelConfig": {"generateContentConfig": {"topK": 7}}}]
-    }}));
-    stage.program().args(["-m", "mine", "-p", "go"]).run().assert_code(0);
-    let request = stage.requests().remove(0);
-    assert_eq!(request.model(), Some("gemini-2.5-flash"));
-    let config = &request.body["generationConfig"];
-    assert_eq!(
-        (&config["temperature"], &config["maxOutputTokens"], &config["topK"]),
-        (&json!(0.2), &json!(99), &json!(7))
-    );
-    assert_eq!(config["topP"], 0.95);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{Key, ModelServer, Pollux, Terminal, reply};
+use pollux_testkit::{Key, reply};
 use serde_json::{Value, json};
 
-use crate::suite::stage::{MODEL, Stage};
+use crate::suite::stage::Stage;
 
 const DENIED: &str = "Tool execution denied by policy.";
 
@@ -107,21 +107,6 @@ fn lists_of_older_settings_are_rules() {
 }
 
 #[test]
-fn an_exclusion_with_arguments_holds_in_yolo_mode() {
-    let stage = running(&["touch a", "sh -c 'touch b'", "echo fine", "X=touch; $X c"]);
-    stage.home.settings(&json!({"tools": {"exclude": ["run_shell_command(touch)"]}}));
-    stage.yolo("go");
-    let told = answers(&stage);
-    assert_eq!([&told[0], &told[1]], [DENIED; 2]);
-    // What is computed would have to be asked about.
-    assert!(told[3].contains("requires user confirmation"), "{told:?}");
-    assert!(told[2].contains("fine"), "{told:?}");
-    for name in ["a", "b", "c"] {
-        assert!(!stage.home.project().join(name).exists(), "{name}");
-    }
-}
-
-#[test]
 fn files_of_the_project_count_in_a_trusted_folder_only() {
     for (trusted, exists) in [(true, true), (false, false)] {
         let stage = running(&["mkdir one"]);
@@ -200,31 +185,6 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     assert!(serde_json::from_str::<Value>(&run.stdout_text()).is_ok());
 }
 
-/// A conversation in the home of another stage, at the question about its first command.
-fn asked_about(stage: &Stage, server: &ModelServer, command: &str) -> Terminal {
-    asked_with(stage, server, command, &[], "3. Allow this command for all future sessions")
-}
-
-/// The same with more arguments, until this is on the screen.
-fn asked_with(
-    stage: &Stage,
-    server: &ModelServer,
-    command: &str,
-    more: &[&str],
-    shown: &str,
-) -> Terminal {
-    const SOON: Duration = Duration::from_secs(10);
-    server.stream(reply().call("run_shell_command", json!({ "command": command })));
-    server.stream(reply().text("Done."));
-    let program = Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&stage.home).server(server);
-    let terminal = program.args(["-m", MODEL]).args(more).in_terminal(40, 100);
-    terminal.wait_for_text("Ctrl-D ends.", SOON);
-    terminal.send("go");
-    terminal.send_key(Key::Enter);
-    terminal.wait_for_text(shown, SOON);
-    terminal
-}
-
 #[test]
 fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     let stage = Stage::new();
@@ -234,9 +194,13 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     assert!(saved.contains("950"), "{saved}");
     stage.home.user_file("policies/auto-saved.toml", saved);
     stage.home.user_file("policies/my.toml", "[[rule]]\ntoolName = 5\n");
-    let server = ModelServer::start();
-    let mut terminal =
-        asked_with(&stage, &server, "mkdir one", &["--yolo"], "Allow execution of [Shell]?");
+    stage.server.stream(reply().call("run_shell_command", json!({"command": "mkdir one"})));
+    stage.server.stream(reply().text("Done."));
+    let mut terminal = stage.pollux(&["--yolo"]).in_terminal(40, 100);
+    terminal.wait_for_text("Ctrl-D ends.", Duration::from_secs(10));
+    terminal.send("go");
+    terminal.send_key(Key::Enter);
+    terminal.wait_for_text("Allow execution of [Shell]?", Duration::from_secs(10));
     let told = String::from_utf8(terminal.transcript()).unwrap();
     assert!(told.contains("my.toml:2:"), "{told}");
     assert!(
@@ -251,100 +215,6 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(Duration::from_secs(10));
     assert!(!stage.home.project().join("one").exists());
-}
-
-#[test]
-fn two_programs_that_save_at_once_lose_no_rule() {
-    let stage = Stage::new();
-    stage.home.settings(&json!({"security": {"enablePermanentToolApproval": true}}));
-    let servers = [ModelServer::start(), ModelServer::start()];
-    let asked = [
-        asked_about(&stage, &servers[0], "mkdir one"),
-        asked_about(&stage, &servers[1], "touch two"),
-    ];
-    let file = stage.home.gemini().join("policies/auto-saved.toml");
-    let lock = stage.home.gemini().join("policies/auto-saved.toml.lock");
-    std::fs::create_dir_all(&lock).unwrap();
-    for terminal in &asked {
-        terminal.send("3");
-        terminal.send_key(Key::Enter);
-    }
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(!file.exists(), "they wait for a third one");
-    std::fs::write(&file, rule("run_shell_command", "allow", "commandPrefix = \"third\"")).unwrap();
-    std::fs::remove_dir(&lock).unwrap();
-    for mut terminal in asked {
-        terminal.wait_for_text("Done.", Duration::from_secs(10));
-        terminal.send_key(Key::Ctrl('d'));
-        assert_eq!(terminal.wait_exit(Duration::from_secs(10)).exit_code(), 0);
-    }
-    let saved = std::fs::read_to_string(&file).unwrap();
-    for prefix in ["\"third\"", "[ \"mkdir\" ]", "[ \"touch\" ]"] {
-        assert!(saved.contains(&format!("commandPrefix = {prefix}\n")), "{prefix} in {saved}");
-    }
-    assert!(!lock.exists());
-}
-
-#[test]
-fn a_redirection_through_a_link_does_not_leave_the_workspace() {
-    let stage = running(&["echo inside > kept.txt", "echo outside > link/lost.txt"]);
-    let outside = stage.home.gemini().join("outside");
-    std::fs::create_dir_all(&outside).unwrap();
-    std::os::unix::fs::symlink(&outside, stage.home.project().join("link")).unwrap();
-    let file = rule("run_shell_command", "allow", "commandPrefix = \"echo\"");
-    stage.home.user_file("policies/my.toml", file);
-    stage.pollux(&["--approval-mode", "auto_edit", "-p", "go"]).run().assert_code(0);
-    let told = answers(&stage);
-    assert!(stage.home.project().join("kept.txt").exists(), "{told:?}");
-    assert!(!outside.join("lost.txt").exists(), "{told:?}");
-    assert!(told[1].starts_with("Tool execution "), "{told:?}");
-}
-
-#[test]
-fn git_that_would_run_what_a_repository_names_is_not_known_to_be_safe() {
-    let stage = running(&["git status", "git diff"]);
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(arguments).current_dir(stage.home.project()).env("HOME", "/nonexistent");
-        assert!(command.output().unwrap().status.success(), "{arguments:?}");
-    };
-    git(&["init"]);
-    stage.home.project_file("a.txt", "one\n");
-    git(&["add", "a.txt"]);
-    stage.home.project_file("a.txt", "two\n");
-    stage.home.project_file(".gitattributes", "*.txt filter=x\n");
-    stage.home.user_file("policies/my.toml", rule("run_shell_command", "ask_user", ""));
-    let canary = stage.home.gemini().join("canary");
-    let program = format!("touch {}; cat", canary.display());
-    stage.pollux(&["-p", "go"]).run().assert_code(0);
-    assert!(answers(&stage).iter().all(|told| told.contains("a.txt")), "{:?}", answers(&stage));
-    git(&["config", "filter.x.clean", &program]);
-    for command in ["git status", "git diff"] {
-        stage.server.stream(reply().call("run_shell_command", json!({ "command": command })));
-    }
-    stage.server.stream(reply().text("Done."));
-    stage.pollux(&["-p", "go"]).run().assert_code(0);
-    assert!(answers(&stage).iter().all(|told| told.starts_with("Tool execution ")));
-    assert!(!canary.exists());
-    git(&["status"]);
-    assert!(canary.exists(), "git does run it");
-}
-
-#[test]
-fn more_policy_files_than_are_read_end_a_headless_run() {
-    let stage = Stage::with([]);
-    for number in 0..=1000 {
-        stage.home.user_file(&format!("policies/{number:04}.toml"), "");
-    }
-    let run = stage.pollux(&["-p", "go"]).run();
-    run.assert_code(52);
-    assert!(
-        run.stderr_text().contains(
-            "policies:\n  The folder holds 1001 policy files; only the first 1000 of them are read\n"
-        ),
-        "{}",
-        run.stderr_text()
-    );
 }
 
 #[test]

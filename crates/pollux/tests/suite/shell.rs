@@ -1,7 +1,6 @@
 //! The shell tool, driven by the model.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use pollux_testkit::{Finished, Pollux, reply};
@@ -96,42 +95,6 @@ fn a_key_from_a_file_is_not_for_commands_either() {
     run.assert_code(0);
     assert_eq!(stage.requests()[0].header("x-goog-api-key"), Some("key-from-file"));
     assert!(!stage.response().contains("key-from-file"), "{}", stage.response());
-}
-
-/// The files below a folder.
-fn files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path()).collect()
-}
-
-#[test]
-fn long_output_lies_in_a_file() {
-    let stage = Stage::new();
-    let (told, run) = shell(&stage, "seq 1 20000");
-    let session = run.json_lines()[0]["session_id"].as_str().unwrap().to_owned();
-    let folder = stage.project_temporary().join(format!("tool-outputs/session-{session}"));
-    let [file] = &files(&folder)[..] else { panic!("{folder:?}") };
-    let name = file.file_name().unwrap().to_str().unwrap();
-    assert!(
-        name.starts_with("run_shell_command__run_shell_command_") && name.ends_with("_0.txt"),
-        "{name}"
-    );
-    let whole = fs::read_to_string(file).unwrap();
-    assert!(
-        whole.starts_with("1\n2\n") && whole.trim_end().ends_with("\n20000"),
-        "the whole output"
-    );
-    let omitted = whole.trim_end().len() - 40_000;
-    assert!(
-        told.replace(',', "").contains(&format!("\n\n... [{omitted} characters omitted] ...\n\n")),
-        "{}",
-        &told[..500]
-    );
-    let head = told.lines().nth(1).unwrap();
-    for words in ["8000", "32000", file.to_str().unwrap()] {
-        assert!(head.replace(',', "").contains(words), "{words} in {head}");
-    }
-    assert!(told.contains("\n20000\n") && told.chars().count() < 41_000);
 }
 
 #[test]

@@ -98,14 +98,6 @@ fn the_mode_is_default_whatever_is_asked_for() {
 }
 
 #[test]
-fn an_env_file_may_set_four_names_and_no_strange_characters() {
-    let stage = Stage::with([reply().text("hi")]);
-    hostile(&stage, "http://127.0.0.1:9");
-    untrusted(&stage).env_remove("GEMINI_API_KEY").run().assert_code(0);
-    assert_eq!(stage.requests()[0].header("x-goog-api-key"), Some("fromprojectx"));
-}
-
-#[test]
 fn there_are_four_ways_to_trust() {
     type Way = (&'static str, fn(&Stage, Pollux) -> Pollux);
     let ways: [Way; 5] = [
@@ -166,16 +158,4 @@ fn the_longest_rule_wins_and_no_can_be_said() {
     stage.home.trust_project();
     untrusted(&stage).env("GEMINI_CLI_TRUST_WORKSPACE", "false").run().assert_code(0);
     assert_eq!(stage.requests()[0].declared_tools(), FREE_TOOLS);
-}
-
-#[test]
-fn project_env_of_a_trusted_folder_is_read_and_the_environment_wins() {
-    let stage = Stage::with([reply().text("hi")]);
-    stage
-        .home
-        .project_file(".env", "GEMINI_MODEL=gemini-2.5-flash-lite\nGEMINI_API_KEY=project-key\n");
-    stage.program().args(["-p", "go"]).run().assert_code(0);
-    let request = stage.requests().remove(0);
-    assert_eq!(request.model(), Some("gemini-2.5-flash-lite"));
-    assert_eq!(request.header("x-goog-api-key"), Some("test-key"));
 }
