@@ -1,4 +1,4 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt;
 use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Opaque, Part};
@@ -132,10 +132,9 @@ async fn cancelling_ends_the_stream_and_closes_the_socket() {
     let model = model(&server, "m").await;
     let mut stream = model.stream(say("hi"), cancel.clone()).await.unwrap();
     assert_eq!(text(&[stream.next().await.unwrap().unwrap()]), "one");
-    let started = Instant::now();
     cancel.cancel();
+    // The server never goes on: nothing but the cancel can end this wait.
     assert_eq!(stream.next().await.unwrap().unwrap_err().kind, ModelErrorKind::Cancelled);
-    assert!(started.elapsed() < Duration::from_millis(100));
     assert!(server.wait_for_abort(LIMIT).is_some(), "the server sees the connection close");
 }
 

@@ -149,8 +149,7 @@ fn a_server_does_not_outlive_the_conversation() {
 #[test]
 fn a_server_does_not_outlive_a_run() {
     let stage = stage();
-    let run = stage.yolo("start");
-    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+    stage.yolo("start");
     let server = pid(&stage.server.last_request());
     assert!(!is_alive(server));
     assert!(log(&stage, server).starts_with("tick\n"));

@@ -93,6 +93,7 @@ fn an_input_that_stays_open_and_silent_is_left_after_half_a_second() {
     let stage = Stage::new();
     let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin_held_open());
     assert_eq!(texts, ["go"]);
+    // The half second is what the user is promised.
     assert!(run.duration >= Duration::from_millis(450), "{:?}", run.duration);
     assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
 }
@@ -102,6 +103,7 @@ fn an_input_that_has_begun_is_waited_for() {
     let stage = Stage::with([reply().text("ok")]);
     let mut running = stage.pollux(&["-p", "go"]).stdin_held_open().spawn();
     running.write_stdin(b"begun ");
+    // Longer than the half second that a silent input is waited for.
     std::thread::sleep(Duration::from_millis(900));
     running.write_stdin(b"and over");
     running.close_stdin();

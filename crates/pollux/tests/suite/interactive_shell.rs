@@ -250,6 +250,7 @@ fn a_process_that_was_stopped_is_not_told_of() {
     say(&terminal, "stop");
     terminal.wait_for_text("was stopped", SOON);
     wait_for_prompt(&terminal);
+    // Its end comes to Pollux a moment later; silence cannot be waited for.
     std::thread::sleep(Duration::from_millis(300));
     say(&terminal, "next");
     wait_until("the model is asked", || {

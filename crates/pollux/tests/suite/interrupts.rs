@@ -53,6 +53,7 @@ fn a_signal_ends_a_stream() {
             let mut running = start(&stage, format);
             if format == "json" {
                 stage.server.wait_for_requests(1, Duration::from_secs(5));
+                // This format prints nothing while the answer streams.
                 std::thread::sleep(Duration::from_millis(200));
             } else {
                 running.stdout_until("two ");
@@ -124,6 +125,7 @@ fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
     let running = program.args(["-m", super::stage::MODEL, "-p", "go"]);
     let running = running.timeout(Duration::from_secs(10)).spawn();
     stage.server.wait_for_requests(1, Duration::from_secs(5));
+    // The program must be stuck in a write to the pipe; no event reports that.
     std::thread::sleep(Duration::from_millis(1500));
     end_by(running, Signal::INT).assert_code(130);
 }
@@ -143,6 +145,7 @@ fn a_signal_ends_the_wait_for_standard_input() {
     let stage = Stage::new();
     let mut running = stage.pollux(&["-o", "json", "-p", "go"]).stdin_held_open().spawn();
     running.write_stdin(b"some");
+    // The program must wait for the rest of its input; no event reports that.
     std::thread::sleep(Duration::from_millis(500));
     let run = end_by(running, Signal::INT);
     assert_cancelled("json", &run, 130);

@@ -421,6 +421,7 @@ fn an_interrupt_stops_the_work_at_once() {
     let asked = Instant::now();
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
+    // The promise to the person is a time.
     let took = asked.elapsed();
     assert!(took < Duration::from_millis(300), "took {took:?}");
     talk.wait_for_prompt();
@@ -606,6 +607,7 @@ fn an_interrupt_stops_a_command() {
     let asked = Instant::now();
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
+    // The promise to the person is a time.
     let took = asked.elapsed();
     assert!(took < Duration::from_millis(300), "took {took:?}");
     talk.wait_for_prompt();
@@ -644,6 +646,7 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
     terminal.send("go\r");
     stage.server.wait_for_requests(1, SOON);
     terminal.send_key(Key::Ctrl('s'));
+    // The program must be stuck in a write to the terminal; no event reports that.
     std::thread::sleep(Duration::from_secs(1));
     let process = Pid::from_raw(process(&stage).cast_signed()).unwrap();
     rustix::process::kill_process(process, Signal::TERM).unwrap();

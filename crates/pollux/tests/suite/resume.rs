@@ -33,6 +33,7 @@ fn a_session_is_found_by_latest_number_and_id() {
     for prompt in ["one", "two"] {
         stage.server.stream(reply().text(format!("answer to {prompt}")));
         ids.push(id_of(&stage.prompt("json", prompt)));
+        // Sessions are ordered by the time at which they began, in milliseconds.
         std::thread::sleep(Duration::from_millis(5));
     }
     let table = [("latest", "two"), ("1", "one"), ("2", "two"), (ids[0].as_str(), "one")];

@@ -1,7 +1,6 @@
 //! The shell tool, driven by the model.
 
 use std::fs;
-use std::time::Duration;
 
 use pollux_testkit::{Finished, Pollux, reply};
 use serde_json::json;
@@ -63,8 +62,7 @@ fn standard_input_is_closed() {
 #[test]
 fn a_command_ends_when_its_child_does() {
     let stage = Stage::new();
-    let (told, run) = shell(&stage, "sleep 30 & echo $! > pid; echo done");
-    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+    let (told, _) = shell(&stage, "sleep 600 & echo $! > pid; echo done");
     let pid = stage.home.read_project_file("pid").trim().to_owned();
     assert_eq!(lines(&told), ["Output: done".to_owned(), format!("Background PIDs: {pid}")]);
     assert!(!is_alive(pid.parse().unwrap()), "nothing outlives the program");

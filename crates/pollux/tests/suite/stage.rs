@@ -194,7 +194,8 @@ pub(crate) fn make_pipe(path: &Path) {
     assert!(made.success(), "mkfifo {}", path.display());
 }
 
-/// Waits until something is true; fails the test when it is not in five seconds.
+/// Waits until something is true; fails the test when it is not in five seconds. Polls: other
+/// processes send no events.
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_true() {

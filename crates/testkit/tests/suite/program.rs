@@ -1,6 +1,6 @@
 //! The runner, tried on a shell.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pollux_testkit::{ModelServer, Pollux, Signal, TestHome, Tree, tiny_disk, tiny_disk_at};
 use serde_json::json;
@@ -90,10 +90,9 @@ fn waiting_for_a_text_that_never_comes_fails_early() {
 #[test]
 fn a_grandchild_that_holds_the_pipe_does_not_hold_the_test() {
     let home = TestHome::new();
-    let started = Instant::now();
-    let run = shell(&home, "echo first; sleep 5 & exit 0").run();
+    // It would hold the test for longer than a run may take.
+    let run = shell(&home, "echo first; sleep 60 & exit 0").run();
     assert_eq!(run.assert_code(0).stdout_text(), "first\n");
-    assert!(started.elapsed() < Duration::from_secs(4));
 }
 
 #[test]

@@ -234,6 +234,7 @@ fn delays_are_kept() {
     let server = ModelServer::start();
     let pause = Duration::from_millis(40);
     server.stream(reply().many_text_chunks(3).delay_before(pause).delay_between(pause));
+    // Delays are what is tested.
     let started = Instant::now();
     ask(&server, STREAM, &hello());
     assert!(started.elapsed() >= 3 * pause, "{:?}", started.elapsed());

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 
-/// How long the tools are raced.
+/// Time for which the tools are raced: a race that is never lost has no other end.
 const TIME: Duration = Duration::from_secs(3);
 /// The tools that change files.
 const WRITERS: [&str; 3] = ["write_file", "replace", "save_memory"];

@@ -1,7 +1,7 @@
 //! `run_shell_command` with real shells.
 #![cfg(unix)]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use pollux_protocol::{
@@ -63,11 +63,12 @@ async fn what_a_person_is_shown() {
 #[tokio::test]
 async fn background_jobs_are_named_and_do_not_block() {
     let session = Session::new();
-    let start = Instant::now();
-    // Short, as nobody ends it: `reap_all` would end the commands of the tests beside this one, too.
-    let told = run(&session, "sleep 5 & echo started").await;
-    assert!(told.contains("Output: started\nBackground PIDs: "), "{told}");
-    assert!(start.elapsed() < Duration::from_secs(4), "it waited for the job");
+    let told = run(&session, "sleep 600 & echo started").await;
+    let (_, job) = told.split_once("Output: started\nBackground PIDs: ").unwrap();
+    // The job still runs when the call has ended. `reap_all` would end the commands of other tests too.
+    let job = job.lines().next().unwrap();
+    let killed = std::process::Command::new("kill").arg(job).status().unwrap();
+    assert!(killed.success(), "{told}");
 }
 
 #[tokio::test]
@@ -210,9 +211,11 @@ async fn commands_that_take_too_long_are_ended() {
 #[tokio::test]
 async fn a_stop_from_below_ends_the_command() {
     let session = Session::new();
-    let invocation = session.prepare("run_shell_command", &json!({"command": "sleep 20"})).unwrap();
-    let later = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    let args = json!({"command": "echo on; sleep 20"});
+    let invocation = session.prepare("run_shell_command", &args).unwrap();
+    let mut shown = session.live.subscribe();
+    let later = async move {
+        shown.wait_for(|all| !all.is_empty()).await.unwrap();
         CallInput::Stop
     };
     let context = RunContext {
@@ -227,7 +230,7 @@ async fn a_stop_from_below_ends_the_command() {
 async fn output_is_seen_while_the_command_runs() {
     let session = Session::new();
     session.ok("run_shell_command", json!({"command": "echo one; sleep 1.3; echo two"})).await;
-    let live: Vec<LiveOutput> = session.live.lock().unwrap().clone();
+    let live: Vec<LiveOutput> = session.live.borrow().clone();
     let append = |text: &str| LiveOutput::Append(text.to_owned());
     assert_eq!(live, [append("one\n"), append("two\n")]);
 }
@@ -235,10 +238,13 @@ async fn output_is_seen_while_the_command_runs() {
 #[tokio::test]
 async fn ten_commands_run_at_once() {
     let session = Session::new();
-    let start = std::time::Instant::now();
-    let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": "sleep 0.3"})));
-    futures::future::join_all(calls).await;
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // Each waits until all ten have begun; one that ran alone would wait for five seconds in vain.
+    let command = "mkdir -p on; touch on/$$; for n in $(seq 500); do \
+                   test $(ls on | wc -l) -eq 10 && exit 0; sleep 0.01; done; exit 1";
+    let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": command})));
+    for told in futures::future::join_all(calls).await {
+        assert!(!told.contains("Exit Code"), "{told}");
+    }
 }
 
 #[tokio::test]

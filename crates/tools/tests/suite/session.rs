@@ -1,7 +1,7 @@
 //! A session in a temporary project.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures::StreamExt as _;
 use pollux_fs::Workspace;
@@ -13,6 +13,7 @@ use pollux_scripted::{ScriptedModels, reply};
 use pollux_tools::{ToolContext, builtin};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 /// A project folder, a temp folder beside it, and the tools.
 pub struct Session {
@@ -20,7 +21,7 @@ pub struct Session {
     pub outside: PathBuf,
     pub spill: PathBuf,
     pub tools: Vec<Arc<dyn Tool>>,
-    pub live: Arc<Mutex<Vec<LiveOutput>>>,
+    pub live: watch::Sender<Vec<LiveOutput>>,
     /// Models for side calls.
     pub models: ScriptedModels,
     _folder: TempDir,
@@ -50,7 +51,7 @@ impl Session {
             outside,
             spill,
             tools,
-            live: Arc::default(),
+            live: watch::Sender::default(),
             models: nobody(),
             _folder: folder,
         }
@@ -91,16 +92,21 @@ impl Session {
     }
 
     pub fn run_context(&self, cancel: CancellationToken) -> RunContext {
-        let live = Arc::clone(&self.live);
+        let live = self.live.clone();
         RunContext {
             call_id: CallId::new("call__1"),
             prompt_id: "prompt".to_owned(),
             cancel,
-            output: Arc::new(move |output| live.lock().unwrap().push(output)),
+            output: Arc::new(move |output| live.send_modify(|all| all.push(output))),
             input: futures::stream::pending().boxed(),
             room: None,
             models: Arc::new(self.models.clone()),
         }
+    }
+
+    /// Waits until a call has shown output.
+    pub async fn output_shown(&self) {
+        self.live.subscribe().wait_for(|all| !all.is_empty()).await.unwrap();
     }
 
     /// Prepares and runs; a failure to prepare is a failed result.

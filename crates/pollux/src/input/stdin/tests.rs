@@ -21,6 +21,7 @@ impl Slow {
 impl Read for Slow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some((wait, piece)) = self.0.next() else { return Ok(0) };
+        // Standard input is read on a thread that blocks; no clock of the runtime holds there.
         std::thread::sleep(wait);
         let piece = piece?.as_bytes();
         buffer[..piece.len()].copy_from_slice(piece);
