@@ -3,6 +3,7 @@
 
 mod suite {
     mod assembling;
+    mod embedding;
     mod failures;
     mod harness;
     mod local;

@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, ModelErrorKind, Part,
-    Request,
+    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, Part, Request,
 };
 use pollux_testkit::{ModelServer, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -133,26 +132,11 @@ async fn json_is_asked_again_until_it_is_json() {
 }
 
 #[tokio::test]
-async fn tokens_are_estimated_and_texts_embedded() {
+async fn tokens_are_estimated() {
     let server = ModelServer::start();
     let model = openai(&server, "gpt-x").await;
     let total = model.count_tokens(say(&"x".repeat(400)), CancellationToken::new()).await.unwrap();
     assert_eq!((total, server.requests().len()), (100, 0));
-
-    let vectors =
-        json!({"data": [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]});
-    script(&server, "/v1/embeddings", vec![reply().json(vectors)]);
-    let texts = || vec!["a".to_owned(), "b".to_owned()];
-    let embedded = model.embed(texts(), CancellationToken::new()).await.unwrap();
-    assert_eq!(embedded, [[1.0], [2.0]]);
-    let sent = server.last_request().body;
-    assert_eq!(
-        sent,
-        json!({"model": "text-embedding-3-small", "input": ["a", "b"], "encoding_format": "float"})
-    );
-    script(&server, "/v1/embeddings", vec![reply().json(json!({"data": []}))]);
-    let error = model.embed(texts(), CancellationToken::new()).await.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Broken);
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, ModelErrorKind,
-    ModelRole, Part, Request,
+    CancellationToken, Declaration, EntryId, History, JsonRequest, ModelErrorKind, ModelRole, Part,
+    Request,
 };
 use pollux_testkit::{Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
@@ -147,31 +147,6 @@ async fn tokens_are_counted_by_the_service() {
     server.enqueue(Endpoint::CountTokens, reply().json(json!({"totalTokens": "many"})));
     let error = model.count_tokens(say("hi"), CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Broken);
-}
-
-async fn embed(model: &Arc<dyn Model>, count: usize) -> Result<Vec<Vec<f32>>, String> {
-    let texts = (0..count).map(|number| number.to_string()).collect();
-    model.embed(texts, CancellationToken::new()).await.map_err(|error| error.message)
-}
-
-#[tokio::test]
-async fn texts_are_embedded_in_batches() {
-    let server = ModelServer::start();
-    let vectors = |count: usize| reply().embeddings(&vec![vec![0.5, 1.0]; count]);
-    server.enqueue(Endpoint::BatchEmbedContents, vectors(100));
-    server.enqueue(Endpoint::BatchEmbedContents, vectors(1));
-    let model = model(&server, "gemini-2.5-pro").await;
-    assert_eq!(embed(&model, 101).await.unwrap(), vec![vec![0.5, 1.0]; 101]);
-    let sent = server.last_request();
-    assert_eq!(sent.path, "/v1beta/models/gemini-embedding-001:batchEmbedContents");
-    assert_eq!(
-        sent.body,
-        json!({"requests": [{"model": "models/gemini-embedding-001", "content": {"parts": [{"text": "100"}]}}]})
-    );
-    for wrong in [vectors(2), reply().json(json!({"embeddings": [{}]})), reply().json(json!({}))] {
-        server.enqueue(Endpoint::BatchEmbedContents, wrong);
-        assert!(embed(&model, 1).await.is_err());
-    }
 }
 
 #[tokio::test]
