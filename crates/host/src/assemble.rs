@@ -13,8 +13,8 @@ use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_hooks::Hooks;
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, CommandSet, History, HookEvent, Live, ModelRole, Models,
-    NoCheckpoints, Observer, Op, Tool,
+    AgentHandle, ApprovalMode, CommandSet, Files, History, HookEvent, Live, LocalFiles, ModelRole,
+    Models, NoCheckpoints, Observer, Op, Tool,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
@@ -257,6 +257,11 @@ impl Setup {
         )
     }
 
+    /// Returns the holder of the text of files for tools and references.
+    pub(crate) fn files() -> Arc<dyn Files> {
+        Arc::new(LocalFiles)
+    }
+
     /// Everything that the built-in tools need to know of a session.
     pub(crate) fn tool_context(
         &self,
@@ -266,6 +271,7 @@ impl Setup {
     ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
+            files: Self::files(),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: self.loaded.environment.for_children(),
             credentials: credentials(),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pollux_fs::{
     Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
 };
-use pollux_protocol::{Notices, Part};
+use pollux_protocol::{Files, Notices, Part};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
 use crate::error::HostError;
@@ -47,6 +47,7 @@ pub enum PromptSource {
 #[derive(Clone)]
 pub struct Expander {
     workspace: Arc<Workspace>,
+    files: Arc<dyn Files>,
     ignore: IgnoreOptions,
     recursive_search: bool,
     /// Sink for what was skipped, in debug mode.
@@ -59,6 +60,7 @@ impl Expander {
         let filtering = &setup.loaded.settings.context.file_filtering;
         Self {
             workspace: Arc::clone(&setup.workspace),
+            files: Setup::files(),
             ignore: setup.ignore_options(),
             recursive_search: filtering.enable_recursive_file_search && setup.offers("glob"),
             debug: setup.options.debug.then(|| Arc::clone(&setup.notices)),
@@ -74,14 +76,15 @@ impl Expander {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
         }
-        let Self { workspace, ignore, recursive_search, debug, source } = self.clone();
+        let Self { workspace, files, ignore, recursive_search, debug, source } = self.clone();
         let prompt = prompt.to_owned();
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
             let kept = IgnoreOptions { git: ignore.git && source == PromptSource::Piped, ..ignore };
             let kept = IgnoreRules::for_roots(workspace.roots(), &kept);
-            let (rules, kept) = (&rules, &kept);
-            References { workspace: &workspace, rules, kept, recursive_search }.expand(&prompt)
+            let (files, rules, kept) = (&*files, &rules, &kept);
+            References { workspace: &workspace, files, rules, kept, recursive_search }
+                .expand(&prompt)
         });
         let expanded = work.await.map_err(|error| HostError::general(&error))?;
         let Expansion { parts, notes } = expanded.map_err(|error| HostError::input(&error))?;
@@ -117,6 +120,8 @@ struct Expansion {
 struct References<'a> {
     /// The folders, and what may be read.
     workspace: &'a Workspace,
+    /// Holder of the text of files, asked before the disk.
+    files: &'a dyn Files,
     /// What is ignored.
     rules: &'a IgnoreRules,
     /// What is ignored even where a path names it. Git's files are about commits: they do not keep a person from showing a
@@ -351,7 +356,7 @@ impl References<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Vec<Part>, ReferenceError> {
         let mut parts = Vec::new();
-        let mut reader = FileReader::new(self.workspace);
+        let mut reader = FileReader::new(self.workspace, self.files);
         let mut left_out: Vec<&str> = Vec::new();
         for (path, Wanted { label, named }) in files {
             if reader.is_full() {

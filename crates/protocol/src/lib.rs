@@ -25,6 +25,7 @@ mod effects;
 pub mod estimate;
 mod event;
 mod facts;
+mod files;
 mod grounding;
 mod history;
 mod hook;
@@ -72,6 +73,7 @@ pub use editor::ExternalEditor;
 pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
 pub use facts::{Shortening, SubjectArgument, ToolFacts};
+pub use files::{Files, LocalFiles, TextWritten};
 pub use grounding::{Grounding, RetrievedUrl, Source, Support};
 pub use history::{CONTINUE, Entry, EntryId, History, INTERRUPTED_RESPONSE, NotReady, Repair};
 pub use hook::{

@@ -11,10 +11,11 @@ use pollux_protocol::{
     Rewrite, ToolError, ToolErrorKind, ToolOutput,
 };
 
+use crate::contents;
 use crate::context::{ToolContext, changed, file_operation};
 use crate::diff::{Difference, Labels, diff_stat};
 use crate::line_ends;
-use crate::read_file::{MAX_BYTES, too_large};
+use crate::read_file::too_large;
 
 /// A change that was worked out and not made yet.
 pub(crate) struct Change {
@@ -72,18 +73,6 @@ impl Shown {
     /// What was shown, if anything was.
     pub(crate) fn get(&self) -> Option<Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// Reads the file that is to change; none when there is none.
-///
-/// # Errors
-/// The failure as `pollux-fs` tells it, to be worded by the tool.
-pub(crate) fn read_before(path: &RealPath) -> Result<Option<TextFile>, Error> {
-    match path.read_text(MAX_BYTES) {
-        Ok(file) => Ok(Some(file)),
-        Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -152,11 +141,9 @@ impl Change {
         }
         let expected = current.map_or(Expectation::Absent, Expectation::Unchanged);
         let options = WriteOptions { expected: Some(expected), mode: None, create_parents: true };
-        let written = self
-            .path
-            .write_atomic(&self.bytes, &options)
+        let written = contents::write(&*context.files, &self.path, &self.bytes, &options)
             .map_err(|error| write_failure(&self.path, &error))?;
-        context.ledger.record(&self.path, written.fingerprint);
+        context.ledger.record(&self.path, written);
         Ok(self.output(context, report))
     }
 

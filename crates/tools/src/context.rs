@@ -8,8 +8,8 @@ use std::time::Duration;
 use pollux_config::Settings;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
-    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Live, Measurement, Tool,
-    ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Files, Live, LocalFiles,
+    Measurement, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
 use pollux_shell::{BackgroundProcesses, Redaction};
@@ -119,6 +119,8 @@ impl Default for ToolOptions {
 pub struct ToolContext {
     /// The folders of the session.
     pub workspace: Arc<Workspace>,
+    /// Holder of the text of files, asked before the disk.
+    pub files: Arc<dyn Files>,
     /// The settings that tools follow.
     pub options: ToolOptions,
     /// The environment that commands start from, before credentials are taken out.
@@ -236,6 +238,7 @@ impl ToolContext {
     pub fn new(workspace: Arc<Workspace>, spill_directory: PathBuf) -> Self {
         Self {
             workspace,
+            files: Arc::new(LocalFiles),
             options: ToolOptions::default(),
             environment: Vec::new(),
             credentials: Vec::new(),

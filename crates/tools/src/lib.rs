@@ -14,6 +14,7 @@ mod change;
 mod charset;
 mod citations;
 mod completion;
+mod contents;
 mod context;
 mod diff;
 mod discovered;

@@ -10,8 +10,9 @@ use pollux_fs::{
     Access, COMMON_EXCLUDES, Cancel, DIRECTORY_EXCLUDES, EntryKind, Error, Exclusions, FileKind,
     Fingerprint, GlobOptions, HEAD_BYTES, IgnoreRules, READ_MANY_FILE_EXCLUDES, Root, Workspace,
 };
-use pollux_protocol::Part;
+use pollux_protocol::{Files, Part};
 
+use crate::contents;
 use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
 
 /// Bytes of text of all files together.
@@ -127,14 +128,15 @@ pub struct FileText {
 /// Reads files as long as there is room for them.
 pub struct FileReader<'a> {
     workspace: &'a Workspace,
+    files: &'a dyn Files,
     text_left: usize,
     media_left: usize,
 }
 
 impl<'a> FileReader<'a> {
     /// Room for 1 MiB of text and 20 MiB of media.
-    pub fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, text_left: MAX_TEXT, media_left: MAX_MEDIA }
+    pub fn new(workspace: &'a Workspace, files: &'a dyn Files) -> Self {
+        Self { workspace, files, text_left: MAX_TEXT, media_left: MAX_MEDIA }
     }
 
     /// There is no room for more text.
@@ -156,12 +158,18 @@ impl<'a> FileReader<'a> {
         let skipped = |reason: &str, told: String| {
             Ok(FileContent::Skipped { reason: reason.to_owned(), told })
         };
-        let size = real.info()?.size;
+        let held = contents::held(self.files, &real)?;
+        let size = match &held {
+            Some(text) => text.len() as u64,
+            None => real.info()?.size,
+        };
         if size > MAX_BYTES {
             return skipped("larger than 20 MB", too_large(path, size));
         }
-        let head = real.read_head(HEAD_BYTES)?;
-        let kind = pollux_fs::detect(path, &head);
+        let kind = match &held {
+            Some(text) => pollux_fs::detect(path, &text.as_bytes()[..text.len().min(HEAD_BYTES)]),
+            None => pollux_fs::detect(path, &real.read_head(HEAD_BYTES)?),
+        };
         let sound;
         let mime_type = match kind {
             FileKind::Text | FileKind::Svg => None,
@@ -184,7 +192,10 @@ impl<'a> FileReader<'a> {
             let told = format!("Not named itself: {shown}");
             return skipped("image, sound, video or PDF that is not named itself", told);
         }
-        let bytes = real.read_bytes(MAX_BYTES)?;
+        let bytes = match held {
+            Some(text) => text.into_bytes(),
+            None => real.read_bytes(MAX_BYTES)?,
+        };
         if kind == FileKind::Svg && bytes.len() > MAX_SVG_BYTES {
             let told = format!("Cannot display content of SVG file larger than 1MB: {shown}");
             return skipped("vector image larger than 1 MB", told);
@@ -220,6 +231,8 @@ impl<'a> FileReader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use pollux_protocol::LocalFiles;
+
     use super::*;
 
     #[test]
@@ -227,7 +240,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let workspace = Workspace::new(root.clone(), root.join("temp"));
-        let mut reader = FileReader { text_left: 10, media_left: 8, ..FileReader::new(&workspace) };
+        let mut reader =
+            FileReader { text_left: 10, media_left: 8, ..FileReader::new(&workspace, &LocalFiles) };
         for (name, bytes) in
             [("a", &b"abcd"[..]), ("b", "äääää".as_bytes()), ("p.png", b"\x89PNG\r\n\x1a\n")]
         {

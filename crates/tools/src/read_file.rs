@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::blocking::{blocking, check};
+use crate::contents;
 use crate::context::{ToolContext, changed, failed, file_operation};
 use crate::validation::{Schema, invalid, whole};
 use lines::{LineRange, View, view};
@@ -155,7 +156,7 @@ fn read(context: &ToolContext, path: &RealPath, range: LineRange, stop: &AtomicB
     if let Err(error) = context.recheck(path, Access::Read) {
         return error.into();
     }
-    let bytes = match path.read_bytes(MAX_BYTES) {
+    let bytes = match contents::read_bytes(&*context.files, path) {
         Ok(bytes) => bytes,
         Err(error) => return failure(path, &error),
     };

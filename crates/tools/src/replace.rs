@@ -16,7 +16,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::blocking::{blocking, check};
-use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::change::{Change, Report, Shown, unreadable};
+use crate::contents;
 use crate::context::{ToolContext, failed};
 use crate::diff::Labels;
 use crate::edit::{FoundEdit, Strategy, find_edit};
@@ -198,7 +199,7 @@ impl Replace {
         let inner = Arc::clone(self);
         let failed = blocking(cancel, move |_| {
             let Err(error) = inner.work_out() else { return Ok(None) };
-            let file = read_before(&inner.path).ok().flatten();
+            let file = contents::read_text(&*inner.context.files, &inner.path).ok().flatten();
             Ok(file.filter(|_| correction::is_mendable(&error)).map(|file| (error, file.text)))
         });
         let Some((error, text)) = failed.await? else { return Ok(()) };
@@ -244,7 +245,7 @@ impl Replace {
 
     /// The change, and how it was found when it was looked for.
     fn work_out(&self) -> Result<(Change, Option<FoundEdit>), ToolError> {
-        let before = read_before(&self.path).map_err(|error| {
+        let before = contents::read_text(&*self.context.files, &self.path).map_err(|error| {
             let kind = ToolErrorKind::EditPreparationFailure;
             ToolError { kind, ..unreadable(&self.path, &error) }
         })?;

@@ -14,7 +14,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::blocking::{blocking, check};
-use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::change::{Change, Report, Shown, unreadable};
+use crate::contents;
 use crate::context::ToolContext;
 use crate::diff::{Difference, Labels};
 use crate::validation::{Schema, invalid};
@@ -110,7 +111,8 @@ struct SaveMemory {
 
 impl SaveMemory {
     fn work_out(&self) -> Result<Change, ToolError> {
-        let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+        let before = contents::read_text(&*self.context.files, &self.path)
+            .map_err(|error| unreadable(&self.path, &error))?;
         let Some(file) = before else {
             return Ok(Change::create(
                 &self.context,

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::blocking::{blocking, check};
-use crate::change::{Change, Report, Shown, read_before, unreadable};
+use crate::change::{Change, Report, Shown, unreadable};
+use crate::contents;
 use crate::context::ToolContext;
 use crate::diff::{Difference, Labels};
 use crate::placeholder::omissions;
@@ -123,7 +124,8 @@ struct WriteFile {
 impl WriteFile {
     fn work_out(&self) -> Result<Change, ToolError> {
         let content = &self.params.content;
-        let before = read_before(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+        let before = contents::read_text(&*self.context.files, &self.path)
+            .map_err(|error| unreadable(&self.path, &error))?;
         let Some(file) = before else {
             return Ok(Change::create(&self.context, self.path.clone(), content));
         };

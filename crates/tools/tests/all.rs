@@ -17,6 +17,7 @@ mod suite {
     mod get_internal_docs;
     mod glob;
     mod grep_search;
+    mod held_files;
     mod hostile_arguments;
     mod hostile_texts;
     mod list_directory;

@@ -5,6 +5,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use pollux_protocol::LocalFiles;
+
 use super::*;
 
 /// A workspace on disk.
@@ -41,7 +43,8 @@ impl Sample {
         let kept = IgnoreRules::for_roots(workspace.roots(), &options);
         let (workspace, rules, kept) = (&workspace, &rules, &kept);
         let recursive_search = self.recursive_search;
-        References { workspace, rules, kept, recursive_search }.expand(prompt)
+        let files = &LocalFiles;
+        References { workspace, files, rules, kept, recursive_search }.expand(prompt)
     }
 
     /// The parts as they travel.

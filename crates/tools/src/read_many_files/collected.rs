@@ -38,7 +38,7 @@ impl<'a> Collected<'a> {
             skipped: Vec::new(),
             measurements: Vec::new(),
             notes: Vec::new(),
-            reader: FileReader::new(&context.workspace),
+            reader: FileReader::new(&context.workspace, &*context.files),
             folders: HashSet::new(),
         }
     }

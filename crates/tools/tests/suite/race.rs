@@ -80,7 +80,7 @@ fn referenced(root: &Path) -> String {
         time_limit: Duration::from_secs(5),
     };
     let mut told = String::new();
-    let mut reader = FileReader::new(&workspace);
+    let mut reader = FileReader::new(&workspace, &pollux_protocol::LocalFiles);
     let mut files = search.find(&["swap".to_owned()], NEVER).unwrap().files;
     files.insert(root.join("swap/note.txt"));
     for path in files {

@@ -1,0 +1,48 @@
+//! Contents of files as tools see them: what the session's [`Files`] hold, otherwise what is on disk.
+
+use pollux_fs::{Error, Fingerprint, RealPath, TextFile, WriteOptions};
+use pollux_protocol::{Files, TextWritten};
+
+use crate::read_file::MAX_BYTES;
+
+/// Returns the text of a file that is held.
+pub(crate) fn held(files: &dyn Files, path: &RealPath) -> Result<Option<String>, Error> {
+    files.read(path).map_err(|error| Error::from_io(path.to_path_buf(), error))
+}
+
+/// Returns the bytes of a file.
+pub(crate) fn read_bytes(files: &dyn Files, path: &RealPath) -> Result<Vec<u8>, Error> {
+    let Some(text) = held(files, path)? else { return path.read_bytes(MAX_BYTES) };
+    let size = text.len() as u64;
+    if size > MAX_BYTES {
+        return Err(Error::TooLarge { path: path.to_path_buf(), size, limit: MAX_BYTES });
+    }
+    Ok(text.into_bytes())
+}
+
+/// Returns the text of a file before a change; `None` without a file.
+pub(crate) fn read_text(files: &dyn Files, path: &RealPath) -> Result<Option<TextFile>, Error> {
+    if let Some(text) = held(files, path)? {
+        return Ok(Some(TextFile::from_bytes(text.as_bytes(), None)));
+    }
+    match path.read_text(MAX_BYTES) {
+        Ok(file) => Ok(Some(file)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a text file and returns the fingerprint of what [`read_bytes`] gives from now on.
+pub(crate) fn write(
+    files: &dyn Files,
+    path: &RealPath,
+    bytes: &[u8],
+    options: &WriteOptions,
+) -> Result<Fingerprint, Error> {
+    let (text, _) = pollux_fs::decode(bytes);
+    let written = files.write(path, &text);
+    match written.map_err(|error| Error::from_io(path.to_path_buf(), error))? {
+        TextWritten::Taken => Ok(Fingerprint::of_bytes(text.as_bytes(), None)),
+        TextWritten::ToDisk => Ok(path.write_atomic(bytes, options)?.fingerprint),
+    }
+}
