@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, FittingParts, Handle,
-    InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions, Outlet, Recorder,
-    SessionContext, SessionMode, Spending, Standing, StreamRetries, Toolset,
+    InstructionSource, Outlet, Recorder, SessionContext, SessionMode, Spending, Standing,
+    StreamRetries, Toolset,
 };
 use pollux_config::Environment;
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
@@ -27,6 +27,7 @@ use crate::credentials::credentials;
 use crate::memory::Memory;
 use crate::platform::node_platform;
 use crate::prompt::Wishes;
+use crate::reload::LiveSettings;
 use crate::reports;
 use crate::rules::tool_lists;
 use crate::setup::Setup;
@@ -92,6 +93,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) memory: Arc<Memory>,
     /// The limits.
     pub(crate) spending: Spending,
+    /// The settings that may be read again.
+    pub(crate) settings: LiveSettings,
 }
 
 impl Setup {
@@ -106,7 +109,7 @@ impl Setup {
         let mode = Live::new(self.mode);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let services = self.services(&launch, &outlet, mode.clone(), log_prompts);
-        let Launch { log, history, commands, wishes, memory, .. } = launch;
+        let Launch { log, history, commands, wishes, memory, settings, .. } = launch;
         memory.resume(&history);
         let (reporter, news) = reports::channel();
         let tool_context = Arc::new(ToolContext {
@@ -131,12 +134,13 @@ impl Setup {
             recorder: Recorder::new(log, outlet),
             history,
             context: self.context(memory),
-            settings: Live::new(self.loop_settings()),
+            settings: settings.followed(),
             fitting: self.fitting(session_id),
             answer: self.answer_form(),
         };
         let agent = AgentLoop::new(services, parts);
         let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
+        settings.report_to(handle.downgrade());
         tokio::spawn(news.deliver(handle.downgrade()));
         let auto_memory = self
             .collector(session_id)
@@ -188,15 +192,6 @@ impl Setup {
         }
     }
 
-    /// Whether the model goes on by itself when it only paused.
-    fn next_speaker(&self) -> NextSpeakerOptions {
-        let settings = &self.loaded.settings;
-        NextSpeakerOptions {
-            asks_model: !settings.model.skip_next_speaker_check,
-            plain_cases: settings.boolean("pollux.continueUnfinished"),
-        }
-    }
-
     /// The built-in tools that the settings and the flags keep.
     pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
         let lists = tool_lists(&self.options, &self.loaded);
@@ -205,34 +200,6 @@ impl Setup {
         let is_answered = |name: &str| self.options.interactive || name != "ask_user";
         tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
         tools
-    }
-
-    /// Settings of the loop.
-    fn loop_settings(&self) -> LoopSettings {
-        let settings = &self.loaded.settings;
-        let seconds = settings.number("pollux.compression.timeout").unwrap_or(300.0).max(1.0);
-        LoopSettings {
-            max_turns: settings.model.max_session_turns,
-            loop_detection: !settings.model.loop_detection_disabled,
-            next_speaker: self.next_speaker(),
-            masking: self.masking(),
-            compression_share: settings.model.compression_threshold,
-            compression_timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
-        }
-    }
-
-    /// When old results of tools become short.
-    fn masking(&self) -> MaskingOptions {
-        let settings = &self.loaded.settings;
-        let defaults = MaskingOptions::default();
-        let protected = "contextManagement.tools.outputMasking.protectionThresholdTokens";
-        let prunable = "contextManagement.tools.outputMasking.minPrunableThresholdTokens";
-        let latest = "contextManagement.tools.outputMasking.protectLatestTurn";
-        MaskingOptions {
-            protected: settings.number(protected).unwrap_or(defaults.protected),
-            least: settings.number(prunable).unwrap_or(defaults.least),
-            protect_latest: settings.boolean(latest),
-        }
     }
 
     /// Places and sources for keeping the conversation within what the model takes.

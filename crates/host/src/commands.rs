@@ -10,6 +10,7 @@ use pollux_session::Statistics;
 use crate::hooks::saving;
 use crate::memory::Memory;
 use crate::platform::node_platform;
+use crate::reload::LiveSettings;
 use crate::setup::Setup;
 
 mod memory;
@@ -55,6 +56,7 @@ pub(crate) fn interactive(
     statistics: &Arc<Statistics>,
     hooks: &Hooks,
     memory: &Arc<Memory>,
+    settings: &LiveSettings,
 ) -> CommandSet {
     let request = setup.approval_request();
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
@@ -67,7 +69,7 @@ pub(crate) fn interactive(
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
     if setup.loaded.settings.security.folder_trust_enabled {
-        named.push(Arc::new(permissions::Permissions::new(setup)));
+        named.push(Arc::new(permissions::Permissions::new(setup, settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
     CommandSet::new(named)

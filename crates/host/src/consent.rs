@@ -24,6 +24,16 @@ pub(crate) async fn settle(beginning: &mut Beginning, operator: Option<&dyn Oper
 
 /// Everything that is pinned, for a run that only looks something up: nobody is asked, nothing is pinned or reported.
 pub(crate) fn pinned(beginning: &mut Beginning) -> Accepted {
+    known(beginning, false)
+}
+
+/// Everything that somebody has agreed to, for a session that runs: what is new or has changed waits until it is asked
+/// about, also where nobody was ever asked.
+pub(crate) fn agreed(beginning: &mut Beginning) -> Accepted {
+    known(beginning, true)
+}
+
+fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
     match Way::from(beginning.found.trust) {
         Way::Untrusted => Accepted::nothing(),
         Way::Unpinned => Accepted::everything(),
@@ -31,7 +41,7 @@ pub(crate) fn pinned(beginning: &mut Beginning) -> Accepted {
             let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
             items.truncate(MAX_ITEMS);
             let known = Known::of(&store, &beginning.cwd);
-            taking_effect(&items, &decide(&items, known, Way::Pinned, false))
+            taking_effect(&items, &decide(&items, known, Way::Pinned, is_asked_about))
         }
     }
 }

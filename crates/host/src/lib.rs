@@ -28,6 +28,7 @@ mod policy;
 mod preview;
 mod prompt;
 mod references;
+mod reload;
 mod reports;
 mod rules;
 mod running;

@@ -16,6 +16,7 @@ use crate::error::HostError;
 use crate::memory::Memory;
 use crate::prompt::Wishes;
 use crate::references::{Expander, PromptSource};
+use crate::reload::LiveSettings;
 use crate::sessions::ChosenSession;
 use crate::setup::Setup;
 
@@ -54,8 +55,9 @@ impl PreparedSession {
         let ChosenSession { id, history, statistics, .. } = chosen;
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let memory = Arc::new(Memory::read(&setup));
+        let settings = LiveSettings::new(&setup);
         let commands = if setup.options.interactive {
-            commands::interactive(&setup, &id, &statistics, &hooks, &memory)
+            commands::interactive(&setup, &id, &statistics, &hooks, &memory, &settings)
         } else {
             commands::headless(&setup.called_as)
         };
@@ -80,9 +82,10 @@ impl PreparedSession {
             wishes,
             memory,
             spending,
+            settings: settings.clone(),
         });
         facts.resumed = is_resumed.then(|| resumed(agent.standing.clone()));
-        Ok(Running { facts, agent, setup, prompts: OnceLock::new() })
+        Ok(Running { facts, agent, setup, settings, prompts: OnceLock::new() })
     }
 }
 
@@ -96,6 +99,7 @@ pub struct Running {
     facts: SessionFacts,
     agent: Assembled,
     setup: Arc<Setup>,
+    settings: LiveSettings,
     /// Started with the first prompt that is recorded.
     prompts: OnceLock<PromptLog>,
 }
@@ -120,6 +124,13 @@ impl RunningSession for Running {
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let expander = Expander::new(&self.setup, PromptSource::Typed);
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
+    }
+
+    async fn reload_settings(&self) -> Result<(), SessionsError> {
+        let settings = self.settings.clone();
+        let done = tokio::task::spawn_blocking(move || settings.reload()).await;
+        let done = done.map_err(|error| SessionsError(error.to_string()))?;
+        done.map_err(SessionsError::from)
     }
 
     fn record_prompt(&self, prompt: &str) {

@@ -43,6 +43,7 @@ pub(crate) struct Beginning {
     /// Sink for messages to the person.
     pub(crate) notices: Arc<dyn Notices>,
     called_as: String,
+    environment: Environment,
 }
 
 impl Beginning {
@@ -56,7 +57,7 @@ impl Beginning {
         let skip_trust = options.rules.skip_trust;
         let load = LoadOptions::new(&places, &cwd, &environment, skip_trust);
         let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
-        Ok(Self { options, cwd, places, found, notices, called_as })
+        Ok(Self { options, cwd, places, found, notices, called_as, environment })
     }
 }
 
@@ -87,6 +88,8 @@ pub struct Setup {
     pub notices: Arc<dyn Notices>,
     /// The name that the program was called by, for hints.
     pub called_as: String,
+    /// The environment of the process, without what a `.env` file adds.
+    pub(crate) environment: Environment,
 }
 
 impl Setup {
@@ -96,7 +99,8 @@ impl Setup {
     /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
     /// [`HostError::General`] for a sandbox that is not available.
     pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
-        let Beginning { mut options, cwd, places, found, notices, called_as } = beginning;
+        let Beginning { mut options, cwd, places, found, notices, called_as, environment } =
+            beginning;
         let agreed = accepted.clone();
         let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
         let sink = notices.as_ref();
@@ -135,6 +139,7 @@ impl Setup {
             rules,
             notices,
             called_as,
+            environment,
         })
     }
 }

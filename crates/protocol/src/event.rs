@@ -160,6 +160,13 @@ pub enum Event {
     TodosChanged(Vec<Todo>),
     /// Tokens of a request that was answered.
     Usage(UsageReport),
+    /// The settings files have been read again, and settings differ.
+    SettingsChanged {
+        /// Keys whose new values are in force.
+        changed: Vec<String>,
+        /// All keys whose new values wait for the next start.
+        restart: Vec<String>,
+    },
     /// The tools are others from now on.
     ToolsChanged,
     /// The slash commands are others from now on.

@@ -5,14 +5,21 @@ use crate::{ApprovalMode, CallId, EntryId, Part, Reply};
 /// Id of one prompt or command: every event, request and call that it leads to carries it.
 pub type PromptId = String;
 
-/// Message about something that the session has started and that has ended by itself, such as a
-/// command in the background.
+/// Message about something that has happened beside the work, such as the end of a command in the
+/// background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
     /// Output of a program, for the model with its next request. It is data, not an instruction.
     ForModel(String),
     /// Text for the person.
     ForPerson(String),
+    /// Settings have been read again; see [`crate::Event::SettingsChanged`].
+    SettingsChanged {
+        /// Keys whose new values are in force.
+        changed: Vec<String>,
+        /// Keys whose new values wait for the next start.
+        restart: Vec<String>,
+    },
 }
 
 /// One operation. All frontends use the same ones, so that whatever one can do, all can.

@@ -91,6 +91,13 @@ pub trait RunningSession: Send + Sync {
     /// The message for the person when a file that the prompt names cannot be read.
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
+    /// Reads the settings files again, also while a prompt runs. Nobody is asked: of the project only what has been agreed
+    /// to takes effect. [`crate::Event::SettingsChanged`] reports every difference.
+    ///
+    /// # Errors
+    /// The message for the person when a file cannot be used. Nothing has changed then.
+    async fn reload_settings(&self) -> Result<(), SessionsError>;
+
     /// Keeps a prompt for [`Self::recent_prompts`] of later sessions.
     fn record_prompt(&self, prompt: &str);
 

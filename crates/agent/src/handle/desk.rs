@@ -47,6 +47,9 @@ impl Controls {
             Op::Steer(text) => self.steering.push(text),
             Op::Report(Report::ForModel(text)) => self.steering.push_output(text),
             Op::Report(Report::ForPerson(text)) => self.notify(text).await,
+            Op::Report(Report::SettingsChanged { changed, restart }) => {
+                self.outlet.emit(Event::SettingsChanged { changed, restart }).await;
+            }
             Op::Answer(reply) => self.operator.reply(reply),
             Op::Key { call_id, bytes } => self.inputs.send(&call_id, CallInput::Key(bytes)),
             Op::Resize { columns, rows } => self.inputs.resize(columns, rows),

@@ -7,6 +7,7 @@ use pollux_config::consent::{ConsentStore, counted, short};
 use pollux_config::{Places, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
 use pollux_protocol::{Command, CommandContext, CommandError, Op};
 
+use crate::reload::LiveSettings;
 use crate::setup::Setup;
 
 const USAGE: &str = "Usage: /permissions, /permissions trust [DIR], /permissions distrust [DIR], or /permissions ask";
@@ -16,12 +17,13 @@ pub(super) struct Permissions {
     cwd: PathBuf,
     /// What holds in this conversation; a change counts from the next start on.
     trust: Trust,
+    settings: LiveSettings,
 }
 
 impl Permissions {
-    pub(super) fn new(setup: &Setup) -> Self {
+    pub(super) fn new(setup: &Setup, settings: &LiveSettings) -> Self {
         let (places, cwd) = (setup.places.clone(), setup.cwd.clone());
-        Self { places, cwd, trust: setup.loaded.trust }
+        Self { places, cwd, trust: setup.loaded.trust, settings: settings.clone() }
     }
 
     /// What holds now.
@@ -115,6 +117,10 @@ impl Command for Permissions {
         Some("[trust [DIR]|distrust [DIR]|ask]")
     }
 
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
     fn needs_person(&self) -> bool {
         true
     }
@@ -130,6 +136,13 @@ impl Command for Permissions {
             _ => return Err(CommandError(USAGE.to_owned())),
         };
         context.say(told);
+        if !word.is_empty() {
+            // The answers count from the next start on, but for settings that are followed.
+            let settings = self.settings.clone();
+            let done = tokio::task::spawn_blocking(move || settings.reload()).await;
+            let done = done.map_err(|error| CommandError(error.to_string()))?;
+            done.map_err(|error| CommandError(error.to_string()))?;
+        }
         Ok(None)
     }
 }

@@ -35,7 +35,7 @@ impl Visit {
         let person = Arc::new(Person { inputs: Mutex::new(received), page: Box::new(show) });
         let Host { environment, options, .. } = &stage.host;
         let host = Host {
-            environment: environment.with("GEMINI_CLI_TRUST_WORKSPACE", ""),
+            environment: environment.clone(),
             options: options.clone(),
             notices: person.clone(),
             operator: Some(person.clone()),
@@ -69,7 +69,7 @@ impl Visit {
 
 #[tokio::test]
 async fn the_example_frontend_shows_the_whole_contract() {
-    let stage = Stage::new();
+    let stage = Stage::with_folder_trust();
     let settings = json!({"model": {"name": MODEL}});
     let folder = stage.folder("shop", &settings, ("GEMINI.md", "plum jam"));
     let command = "touch made.txt; echo made it; until test -e seen.txt; do sleep 0.02; done";

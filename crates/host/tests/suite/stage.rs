@@ -49,6 +49,14 @@ impl Stage {
         Self { home, server, host, replies }
     }
 
+    /// The same where only a person's answer trusts a folder.
+    pub(crate) fn with_folder_trust() -> Self {
+        let mut stage = Self::new();
+        let environment = &stage.host.environment;
+        stage.host.environment = environment.with("GEMINI_CLI_TRUST_WORKSPACE", "");
+        stage
+    }
+
     /// Makes a folder with these settings and this text in its context file, and returns its path.
     pub(crate) fn folder(&self, name: &str, settings: &Value, context: (&str, &str)) -> PathBuf {
         let (file, text) = context;

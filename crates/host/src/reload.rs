@@ -1,0 +1,134 @@
+//! Reading the settings of a running session again.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use pollux_agent::{LoopSettings, MaskingOptions, NextSpeakerOptions, WeakHandle};
+use pollux_config::{Settings, schema};
+use pollux_protocol::{Live, Op, Report};
+
+use crate::consent;
+use crate::error::HostError;
+use crate::setup::{Beginning, Setup, Start};
+
+/// Settings that the loop follows while a session runs. All others wait for the next start.
+const FOLLOWED: [&str; 9] = [
+    "model.maxSessionTurns",
+    "model.compressionThreshold",
+    "model.disableLoopDetection",
+    "model.skipNextSpeakerCheck",
+    "pollux.continueUnfinished",
+    PROTECTED,
+    LEAST,
+    LATEST,
+    TIMEOUT,
+];
+
+const PROTECTED: &str = "contextManagement.tools.outputMasking.protectionThresholdTokens";
+const LEAST: &str = "contextManagement.tools.outputMasking.minPrunableThresholdTokens";
+const LATEST: &str = "contextManagement.tools.outputMasking.protectLatestTurn";
+const TIMEOUT: &str = "pollux.compression.timeout";
+
+/// Settings of one session, which can be read again. Clones share them.
+#[derive(Clone)]
+pub(crate) struct LiveSettings(Arc<Shared>);
+
+struct Shared {
+    setup: Arc<Setup>,
+    followed: Live<LoopSettings>,
+    /// Settings as they were read last, and the keys that were reported as waiting.
+    latest: Mutex<(Settings, Vec<String>)>,
+    /// The agent, from its start on.
+    agent: OnceLock<WeakHandle>,
+}
+
+impl LiveSettings {
+    pub(crate) fn new(setup: &Arc<Setup>) -> Self {
+        let settings = setup.loaded.settings.clone();
+        let followed = Live::new(followed(&settings));
+        let latest = Mutex::new((settings, Vec::new()));
+        Self(Arc::new(Shared {
+            setup: Arc::clone(setup),
+            followed,
+            latest,
+            agent: OnceLock::new(),
+        }))
+    }
+
+    /// Returns what the loop follows.
+    pub(crate) fn followed(&self) -> Live<LoopSettings> {
+        self.0.followed.clone()
+    }
+
+    /// Reports changes to this agent.
+    pub(crate) fn report_to(&self, agent: WeakHandle) {
+        drop(self.0.agent.set(agent));
+    }
+
+    /// Reads the settings files again and reports what is different. Blocks the thread.
+    ///
+    /// # Errors
+    /// [`HostError::Config`] for a file that cannot be used. Nothing has changed then.
+    pub(crate) fn reload(&self) -> Result<(), HostError> {
+        let Shared { setup, followed: live, latest, agent } = &*self.0;
+        let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let settings = read(setup)?;
+        let (before, waiting) = &mut *latest;
+        let is_followed = |key: &&str| FOLLOWED.contains(key);
+        let (changed, _): (Vec<_>, Vec<_>) =
+            different(before, &settings).into_iter().partition(|key| is_followed(&key.as_str()));
+        let mut restart = different(&setup.loaded.settings, &settings);
+        restart.retain(|key| !is_followed(&key.as_str()));
+        *before = settings;
+        if changed.is_empty() && restart == *waiting {
+            return Ok(());
+        }
+        waiting.clone_from(&restart);
+        live.set(followed(before));
+        if let Some(agent) = agent.get() {
+            agent.send(Op::Report(Report::SettingsChanged { changed, restart }));
+        }
+        Ok(())
+    }
+}
+
+/// Reads the files as at the opening, but asks nobody: what is new in the project waits for an answer.
+fn read(setup: &Setup) -> Result<Settings, HostError> {
+    let mut beginning = Beginning::read(Start {
+        options: setup.options.clone(),
+        environment: setup.environment.clone(),
+        cwd: setup.cwd.clone(),
+        notices: Arc::clone(&setup.notices),
+        called_as: setup.called_as.clone(),
+    })?;
+    let agreed = consent::agreed(&mut beginning);
+    let loaded = beginning.found.load(agreed).map_err(|error| HostError::config(&error))?;
+    Ok(loaded.settings)
+}
+
+/// Returns the keys whose values differ.
+fn different(before: &Settings, after: &Settings) -> Vec<String> {
+    let differs = |key: &str| before.value(key) != after.value(key);
+    schema::all().map(|setting| setting.key).filter(|key| differs(key)).map(str::to_owned).collect()
+}
+
+/// Returns the part of the settings that the loop follows.
+fn followed(settings: &Settings) -> LoopSettings {
+    let defaults = MaskingOptions::default();
+    let seconds = settings.number(TIMEOUT).unwrap_or(300.0).max(1.0);
+    LoopSettings {
+        max_turns: settings.model.max_session_turns,
+        compression_share: settings.model.compression_threshold,
+        compression_timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        loop_detection: !settings.model.loop_detection_disabled,
+        next_speaker: NextSpeakerOptions {
+            asks_model: !settings.model.skip_next_speaker_check,
+            plain_cases: settings.boolean("pollux.continueUnfinished"),
+        },
+        masking: MaskingOptions {
+            protected: settings.number(PROTECTED).unwrap_or(defaults.protected),
+            least: settings.number(LEAST).unwrap_or(defaults.least),
+            protect_latest: settings.boolean(LATEST),
+        },
+    }
+}
