@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     CONTINUE, CancellationToken, Choice, Event, History, JournalError, Live, Measurement,
-    ModelErrorKind, ModelRole, NextSpeakerMeasure, Operator, Part, PromptOutcome, Speaker,
+    ModelErrorKind, ModelRole, NextSpeakerMeasure, Operator, Part, PromptOutcome, Speaker, Todo,
     TurnLimit,
 };
 
@@ -30,6 +30,7 @@ use crate::recorder::Recorder;
 use crate::services::AgentServices;
 use crate::settings::LoopSettings;
 use crate::side_models::{Owner, WatchedModels};
+use crate::standing::Standing;
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
@@ -93,6 +94,8 @@ pub struct AgentLoop {
     hooks: HookEvents,
     conseca: Option<Conseca>,
     steering: Arc<Steering>,
+    /// To-do list of a conversation that goes on, until it is reported.
+    todos: Vec<Todo>,
     /// Words of programs at the start of the session, for the first prompt.
     opening: Option<String>,
     /// Model that was reported last.
@@ -123,7 +126,7 @@ impl AgentLoop {
     /// Creates an agent that has done nothing yet.
     pub fn new(services: AgentServices, parts: AgentParts) -> Self {
         let outlet = parts.recorder.outlet().clone();
-        let instruction = Instruction::new(parts.instruction, &parts.history, &parts.toolset.get());
+        let Standing { topic, plan, todos } = Standing::of(&parts.history, &parts.toolset.get());
         let hooks = HookEvents::new(services.hooks.clone(), outlet.clone());
         // Side calls before the first request follow the conversation, too.
         let requested = String::clone(&parts.requested_model.get());
@@ -134,7 +137,7 @@ impl AgentLoop {
         let new_id = Arc::clone(&services.new_id);
         Self {
             conversation: Conversation::new(parts.recorder, parts.history, parts.context, new_id),
-            instruction,
+            instruction: Instruction::new(parts.instruction, topic, plan),
             instruction_copy: parts.instruction_copy,
             chat,
             side_models: Arc::new(side_models),
@@ -144,6 +147,7 @@ impl AgentLoop {
             hooks,
             conseca: services.conseca.then(|| Conseca::new(outlet)),
             steering: Arc::default(),
+            todos,
             opening: None,
             model: None,
             turns: 0,

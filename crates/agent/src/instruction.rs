@@ -6,12 +6,12 @@ use std::sync::Arc;
 use pollux_fs::WriteOptions;
 use pollux_policy::Policy;
 use pollux_protocol::{
-    ApprovalMode, Choice, Declaration, History, Live, ModelError, ModelErrorKind, estimate,
+    ApprovalMode, Choice, Declaration, Live, ModelError, ModelErrorKind, estimate,
 };
 
 use crate::memory::{SessionMemory, take_notice};
 use crate::prompt::{PromptInputs, Situation, system_prompt};
-use crate::standing::{Standing, clean, plan_name};
+use crate::standing::{clean, plan_name};
 use crate::toolset::Toolset;
 
 /// The instruction as it was last made. It is made anew when mode, model or tools change, and with a new prompt when the topic
@@ -52,10 +52,12 @@ struct Made {
 }
 
 impl Instruction {
-    /// The instruction of a conversation that goes on: its topic is the last one that the model named, its plan the
-    /// last one that was approved.
-    pub(crate) fn new(source: InstructionSource, history: &History, toolset: &Toolset) -> Self {
-        let Standing { topic, plan, .. } = Standing::of(history, toolset);
+    /// Creates the instruction of a conversation with this topic and this approved plan.
+    pub(crate) fn new(
+        source: InstructionSource,
+        topic: Option<String>,
+        plan: Option<String>,
+    ) -> Self {
         Self { source, topic, plan, made: None, is_new: false }
     }
 
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn the_last_topic_with_words_is_the_one_that_counts() {
         let source = InstructionSource::Text("".into());
-        let mut instruction = Instruction::new(source, &History::new(), &Toolset::default());
+        let mut instruction = Instruction::new(source, None, None);
         for (title, topic) in [("One", "One"), ("  ", "One"), ("Two", "Two")] {
             instruction.set_topic(title);
             assert_eq!(instruction.topic.as_deref(), Some(topic));

@@ -7,6 +7,7 @@ mod frontend;
 
 mod suite {
     mod example;
+    mod resumed;
     mod settings;
     mod side_by_side;
     mod stage;

@@ -156,7 +156,8 @@ pub enum Event {
     Compressing,
     /// An attempt to compress it has changed something.
     ChatCompressed(CompressionReport),
-    /// The list of things to do is another one from now on.
+    /// The list of things to do is another one from now on. In a session that goes on with such a list it is the first
+    /// event.
     TodosChanged(Vec<Todo>),
     /// Tokens of a request that was answered.
     Usage(UsageReport),

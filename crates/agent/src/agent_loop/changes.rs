@@ -8,8 +8,13 @@ use super::{AgentLoop, End};
 use crate::fitting::Cause;
 
 impl AgentLoop {
-    /// Reports the start of the session to programs. Their words go to the model with the first prompt.
+    /// Reports the start of the session: its to-do list to the frontend, and the start to programs, whose
+    /// words go to the model with the first prompt.
     pub(crate) async fn session_start(&mut self, cancel: &CancellationToken) {
+        let todos = std::mem::take(&mut self.todos);
+        if !todos.is_empty() {
+            self.outlet().emit(Event::TodosChanged(todos)).await;
+        }
         let is_new = self.conversation.history().is_empty();
         let source = if is_new { SessionSource::Startup } else { SessionSource::Resume };
         self.opening = self.hooks.session_start(source, cancel).await;
