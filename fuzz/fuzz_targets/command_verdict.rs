@@ -19,7 +19,7 @@ fn policy(rule: &str) -> Policy {
 }
 
 fn is_allowed(policy: &Policy, line: &str, mode: ApprovalMode) -> bool {
-    let (args, effects) = (json!({"command": line}), Effects::default());
+    let (args, effects) = (json!({"command": line}), Effects::command(line, Path::new("/project")));
     let subject = Subject::named("run_shell_command");
     matches!(policy.decide(Query { subject, args: &args, effects: &effects, mode }), Verdict::Allow)
 }
