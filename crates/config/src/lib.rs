@@ -12,7 +12,6 @@
 //! the person and the system, trust, what the project brings), [`Found::load`] with what was accepted
 //! of that (or [`load()`] for both), [`ProjectIdentity::resolve`], [`context::discover`].
 
-mod admin;
 pub mod approval;
 pub mod assign;
 pub mod auth;
@@ -43,7 +42,6 @@ mod trust;
 mod validate;
 mod write;
 
-pub use admin::{AdminControls, GovernedServers, govern_servers};
 pub use approval::{ApprovalDecision, ApprovalError, ApprovalRequest, resolve_approval};
 pub use auth::{AuthType, select_auth_type};
 pub use consent::Accepted;
