@@ -69,6 +69,7 @@ impl PreparedSession {
             model: setup.model.clone(),
             mode: setup.mode,
             is_trusted: setup.loaded.trust.is_trusted(),
+            is_steered: setup.loaded.settings.boolean("experimental.modelSteering"),
             resumed: None,
         };
         let agent = setup.start(Launch {

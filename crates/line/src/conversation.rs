@@ -24,6 +24,9 @@ use crate::survey::Survey;
 use crate::typing::Typing;
 
 mod answering;
+mod completing;
+
+pub(super) use completing::Completion;
 
 /// A second Ctrl-C within this time ends the program.
 const TWICE: Duration = Duration::from_secs(2);
@@ -64,6 +67,8 @@ pub(super) struct Setting<'a> {
     pub(super) record: Box<dyn Fn(&str) + 'a>,
     /// The project's folder.
     pub(super) folder: PathBuf,
+    /// True if words that are typed while the model works go to it at once.
+    pub(super) is_steered: bool,
     /// The model that the greeting has named.
     pub(super) model: String,
     /// Message for a prompt that failed.
@@ -78,6 +83,8 @@ pub(super) struct Conversation<'a> {
     story: Story,
     decoder: Decoder,
     draft: Editor,
+    /// Completion of the draft, while it is looked up.
+    pub(super) completion: Option<Completion>,
     /// The answer to the question on the page.
     answer: Editor,
     /// Questions, the one on the page first.
@@ -106,6 +113,7 @@ impl<'a> Conversation<'a> {
             story: Story::new(setting.model.clone(), setting.describe_failure),
             decoder: Decoder::default(),
             draft: Editor::default(),
+            completion: None,
             answer: Editor::default(),
             questions: VecDeque::new(),
             to_edit: None,
@@ -275,6 +283,10 @@ impl<'a> Conversation<'a> {
     }
 
     fn edit_draft(&mut self, key: Key) {
+        if key == Key::Tab && self.complete() {
+            return;
+        }
+        self.completion = None;
         match self.draft.press(key) {
             Edited::Line => {}
             Edited::Continued => self.page.keep_row(),
@@ -298,6 +310,9 @@ impl<'a> Conversation<'a> {
             self.begin(line);
         } else if let Some(op) = self.command_beside_work(&line) {
             self.wish(op);
+        } else if self.setting.is_steered && !is_command(&line) {
+            self.page.line(&format!("hint: {}", first_line(&line)));
+            self.wish(Op::Steer(line));
         } else if self.queue.len() >= WAITING || waiting + line.len() > WAITING_BYTES {
             self.page.line("Not queued, because too much is waiting.");
         } else {

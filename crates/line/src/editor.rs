@@ -77,10 +77,21 @@ impl Editor {
         self.shown = None;
     }
 
+    /// Returns the line if it is the only one and the cursor stands at its end.
+    pub(super) fn only_line(&self) -> Option<&str> {
+        (self.above.is_empty() && self.after.is_empty()).then_some(self.before.as_str())
+    }
+
+    /// Replaces the line that [`Self::only_line`] returns.
+    pub(super) fn replace_line(&mut self, line: String) {
+        self.set(line);
+    }
+
     /// Does what the key says.
     pub(super) fn press(&mut self, key: Key) -> Edited {
         match key {
             Key::Text(text) => self.insert(&text),
+            Key::Tab => self.insert("\t"),
             Key::Enter => return self.enter(),
             Key::EndOfInput if self.is_empty() => return Edited::EndOfInput,
             Key::Backspace => self.before.truncate(last_cluster(&self.before)),

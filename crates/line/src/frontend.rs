@@ -83,6 +83,7 @@ impl LineFrontend {
             prepare: Box::new(|prompt| -> Preparation { tokio::spawn(session.expand(prompt)) }),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             folder,
+            is_steered: facts.is_steered,
             model,
             describe_failure: self.options.describe_failure,
         };

@@ -10,6 +10,8 @@ pub(super) enum Key {
     Text(String),
     /// Return.
     Enter,
+    /// Completes a command, and is a character elsewhere.
+    Tab,
     /// Deletes to the left.
     Backspace,
     /// Deletes to the right.
@@ -107,7 +109,7 @@ impl Decoder {
     fn control(&self, byte: u8, keys: &mut Vec<Key>) {
         match byte {
             b'\r' | b'\n' if self.pasting => return add_text(keys, "\n"),
-            b'\t' => return add_text(keys, "\t"),
+            b'\t' if self.pasting => return add_text(keys, "\t"),
             _ if self.pasting => return,
             _ => {}
         }
@@ -118,6 +120,7 @@ impl Decoder {
             0x05 => Key::End,
             0x06 => Key::Right,
             0x08 | 0x7f => Key::Backspace,
+            b'\t' => Key::Tab,
             b'\r' | b'\n' => Key::Enter,
             0x0b => Key::KillRight,
             0x0e => Key::Down,

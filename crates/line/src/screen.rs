@@ -7,7 +7,7 @@ use futures::{FutureExt, StreamExt};
 use pollux_protocol::{Op, Part, SessionsError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::conversation::{Conversation, Work};
+use crate::conversation::{Completion, Conversation, Work};
 use crate::end::ConversationEnd;
 use crate::external_editor::{Proposal, Workbench};
 use crate::output::Stdout;
@@ -123,6 +123,7 @@ impl Screen {
                     }
                 },
                 Some(text) = self.messages.recv(), if !self.behind => talk.page.line(&text),
+                lines = completed(&mut talk.completion), if !self.behind => talk.completed(&lines),
                 parts = prepared(&mut talk.work), if !self.behind => talk.prepared(parts),
                 event = events.next(), if !self.behind => match event {
                     None => talk.agent_gone(),
@@ -230,6 +231,14 @@ fn tell_size(talk: &Conversation<'_>) {
 async fn next(signals: &mut Signals<'_>) -> TerminalSignal {
     match signals.next().await {
         Some(signal) => signal,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the lines that a draft may become; never resolves while none is completed.
+async fn completed(completion: &mut Option<Completion>) -> Vec<String> {
+    match completion {
+        Some(completion) => completion.lines().await,
         None => std::future::pending().await,
     }
 }

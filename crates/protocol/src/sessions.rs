@@ -72,6 +72,9 @@ pub struct SessionFacts {
     pub mode: ApprovalMode,
     /// True if the folder is trusted.
     pub is_trusted: bool,
+    /// True if words that are typed while the model works go to it at once ([`crate::Op::Steer`]), instead
+    /// of waiting for its end (`experimental.modelSteering`).
+    pub is_steered: bool,
     /// State of the conversation; `None` for a new one.
     pub resumed: Option<ResumedState>,
 }

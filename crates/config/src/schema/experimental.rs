@@ -31,7 +31,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("experimental.useOSC52Paste", false, "Pastes through the terminal.").idle(),
     boolean("experimental.useOSC52Copy", false, "Copies through the terminal.").idle(),
     boolean("experimental.taskTracker", false, "Offers the task tools.").restart(),
-    boolean("experimental.modelSteering", false, "Passes hints on while the model works.").idle(),
+    boolean("experimental.modelSteering", false, "Passes hints on while the model works."),
     boolean("experimental.directWebFetch", false, "Fetches pages without a model.").restart(),
     boolean("experimental.dynamicModelConfiguration", false, "Lets `modelConfigs` replace the built-in tables of models.").restart().idle(),
     boolean("experimental.gemmaModelRouter.enabled", false, "Routes with a local Gemma.").restart().idle(),

@@ -31,6 +31,11 @@ impl Command for Named {
         self.0 == "about"
     }
 
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        let words = ["all", "alike", "none"].into_iter();
+        words.filter(|word| word.starts_with(partial)).map(str::to_owned).collect()
+    }
+
     async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
         panic!("{} was run", self.0)
     }
@@ -78,6 +83,7 @@ impl Agent {
             Op::Command { name, arguments, .. } => format!("/{name} {arguments}"),
             Op::Answer(reply) => self.reply(&reply),
             Op::Cancel => "cancel".to_owned(),
+            Op::Steer(text) => format!("steer {text}"),
             other => format!("{other:?}"),
         };
         ops.into_iter().map(words).collect()
@@ -126,6 +132,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         prepare: Box::new(|_| panic!("nothing to prepare")),
         record: Box::new(|_| {}),
         folder: "/p".into(),
+        is_steered: false,
         model: "m".to_owned(),
         describe_failure: |_| None,
     };
@@ -153,6 +160,83 @@ fn prompts_wait_for_each_other() {
     talk.event(&agent.ended());
     assert_eq!(agent.asked(), ["prompt three"]);
     assert!(printed(&mut talk).ends_with("> "));
+}
+
+/// Presses Tab behind a line; gives what is printed then.
+async fn tab(talk: &mut Conversation<'_>, line: &str) -> String {
+    talk.typed(line.as_bytes());
+    printed(talk);
+    talk.typed(b"\t");
+    let lines = match &mut talk.completion {
+        Some(completion) => completion.lines().await,
+        None => return printed(talk),
+    };
+    talk.completed(&lines);
+    printed(talk)
+}
+
+#[tokio::test]
+async fn a_tab_completes_commands_and_their_arguments() {
+    let table = [
+        ("/ab", "/about "),
+        ("/q", "/quit "),
+        ("/about n", "/about none "),
+        ("/about a", "/about al"),
+        ("/nosuch", "/nosuch"),
+    ];
+    for (line, completed) in table {
+        let agent = Agent::default();
+        let mut talk = conversation(&agent);
+        tab(&mut talk, line).await;
+        talk.typed(b"\r");
+        let name = completed.split_whitespace().next().unwrap();
+        let rest = completed[name.len()..].trim();
+        assert_eq!(agent.asked(), [format!("{name} {rest}")], "{line:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tab_lists_what_a_command_may_become() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    let page = tab(&mut talk, "/about al").await;
+    assert!(
+        page.contains("/about all  /about alike\n") && page.ends_with("> /about al"),
+        "{page:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_tab_elsewhere_is_a_character() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    tab(&mut talk, "a").await;
+    talk.typed(b"b\r");
+    assert_eq!(agent.asked(), ["prompt a\tb"]);
+}
+
+#[tokio::test]
+async fn a_completion_that_comes_late_changes_nothing() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"/ab\tx");
+    assert!(talk.completion.is_none());
+    talk.completed(&["/about".to_owned()]);
+    talk.typed(b"\r");
+    assert_eq!(agent.asked(), ["/abx "]);
+}
+
+#[test]
+fn words_go_to_a_model_at_work_where_the_settings_say_so() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.setting.is_steered = true;
+    talk.typed(b"go\ruse tabs\r/quit\r");
+    assert_eq!(agent.asked(), ["prompt go", "steer use tabs"]);
+    let page = printed(&mut talk);
+    assert!(page.contains("hint: use tabs\n") && page.contains("queued: /quit\n"), "{page:?}");
+    talk.event(&agent.ended());
+    assert_eq!(agent.asked(), ["/quit "], "commands wait");
 }
 
 #[test]
