@@ -19,7 +19,7 @@ fuzz_target!(|text: &str| {
     );
     let policy = Policy::new(Facts::default(), file);
     let (args, effects) =
-        (json!({"command": "git status", "file_path": "a.md"}), Effects::default());
+        (json!({"command": "git status", "file_path": "a.md"}), Effects::command("git status", "/p"));
     for tool in ["run_shell_command", "write_file"] {
         for mode in [ApprovalMode::Default, ApprovalMode::Plan, ApprovalMode::Yolo] {
             let query =

@@ -125,8 +125,8 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_are_small_and_no_call_is_parted_from_its_response(
-            sizes in proptest::collection::vec(0_usize..3000, 1..8),
-            tokens in 400_u32..4000,
+            sizes in proptest::collection::vec(0_usize..1500, 1..6),
+            tokens in 400_u32..2000,
         ) {
             let tokens = f64::from(tokens);
             let pieces = chunks(&conversation(&sizes), tokens);

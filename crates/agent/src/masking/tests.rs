@@ -214,7 +214,9 @@ fn how_a_result_becomes_short_is_the_tools_to_say() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..40_000, 0..6), 1..30)) {
+    fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..4000, 0..6), 1..30)) {
+        // A tenth of what the settings say, so that many conversations are looked at in little time.
+        let options = MaskingOptions { protected: 5000.0, least: 3000.0, protect_latest: true };
         let folder = tempfile::tempdir().unwrap();
         let names = ["read_file", "shell", "keep", "glob", "grep_search", "x"];
         let answers: Vec<_> = sizes.iter().map(|(size, tool)| (names[*tool as usize], answer(*size))).collect();
@@ -222,15 +224,15 @@ proptest! {
         let before = history.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut masking = Masking::new(folder.path().to_owned());
-        runtime.block_on(apply(&mut masking, &mut history, &MaskingOptions::default()));
+        runtime.block_on(apply(&mut masking, &mut history, &options));
         prop_assert!(history.request().is_ok());
         prop_assert_eq!(before.entries().len(), history.entries().len());
         let mut kept = 0.0;
         for (old, new) in before.entries().iter().zip(history.entries()).rev() {
             prop_assert_eq!(old.id(), new.id());
-            if kept <= 50_000.0 && old.serial() != new.serial() {
+            if kept <= options.protected && old.serial() != new.serial() {
                 // The first that is masked has crossed the line.
-                prop_assert!(kept + estimate::content(old.content()) > 50_000.0);
+                prop_assert!(kept + estimate::content(old.content()) > options.protected);
                 kept = f64::MAX;
             }
             kept += old.content().responses().map(|_| estimate::content(old.content())).sum::<f64>();

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{CallStatus, Effects, Outcome, Record, ToolFacts, ToolOutput, ToolSource};
-use pollux_scripted::{FakeTool, reply};
+use futures::StreamExt as _;
+use pollux_protocol::{
+    CallStatus, Effects, Event, Op, Outcome, Record, ToolFacts, ToolOutput, ToolSource,
+};
+use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -65,4 +68,28 @@ async fn an_announcement_comes_first_and_is_no_work_by_itself() {
     let statuses: Vec<_> = talk.finished().iter().map(|finished| finished.status).collect();
     assert_eq!(statuses, [CallStatus::Cancelled, CallStatus::Success]);
     assert_eq!(talk.models.streamed().len(), 1, "nothing was done that the model could go on from");
+}
+
+#[tokio::test]
+async fn a_running_call_is_told_to_go_to_the_background() {
+    let begun = Gate::closed();
+    let tell = begun.clone();
+    let look = FakeTool::new("look").runs(move |_, mut context| {
+        tell.open();
+        async move {
+            let told = context.input.next().await;
+            ToolOutput::quiet(format!("{told:?}"))
+        }
+    });
+    let stage = Stage::with([reply().call("look", json!({})), reply().text("done")]).tool(look);
+    let talk = stage.start();
+    let id = talk.begin("go");
+    begun.pass().await;
+    let call = talk.first(|event| match event {
+        Event::CallRequested(call) => Some(call.id.clone()),
+        _ => None,
+    });
+    talk.send(Op::Background(call.await));
+    talk.ended(&id).await;
+    assert_eq!(talk.models.last().response(), "Some(Background)");
 }
