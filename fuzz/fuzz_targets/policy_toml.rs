@@ -18,8 +18,10 @@ fuzz_target!(|text: &str| {
         "not the same twice"
     );
     let policy = Policy::new(Facts::default(), file);
-    let (args, effects) =
-        (json!({"command": "git status", "file_path": "a.md"}), Effects::command("git status", "/p"));
+    let (args, effects) = (
+        json!({"command": "git status", "file_path": "a.md"}),
+        Effects::command("git status", "/p"),
+    );
     for tool in ["run_shell_command", "write_file"] {
         for mode in [ApprovalMode::Default, ApprovalMode::Plan, ApprovalMode::Yolo] {
             let query =

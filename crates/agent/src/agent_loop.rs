@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
-    CONTINUE, CancellationToken, Choice, Event, History, JournalError, Live, Measurement,
-    ModelErrorKind, ModelRole, NextSpeakerMeasure, Operator, Part, PromptOutcome, Speaker, Todo,
-    TurnLimit,
+    CancellationToken, Event, History, JournalError, Live, Measurement, ModelErrorKind, ModelRole,
+    Operator, Part, PromptOutcome, Todo, TurnLimit,
 };
 
-use crate::answer_form::{AnswerForm, Checked, Shaping};
+use crate::answer_form::{AnswerForm, Shaping};
 use crate::chat::Chat;
 use crate::conseca::Conseca;
 use crate::context::SessionContext;
@@ -22,7 +21,6 @@ use crate::fitting::{Cause, Fitting, FittingParts};
 use crate::hook_events::HookEvents;
 use crate::instruction::{Instruction, InstructionSource};
 use crate::loop_guard::LoopGuard;
-use crate::next_speaker::next_speaker;
 use crate::outlet::Outlet;
 use crate::prompt_hooks::{Verdict, text_of};
 use crate::prompt_run::PromptRun;
@@ -36,6 +34,7 @@ use crate::toolset::Toolset;
 
 mod calls;
 mod changes;
+mod ending;
 mod request;
 
 use request::Answered;
@@ -422,98 +421,6 @@ impl AgentLoop {
                 self.outlet().emit(Event::Blocked { reason }).await;
                 Err(PromptOutcome::Done.into())
             }
-        }
-    }
-
-    /// Lets programs look at the end of the work. They may end it for good, or make it go on with words
-    /// of their own: those are returned.
-    async fn after_agent(
-        &mut self,
-        prompt: &str,
-        goes_on: bool,
-        run: &PromptRun<'_>,
-    ) -> Result<Option<String>, End> {
-        let after = self.hooks.after_agent(prompt, &run.answers, goes_on, run.cancel).await;
-        if after.clears {
-            self.conversation.forget().await?;
-        }
-        match after.verdict {
-            Verdict::Go => Ok(None),
-            Verdict::Stop(reason) => Err(PromptOutcome::Stopped(reason).into()),
-            Verdict::Block(reason) => {
-                self.outlet().emit(Event::Blocked { reason }).await;
-                Ok(after.words)
-            }
-        }
-    }
-
-    /// Returns true when the model goes on without the person; it was told so. The limits of turns hold
-    /// for that, too.
-    async fn goes_on_alone(&mut self, run: &PromptRun<'_>) -> Result<bool, End> {
-        let options = self.settings.get().next_speaker;
-        if !options.is_on() {
-            return Ok(false);
-        }
-        let entries = self.conversation.entries();
-        let next = next_speaker(options, entries, self.side_models.as_ref(), run).await;
-        if run.cancel.is_cancelled() {
-            return Ok(false);
-        }
-        let measure = NextSpeakerMeasure {
-            prompt_id: run.id.to_owned(),
-            finish_reason: run.finish.as_ref().map(|finish| finish.as_str().to_owned()),
-            next,
-        };
-        self.outlet().measure(&Measurement::NextSpeaker(measure));
-        let goes_on = next == Some(Speaker::Model) && !run.repeats_itself();
-        if goes_on {
-            self.conversation.say(vec![Part::text(CONTINUE)], None).await?;
-        }
-        Ok(goes_on)
-    }
-
-    /// Looks at the last answer, and asks again until it satisfies the schema.
-    async fn satisfy(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
-        loop {
-            let Some(shaping) = &mut self.shaping else { return Ok(()) };
-            match shaping.check(run.last_answer()) {
-                Checked::Satisfied(value) => {
-                    self.outlet().emit(Event::Answer(Arc::new(value))).await;
-                    return Ok(());
-                }
-                Checked::Unsatisfied(unsatisfied) => {
-                    return Err(PromptOutcome::Unsatisfied(unsatisfied).into());
-                }
-                Checked::Again(words) => {
-                    self.conversation.say(vec![Part::text(words)], None).await?;
-                    self.ask_again(choice, run).await?;
-                }
-            }
-        }
-    }
-
-    /// Asks for another attempt at the last answer.
-    async fn ask_again(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
-        loop {
-            self.begin_turn(0)?;
-            self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
-            let before = run.answers.len();
-            let said = match self.ask(choice, run).await {
-                // Calls of tools that are not there are answered by the history.
-                Ok(Answered::Calls(_)) => run.answers.drain(before..).next_back(),
-                Err(End::Outcome(PromptOutcome::Failed(error)))
-                    if error.kind == ModelErrorKind::Invalid
-                        && self.shaping.as_mut().is_some_and(Shaping::try_by_words) =>
-                {
-                    continue;
-                }
-                Ok(Answered::Looped(_)) | Err(End::Outcome(PromptOutcome::InvalidStream(_))) => {
-                    None
-                }
-                Err(end) => return Err(end),
-            };
-            run.answers.push(said.unwrap_or_default());
-            return Ok(());
         }
     }
 }

@@ -150,6 +150,7 @@ async fn the_shortest_time_is_the_deadline_and_only_work_takes_time() {
     assert!((4900..=5000).contains(&(at - Instant::now()).as_secs()));
     budget.end().await;
     let counted = budget.lock().session;
+    // Time that passes is what must not be counted.
     tokio::time::sleep(Duration::from_millis(20)).await;
     budget.lock().count_time();
     assert_eq!(budget.lock().session, counted, "between prompts no time passes");

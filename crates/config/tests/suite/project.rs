@@ -48,6 +48,7 @@ fn a_known_project_is_found_without_a_write() {
     fs::create_dir(home.path("home/.gemini/projects.json.lock")).unwrap();
     let started = std::time::Instant::now();
     assert_eq!(resolve(&home, "app"), project);
+    // A write would wait for the lock.
     assert!(started.elapsed().as_secs() < 5);
     assert_eq!(fs::metadata(home.places.projects_file()).unwrap().modified().unwrap(), before);
 }

@@ -32,6 +32,7 @@ fn a_kill_leaves_the_old_file_or_the_new_one() {
     for attempt in 0..8 {
         let mut child =
             child::command(&[], "suite::crash::writes_until_killed", dir.path()).spawn().unwrap();
+        // A kill is to hit the writing at points that nobody chooses: only time gives them.
         std::thread::sleep(Duration::from_millis(20 + attempt * 7));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -56,6 +56,7 @@ async fn a_program_that_hangs_costs_its_time_limit() {
             json!({ "timeout": 300 }),
         );
         let fired = bench.call().await;
+        // The time limit is what is tested: a hook that outlives it takes ten minutes.
         assert!(started.elapsed() < SOON, "{command}");
         assert_eq!(fired.runs[0].error.as_deref(), Some("Hook timed out after 300ms"));
         assert_eq!(fired.result.block, None, "what it said does not count");
@@ -73,6 +74,7 @@ async fn what_a_hanging_program_started_ends_with_it() {
         !stat.is_empty() && !stat.contains(") Z ")
     };
     while alive() {
+        // Polls: a process that is no child sends no event.
         assert!(started.elapsed() < SOON, "{child} still runs");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -86,6 +88,7 @@ async fn a_daemon_is_not_waited_for() {
         json!({}),
     );
     let fired = bench.call().await;
+    // Who waits for the programs left behind takes 30 s.
     assert!(started.elapsed() < SOON);
     assert_eq!(fired.result.system_message.as_deref(), Some("m"));
     assert!(fired.runs[0].succeeded());
@@ -153,11 +156,13 @@ async fn a_stop_ends_programs_and_decides_nothing() {
     let cancel = CancellationToken::new();
     let stopper = cancel.clone();
     tokio::spawn(async move {
+        // A hook that runs sends no event; one that has not begun ends as well.
         tokio::time::sleep(Duration::from_millis(300)).await;
         stopper.cancel();
     });
     let started = Instant::now();
     let fired = bench.hooks().fire(&tool_call(), &cancel).await;
+    // A hook that is not stopped takes 30 s.
     assert!(started.elapsed() < SOON);
     assert_eq!(fired.result.block, None);
     assert!(fired.runs.is_empty());

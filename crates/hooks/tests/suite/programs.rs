@@ -1,7 +1,5 @@
 //! What programs are given, and how they stand beside each other.
 
-use std::time::{Duration, Instant};
-
 use pollux_hooks::Hooks;
 use pollux_protocol::{CancellationToken, HookEvent, HookPayload};
 use pretty_assertions::assert_eq;
@@ -158,9 +156,7 @@ async fn many_programs_at_once() {
     let hooks: Vec<Value> =
         (0..80).map(|n| hook(&format!("sleep 0.05; echo {n} >> log"), &json!({}))).collect();
     let bench = Bench::new(json!({ "BeforeTool": [{ "hooks": hooks }] }));
-    let started = Instant::now();
     let fired = bench.call().await;
     assert_eq!(fired.runs.iter().filter(|run| run.succeeded()).count(), 80);
     assert_eq!(bench.text("log").lines().count(), 80);
-    assert!(started.elapsed() < Duration::from_secs(30));
 }

@@ -55,6 +55,7 @@ async fn a_slow_upload_is_not_a_slow_answer() {
         let (mut piece, mut received) = (vec![0; 1024 * 1024], 0);
         while received < SIZE {
             received += socket.read(&mut piece).await.unwrap();
+            // A server that reads slowly is what is tested.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();

@@ -61,6 +61,7 @@ fn memory(chats: &Path) -> PathBuf {
 fn wait(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
+        // Polls: another process writes the files.
         assert!(began.elapsed() < PATIENCE, "{what}");
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -296,6 +296,7 @@ impl Stage {
 fn end(child: &mut Child) {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(10) {
+        // Polls: try_wait is the one way that does not block.
         std::thread::sleep(Duration::from_millis(2));
     }
     let group = rustix::process::Pid::from_child(child);

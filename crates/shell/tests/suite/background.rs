@@ -32,6 +32,7 @@ async fn said(process: &BackgroundProcess, words: &str) -> String {
         if text.contains(words) {
             return text;
         }
+        // Polls: a file that another process writes sends no event.
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("{words} is not in {}", log(process));

@@ -49,6 +49,7 @@ async fn only_the_first_byte_has_to_be_quick() {
     let begun = Instant::now();
     let got = read_from(late, LIMIT, wait).await.unwrap();
     assert!(got.timed_out && got.text.is_empty());
+    // Reading on would take the two seconds that the input takes.
     assert!(begun.elapsed() < Duration::from_millis(1500));
 
     let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));

@@ -1,0 +1,114 @@
+//! What follows an answer without calls: the model may have paused, the answer may have the wrong form,
+//! and programs may want more.
+
+use std::sync::Arc;
+
+use pollux_protocol::{
+    CONTINUE, Choice, Event, Measurement, ModelErrorKind, NextSpeakerMeasure, Part, PromptOutcome,
+    Speaker,
+};
+
+use super::request::Answered;
+use super::{AgentLoop, End};
+use crate::answer_form::{Checked, Shaping};
+use crate::next_speaker::next_speaker;
+use crate::prompt_hooks::Verdict;
+use crate::prompt_run::PromptRun;
+
+impl AgentLoop {
+    /// Lets programs look at the end of the work. They may end it for good, or make it go on with words
+    /// of their own: those are returned.
+    pub(super) async fn after_agent(
+        &mut self,
+        prompt: &str,
+        goes_on: bool,
+        run: &PromptRun<'_>,
+    ) -> Result<Option<String>, End> {
+        let after = self.hooks.after_agent(prompt, &run.answers, goes_on, run.cancel).await;
+        if after.clears {
+            self.conversation.forget().await?;
+        }
+        match after.verdict {
+            Verdict::Go => Ok(None),
+            Verdict::Stop(reason) => Err(PromptOutcome::Stopped(reason).into()),
+            Verdict::Block(reason) => {
+                self.outlet().emit(Event::Blocked { reason }).await;
+                Ok(after.words)
+            }
+        }
+    }
+
+    /// Returns true when the model goes on without the person; it was told so. The limits of turns hold
+    /// for that, too.
+    pub(super) async fn goes_on_alone(&mut self, run: &PromptRun<'_>) -> Result<bool, End> {
+        let options = self.settings.get().next_speaker;
+        if !options.is_on() {
+            return Ok(false);
+        }
+        let entries = self.conversation.entries();
+        let next = next_speaker(options, entries, self.side_models.as_ref(), run).await;
+        if run.cancel.is_cancelled() {
+            return Ok(false);
+        }
+        let measure = NextSpeakerMeasure {
+            prompt_id: run.id.to_owned(),
+            finish_reason: run.finish.as_ref().map(|finish| finish.as_str().to_owned()),
+            next,
+        };
+        self.outlet().measure(&Measurement::NextSpeaker(measure));
+        let goes_on = next == Some(Speaker::Model) && !run.repeats_itself();
+        if goes_on {
+            self.conversation.say(vec![Part::text(CONTINUE)], None).await?;
+        }
+        Ok(goes_on)
+    }
+
+    /// Looks at the last answer, and asks again until it satisfies the schema.
+    pub(super) async fn satisfy(
+        &mut self,
+        choice: &Choice,
+        run: &mut PromptRun<'_>,
+    ) -> Result<(), End> {
+        loop {
+            let Some(shaping) = &mut self.shaping else { return Ok(()) };
+            match shaping.check(run.last_answer()) {
+                Checked::Satisfied(value) => {
+                    self.outlet().emit(Event::Answer(Arc::new(value))).await;
+                    return Ok(());
+                }
+                Checked::Unsatisfied(unsatisfied) => {
+                    return Err(PromptOutcome::Unsatisfied(unsatisfied).into());
+                }
+                Checked::Again(words) => {
+                    self.conversation.say(vec![Part::text(words)], None).await?;
+                    self.ask_again(choice, run).await?;
+                }
+            }
+        }
+    }
+
+    /// Asks for another attempt at the last answer.
+    async fn ask_again(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
+        loop {
+            self.begin_turn(0)?;
+            self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
+            let before = run.answers.len();
+            let said = match self.ask(choice, run).await {
+                // Calls of tools that are not there are answered by the history.
+                Ok(Answered::Calls(_)) => run.answers.drain(before..).next_back(),
+                Err(End::Outcome(PromptOutcome::Failed(error)))
+                    if error.kind == ModelErrorKind::Invalid
+                        && self.shaping.as_mut().is_some_and(Shaping::try_by_words) =>
+                {
+                    continue;
+                }
+                Ok(Answered::Looped(_)) | Err(End::Outcome(PromptOutcome::InvalidStream(_))) => {
+                    None
+                }
+                Err(end) => return Err(end),
+            };
+            run.answers.push(said.unwrap_or_default());
+            return Ok(());
+        }
+    }
+}
