@@ -120,10 +120,15 @@ impl Setup {
         let standing = Standing::of(&history, &tools);
         let toolset = Live::new(tools);
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
-        let side_models = services.side_models(outlet.clone(), self.model.clone());
+        let requested_model = Live::new(self.model.clone());
+        let side_models = {
+            let (services, outlet) = (services.clone(), outlet.clone());
+            let requested = requested_model.clone();
+            move || services.side_models(outlet.clone(), String::clone(&requested.get()))
+        };
         let parts = AgentParts {
             role: ModelRole::Main,
-            requested_model: Live::new(self.model.clone()),
+            requested_model,
             instruction: InstructionSource::Session {
                 inputs: Box::new(self.prompt_inputs(session_id, &wishes)),
                 memory: memory.told(),
@@ -144,7 +149,7 @@ impl Setup {
         tokio::spawn(news.deliver(handle.downgrade()));
         let auto_memory = self
             .collector(session_id)
-            .map(|it| it.start(Arc::new(side_models), handle.downgrade()));
+            .map(|it| it.start(Box::new(side_models), handle.downgrade()));
         let handle = Arc::new(handle);
         Assembled { handle, task, statistics, telemetry, auto_memory, standing, grace, closing }
     }

@@ -6,12 +6,11 @@
 //! and which; the question and what is taken of the answer are `pollux_agent::extraction`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use pollux_agent::WeakHandle;
 use pollux_agent::extraction::{self, Transcript};
+use pollux_agent::{WatchedModels, WeakHandle};
 use pollux_config::context::PRIVATE_INDEX;
 use pollux_fs::{DirLock, WriteOptions};
 use pollux_protocol::{CancellationToken, Op, Report, SideModels};
@@ -62,6 +61,9 @@ pub(crate) struct Collector {
     session_id: String,
 }
 
+/// Makes the models that are asked: those beside the model that the session uses at this moment.
+type SideModelsNow = Box<dyn Fn() -> WatchedModels + Send + Sync>;
+
 /// What one run reads.
 struct Material {
     transcripts: Vec<Transcript>,
@@ -92,20 +94,20 @@ impl Setup {
 }
 
 impl Collector {
-    /// Begins to work, until the value is dropped or the agent ends. `models` are asked, `agent` is told of what was found.
-    pub(crate) fn start(self, models: Arc<dyn SideModels>, agent: WeakHandle) -> AutoMemory {
+    /// Begins to work, until the value is dropped or the agent ends. `models` gives those that are asked, `agent` is told of what was found.
+    pub(crate) fn start(self, models: SideModelsNow, agent: WeakHandle) -> AutoMemory {
         AutoMemory(tokio::spawn(async move {
             tokio::select! {
                 () = agent.gone() => {}
-                () = self.work(models.as_ref(), &agent) => {}
+                () = self.work(&models, &agent) => {}
             }
         }))
     }
 
-    async fn work(&self, models: &dyn SideModels, agent: &WeakHandle) {
+    async fn work(&self, models: &SideModelsNow, agent: &WeakHandle) {
         tokio::time::sleep(HEAD_START).await;
         loop {
-            if self.run(models).await == Some(true) {
+            if self.run(&models()).await == Some(true) {
                 let text = "Earlier sessions led to proposals for your notes: /memory inbox";
                 agent.send(Op::Report(Report::ForPerson(text.to_owned())));
             }
