@@ -4,7 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pollux_agent::compression::{Deeds, Kept, Said, Snapshot, Todos};
+use pollux_agent::Toolset;
+use pollux_agent::compression::{ActionLedger, ActionSource, Kept, Said, Snapshot, Todos};
+use pollux_fs::Workspace;
 use pollux_protocol::{Content, Part};
 
 fuzz_target!(|input: (&str, Vec<&str>, Option<&str>)| {
@@ -17,6 +19,8 @@ fuzz_target!(|input: (&str, Vec<&str>, Option<&str>)| {
     let message = snapshot.render(&Kept { said: said.clone(), plan, ..Kept::default() });
     let again = [Content::user(vec![Part::text(message)])];
     assert_eq!(Said::in_contents(&again), said);
-    assert_eq!(Deeds::in_contents(&again), Deeds::default());
-    assert_eq!(Todos::in_contents(&again), Todos::default());
+    let workspace = Workspace::new("/p".into(), "/t".into());
+    let source = ActionSource { effects_of: &|_| None, workspace: &workspace };
+    assert_eq!(ActionLedger::in_contents(&again, &source), ActionLedger::default());
+    assert_eq!(Todos::in_contents(&again, &Toolset::default()), Todos::default());
 });

@@ -13,6 +13,16 @@ const STEPS: &[&[&str]] = &[
     &["fmt", "--all", "--check"],
     &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
     &["test", "--workspace", "--locked"],
+    // They are a workspace of their own, and run last.
+    &[
+        "check",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--bins",
+        "--locked",
+        "--target-dir",
+        "target",
+    ],
 ];
 
 /// Runs the steps, each with its time, and stops at the first that fails.
