@@ -1,7 +1,10 @@
 //! Policy of a session: its rules, the facts that they judge by, and the permissions that a person may give.
 
+use std::path::PathBuf;
+
 use pollux_agent::ApprovalChoices;
-use pollux_policy::{Facts, Policy, Subject};
+use pollux_config::context;
+use pollux_policy::{Facts, Policy, ProtectedPlaces, Subject};
 use pollux_shell::{Dialect, Shell};
 use serde_json::Value;
 
@@ -42,11 +45,29 @@ impl Setup {
             folder: self.cwd.clone(),
             workspace: self.folders.clone(),
             plans_directory: self.plans_directory(session_id),
+            protected: self.protected_places(),
             dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
             environment: environment.collect(),
             approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
             without_approvals: security.secure_mode_enabled || always == Some(&Value::Bool(true)),
             is_suspended: self.rules.problems.iter().any(pollux_policy::Problem::is_error),
+        }
+    }
+
+    fn protected_places(&self) -> ProtectedPlaces {
+        let folder = |name| self.environment.non_empty(name).map(PathBuf::from);
+        let homes = [Some(self.places.home.clone()), self.environment.home(), folder("ZDOTDIR")];
+        ProtectedPlaces {
+            homes: homes.into_iter().flatten().filter(|home| home.is_absolute()).collect(),
+            configuration: folder("XDG_CONFIG_HOME").into_iter().collect(),
+            files: vec![
+                self.places.trusted_folders.clone(),
+                self.places.system_settings.clone(),
+                self.places.system_defaults.clone(),
+                self.places.system_policies(),
+            ],
+            temporary: self.project.temporary_dir.clone(),
+            context_names: context::names(&self.loaded.settings.context.file_names),
         }
     }
 }

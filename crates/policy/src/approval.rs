@@ -23,6 +23,9 @@ const LOCK_WAIT: Duration = Duration::from_secs(3);
 /// The file of saved approvals, in the folder of the person's policies.
 pub const FILE_NAME: &str = "auto-saved.toml";
 
+/// Stands for a file in the source of rules that hold for the session. No file has it: paths of files are absolute.
+pub(crate) const SESSION: &str = "this session";
+
 /// An approval for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
@@ -99,7 +102,7 @@ impl Approval {
 
     /// The rules for the rest of the session.
     pub fn rules(&self) -> PolicyFile {
-        file::read(Tier::Workspace, Path::new("this session"), &self.text)
+        file::read(Tier::Workspace, Path::new(SESSION), &self.text)
     }
 
     /// Keeps it in a file, which is locked meanwhile: other processes save there too. A file that is broken is kept

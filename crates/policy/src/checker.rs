@@ -12,6 +12,7 @@ use crate::subject::Query;
 mod allowed_path;
 mod external;
 mod permissions;
+mod protected;
 
 pub use external::{CheckedCall, CheckerProgram, CheckerPrograms};
 
@@ -135,12 +136,17 @@ impl Checker {
     }
 }
 
+/// Returns the name of a file or folder in the form in which names are compared: some file systems ignore case, streams,
+/// and dots and blanks at the end.
+pub(crate) fn plain_name(name: &std::ffi::OsStr) -> String {
+    let name = name.to_string_lossy().to_lowercase();
+    name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned()
+}
+
 /// Why a file at this path is not changed without a question, by its name alone.
 pub(crate) fn path_fault(path: &std::path::Path) -> Option<&'static str> {
     let faults = path.components().filter_map(|component| {
-        let name = component.as_os_str().to_string_lossy().to_lowercase();
-        let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-        match name {
+        match plain_name(component.as_os_str()).as_str() {
             ".git" => Some(".git"),
             ".env" => Some(".env"),
             "node_modules" => Some("node_modules"),

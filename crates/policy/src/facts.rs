@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use pollux_shell::Dialect;
 
+use crate::protected::ProtectedPlaces;
+
 /// What decisions rest on beside the rules.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -18,6 +20,8 @@ pub struct Facts {
     pub workspace: Vec<PathBuf>,
     /// Where plan mode may write its `.md` files, absolute.
     pub plans_directory: PathBuf,
+    /// Places that the protection of files starts from.
+    pub protected: ProtectedPlaces,
     /// How command lines are read.
     pub dialect: Dialect,
     /// Names of the variables that commands find in their environment.
@@ -38,6 +42,7 @@ impl Default for Facts {
             folder: PathBuf::new(),
             workspace: Vec::new(),
             plans_directory: PathBuf::new(),
+            protected: ProtectedPlaces::default(),
             dialect: Dialect::Bash,
             environment: HashSet::new(),
             approvals_file: PathBuf::new(),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::path_fault;
 use crate::facts::Facts;
+use crate::protected::ResolvedPlaces;
 
 mod git;
 mod index;
@@ -42,9 +43,15 @@ fn leads_elsewhere(path: &Path) -> String {
     }
 }
 
-/// The file is in the workspace and in no protected folder, all links followed.
+/// The file is in the workspace and protected neither by its folder nor for itself, all links followed.
 fn is_editable(path: &Path, facts: &Facts) -> bool {
     let Ok(real) = pollux_fs::real_path(path) else { return false };
+    let places = ResolvedPlaces::new(facts, |path| {
+        pollux_fs::real_path(path).unwrap_or_else(|_| path.into())
+    });
+    if places.concerned(&real).is_some() {
+        return false;
+    }
     let mut roots = facts.workspace.iter().filter_map(|root| pollux_fs::real_path(root).ok());
     let below = roots.find_map(|root| real.strip_prefix(&root).ok().map(Path::to_owned));
     below.is_some_and(|below| path_fault(&below).is_none())

@@ -134,7 +134,7 @@ impl Policy {
     }
 
     /// The rules that apply to this tool in this mode, whatever its arguments, with their places.
-    fn concerned<'p>(
+    pub(crate) fn concerned<'p>(
         &'p self,
         subject: &Subject<'_>,
         mode: ApprovalMode,
@@ -193,7 +193,7 @@ pub(crate) struct CallArguments<'a> {
 }
 
 /// Arguments that hold the path which a call is about.
-const PATH_KEYS: [&str; 3] = ["file_path", "dir_path", "path"];
+pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "dir_path", "path"];
 
 impl<'a> CallArguments<'a> {
     pub(crate) fn new(query: &Query<'a>) -> Self {

@@ -337,6 +337,12 @@ impl Rule {
         self.annotations.iter().all(|(key, value)| said(key) == Some(value))
     }
 
+    /// True for a rule that a person or an administrator wrote or saved, or that is an approval for this session.
+    pub(crate) fn is_of_person(&self) -> bool {
+        let is_granted = self.source.file.as_deref() == Some(Path::new(crate::approval::SESSION));
+        self.priority >= Priority::new(Tier::User, 0) || is_granted
+    }
+
     /// The rule in a line: `allow <tool>: git …`.
     pub fn in_words(&self) -> String {
         crate::lint::in_words(self)

@@ -37,6 +37,7 @@ mod suite {
     mod overflow;
     mod policy;
     mod prompt;
+    mod protected_files;
     mod resume;
     mod sessions;
     mod shell;

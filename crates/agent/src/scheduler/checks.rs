@@ -29,6 +29,10 @@ impl Scheduler<'_> {
     ) -> Option<Checked> {
         let mut checked = Checked { verdict, wants_asking: false };
         let query = ready.query(mode);
+        if !matches!(checked.verdict, Verdict::Deny { .. }) {
+            let finding = self.services.grants.over(self.policy).protected_files(&query);
+            self.take(&mut checked, finding).await;
+        }
         if checked.verdict == Verdict::Allow {
             self.take(&mut checked, self.policy.additional_files(query.args)).await;
         }

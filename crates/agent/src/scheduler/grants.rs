@@ -1,5 +1,6 @@
 //! What the person has allowed for the rest of the session.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -27,14 +28,22 @@ impl Grants {
 
     /// With what was allowed nobody needs to be asked.
     pub(super) fn hold(&self, policy: &Policy, query: Query<'_>) -> bool {
+        match self.over(policy) {
+            Cow::Owned(policy) => policy.decide(query) == Verdict::Allow,
+            Cow::Borrowed(_) => false,
+        }
+    }
+
+    /// Returns the policy with what was allowed, itself if that is nothing.
+    pub(super) fn over<'p>(&self, policy: &'p Policy) -> Cow<'p, Policy> {
         let granted = self.0.lock().map(|granted| granted.clone()).unwrap_or_default();
         if granted.is_empty() {
-            return false;
+            return Cow::Borrowed(policy);
         }
         let mut policy = policy.clone();
         for rule in granted {
             policy.add(rule);
         }
-        policy.decide(query) == Verdict::Allow
+        Cow::Owned(policy)
     }
 }

@@ -1,0 +1,67 @@
+//! Changes of protected files: a person's yes is needed in every approval mode, or a rule that names the path.
+
+use std::path::Path;
+
+use pollux_protocol::Effects;
+
+use super::Finding;
+use crate::policy::{CallArguments, PATH_KEYS, Policy};
+use crate::protected::{ProtectedPlace, ResolvedPlaces};
+use crate::rule::{Pattern, Rule, Ruling};
+use crate::subject::Query;
+
+/// Name that stands for any unprotected file or folder.
+const ORDINARY: &str = "ordinary";
+
+impl Policy {
+    /// Judges what a call declares to change: a protected file needs a person's yes, or an allow rule of the person that
+    /// names its path. Where nobody can be asked the call is denied.
+    pub fn protected_files(&self, query: &Query<'_>) -> Finding {
+        if query.effects.changes().next().is_none() {
+            return Finding::ALLOW;
+        }
+        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
+        let places = ResolvedPlaces::new(&self.facts, real);
+        let mut changes = query.effects.changes();
+        let unnamed = changes.find_map(|path| {
+            let place = places.concerned(path)?;
+            (!self.names(query, path, &place)).then(|| (path, place.protection.in_words()))
+        });
+        let Some((path, kind)) = unnamed else { return Finding::ALLOW };
+        let path = path.display();
+        let message = format!(
+            "Changing {path} needs a person's approval in every approval mode: {kind} are protected."
+        );
+        if self.facts.interactive { Finding::Ask(message) } else { Finding::Deny(message) }
+    }
+
+    /// True if a rule of the person allows the call because of the protected path: the same rule does not fit the same
+    /// call on an unprotected path.
+    fn names(&self, query: &Query<'_>, path: &Path, place: &ProtectedPlace) -> bool {
+        let Some(key) = PATH_KEYS.into_iter().find(|key| query.args[*key].is_string()) else {
+            return false;
+        };
+        let mut ordinary = path.components().take(place.depth).collect::<std::path::PathBuf>();
+        ordinary.set_file_name(ORDINARY);
+        ordinary.extend(path.components().skip(place.depth));
+        let mut args = query.args.clone();
+        args[key] = ordinary.to_string_lossy().into();
+        let effects = Effects::write(&ordinary);
+        let unprotected = CallArguments::new(&Query { args: &args, effects: &effects, ..*query });
+        let call = CallArguments::new(query);
+        let subject = query.subject.with_arguments(query.args);
+        self.concerned(&subject, self.mode(query.mode))
+            .map(|(_, rule)| rule)
+            .filter(|rule| call.fits(rule, &self.facts))
+            .take_while(|rule| rule.ruling == Ruling::Allow)
+            .filter(|rule| rule.is_of_person() && has_arguments(rule))
+            .any(|rule| !unprotected.fits(rule, &self.facts))
+    }
+}
+
+fn has_arguments(rule: &Rule) -> bool {
+    matches!(rule.pattern, Some(Pattern::Arguments(_)))
+}
+
+#[cfg(test)]
+mod tests;
