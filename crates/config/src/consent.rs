@@ -25,6 +25,7 @@ mod variables;
 
 pub use decision::{Known, Verdict, Way, decide};
 pub use files_of_commands::content_of_command_files;
+use files_of_commands::content_of_policies;
 pub use store::{ConsentStore, FolderPins};
 pub use text::{by_kind, counted, short};
 

@@ -268,11 +268,24 @@ impl Found {
             Ok(Some(mut value)) => {
                 migrate::migrate(&mut value);
                 let below = self.reading.merged_files();
-                self.project.settings_items = consent::setting_items(&value, &below, &self.cwd);
+                let locate = |written: &str| self.policy_path(written);
+                self.project.settings_items =
+                    consent::setting_items(&value, &below, &self.cwd, &locate);
                 self.project.settings = Some(value);
             }
             Err(error) => self.project.broken.push(error),
         }
+    }
+
+    /// Returns the policy file or folder that a text of the project's settings names; `None` for what is below the
+    /// person's own state, which no project brings.
+    fn policy_path(&self, written: &str) -> Option<PathBuf> {
+        let mut text = Value::from(written);
+        interpolate(&mut text, &self.reading.environment);
+        let path = self.places.expand_home(text.as_str()?);
+        let path = pollux_fs::absolute(&self.cwd, &path);
+        let own = files::real_path_or_given(&self.places.gemini_dir());
+        (!files::real_path_or_given(&path).starts_with(own)).then_some(path)
     }
 
     /// What of the project takes effect only after a yes, as far as this crate knows: settings, variables,

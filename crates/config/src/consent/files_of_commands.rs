@@ -1,4 +1,4 @@
-//! The files of a project that a command line names: what they hold is part of what is agreed to.
+//! The files of a project that a command line or a setting names: their content is part of what is agreed to.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +9,8 @@ use crate::files;
 const MAX_WORDS: usize = 64;
 /// Bytes of one file that are read. A longer file counts by its beginning and its length.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Policy files of one folder that are read.
+const MAX_POLICIES: usize = 1000;
 
 /// Name and content hash of every regular file inside `project` that one of `words` names, one a
 /// line; relative words start at `folder`. Words are cut at what a shell would cut them at, so a whole
@@ -26,11 +28,35 @@ pub fn content_of_command_files<'a>(
         words.filter_map(|word| project_file(word, folder, project)).collect();
     found.sort();
     found.dedup();
-    let named = |path: &PathBuf| {
-        let name = path.strip_prefix(project).unwrap_or(path);
-        format!("{} {}\n", content(path), name.display())
-    };
-    found.iter().map(named).collect()
+    found.iter().map(|path| named(path, project)).collect()
+}
+
+/// Content hash of a file and its name below `folder`, as a line.
+fn named(path: &Path, folder: &Path) -> String {
+    let name = path.strip_prefix(folder).unwrap_or(path);
+    format!("{} {}\n", content(path), name.display())
+}
+
+/// Name and content hash of every policy file that one of `paths` is, or that lies directly in the folder that it is, one
+/// a line.
+pub(super) fn content_of_policies(paths: &[PathBuf]) -> String {
+    let mut found = Vec::new();
+    for path in paths {
+        match pollux_fs::list_directory(path) {
+            Ok(entries) => {
+                let mut files: Vec<PathBuf> =
+                    entries.into_iter().map(|entry| path.join(entry.name)).collect();
+                files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+                files.sort();
+                // Of more files than these no policy is read.
+                found.push(format!("{} files in {}\n", files.len(), path.display()));
+                files.truncate(MAX_POLICIES);
+                found.extend(files.iter().map(|file| named(file, path)));
+            }
+            Err(_) => found.push(named(path, path)),
+        }
+    }
+    found.concat()
 }
 
 /// A word's parts: split at white space and at what ends a word in a shell, quotes taken off. A

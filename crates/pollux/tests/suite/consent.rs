@@ -223,3 +223,32 @@ fn a_group_that_would_replace_the_persons_stays_off() {
     assert!(run.stderr_text().contains("1 setting: tools."), "{}", run.report());
     assert!(!stage.requests()[1].declared_tools().contains(&"glob"));
 }
+
+#[test]
+fn a_folder_of_policies_is_pinned_by_its_content() {
+    let allow =
+        "[[rule]]\ntoolName = \"write_file\"\ndecision = \"allow\"\npriority = 100\n".to_owned();
+    let deny = allow.replace("\"allow\"", "\"deny\"");
+    for path in ["rules", "$HOME/../project/rules", "~/../project/rules", "/linked"] {
+        let stage = trusted();
+        let linked = stage.home.temporary().join("linked");
+        std::os::unix::fs::symlink(stage.home.project().join("rules"), &linked).unwrap();
+        let path = if path == "/linked" { linked.to_str().unwrap() } else { path };
+        stage.home.project_settings(&json!({"policyPaths": [path]}));
+        stage.home.project_file("rules/a.toml", &deny);
+        let (written, run) = writes(&stage, by_rule(&stage));
+        assert!(!written && run.stderr_text().contains("policyPaths"), "{}", run.report());
+        for (file, content) in [("rules/a.toml", &allow), ("rules/b.toml", &allow)] {
+            stage.home.project_file("rules/a.toml", &deny).project_file(file, content);
+            let (written, run) = writes(&stage, by_rule(&stage));
+            assert!(!written, "{path} {file}: {}", run.report());
+            let told = "new or changed in this folder: 1 setting: policyPaths.";
+            assert!(run.stderr_text().contains(told), "{path} {file}: {}", run.report());
+        }
+        // What was agreed to before still counts.
+        fs::remove_file(stage.home.project().join("rules/b.toml")).unwrap();
+        stage.home.project_file("rules/a.toml", &deny);
+        let (_, run) = writes(&stage, by_rule(&stage));
+        assert!(!run.stderr_text().contains("policyPaths"), "{}", run.report());
+    }
+}
