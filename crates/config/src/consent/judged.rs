@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use Judgement::{Asked, AskedUnless, Each, Elsewhere, Free, IfChanged};
+use Judgement::{Asked, AskedUnless, Each, Elsewhere, Free, IfChanged, IfOtherVendor};
 
 /// What is asked about a setting of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(crate) enum Judgement {
     AskedUnless(Tight, &'static str),
     /// An item when the person, or the system, has set it to something else.
     IfChanged(&'static str),
+    /// An item when a model that it names may be another vendor's than the person's.
+    IfOtherVendor(&'static str),
     /// An object of which each entry is an item.
     Each(Entry),
     /// Another crate lists its items. A value that is no object would take the person's own away, and
@@ -60,6 +62,7 @@ const WIDENS: &str = "more of the disk can be read and changed";
 const CREDENTIALS: &str = "decides which credentials are used";
 const LOOSENS: &str = "a rule of yours is loosened";
 const SPENDS: &str = "decides what is paid for";
+const VENDOR: &str = "decides which vendor the conversation is sent to";
 const DELETES: &str = "old sessions are deleted";
 
 /// The judgements. Groups come before their parts, and cover the parts that have no row.
@@ -98,7 +101,8 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("mcpServers", Each(Entry::Server)),
     ("model", Free),
     ("model.maxSessionTurns", IfChanged(SPENDS)),
-    ("modelConfigs", Free),
+    (MODEL_NAME, IfOtherVendor(VENDOR)),
+    (MODEL_CONFIGS, IfOtherVendor(VENDOR)),
     ("output", Free),
     ("policyPaths", Asked(LOOSENS)),
     ("pollux", Asked(LOOSENS)),
@@ -142,6 +146,57 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("ui", Free),
     ("useWriteTodos", Free),
 ];
+
+const MODEL_NAME: &str = "model.name";
+const MODEL_CONFIGS: &str = "modelConfigs";
+
+/// Settings that no run without a person agrees to, not even the first in a trusted folder.
+pub(crate) const ONLY_BY_A_PERSON: [&str; 3] = ["model", MODEL_NAME, MODEL_CONFIGS];
+
+/// Returns true if each model that `value`, the setting `key`, names is surely of the vendor that `own`, the person's
+/// `model.name`, is of.
+pub(crate) fn keeps_vendor(key: &str, value: &Value, own: Option<&Value>) -> bool {
+    if key == MODEL_NAME { is_of_same_vendor(value, own) } else { all_keep_vendor(value, own) }
+}
+
+/// The same of the fields called `model` in a value.
+fn all_keep_vendor(value: &Value, own: Option<&Value>) -> bool {
+    let field = |(name, value): (&String, &Value)| match value {
+        Value::Object(_) => all_keep_vendor(value, own),
+        _ if name == "model" => is_of_same_vendor(value, own),
+        _ => all_keep_vendor(value, own),
+    };
+    match value {
+        Value::Object(fields) => fields.iter().all(field),
+        // The `match` of an override says for which models it is.
+        Value::Array(values) => values.iter().all(|value| match value {
+            Value::Object(fields) => fields.iter().filter(|(name, _)| *name != "match").all(field),
+            _ => all_keep_vendor(value, own),
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+fn is_of_same_vendor(name: &Value, own: Option<&Value>) -> bool {
+    let vendor = name.as_str().and_then(vendor_of);
+    let own_vendor = own.map_or(Some(""), |own| own.as_str().and_then(vendor_of));
+    own == Some(name) || (vendor.is_some() && vendor == own_vendor)
+}
+
+/// Returns the vendor that the name of a model begins with, empty for a name of Gemini's that any vendor reads as its own
+/// choice; `None` where the name alone does not say who answers.
+fn vendor_of(name: &str) -> Option<&str> {
+    let name = name.trim();
+    let is_written_out = !name.contains(['$', '%']);
+    let is_geminis = name.starts_with("gemini-")
+        || name.starts_with("auto-gemini-")
+        || ["auto", "pro", "flash", "flash-lite"].contains(&name);
+    match name.split_once('/') {
+        Some((vendor, _)) => Some(vendor),
+        None => is_geminis.then_some(""),
+    }
+    .filter(|_| is_written_out)
+}
 
 /// The judgement about a dotted key. Settings that nobody knows are free: nothing acts on them.
 pub(crate) fn judgement(key: &str) -> Judgement {

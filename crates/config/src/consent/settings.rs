@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pollux_protocol::ConsentItem;
 use serde_json::{Map, Value};
 
-use super::judged::{Entry, Judgement, is_divided, judgement};
+use super::judged::{Entry, Judgement, is_divided, judgement, keeps_vendor};
 use super::{Accepted, content_of_command_files, content_of_policies, item, kinds};
 use crate::schema;
 
@@ -93,6 +93,11 @@ impl Finding<'_> {
                 Some(own) if own != value => self.ask(path, value, reason),
                 _ => {}
             },
+            Judgement::IfOtherVendor(reason) => {
+                if !keeps_vendor(&key, value, schema::lookup(self.below, "model.name")) {
+                    self.ask(path, value, reason);
+                }
+            }
             Judgement::Each(entry) => self.ask_each(path, value, entry),
             Judgement::Elsewhere if value.is_object() => {}
             Judgement::Elsewhere => self.ask(path, value, "replaces the whole group"),

@@ -200,6 +200,58 @@ fn what_is_not_asked_about() {
 }
 
 #[test]
+fn a_model_of_another_vendor_is_asked_about() {
+    let table = [
+        // The project's model, the person's, whether it is asked about.
+        (json!("gemini-2.5-pro"), None, false),
+        (json!("auto"), None, false),
+        (json!("flash"), Some("pro"), false),
+        (json!("openrouter/x"), None, true),
+        (json!(" local/x"), None, true),
+        (json!("gemini/gemini-2.5-pro"), None, true),
+        (json!("gpt-5"), None, true),
+        (json!("${MODEL}"), None, true),
+        (json!(null), Some("local/x"), true),
+        (json!(["openai/x"]), None, true),
+        (json!("gemini-2.5-pro"), Some("local/x"), true),
+        (json!("gemini-2.5-pro"), Some("gpt-5"), true),
+        (json!("openai/x"), Some("openrouter/x"), true),
+        (json!("local/x"), Some("local/y"), false),
+        (json!("gpt-5"), Some("gpt-5"), false),
+        (json!("${MODEL}/x"), Some("${MODEL}/y"), true),
+    ];
+    for (name, own, is_asked) in table {
+        let below = own.map_or_else(|| json!({}), |own| json!({"model": {"name": own}}));
+        let asked = names(&json!({"model": {"name": name}}), &below);
+        assert_eq!(asked, if is_asked { vec!["model.name"] } else { vec![] }, "{name} {own:?}");
+        let aliases = json!({"fast": {"modelConfig": {"model": name}}});
+        let asked = names(&json!({"modelConfigs": {"customAliases": aliases}}), &below);
+        assert_eq!(asked, if is_asked { vec!["modelConfigs"] } else { vec![] }, "{name} {own:?}");
+        let changes = json!([{"match": {"model": "x/y"}, "modelConfig": {"model": name}}]);
+        let asked = names(&json!({"modelConfigs": {"overrides": changes}}), &below);
+        assert_eq!(asked, if is_asked { vec!["modelConfigs"] } else { vec![] }, "{name} {own:?}");
+    }
+    let temperature = json!({"aliases": {"a": {"extends": "b", "modelConfig": {"generateContentConfig": {"stopSequences": ["/"]}}}}});
+    assert_eq!(names(&json!({"modelConfigs": temperature}), &json!({})), Vec::<String>::new());
+    // An alias may have any name.
+    for alias in ["match", "model"] {
+        let aliases = json!({alias: {"modelConfig": {"model": "openrouter/x"}}});
+        let asked = names(&json!({"modelConfigs": {"customAliases": aliases}}), &json!({}));
+        assert_eq!(asked, ["modelConfigs"], "{alias}");
+    }
+}
+
+#[test]
+fn no_run_without_a_person_begins_with_another_vendor() {
+    use Verdict::{AcceptedAndPinned, Ask, Unanswered};
+    let setting = |name: &str| item(kinds::SETTING, name, String::new(), b"x");
+    let items = [setting("model.name"), setting("modelConfigs"), setting("policyPaths")];
+    let verdicts = decide(&items, Known::Nothing, Way::Pinned, false);
+    assert_eq!(verdicts, [Unanswered, Unanswered, AcceptedAndPinned]);
+    assert_eq!(decide(&items, Known::Nothing, Way::Pinned, true), [Ask; 3]);
+}
+
+#[test]
 fn a_list_that_replaces_the_persons_is_asked_about() {
     let written = json!({"tools": {"confirmationRequired": []}, "model": {"maxSessionTurns": -1}});
     let own = json!({"tools": {"confirmationRequired": ["x"]}, "model": {"maxSessionTurns": 5}});

@@ -252,3 +252,19 @@ fn a_folder_of_policies_is_pinned_by_its_content() {
         assert!(!run.stderr_text().contains("policyPaths"), "{}", run.report());
     }
 }
+
+#[test]
+fn a_model_of_another_vendor_waits_for_a_person() {
+    let stage = trusted();
+    let other = ModelServer::start();
+    stage.home.project_settings(&json!({"model": {"name": "openai/gpt-5"}}));
+    for _ in 0..2 {
+        stage.server.stream(reply().text("From the person's vendor."));
+        let program = stage.program().env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["-p", "go"]);
+        let run = program.env("OPENAI_API_KEY", "key").env("OPENAI_BASE_URL", other.url()).run();
+        run.assert_code(0);
+        assert!(run.stdout_text().contains("From the person's vendor."), "{}", run.report());
+        let told = "new or changed in this folder: 1 setting: model.name.";
+        assert!(run.stderr_text().contains(told), "{}", run.report());
+    }
+}
