@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use pollux_config::Environment;
 use pollux_host::{Host, ReplaySource, RunOptions};
-use pollux_protocol::plain_text::harmless;
+use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{
     CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, Outcome, Question, Reply,
     RunningSession, SessionRequest, Sessions, SessionsError,
@@ -33,7 +33,7 @@ pub(crate) struct Person {
 impl Person {
     fn show(&self, text: &str) {
         // Text comes from models, files and servers.
-        (self.page)(&harmless(text));
+        (self.page)(&for_terminal(text));
     }
 
     fn show_question(&self, question: &Question) {

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::editor::tail;
 use crate::width::width;
-use pollux_protocol::plain_text::{AnsiStripper, harmless};
+use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 
 /// The part of the typed line that can come to be shown, in bytes.
 const NEAR: usize = 8 << 10;
@@ -60,7 +60,7 @@ impl Page {
     /// More of the answer, as it comes.
     pub(super) fn stream(&mut self, text: &str) {
         let text = match &mut self.filter {
-            Some(filter) => harmless(&filter.strip(text)).into_owned(),
+            Some(filter) => for_terminal(&filter.strip(text)).into_owned(),
             None => text.to_owned(),
         };
         if let Some(last) = text.as_bytes().last() {
@@ -74,7 +74,7 @@ impl Page {
     pub(super) fn line(&mut self, text: &str) {
         self.end_stream();
         self.hide();
-        self.push(&harmless(text));
+        self.push(&for_terminal(text));
         self.push("\n");
     }
 
@@ -194,9 +194,9 @@ impl Row {
     }
 }
 
-/// The text as it can stand on one row: line ends, tabs and other controls are blanks.
+/// The text as it can stand on one row: line ends, tabs and other controls (of direction, too) are blanks.
 fn blank(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control(), " ")
+    text.replace(|letter: char| letter.is_control() || acts_on_terminal(letter), " ")
 }
 
 #[cfg(test)]

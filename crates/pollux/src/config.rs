@@ -61,7 +61,7 @@ pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
         }
     };
     if !text.is_empty() {
-        print_once((harmless(&text).into_owned() + "\n").as_bytes());
+        print_once(&(harmless(&text).into_owned() + "\n"));
     }
     ExitCode::from(code)
 }

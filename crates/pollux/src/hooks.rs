@@ -50,7 +50,7 @@ pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
     });
     let text = if arguments.json { format!("{:#}", answer.json) } else { answer.text };
     if !text.is_empty() {
-        print_once((harmless(&text).into_owned() + "\n").as_bytes());
+        print_once(&(harmless(&text).into_owned() + "\n"));
     }
     ExitCode::from(answer.code)
 }

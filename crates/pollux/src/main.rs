@@ -36,18 +36,18 @@ fn main() -> ExitCode {
         Ok(Invocation::Policy(arguments)) => program::policy(&process, &arguments),
         Ok(Invocation::Prompt(arguments)) => program::prompt(&process, arguments),
         Ok(Invocation::Hooks(arguments)) => hooks::run(&process, &arguments),
-        Ok(Invocation::Completions(shell)) => print(arguments::completions(shell).as_bytes()),
-        Ok(Invocation::Man) => print(&arguments::man()),
+        Ok(Invocation::Completions(shell)) => print(&arguments::completions(shell)),
+        Ok(Invocation::Man) => print(&String::from_utf8_lossy(&arguments::man())),
         Err(Exit { code, stdout, stderr }) => {
-            stderr::print_once(stderr.as_bytes());
-            stdout::print_once(stdout.as_bytes());
+            stderr::print_once(&stderr);
+            stdout::print_once(&stdout);
             ExitCode::from(code)
         }
     }
 }
 
-fn print(bytes: &[u8]) -> ExitCode {
-    stdout::print_once(bytes);
+fn print(text: &str) -> ExitCode {
+    stdout::print_once(text);
     ExitCode::SUCCESS
 }
 

@@ -9,6 +9,7 @@ use crate::demo::Demo;
 use crate::process::Process;
 use crate::run::{self, Start, fail, print};
 use crate::stderr::stderr_line;
+use crate::stdout::text_for_stdout;
 
 /// Runs with the arguments of the command line.
 pub(crate) fn run(process: Process, arguments: Arguments) -> ExitCode {
@@ -53,7 +54,7 @@ pub(crate) fn demo(process: Process, arguments: &DemoArguments) -> ExitCode {
         let code = Box::pin(run::run(demo.start())).await;
         if let Some(text) = demo.conclude() {
             let mut out = Stdout::default();
-            out.push(text.as_bytes());
+            out.push(text_for_stdout(&text).as_bytes());
             // A reader that has left has seen what it wanted.
             drop(out.finish().await);
         }

@@ -26,6 +26,7 @@ use crate::input::{self, Input};
 use crate::process::Process;
 use crate::signals::Signals;
 use crate::stderr::stderr_line;
+use crate::stdout::text_for_stdout;
 
 /// Answer to `--output-schema` in a conversation.
 const NO_CONVERSATION: &str = "--output-schema is for runs without a person, whose one answer a program reads. Give the prompt with --prompt.";
@@ -321,7 +322,7 @@ where
 /// Prints a text and returns the exit code: `code` where standard output took all of it.
 pub(crate) async fn print(text: &str, code: u8) -> u8 {
     let mut out = Stdout::default();
-    out.push(text.as_bytes());
+    out.push(text_for_stdout(text).as_bytes());
     out.finish().await.map_or_else(output_ended, |()| code)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use pollux_protocol::plain_text::harmless;
+use pollux_protocol::plain_text::{for_terminal, harmless};
 
 /// Why a run ended, on standard error: in red where that can be seen and nobody minds.
 pub(crate) fn stderr_failure(text: &str) {
@@ -11,18 +11,20 @@ pub(crate) fn stderr_failure(text: &str) {
     if !std::io::stderr().is_terminal() || is_set("NO_COLOR") || is_dumb {
         return stderr_line(text);
     }
-    let red = format!("\u{1b}[31m{}\u{1b}[0m\n", harmless(text));
+    let red = format!("\u{1b}[31m{}\u{1b}[0m\n", for_terminal(text));
     drop(std::io::stderr().lock().write_all(red.as_bytes()));
 }
 
 /// One line on standard error, without anything that could move the cursor. A closed standard error is
 /// nobody's loss.
 pub(crate) fn stderr_line(text: &str) {
-    let line = harmless(text).into_owned() + "\n";
+    let is_terminal = std::io::stderr().is_terminal();
+    let line = if is_terminal { for_terminal(text) } else { harmless(text) }.into_owned() + "\n";
     drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }
 
-/// Prints bytes to standard error as they are.
-pub(crate) fn print_once(bytes: &[u8]) {
-    drop(std::io::stderr().lock().write_all(bytes));
+/// Prints text with its line ends to standard error.
+pub(crate) fn print_once(text: &str) {
+    let text = if std::io::stderr().is_terminal() { for_terminal(text) } else { text.into() };
+    drop(std::io::stderr().lock().write_all(text.as_bytes()));
 }

@@ -1,8 +1,21 @@
-//! Standard output of commands that print one text and end.
+//! Standard output. On a terminal nothing acts on it; a pipe or a file gets every byte.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
 
-/// Prints to standard output. A closed pipe ends quietly.
-pub(crate) fn print_once(bytes: &[u8]) {
-    drop(std::io::stdout().lock().write_all(bytes));
+use pollux_protocol::plain_text::{for_terminal, json_for_terminal};
+
+/// Returns `text` as standard output takes it.
+pub(crate) fn text_for_stdout(text: &str) -> Cow<'_, str> {
+    if std::io::stdout().is_terminal() { for_terminal(text) } else { text.into() }
+}
+
+/// Returns serialised JSON as standard output takes it.
+pub(crate) fn json_for_stdout(json: &str) -> Cow<'_, str> {
+    if std::io::stdout().is_terminal() { json_for_terminal(json) } else { json.into() }
+}
+
+/// Prints the one text of a command. A closed pipe ends quietly.
+pub(crate) fn print_once(text: &str) {
+    drop(std::io::stdout().lock().write_all(text_for_stdout(text).as_bytes()));
 }

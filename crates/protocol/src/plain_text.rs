@@ -3,7 +3,8 @@
 //!
 //! Text from a model, a program or a project may hold sequences that move the cursor or hide what follows. Whoever
 //! prints it chooses: [`strip_ansi`] and [`AnsiStripper`] take sequences out, [`harmless`] takes all controls out,
-//! and [`visible`] spells them out where a person decides by what they read.
+//! [`for_terminal`] takes direction controls out, too, and [`visible`] spells them out where a person decides by
+//! what they read.
 
 use std::borrow::Cow;
 
@@ -150,9 +151,46 @@ fn is_open_string(text: &str) -> bool {
 
 /// Returns `text` without escape sequences and without control characters, but for line ends and tabs.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    let plain = strip_ansi(text);
-    if plain.contains(is_harmful) { plain.replace(is_harmful, "").into() } else { plain }
+    without(strip_ansi(text), is_harmful)
+}
+
+/// Returns `text` as it may be printed on a terminal: [`harmless`], and without the characters that change the
+/// direction of writing.
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    without(strip_ansi(text), acts_on_terminal)
+}
+
+/// Returns serialised JSON as it may be printed on a terminal. Its value stays the same: characters that
+/// [`for_terminal`] removes are written as `\uXXXX`.
+pub fn json_for_terminal(json: &str) -> Cow<'_, str> {
+    if !json.contains(acts_on_terminal) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if acts_on_terminal(letter) {
+            escaped.extend(["\\u", &format!("{:04x}", u32::from(letter))]);
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn without(text: Cow<'_, str>, is_removed: fn(char) -> bool) -> Cow<'_, str> {
+    if text.contains(is_removed) { text.replace(is_removed, "").into() } else { text }
+}
+
+fn is_harmful(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\n' | '\t')
+}
+
+/// Returns true for control characters except line ends and tabs, and for bidirectional controls (Unicode
+/// Standard Annex 9).
+pub fn acts_on_terminal(letter: char) -> bool {
+    is_harmful(letter)
+        || matches!(letter,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns `text` with every character spelt out that would be unseen, or would change how the rest is seen. Used

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
+use crate::stdout::json_for_stdout;
 use pollux_line::narration::blocked;
 
 /// Collects the text of the last turn; the whole comes out at the end, two spaces deep, without a final
@@ -73,7 +74,7 @@ impl Output for JsonOutput {
                 object.insert("warnings".into(), json!(self.warnings));
             }
         }
-        out.push(pretty(&object).as_bytes());
+        out.push(json_for_stdout(&pretty(&object)).as_bytes());
     }
 }
 

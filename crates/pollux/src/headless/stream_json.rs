@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
+use crate::stdout::json_for_stdout;
 use pollux_line::narration::blocked;
 
 /// Writes events as lines; the last is always a `result`.
@@ -169,9 +170,9 @@ fn tool_result(finished: &FinishedCall) -> Line<'_> {
 }
 
 fn write(out: &mut Stdout, line: &Line<'_>) {
-    if let Ok(mut bytes) = serde_json::to_vec(line) {
-        bytes.push(b'\n');
-        out.push(&bytes);
+    if let Ok(json) = serde_json::to_string(line) {
+        out.push(json_for_stdout(&json).as_bytes());
+        out.push(b"\n");
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
+use crate::stdout::{json_for_stdout, text_for_stdout};
 use pollux_line::narration::blocked;
 
 /// Waits for the answer; what never satisfied the schema comes out as it was said.
@@ -34,10 +35,11 @@ impl Output for StructuredText {
         match (ending.outcome, &self.answer) {
             (Some(PromptOutcome::Unsatisfied(unsatisfied)), _) => {
                 let said = pollux_protocol::plain_text::strip_ansi(&unsatisfied.text);
-                out.push(format!("{}\n", said.trim_end_matches('\n')).as_bytes());
+                let said = format!("{}\n", said.trim_end_matches('\n'));
+                out.push(text_for_stdout(&said).as_bytes());
             }
             (_, Some(answer)) if ending.failure.is_none() => {
-                out.push(format!("{answer}\n").as_bytes());
+                out.push(json_for_stdout(&format!("{answer}\n")).as_bytes());
             }
             _ => {}
         }

@@ -1,11 +1,14 @@
 //! Plain text: the model's words as they come.
 
+use std::borrow::Cow;
+
 use pollux_line::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
 use pollux_protocol::{Event, InvalidStream, PromptOutcome};
 
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
+use crate::stdout::text_for_stdout;
 use pollux_line::narration::blocked;
 
 /// Streams text. The last character before a tool runs, and at the end, is a newline.
@@ -15,7 +18,7 @@ pub(crate) struct TextOutput {
 }
 
 impl TextOutput {
-    /// `raw`: leave escape sequences in the model's words.
+    /// `raw`: leave escape sequences and control characters in the model's words.
     pub(crate) fn new(raw: bool) -> Self {
         Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
     }
@@ -33,8 +36,8 @@ impl Output for TextOutput {
     fn event(&mut self, out: &mut Stdout, event: &Event) {
         match event {
             Event::Text(text) => {
-                let text = match &mut self.filter {
-                    Some(filter) => filter.strip(text),
+                let text: Cow<'_, str> = match &mut self.filter {
+                    Some(filter) => text_for_stdout(&filter.strip(text)).into_owned().into(),
                     None => text.into(),
                 };
                 if let Some(last) = text.as_bytes().last() {

@@ -85,6 +85,45 @@ fn harmless_text_keeps_lines_and_tabs_only() {
     assert!(matches!(harmless("häßlich\t\n"), Cow::Borrowed(_)));
 }
 
+/// Letters that act on a terminal, with some that do not and the pieces of sequences.
+const ACTING: &str = "[\\x00-\\x1f\\x7f-\\u{9f}\\u{61c}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2066}-\\u{2069}\\[\\]P0-9;m\\\\a-zé漢]{0,60}";
+
+/// The list that terminals must not see, written out on its own.
+fn acts(letter: char) -> bool {
+    let code = u32::from(letter);
+    let is_control = code < 0x20 || (0x7f..=0x9f).contains(&code);
+    let is_direction = [0x61c, 0x200e, 0x200f].contains(&code)
+        || (0x202a..=0x202e).contains(&code)
+        || (0x2066..=0x2069).contains(&code);
+    (is_control && letter != '\n' && letter != '\t') || is_direction
+}
+
+proptest! {
+    #[test]
+    fn nothing_acts_on_a_terminal(text in ACTING) {
+        let shown = for_terminal(&text).into_owned();
+        prop_assert!(!shown.contains(acts), "{shown:?}");
+        prop_assert!(matches!(for_terminal(&shown), Cow::Borrowed(_)));
+        let mut source = text.chars();
+        prop_assert!(shown.chars().all(|kept| source.any(|letter| letter == kept)));
+    }
+
+    #[test]
+    fn json_on_a_terminal_keeps_its_value(text in ACTING) {
+        let value = serde_json::json!({ &text: [&text] });
+        let json = serde_json::to_string_pretty(&value).unwrap();
+        let shown = json_for_terminal(&json);
+        prop_assert!(!shown.contains(acts), "{shown:?}");
+        prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn what_does_not_act_on_a_terminal_stays(text in "[^\\p{Cc}\\p{Cf}]{0,60}[\\t\\n\\u{200d}]?") {
+        prop_assert_eq!(for_terminal(&text), text.as_str());
+        prop_assert_eq!(json_for_terminal(&text), text.as_str());
+    }
+}
+
 #[test]
 fn unseen_characters_are_spelt_out() {
     assert_eq!(
