@@ -52,7 +52,7 @@ pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
 pub use capture::Chunk;
 pub use command::{Ended, Outcome, ShellCommand, Wish};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
-pub use environment::child_environment;
+pub use environment::{child_environment, empty_git_config};
 pub use error::ShellError;
 pub use foreground::run_in_foreground;
 pub use output::{BINARY_NOTICE, Limits, Output, TRUNCATION_WARNING};

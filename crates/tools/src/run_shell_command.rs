@@ -303,7 +303,9 @@ impl RunShellCommand {
         let environment = pollux_shell::redact(context.environment.clone(), &redaction);
         let credentials: Vec<&str> = context.credentials.iter().map(String::as_str).collect();
         let in_terminal = context.gives_terminals();
-        let mut environment = pollux_shell::child_environment(environment, &credentials);
+        let git_config = pollux_shell::empty_git_config(&context.spill_directory);
+        let mut environment =
+            pollux_shell::child_environment(environment, &credentials, &git_config);
         if in_terminal {
             let pager = OsStr::new(&context.options.shell_pager);
             let pagers =

@@ -53,7 +53,8 @@ impl Disk {
         let mut command = Command::new("git");
         let base = std::env::vars_os().filter(|(name, _)| name == "PATH");
         command.current_dir(self.root.join(place)).env_clear();
-        command.envs(pollux_shell::child_environment(base, &[]));
+        let git_config = pollux_shell::empty_git_config(self.folder.path());
+        command.envs(pollux_shell::child_environment(base, &[], &git_config));
         for name in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{name}_NAME"), "n").env(format!("GIT_{name}_EMAIL"), "e");
         }

@@ -115,3 +115,17 @@ fn without_bash_there_is_sh() {
     run.assert_code(0);
     assert_eq!(lines(&stage.response()), ["Output: hello"]);
 }
+
+#[test]
+fn the_git_configuration_of_commands_is_an_empty_file_of_the_session() {
+    let look = "for f in \"$GIT_CONFIG_GLOBAL\" \"$GIT_CONFIG_SYSTEM\"; do echo \"$f\"; test -f \"$f\" && wc -c <\"$f\"; done";
+    // A command replaces the file as Git does.
+    let replace = "case $GIT_CONFIG_GLOBAL in /dev/*) echo device ;; *) echo harm >new && mv -f new \"$GIT_CONFIG_GLOBAL\" ;; esac";
+    let call = |line: &str| reply().call("run_shell_command", json!({"command": line}));
+    let stage = Stage::with([call(replace), call(look), reply().text("ok")]);
+    stage.yolo("go");
+    let response = stage.response();
+    let state = stage.project_temporary();
+    assert_eq!(response.matches(&state.display().to_string()).count(), 2, "{response}");
+    assert_eq!(response.matches("empty.gitconfig\n0").count(), 2, "{response}");
+}

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn environment(base: &[(&str, &str)], credentials: &[&str]) -> Vec<(String, String)> {
     let base = base.iter().map(|&(name, value)| (name.into(), value.into()));
-    child_environment(base, credentials)
+    child_environment(base, credentials, Path::new("/state/empty.gitconfig"))
         .into_iter()
         .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
         .collect()
@@ -20,6 +20,84 @@ fn fixed_variables_replace_the_users() {
     assert_eq!(value(&result, "DISPLAY"), Some(""));
     assert_eq!(value(&result, "PATH"), Some("/bin"));
     assert_eq!(value(&result, "GEMINI_CLI"), Some("1"));
+}
+
+#[test]
+fn no_variable_names_a_device_that_git_could_replace() {
+    let result = environment(&[("GIT_CONFIG_GLOBAL", "/dev/null")], &[]);
+    for name in GIT_FILES {
+        assert_eq!(value(&result, name), Some("/state/empty.gitconfig"));
+    }
+    assert!(result.iter().all(|(_, value)| value != "/dev/null"), "{result:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_git_configuration_is_empty_again_whatever_became_of_it() {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other");
+    let state = folder.path().join("state");
+    let file = state.join("empty.gitconfig");
+    let harms: [&dyn Fn(); 6] = [
+        &|| (),
+        &|| fs::remove_file(&file).unwrap(),
+        &|| {
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, "[diff]\n\texternal = harm\n").unwrap();
+        },
+        &|| fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap(),
+        &|| {
+            fs::remove_file(&file).unwrap();
+            fs::write(&other, "").unwrap();
+            symlink(&other, &file).unwrap();
+        },
+        &|| fs::remove_dir_all(&state).unwrap(),
+    ];
+    for (number, harm) in harms.iter().enumerate() {
+        // The first call makes it.
+        assert_eq!(empty_git_config(&state), file);
+        harm();
+        assert_eq!(empty_git_config(&state), file, "{number}");
+        let info = fs::symlink_metadata(&file).unwrap();
+        assert!(info.is_file() && info.len() == 0, "{number}");
+        assert_eq!(info.permissions().mode() & 0o777, 0o400, "{number}");
+    }
+    assert_eq!(fs::read(&other).unwrap(), b"", "what a link led to is left alone");
+
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    fs::write(file.join("config"), "").unwrap();
+    assert_eq!(empty_git_config(&state), Path::new(NOWHERE));
+}
+
+/// The file stands in for a device: it is what Git is given, and Git replaces it.
+#[cfg(unix)]
+#[test]
+fn what_git_writes_globally_is_gone_at_the_next_command() {
+    use std::process::Command;
+
+    let state = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let base = std::env::vars_os().filter(|(name, _)| name == "PATH");
+        let git_config = empty_git_config(state.path());
+        let environment = child_environment(base, &[], &git_config);
+        let device = |(_, value): &(_, OsString)| value.to_string_lossy().contains("/dev/");
+        assert!(!environment.iter().any(device), "Git could replace a device: {environment:?}");
+        let mut command = Command::new("git");
+        command.env_clear().envs(environment).current_dir(state.path()).args(arguments);
+        let run = command.output().unwrap();
+        (run.status.success(), String::from_utf8(run.stdout).unwrap())
+    };
+    let (listed, nothing) = git(&["config", "--global", "--list"]);
+    assert_eq!((listed, nothing.as_str()), (true, ""));
+    let written = git(&["config", "--global", "user.name", "x"]);
+    assert!(written.0);
+    let file = state.path().join("empty.gitconfig");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("name = x"));
+    assert_eq!(git(&["config", "--global", "--list"]), (true, String::new()));
 }
 
 #[test]

@@ -1,8 +1,15 @@
 //! What a command sees of the world.
 
+use std::path::PathBuf;
+
 use pollux_shell::{Dialect, Shell, child_environment};
 
 use super::{command, outcome};
+
+/// A Git configuration file that is missing, which Git takes for an empty one.
+fn no_git_config() -> PathBuf {
+    std::env::temp_dir().join("pollux-no-such-folder/empty.gitconfig")
+}
 
 #[tokio::test]
 async fn credentials_are_gone_and_git_asks_nobody() {
@@ -12,7 +19,8 @@ async fn credentials_are_gone_and_git_asks_nobody() {
     );
     command.child.environment.push(("MY_KEY".into(), "secret".into()));
     command.child.environment.push(("OTHER".into(), "kept".into()));
-    command.child.environment = child_environment(command.child.environment, &["MY_KEY"]);
+    command.child.environment =
+        child_environment(command.child.environment, &["MY_KEY"], &no_git_config());
     assert_eq!(outcome(command).await.text(), "[][kept][1][cat][0]\n0");
 }
 
@@ -24,7 +32,7 @@ async fn git_takes_our_settings_over_the_repositorys() {
          >> .git/config && git status --short && git config core.pager; ls",
     );
     command.child.folder = folder.path().into();
-    command.child.environment = child_environment(command.child.environment, &[]);
+    command.child.environment = child_environment(command.child.environment, &[], &no_git_config());
     assert_eq!(outcome(command).await.text(), "cat");
 }
 
@@ -37,7 +45,7 @@ async fn git_shows_differences() {
          git ls-remote ssh://nowhere.invalid/x 2>&1 | grep -c 'cannot run'",
     );
     command.child.folder = folder.path().into();
-    command.child.environment = child_environment(command.child.environment, &[]);
+    command.child.environment = child_environment(command.child.environment, &[], &no_git_config());
     assert_eq!(outcome(command).await.text(), "+two\n0");
 }
 
