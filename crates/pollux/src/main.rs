@@ -13,6 +13,7 @@ mod input;
 mod looking;
 mod policy;
 mod process;
+mod process_memory;
 mod program;
 mod prompt;
 mod run;
@@ -27,7 +28,7 @@ use process::Process;
 
 fn main() -> ExitCode {
     allocator::settle();
-    hide_memory();
+    process_memory::hide();
     let process = Process::read();
     match arguments::parse(std::env::args_os(), &process.called_as) {
         Ok(Invocation::Run(arguments)) => program::run(process, *arguments),
@@ -50,17 +51,3 @@ fn print(text: &str) -> ExitCode {
     stdout::print_once(text);
     ExitCode::SUCCESS
 }
-
-/// Keeps commands of the model from reading this process's environment and memory through `/proc`: keys
-/// are in them.
-#[cfg(target_os = "linux")]
-fn hide_memory() {
-    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-
-    // Where the kernel refuses, commands are no worse off than the person who starts them.
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
-}
-
-/// Other systems show a process's environment to its owner; nothing can be done from inside.
-#[cfg(not(target_os = "linux"))]
-fn hide_memory() {}

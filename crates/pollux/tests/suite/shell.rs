@@ -129,3 +129,20 @@ fn the_git_configuration_of_commands_is_an_empty_file_of_the_session() {
     assert_eq!(response.matches(&state.display().to_string()).count(), 2, "{response}");
     assert_eq!(response.matches("empty.gitconfig\n0").count(), 2, "{response}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn keys_are_not_in_the_environment_block_of_the_program() {
+    // Root may read the block; others are refused.
+    let chain = "p=$PPID; while [ \"${p:-0}\" -gt 1 ]; do echo \"at $p\"; tr '\\0' '\\n' <\"/proc/$p/environ\"; p=$(sed -n 's/^PPid:[[:space:]]*//p' \"/proc/$p/status\"); done; echo \"home $HOME\"";
+    let stage = Stage::new();
+    let run = yolo(&stage, chain).env("GOOGLE_API_KEY", "other-secret").run();
+    run.assert_code(0);
+    let told = stage.response();
+    assert!(told.contains("at "), "{told}");
+    for secret in ["test-key", "other-secret"] {
+        assert!(!told.contains(secret), "{secret}\n{told}");
+    }
+    // The program and its commands still have their environment.
+    assert!(told.contains(&format!("home {}", stage.home.home().display())), "{told}");
+}
