@@ -11,7 +11,7 @@ fn what_was_not_accepted_is_told_as_such() {
     let home = Home::new();
     home.write(
         "work/.gemini/settings.json",
-        r#"{"tools": {"core": ["a"]}, "model": {"name": "m"}}"#,
+        r#"{"tools": {"core": ["a"]}, "model": {"name": "gemini-2.5-pro"}}"#,
     );
     let mut found = find(&home.options(&home.work(), true, false)).unwrap();
     found.look();

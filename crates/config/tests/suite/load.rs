@@ -18,19 +18,19 @@ fn later_layers_beat_earlier_ones() {
     home.trust(&home.work());
     home.write(
         "system/system-defaults.json",
-        r#"{"model": {"name": "a"}, "ui": {"theme": "one", "hideTips": true}}"#,
+        r#"{"model": {"name": "gemini-2.5-flash-lite"}, "ui": {"theme": "one", "hideTips": true}}"#,
     );
     home.write(
         "home/.gemini/settings.json",
-        r#"{"model": {"name": "b"}, "tools": {"exclude": ["x"]}}"#,
+        r#"{"model": {"name": "gemini-2.5-flash"}, "tools": {"exclude": ["x"]}}"#,
     );
     home.write(
         "work/.gemini/settings.json",
-        r#"{"model": {"name": "c"}, "tools": {"exclude": ["y", "x"]}}"#,
+        r#"{"model": {"name": "gemini-2.5-pro"}, "tools": {"exclude": ["y", "x"]}}"#,
     );
     home.write("system/settings.json", r#"{"ui": {"theme": "two"}}"#);
     let loaded = home.load();
-    assert_eq!(loaded.settings.model.name.as_deref(), Some("c"));
+    assert_eq!(loaded.settings.model.name.as_deref(), Some("gemini-2.5-pro"));
     assert_eq!(loaded.settings.text("ui.theme"), Some("two"));
     assert!(loaded.settings.boolean("ui.hideTips"));
     assert_eq!(loaded.settings.tools.exclude, ["x", "y"]);
