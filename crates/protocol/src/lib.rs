@@ -18,6 +18,7 @@ mod call;
 mod checkpoint;
 mod command;
 mod compression;
+mod confinement;
 mod confirmation;
 mod content;
 mod editor;
@@ -63,6 +64,7 @@ pub use command::{
     SessionView,
 };
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
+pub use confinement::ConfinementLevel;
 pub use confirmation::{
     Confirmation, ConfirmationKind, Rewrite, SurveyKind, SurveyOption, SurveyQuestion,
 };
