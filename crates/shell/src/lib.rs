@@ -27,6 +27,7 @@ mod background;
 mod capture;
 mod child;
 mod command;
+pub mod command_line;
 mod deadline;
 mod duplex;
 mod environment;

@@ -1,0 +1,48 @@
+//! Reading of command lines: which commands a line runs, with which words and redirections. Pure: nothing is looked up,
+//! expanded or run.
+//!
+//! Three answers are apart:
+//! - *Parsed*: the line is in a small grammar that bash and dash read alike ([`CommandLine::beyond`] is `None`). Only
+//!   then are the commands and their words all that runs.
+//! - *Known*: the table of a program ([`programs`]) lists the options and operands of a command, and says what the
+//!   command then does ([`SimpleCommand::known`]).
+//! - *Hidden*: for rules that deny, a wider grammar with loops, conditions, here-documents and variables as arguments
+//!   is read too. [`CommandLine::hidden`] names the first construct that may run commands which are not listed.
+//!
+//! What is not understood is never guessed at: it sets `beyond` or `hidden`. The text comes from a model and may be
+//! hostile; length and nesting are bounded, and the work is linear.
+
+use crate::shell::Dialect;
+
+mod model;
+mod nested;
+mod programs;
+mod quoting;
+mod reader;
+mod redirections;
+mod table;
+mod tables;
+
+pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
+pub use programs::{Does, Known, Unfamiliar, has_table, starts};
+
+/// Length of the longest line that is read, in bytes.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// Number of scripts (`sh -c '…'`) and wrappers that may stand around a command.
+const MAX_NESTING: usize = 8;
+
+/// Reads a command line as a shell of this dialect does. Nothing is read of a line for
+/// [`Dialect::PowerShell`].
+pub fn read(text: &str, dialect: Dialect) -> CommandLine {
+    let mut line = match dialect {
+        Dialect::PowerShell => CommandLine::unread(Construct::ForeignShell),
+        _ if text.len() > MAX_LENGTH => CommandLine::unread(Construct::TooLong),
+        Dialect::Bash | Dialect::Posix => reader::read(text),
+    };
+    nested::expand(&mut line);
+    line
+}
+
+#[cfg(test)]
+mod tests;

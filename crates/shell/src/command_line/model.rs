@@ -1,0 +1,226 @@
+//! Values that reading a command line gives.
+
+use std::borrow::Cow;
+
+/// A command line as far as it can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Directory of a `cd DIRECTORY &&` at the beginning. The `cd` is not among the commands.
+    pub folder: Option<Word>,
+    /// Simple commands in their order, each followed by the commands that it runs itself (`timeout 5 ls`, `sh -c '…'`).
+    pub commands: Vec<SimpleCommand>,
+    /// First construct outside the small grammar; `None` if the line is parsed.
+    pub beyond: Option<Gap>,
+    /// First construct that may run commands which are not listed; `None` if all are.
+    pub hidden: Option<Gap>,
+}
+
+impl CommandLine {
+    /// A line of which nothing is read.
+    pub(super) fn unread(construct: Construct) -> Self {
+        let gap = Some(Gap { construct, position: 0 });
+        Self { beyond: gap, hidden: gap, ..Self::default() }
+    }
+
+    /// Returns true if the line is in the small grammar, so that `commands` is all that it runs.
+    pub fn is_parsed(&self) -> bool {
+        self.beyond.is_none()
+    }
+}
+
+/// Construct at which reading ended or became incomplete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// Kind of construct.
+    pub construct: Construct,
+    /// Byte offset in the line.
+    pub position: usize,
+}
+
+/// A program or built-in with its words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// Name and arguments. Empty for redirections without a command.
+    pub words: Vec<Word>,
+    /// Variables set for the command, or in the shell if `words` is empty, with their values where those are constant.
+    pub assignments: Vec<(String, Option<String>)>,
+    /// Files that are opened for the command.
+    pub redirections: Vec<Redirection>,
+    /// Text of here-documents and here-strings that the command is given.
+    pub input: Vec<String>,
+    /// Text as written, without bodies of here-documents.
+    pub text: String,
+    /// Byte offset in the line.
+    pub position: usize,
+    /// Index of the command that runs this one, if another does.
+    pub outer: Option<usize>,
+    /// Number of words of the outer command in front of this one; 0 if this command stands in a script.
+    pub offset: usize,
+    /// True if more arguments follow that are known when the command runs (`xargs`, an unquoted variable).
+    pub has_more: bool,
+}
+
+impl SimpleCommand {
+    /// Returns the name as written, or `""` if there is no constant one.
+    pub fn name(&self) -> &str {
+        self.words.first().and_then(Word::literal).unwrap_or_default()
+    }
+
+    /// Returns the name without directories.
+    pub fn base_name(&self) -> &str {
+        let name = self.name();
+        name.rsplit('/').next().unwrap_or(name)
+    }
+
+    /// Returns the words as a person writes them, separated by one space.
+    pub fn shown(&self) -> String {
+        self.words.iter().map(Word::shown).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns true if all words are known now.
+    pub fn is_constant(&self) -> bool {
+        !self.has_more && self.words.iter().all(|word| !matches!(word, Word::Unknown(_)))
+    }
+}
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Exact text that the program gets.
+    Literal(String),
+    /// Path in the home directory: what follows `~` or `"$HOME`. Empty or beginning with `/`.
+    InHome(String),
+    /// Path in the working directory: what follows `"$PWD`. Empty or beginning with `/`.
+    InFolder(String),
+    /// Names of files that match: `*` and `?` without quotes behind a beginning that makes no option.
+    Pattern(String),
+    /// Text that is known when the command runs, as written.
+    Unknown(String),
+}
+
+impl Word {
+    /// Returns the exact text.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the text as a person writes it.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self {
+            Self::Literal(text) | Self::Pattern(text) | Self::Unknown(text) => text.into(),
+            Self::InHome(rest) => format!("~{rest}").into(),
+            Self::InFolder(rest) => format!("$PWD{rest}").into(),
+        }
+    }
+}
+
+/// A file that the shell opens for a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// Kind of access.
+    pub kind: RedirectionKind,
+    /// The file; `None` if it is not constant.
+    pub target: Option<Word>,
+    /// Byte offset of the operator in the line.
+    pub position: usize,
+}
+
+/// Access of a redirection. Copies of descriptors (`2>&1`) open no file and are not listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedirectionKind {
+    /// `<`
+    Read,
+    /// `>`, `>>`, and outside the small grammar `>|`, `&>`, `&>>` and `<>`.
+    Write,
+}
+
+/// Kind of construct outside a grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Construct {
+    /// Syntax error, or syntax that is not read.
+    Syntax,
+    /// Control character, or white space outside ASCII.
+    Character,
+    /// Line or nesting beyond the limits.
+    TooLong,
+    /// Language of a shell that is not read.
+    ForeignShell,
+    /// `$(…)`, backticks.
+    CommandSubstitution,
+    /// `<(…)`, `>(…)`.
+    ProcessSubstitution,
+    /// `$((…))`, `((…))`, subscripts.
+    Arithmetic,
+    /// `${…}` with an operator, and the special parameters.
+    Expansion,
+    /// `$NAME` other than `"$HOME"` and `"$PWD"`.
+    Variable,
+    /// `$'…'` and `$"…"`.
+    Quoting,
+    /// `*`, `?` or `[` where it may make an option or is no operand.
+    Pattern,
+    /// `{a,b}`.
+    Braces,
+    /// `~name`, or `~` within a word.
+    Tilde,
+    /// `NAME=value`.
+    Assignment,
+    /// `&`.
+    Background,
+    /// Loop, condition or group.
+    Compound,
+    /// `case`, `[[`, `select`, `coproc`, function.
+    Keyword,
+    /// `!`.
+    Negation,
+    /// `(…)`.
+    Subshell,
+    /// `<<`.
+    HereDocument,
+    /// `<<<`.
+    HereString,
+    /// Redirection of another descriptor than 0, 1 and 2, or one whose file is not constant.
+    Redirection,
+    /// Backslash at the end of a line within a word.
+    Continuation,
+    /// Command whose name is not constant.
+    CommandName,
+    /// Script that is not constant or comes from a file or standard input.
+    Script,
+}
+
+impl Construct {
+    /// Returns the construct as a noun phrase for messages.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax that is not understood",
+            Self::Character => "a control character or unusual white space",
+            Self::TooLong => "too much text or nesting",
+            Self::ForeignShell => "the language of another shell",
+            Self::CommandSubstitution => "a command substitution",
+            Self::ProcessSubstitution => "a process substitution",
+            Self::Arithmetic => "arithmetic",
+            Self::Expansion => "an expansion",
+            Self::Variable => "a variable",
+            Self::Quoting => "$'…' or $\"…\"",
+            Self::Pattern => "a file name pattern that may begin with an option",
+            Self::Braces => "a brace expansion",
+            Self::Tilde => "a ~ that is not a leading ~/",
+            Self::Assignment => "an assignment",
+            Self::Background => "a command in the background",
+            Self::Compound => "a loop, condition or group",
+            Self::Keyword => "a shell keyword that is not read",
+            Self::Negation => "a negation",
+            Self::Subshell => "a subshell",
+            Self::HereDocument => "a here-document",
+            Self::HereString => "a here-string",
+            Self::Redirection => "a redirection that is not read",
+            Self::Continuation => "a line break within a word",
+            Self::CommandName => "a command name that is computed",
+            Self::Script => "a script that is not in the line",
+        }
+    }
+}

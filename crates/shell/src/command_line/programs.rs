@@ -1,0 +1,347 @@
+//! Programs that are known: their tables, and what a command does by them.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use serde::Deserialize;
+
+use super::model::{SimpleCommand, Word};
+use super::table::{Form, Kind, Usage};
+use super::tables::TABLES;
+
+/// Directories of system programs. A program elsewhere may be another one of the same name.
+const DIRECTORIES: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
+/// What a command does, as far as its program's table says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// It reads files and prints.
+    Reads,
+    /// It changes files, uses the network or runs programs of the project.
+    Changes,
+    /// The same, and it changes the configuration of a Git repository.
+    ConfiguresGit,
+    /// It needs privileges that a confined command does not have.
+    NeedsPrivileges,
+}
+
+/// A command that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// What the command does; `None` for one that only runs other commands of the line.
+    pub does: Option<Does>,
+}
+
+/// Reason for which a command is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfamiliar {
+    /// There is no table for the program.
+    Program,
+    /// An option that the table does not list, or not in this form.
+    Option(String),
+    /// A subcommand that the table does not list.
+    Subcommand(String),
+    /// An operand or value of another form than the table lists.
+    Operand(String),
+    /// An argument that is known only when the command runs.
+    Computed(String),
+}
+
+impl Unfamiliar {
+    /// Returns the reason as a clause for messages about the program `name`.
+    pub fn describe(&self, name: &str) -> String {
+        match self {
+            Self::Program => format!("what {name} does is not known"),
+            Self::Option(option) => format!("{name} is not known with the option {option}"),
+            Self::Subcommand(verb) => format!("{name} is not known with the subcommand {verb}"),
+            Self::Operand(word) => format!("{name} is not known with the argument {word}"),
+            Self::Computed(word) => {
+                format!("the argument {word} of {name} is known only when it runs")
+            }
+        }
+    }
+}
+
+/// Words of a command that are commands or scripts themselves.
+#[derive(Debug, Default)]
+pub(super) struct Inner {
+    /// First word and end of each command among the arguments.
+    pub(super) commands: Vec<(usize, usize)>,
+    /// Words that are scripts of the shell.
+    pub(super) scripts: Vec<usize>,
+    /// The program adds arguments to its commands.
+    pub(super) adds_arguments: bool,
+    /// The program runs its standard input.
+    pub(super) runs_input: bool,
+    /// A command or script among the arguments is known only when the program runs.
+    pub(super) is_computed: bool,
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    let mut names: HashMap<&str, usize> =
+        TABLES.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
+    // The line of further names is looked for without parsing the table: most are not needed.
+    for (index, (_, text)) in TABLES.iter().enumerate() {
+        let mut own = text.lines().take_while(|line| !line.starts_with('['));
+        let Some(line) = own.find_map(|line| line.strip_prefix("names = [")) else { continue };
+        let quoted =
+            line.trim_end_matches(']').split(',').map(|name| name.trim().trim_matches('"'));
+        names.extend(quoted.filter(|name| !name.is_empty()).map(|name| (name, index)));
+    }
+    names
+});
+
+/// Returns the table of a program, by the name as written in a command.
+fn usage(name: &str) -> Option<&'static Usage> {
+    static PARSED: LazyLock<Vec<OnceLock<Option<Usage>>>> =
+        LazyLock::new(|| TABLES.iter().map(|_| OnceLock::new()).collect());
+    let base = match name.rsplit_once('/') {
+        None => name,
+        Some((directory, base)) => DIRECTORIES.contains(&directory).then_some(base)?,
+    };
+    let index = *BY_NAME.get(base)?;
+    // A table that cannot be read is as good as none; a test reads all of them.
+    PARSED[index].get_or_init(|| toml::from_str(TABLES[index].1).ok()).as_ref()
+}
+
+/// Returns true if there is a table for a program of this name.
+pub fn has_table(name: &str) -> bool {
+    usage(name).is_some()
+}
+
+/// Returns what a program starts by itself besides its arguments, as a noun phrase.
+pub fn starts(name: &str) -> Option<&'static str> {
+    usage(name)?.starts.as_deref()
+}
+
+impl SimpleCommand {
+    /// Looks the command up in its program's table. A rule has named the first `named` words: an option or subcommand
+    /// among them that the table does not list is known, and so is whatever constant text follows it.
+    ///
+    /// # Errors
+    /// The reason for which the command is not known.
+    pub fn known(&self, named: usize) -> Result<Known, Unfamiliar> {
+        let usage = usage(self.name()).ok_or(Unfamiliar::Program)?;
+        if usage.any_arguments && self.assignments.is_empty() {
+            return Ok(Known { does: usage.does });
+        }
+        if let Some(word) = self.words.iter().find(|word| matches!(word, Word::Unknown(_))) {
+            return Err(Unfamiliar::Computed(word.shown().into_owned()));
+        }
+        if self.has_more {
+            return Err(Unfamiliar::Computed("…".to_owned()));
+        }
+        let mut walk = Walk::new(usage, &self.words);
+        match walk.all() {
+            Ok(()) => Ok(Known { does: walk.does }),
+            Err((place, _)) if place < named => Ok(Known { does: Some(Does::Changes) }),
+            Err((_, reason)) => Err(reason),
+        }
+    }
+
+    /// Finds the commands and scripts among the arguments, as far as the table knows them.
+    pub(super) fn inner(&self) -> Inner {
+        let Some(usage) = usage(self.name()) else { return Inner::default() };
+        let mut walk = Walk::new(usage, &self.words);
+        let is_known = walk.all().is_ok();
+        Inner {
+            runs_input: walk.usage.runs_input
+                && is_known
+                && walk.operands == 0
+                && walk.inner.scripts.is_empty(),
+            adds_arguments: usage.adds_arguments,
+            ..walk.inner
+        }
+    }
+}
+
+/// Walk along the words of a command.
+struct Walk<'a> {
+    usage: &'static Usage,
+    words: &'a [Word],
+    at: usize,
+    does: Option<Does>,
+    /// Number of operands so far.
+    operands: usize,
+    inner: Inner,
+}
+
+type Stop = (usize, Unfamiliar);
+
+impl<'a> Walk<'a> {
+    fn new(usage: &'static Usage, words: &'a [Word]) -> Self {
+        Self { usage, words, at: 1, does: usage.does, operands: 0, inner: Inner::default() }
+    }
+
+    fn all(&mut self) -> Result<(), Stop> {
+        let mut has_options = true;
+        while let Some(word) = self.words.get(self.at) {
+            let option = word.literal().filter(|text| text.len() > 1 && text.starts_with('-'));
+            match option {
+                Some("--") if has_options && !self.usage.single_dash => {
+                    has_options = false;
+                    self.at += 1;
+                }
+                Some(option) if has_options => self.option(option)?,
+                _ if !self.usage.subcommands.is_empty() => self.subcommand(word)?,
+                _ => {
+                    self.operand(word)?;
+                    has_options &= !self.usage.options_first;
+                }
+            }
+        }
+        // A program with subcommands does nothing known without one.
+        if self.usage.subcommands.is_empty() || self.words.len() > 1 {
+            return Ok(());
+        }
+        Err((1, Unfamiliar::Subcommand(String::new())))
+    }
+
+    fn subcommand(&mut self, word: &Word) -> Result<(), Stop> {
+        let found = word.literal().and_then(|name| self.usage.subcommand(name));
+        let usage =
+            found.ok_or_else(|| (self.at, Unfamiliar::Subcommand(word.shown().into_owned())))?;
+        self.usage = usage;
+        self.does = usage.does.or(self.does);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn option(&mut self, option: &str) -> Result<(), Stop> {
+        if option.starts_with("--") || self.usage.single_dash {
+            self.long(option)
+        } else if self.usage.has_flag(option) {
+            self.at += 1;
+            Ok(())
+        } else {
+            self.group(option)
+        }
+    }
+
+    /// `--all`, `--lines 5`, `--lines=5`; with `single-dash` also `-name x`.
+    fn long(&mut self, option: &str) -> Result<(), Stop> {
+        let unknown = || Unfamiliar::Option(option.to_owned());
+        if self.usage.has_flag(option) {
+            self.at += 1;
+            return Ok(());
+        }
+        if let Some((name, value)) = option.split_once('=') {
+            let kind = self.usage.options.get(name).ok_or_else(|| (self.at, unknown()))?;
+            self.attached(kind, value)?;
+            self.at += 1;
+            return Ok(());
+        }
+        let kind = self.usage.options.get(option).ok_or_else(|| (self.at, unknown()))?;
+        self.at += 1;
+        if kind.is_optional { Ok(()) } else { self.value(kind) }
+    }
+
+    /// Letters behind one `-`; the last may have a value, attached or as the next word.
+    fn group(&mut self, option: &str) -> Result<(), Stop> {
+        for (place, letter) in option.char_indices().skip(1) {
+            let name = format!("-{letter}");
+            if self.usage.has_flag(&name) {
+                continue;
+            }
+            let unknown = || (self.at, Unfamiliar::Option(option.to_owned()));
+            let kind = self.usage.options.get(&name).ok_or_else(unknown)?;
+            let value = &option[place + letter.len_utf8()..];
+            if !value.is_empty() {
+                self.attached(kind, value)?;
+                break;
+            }
+            self.at += 1;
+            return if kind.is_optional { Ok(()) } else { self.value(kind) };
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A value that is part of the option's word.
+    fn attached(&mut self, kind: &Kind, value: &str) -> Result<(), Stop> {
+        let is_word = matches!(kind.form, Form::Command | Form::Terminated | Form::Script);
+        if is_word || !Self::fits(&kind.form, &Word::Literal(value.to_owned())) {
+            return Err((self.at, Unfamiliar::Operand(value.to_owned())));
+        }
+        self.note(&kind.form);
+        Ok(())
+    }
+
+    /// A value that is the next word.
+    fn value(&mut self, kind: &Kind) -> Result<(), Stop> {
+        let Some(word) = self.words.get(self.at) else {
+            let option = self.words[self.at - 1].shown().into_owned();
+            return Err((self.at - 1, Unfamiliar::Option(option)));
+        };
+        self.take(&kind.form, word)
+    }
+
+    fn operand(&mut self, word: &Word) -> Result<(), Stop> {
+        let kinds = &self.usage.operands;
+        let last = kinds.last().filter(|operand| operand.repeats);
+        let Some(operand) = kinds.get(self.operands).or(last) else {
+            return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
+        };
+        self.operands += 1;
+        self.take(&operand.form, word)
+    }
+
+    /// Takes the next word, or as many as belong to it.
+    fn take(&mut self, form: &Form, word: &Word) -> Result<(), Stop> {
+        if !Self::fits(form, word) {
+            let runs = matches!(form, Form::Command | Form::Terminated | Form::Script);
+            self.inner.is_computed |= runs;
+            return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
+        }
+        self.note(form);
+        match form {
+            Form::Script => self.inner.scripts.push(self.at),
+            Form::Command => {
+                self.inner.commands.push((self.at, self.words.len()));
+                self.at = self.words.len();
+                return Ok(());
+            }
+            Form::Terminated => {
+                let is_end = |word: &Word| matches!(word.literal(), Some(";" | "+"));
+                let length = self.words[self.at..].iter().position(is_end);
+                let Some(length) = length else {
+                    return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
+                };
+                self.inner.commands.push((self.at, self.at + length));
+                self.at += length;
+            }
+            _ => {}
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn fits(form: &Form, word: &Word) -> bool {
+        match (form, word) {
+            (_, Word::Unknown(_)) => false,
+            (Form::Read, _) => true,
+            (_, Word::Pattern(_)) => false,
+            (Form::Text | Form::Write, _) => true,
+            (Form::Number, Word::Literal(text)) => is_number(text),
+            (Form::Matches(expression), Word::Literal(text)) => expression.is_match(text),
+            (Form::Program | Form::Command | Form::Terminated | Form::Script, word) => {
+                word.literal().is_some()
+            }
+            (Form::Number | Form::Matches(_), _) => false,
+        }
+    }
+
+    fn note(&mut self, form: &Form) {
+        if matches!(form, Form::Write | Form::Program) {
+            self.does = self.does.max(Some(Does::Changes));
+        }
+    }
+}
+
+/// Digits with an optional sign, fraction and unit.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits.chars().all(|letter| letter.is_ascii_alphanumeric() || ".,:-".contains(letter))
+}

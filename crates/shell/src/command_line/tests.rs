@@ -1,0 +1,182 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn line(text: &str) -> CommandLine {
+    read(text, Dialect::Bash)
+}
+
+/// Commands of a line, their words joined by one space.
+fn commands(text: &str) -> Vec<String> {
+    line(text).commands.iter().map(SimpleCommand::shown).collect()
+}
+
+#[test]
+fn lines_of_the_small_grammar_are_parsed() {
+    for (text, expected) in [
+        ("ls", vec!["ls"]),
+        ("ls -la && cat package.json", vec!["ls -la", "cat package.json"]),
+        ("git log --oneline -20 | head", vec!["git log --oneline -20", "head"]),
+        ("a; b\nc || d", vec!["a", "b", "c", "d"]),
+        ("a;\n\nb\n", vec!["a", "b"]),
+        ("a |\n b", vec!["a", "b"]),
+        ("rg -n foo src 2>/dev/null | head -50 # all", vec!["rg -n foo src", "head -50"]),
+        ("make test 2>&1 | tail", vec!["make test", "tail"]),
+        ("cd src && ls", vec!["cd src", "ls"]),
+        ("echo 'a b' \"c d\" e\\ f \"g\\\"h\"", vec!["echo a b c d e f g\"h"]),
+        ("wc -l src/*.rs ./* /etc/?", vec!["wc -l src/*.rs ./* /etc/?"]),
+        ("ls ~/x ~ \"$HOME/y\" \"$PWD\"", vec!["ls ~/x ~ ~/y $PWD"]),
+        ("ls \\\n  -l", vec!["ls -l"]),
+        ("git show HEAD@{1} stash^{} a{}b {}", vec!["git show HEAD@{1} stash^{} a{}b {}"]),
+        ("grep 'a$' f; echo $ \"5$\"", vec!["grep a$ f", "echo $ 5$"]),
+        ("[ -f x ] && echo y", vec!["[ -f x ]", "echo y"]),
+        ("sort < in > out", vec!["sort"]),
+        ("timeout 5 ls -l", vec!["timeout 5 ls -l", "ls -l"]),
+        ("sh -c 'a; b' x", vec!["sh -c a; b x", "a", "b"]),
+        (
+            "find . -name '*.rs' -exec grep -l x {} +",
+            vec!["find . -name *.rs -exec grep -l x {} +", "grep -l x {}"],
+        ),
+    ] {
+        let read = line(text);
+        assert_eq!((read.beyond, read.hidden), (None, None), "{text}");
+        assert_eq!(commands(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_shells_could_read_differently_is_hidden() {
+    for text in [
+        "<&-eval ls '; touch C'",
+        "ls <& -eval x",
+        "3<&-rm ls",
+        "$(<&-touch ls)",
+        "<\\\n&-eval x",
+        "echo x {a['$(touch C)']}</dev/null",
+        "echo x {PATH}</dev/null; ls",
+        "echo $((PATH=1)); ls",
+        "((PATH=1)); ls",
+        "x[PATH=1]=2",
+        "a=(b c)",
+        "f(){ rm x; }; f",
+        "echo `rm x`",
+        "cat <(rm x)",
+        "echo ${x:-$(rm y)}",
+        "echo $'a\\'; rm x'",
+        "case a in a) rm x;; esac",
+        "coproc rm x",
+        "$x y",
+        "r{m,x} a",
+        "./* a",
+        "a &&",
+        "a ; ; b",
+        "| a",
+        "a )",
+        "( a",
+        "'a",
+        "\"a",
+        "a\\",
+        "a\u{a0}b",
+        "a\rb",
+        "time { rm x; }",
+        "cat <<E\n$(rm x)\nE",
+        "cat <<E\nfoo\\\nE\nrm x\nE",
+        "cat <<E\nx",
+        "echo x | sh",
+        "timeout 5 $x",
+        "a 5>x",
+    ] {
+        assert!(line(text).hidden.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn constructs_that_only_denials_read_are_beyond_the_small_grammar() {
+    for (text, expected) in [
+        ("for f in a b; do rm \"$f\"; done", vec!["for f in a b", "rm \"$f\""]),
+        ("if a; then b; else c; fi > x", vec!["if", "b", "c", ""]),
+        ("while a; do b; done", vec!["a", "b"]),
+        ("! a", vec!["a"]),
+        ("a & b", vec!["a", "b"]),
+        ("(cd x; rm y)", vec!["cd x", "rm y"]),
+        ("{ a; b; } 2>&1 | c", vec!["a", "b", "", "c"]),
+        ("A=1 b $c", vec!["b $c"]),
+        ("cat <<'E' | b\nx $(y)\nE\nc", vec!["cat", "b", "c"]),
+        ("a <<< x", vec!["a"]),
+        ("a &> f", vec!["a"]),
+        ("ls *.rs", vec!["ls *.rs"]),
+        ("ls {a,b}", vec!["ls {a,b}"]),
+        ("a b=~/c ~d", vec!["a b=~/c ~d"]),
+        ("echo x>f", vec!["echo"]),
+    ] {
+        let read = line(text);
+        assert!(read.beyond.is_some(), "{text}");
+        assert_eq!(read.hidden, None, "{text}");
+        if !text.starts_with("if") && !text.starts_with("echo x>") {
+            assert_eq!(commands(text), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn input_of_commands_is_kept() {
+    let read = line("cat <<-E\n\trm x\n\tE\nb <<< 'y z'");
+    assert_eq!(read.commands[0].input, ["rm x\n"]);
+    assert_eq!(read.commands[1].input, ["y z"]);
+}
+
+#[test]
+fn the_folder_of_a_cd_at_the_beginning_is_told() {
+    assert_eq!(line("cd src && ls").folder, Some(Word::Literal("src".into())));
+    for text in ["cd src; ls", "cd -P x && ls", "ls && cd x && ls", "cd - && ls", "cd $x && ls"] {
+        assert_eq!(line(text).folder, None, "{text}");
+    }
+}
+
+#[test]
+fn every_table_can_be_read_and_is_listed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort_unstable();
+    let mut listed: Vec<&str> = tables::TABLES.iter().map(|(name, _)| *name).collect();
+    listed.sort_unstable();
+    assert_eq!(names, listed);
+    for (name, text) in tables::TABLES {
+        if let Err(error) = toml::from_str::<table::Usage>(text) {
+            panic!("{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn commands_are_known_by_their_tables() {
+    for (text, named, expected) in [
+        ("ls -l", 0, Ok(Some(Does::Reads))),
+        ("/usr/bin/ls -l", 0, Ok(Some(Does::Reads))),
+        ("./ls -l", 0, Err(Unfamiliar::Program)),
+        ("git status -sb", 0, Ok(Some(Does::Reads))),
+        ("git -C x log --oneline -20 --format=%h", 0, Ok(Some(Does::Reads))),
+        ("git log --outp=x", 0, Err(Unfamiliar::Option("--outp=x".into()))),
+        ("git bisect run x", 0, Err(Unfamiliar::Subcommand("bisect".into()))),
+        ("git bisect run x", 3, Ok(Some(Does::Changes))),
+        ("git -c a=b log", 2, Ok(Some(Does::Changes))),
+        ("git", 0, Err(Unfamiliar::Subcommand(String::new()))),
+        ("git push origin", 0, Ok(Some(Does::Changes))),
+        ("sed -n 1,20p f", 0, Ok(Some(Does::Reads))),
+        ("sed -n 1,20w f", 0, Err(Unfamiliar::Operand("1,20w".into()))),
+        ("sed -n '1e touch C' f", 0, Err(Unfamiliar::Operand("1e touch C".into()))),
+        ("rm -rf src", 0, Err(Unfamiliar::Option("-rf".into()))),
+        ("rm -rf src", 2, Ok(Some(Does::Changes))),
+        ("rm a", 0, Ok(Some(Does::Changes))),
+        ("timeout 5 foo", 0, Ok(None)),
+        ("sh x.sh", 0, Ok(Some(Does::Changes))),
+        ("find . -name x -delete", 0, Err(Unfamiliar::Option("-delete".into()))),
+        ("python3 x.py", 0, Err(Unfamiliar::Program)),
+    ] {
+        let read = line(text);
+        assert_eq!(read.commands[0].known(named).map(|known| known.does), expected, "{text}");
+    }
+}
