@@ -24,7 +24,15 @@ mod table;
 mod tables;
 
 pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
-pub use programs::{Does, Known, Unfamiliar, has_table, starts};
+pub use programs::{Does, Known, Unfamiliar};
+
+/// Reads the text of a table in the format of `programs/<name>.toml`.
+///
+/// # Errors
+/// The text is no table; the message says why.
+pub fn check_table(text: &str) -> Result<(), String> {
+    table::Usage::parse(text).map(drop)
+}
 
 /// Length of the longest line that is read, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;

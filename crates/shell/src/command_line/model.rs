@@ -22,6 +22,27 @@ impl CommandLine {
         Self { beyond: gap, hidden: gap, ..Self::default() }
     }
 
+    /// Returns the names of the commands, each once, in their order.
+    pub fn programs(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.commands.iter().map(SimpleCommand::name).filter(|name| !name.is_empty()) {
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// Returns the files that redirections write, as written; `?` for one that is not constant.
+    pub fn writes(&self) -> Vec<String> {
+        let redirections = self.commands.iter().flat_map(|command| &command.redirections);
+        let written = redirections.filter(|found| found.kind == RedirectionKind::Write);
+        let target = |found: &Redirection| {
+            found.target.as_ref().map_or_else(|| "?".to_owned(), |word| word.shown().into_owned())
+        };
+        written.map(target).collect()
+    }
+
     /// Returns true if the line is in the small grammar, so that `commands` is all that it runs.
     pub fn is_parsed(&self) -> bool {
         self.beyond.is_none()
@@ -188,6 +209,8 @@ pub enum Construct {
     Continuation,
     /// Command whose name is not constant.
     CommandName,
+    /// Built-in that changes how the shell reads or runs the rest.
+    BuiltIn,
     /// Script that is not constant or comes from a file or standard input.
     Script,
 }
@@ -220,6 +243,7 @@ impl Construct {
             Self::Redirection => "a redirection that is not read",
             Self::Continuation => "a line break within a word",
             Self::CommandName => "a command name that is computed",
+            Self::BuiltIn => "a built-in that may change what follows",
             Self::Script => "a script that is not in the line",
         }
     }

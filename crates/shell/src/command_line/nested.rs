@@ -1,11 +1,13 @@
 //! Commands within commands: those that wrappers run, and scripts in an argument.
 
 use super::model::{CommandLine, Construct, Gap, SimpleCommand, Word};
+use super::programs::Inner;
 use super::{MAX_NESTING, reader};
 
 /// Adds the commands that the commands of a line run themselves, behind each of them.
 pub(super) fn expand(line: &mut CommandLine) {
-    let mut expansion = Expansion { line: CommandLine::default(), steps: 0 };
+    let has_folder = line.folder.is_some();
+    let mut expansion = Expansion { line: CommandLine::default(), steps: 0, has_folder };
     for command in std::mem::take(&mut line.commands) {
         expansion.add(command, 0);
     }
@@ -18,7 +20,62 @@ struct Expansion {
     line: CommandLine,
     /// Number of inner commands so far.
     steps: usize,
+    /// The first command is the `cd` with which the line may begin.
+    has_folder: bool,
 }
+
+/// Built-ins of bash and dash. One without a table may change how the shell reads and runs the rest of the line.
+const SHELLS_OWN: [&str; 46] = [
+    ".",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "cd",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "eval",
+    "exec",
+    "export",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "history",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "times",
+    "trap",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+];
+
+/// Built-ins whose words are shell scripts.
+const EVALUATING: [&str; 2] = ["eval", "trap"];
 
 /// Inner commands of one line.
 const MAX_INNER: usize = 256;
@@ -26,54 +83,89 @@ const MAX_INNER: usize = 256;
 impl Expansion {
     fn add(&mut self, command: SimpleCommand, depth: usize) {
         let inner = command.inner();
+        self.note_gaps(&command, &inner);
         let index = self.line.commands.len();
         let position = command.position;
         self.line.commands.push(command);
-        if inner.runs_input {
-            self.gap(Construct::Script, position);
-        }
-        if inner.is_computed {
-            self.gap(Construct::CommandName, position);
-        }
         let is_nested = !inner.commands.is_empty() || !inner.scripts.is_empty();
         self.steps += usize::from(is_nested);
         if is_nested && (depth >= MAX_NESTING || self.steps > MAX_INNER) {
             return self.gap(Construct::TooLong, position);
         }
-        for (start, end) in inner.commands {
-            let outer = &self.line.commands[index];
-            let words: Vec<Word> = outer.words[start..end].to_vec();
-            let text = words.iter().map(Word::shown).collect::<Vec<_>>().join(" ");
-            let has_more = outer.has_more || inner.adds_arguments;
-            let input = outer.input.clone();
-            if words.first().is_none_or(|name| name.literal().is_none()) {
-                self.gap(Construct::CommandName, position);
-                continue;
-            }
-            let command = SimpleCommand {
-                words,
-                text,
-                position,
-                input,
-                has_more,
-                outer: Some(index),
-                offset: start,
-                ..SimpleCommand::default()
-            };
-            self.add(command, depth + 1);
+        for range in &inner.commands {
+            self.add_inner(index, *range, &inner, depth);
         }
         for place in inner.scripts {
-            let Some(script) = self.line.commands[index].words[place].literal() else { continue };
-            let read = reader::read(script);
-            if let Some(gap) = read.hidden {
-                self.gap(gap.construct, position);
-            } else if let Some(gap) = read.beyond {
-                self.line.beyond.get_or_insert(Gap { position, ..gap });
-            }
-            for inner in read.commands {
-                let command = SimpleCommand { position, outer: Some(index), offset: 0, ..inner };
-                self.add(command, depth + 1);
-            }
+            self.add_script(index, place, depth);
+        }
+    }
+
+    /// Notes what a command may run that is not in the line.
+    fn note_gaps(&mut self, command: &SimpleCommand, inner: &Inner) {
+        let position = command.position;
+        let is_folder = self.line.commands.is_empty() && self.has_folder;
+        let evaluates = EVALUATING.contains(&command.name()) && !command.is_constant();
+        if evaluates || inner.runs_input {
+            self.gap(Construct::Script, position);
+        }
+        // The line is parsed; the command is not known, but rules that deny must not rely on the list.
+        if inner.is_out_of_reach {
+            let gap = Gap { construct: Construct::CommandName, position };
+            self.line.hidden.get_or_insert(gap);
+        }
+        if inner.is_computed {
+            self.gap(Construct::CommandName, position);
+        }
+        if SHELLS_OWN.contains(&command.name()) && !command.has_table() && !is_folder {
+            self.line.beyond.get_or_insert(Gap { construct: Construct::BuiltIn, position });
+        }
+    }
+
+    /// Adds the command that these words of another are.
+    fn add_inner(&mut self, index: usize, range: (usize, usize), inner: &Inner, depth: usize) {
+        let outer = &self.line.commands[index];
+        let (start, end) = range;
+        let position = outer.position;
+        let is_assignment = |word: &&Word| word.literal().is_some_and(|text| text.contains('='));
+        let variables = outer.words[start..end].iter().take_while(is_assignment).count();
+        let start = start + variables;
+        let mut words: Vec<Word> = outer.words[start..end].to_vec();
+        if inner.fills_braces {
+            words.iter_mut().for_each(fill_braces);
+        }
+        let command = SimpleCommand {
+            text: words.iter().map(Word::shown).collect::<Vec<_>>().join(" "),
+            words,
+            position,
+            input: outer.input.clone(),
+            has_more: outer.has_more || inner.adds_arguments,
+            outer: Some(index),
+            offset: start,
+            ..SimpleCommand::default()
+        };
+        if variables > 0 {
+            self.line.beyond.get_or_insert(Gap { construct: Construct::Assignment, position });
+        }
+        if command.words.first().is_none_or(|name| name.literal().is_none()) {
+            return self.gap(Construct::CommandName, position);
+        }
+        self.add(command, depth + 1);
+    }
+
+    /// Adds the commands of the script that is a word of a command.
+    fn add_script(&mut self, index: usize, place: usize, depth: usize) {
+        let outer = &self.line.commands[index];
+        let position = outer.position;
+        let Some(script) = outer.words[place].literal() else { return };
+        let read = reader::read(script);
+        if let Some(gap) = read.hidden {
+            self.gap(gap.construct, position);
+        } else if let Some(gap) = read.beyond {
+            self.line.beyond.get_or_insert(Gap { position, ..gap });
+        }
+        for inner in read.commands {
+            let command = SimpleCommand { position, outer: Some(index), offset: 0, ..inner };
+            self.add(command, depth + 1);
         }
     }
 
@@ -81,5 +173,15 @@ impl Expansion {
         let gap = Gap { construct, position };
         self.line.beyond.get_or_insert(gap);
         self.line.hidden.get_or_insert(gap);
+    }
+}
+
+/// Marks a word in which `find` puts paths for `{}`. A path alone is like names that match a pattern; a path within
+/// another text is not known.
+fn fill_braces(word: &mut Word) {
+    match word.literal() {
+        Some("{}") => *word = Word::Pattern("{}".to_owned()),
+        Some(text) if text.contains("{}") => *word = Word::Unknown(text.to_owned()),
+        _ => {}
     }
 }

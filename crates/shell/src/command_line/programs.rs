@@ -12,7 +12,7 @@ use super::tables::TABLES;
 /// Directories of system programs. A program elsewhere may be another one of the same name.
 const DIRECTORIES: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// What a command does, as far as its program's table says.
+/// Effect of a command, as far as its program's table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Does {
@@ -29,7 +29,7 @@ pub enum Does {
 /// A command that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// What the command does; `None` for one that only runs other commands of the line.
+    /// Effect of the command; `None` for one that only runs other commands of the line.
     pub does: Option<Does>,
 }
 
@@ -64,10 +64,12 @@ impl Unfamiliar {
 }
 
 /// Words of a command that are commands or scripts themselves.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Inner {
     /// First word and end of each command among the arguments.
     pub(super) commands: Vec<(usize, usize)>,
+    /// The program puts paths in place of `{}` in its commands.
+    pub(super) fills_braces: bool,
     /// Words that are scripts of the shell.
     pub(super) scripts: Vec<usize>,
     /// The program adds arguments to its commands.
@@ -76,6 +78,8 @@ pub(super) struct Inner {
     pub(super) runs_input: bool,
     /// A command or script among the arguments is known only when the program runs.
     pub(super) is_computed: bool,
+    /// The program runs a command, but its options are not known, so that the command cannot be found.
+    pub(super) is_out_of_reach: bool,
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
@@ -102,17 +106,7 @@ fn usage(name: &str) -> Option<&'static Usage> {
     };
     let index = *BY_NAME.get(base)?;
     // A table that cannot be read is as good as none; a test reads all of them.
-    PARSED[index].get_or_init(|| toml::from_str(TABLES[index].1).ok()).as_ref()
-}
-
-/// Returns true if there is a table for a program of this name.
-pub fn has_table(name: &str) -> bool {
-    usage(name).is_some()
-}
-
-/// Returns what a program starts by itself besides its arguments, as a noun phrase.
-pub fn starts(name: &str) -> Option<&'static str> {
-    usage(name)?.starts.as_deref()
+    PARSED[index].get_or_init(|| Usage::parse(TABLES[index].1).ok()).as_ref()
 }
 
 impl SimpleCommand {
@@ -140,23 +134,44 @@ impl SimpleCommand {
         }
     }
 
+    /// Returns true if the program has a table.
+    pub fn has_table(&self) -> bool {
+        usage(self.name()).is_some()
+    }
+
+    /// Returns what the program starts by itself besides its arguments, as a noun phrase.
+    pub fn starts(&self) -> Option<&'static str> {
+        usage(self.name())?.starts.as_deref()
+    }
+
+    /// Returns the index of the word that is the last of the program's subcommands; `None` if the table lists none.
+    pub fn subcommand(&self) -> Option<usize> {
+        let mut walk = Walk::new(usage(self.name())?, &self.words);
+        // As far as it is known.
+        walk.all().ok();
+        walk.subcommand
+    }
+
     /// Finds the commands and scripts among the arguments, as far as the table knows them.
     pub(super) fn inner(&self) -> Inner {
         let Some(usage) = usage(self.name()) else { return Inner::default() };
         let mut walk = Walk::new(usage, &self.words);
         let is_known = walk.all().is_ok();
+        let runs_file = walk.operands > 0 || !walk.inner.scripts.is_empty();
+        let mut literals = self.words.iter().filter_map(Word::literal);
+        let may_run = usage.runs_operands() || literals.any(|word| usage.runs_value(word));
         Inner {
-            runs_input: walk.usage.runs_input
-                && is_known
-                && walk.operands == 0
-                && walk.inner.scripts.is_empty(),
+            runs_input: walk.usage.runs_input && !(is_known && runs_file),
             adds_arguments: usage.adds_arguments,
+            is_computed: walk.inner.is_computed || (self.has_more && may_run),
+            is_out_of_reach: !is_known && may_run,
             ..walk.inner
         }
     }
 }
 
 /// Walk along the words of a command.
+#[derive(Clone)]
 struct Walk<'a> {
     usage: &'static Usage,
     words: &'a [Word],
@@ -164,19 +179,53 @@ struct Walk<'a> {
     does: Option<Does>,
     /// Number of operands so far.
     operands: usize,
+    /// One of the options that the usage requires is there.
+    has_required: bool,
     inner: Inner,
+    /// Index of the last subcommand.
+    subcommand: Option<usize>,
 }
 
 type Stop = (usize, Unfamiliar);
 
 impl<'a> Walk<'a> {
     fn new(usage: &'static Usage, words: &'a [Word]) -> Self {
-        Self { usage, words, at: 1, does: usage.does, operands: 0, inner: Inner::default() }
+        Self {
+            usage,
+            words,
+            at: 1,
+            does: usage.does,
+            operands: 0,
+            has_required: false,
+            inner: Inner::default(),
+            subcommand: None,
+        }
     }
 
+    /// Walks by the usage, and if the words do not fit it, by those that it names for this case. If none fits, the
+    /// walk stays at the word that is the farthest.
     fn all(&mut self) -> Result<(), Stop> {
+        let start = self.clone();
+        let mut result = self.by_usage();
+        let mut usage = start.usage;
+        while let (Err((place, _)), Some(other)) = (&result, usage.otherwise.as_deref()) {
+            usage = other;
+            let mut walk = Self { usage, does: other.does.or(start.does), ..start.clone() };
+            let again = walk.by_usage();
+            if again.as_ref().err().is_none_or(|(again, _)| again >= place) {
+                result = again;
+                *self = walk;
+            }
+        }
+        result
+    }
+
+    fn by_usage(&mut self) -> Result<(), Stop> {
+        let start = self.at;
         let mut has_options = true;
         while let Some(word) = self.words.get(self.at) {
+            // A shell takes what follows its script as arguments of the script.
+            has_options &= self.inner.scripts.is_empty();
             let option = word.literal().filter(|text| text.len() > 1 && text.starts_with('-'));
             match option {
                 Some("--") if has_options && !self.usage.single_dash => {
@@ -184,12 +233,18 @@ impl<'a> Walk<'a> {
                     self.at += 1;
                 }
                 Some(option) if has_options => self.option(option)?,
-                _ if !self.usage.subcommands.is_empty() => self.subcommand(word)?,
+                _ if !self.usage.subcommands.is_empty() => return self.subcommand(word),
                 _ => {
                     self.operand(word)?;
                     has_options &= !self.usage.options_first;
                 }
             }
+        }
+        if !self.usage.requires.is_empty() && !self.has_required {
+            return Err((start, Unfamiliar::Option(self.usage.requires[0].clone())));
+        }
+        if self.operands < self.usage.min_operands {
+            return Err((self.at, Unfamiliar::Operand(String::new())));
         }
         // A program with subcommands does nothing known without one.
         if self.usage.subcommands.is_empty() || self.words.len() > 1 {
@@ -203,15 +258,23 @@ impl<'a> Walk<'a> {
         let usage =
             found.ok_or_else(|| (self.at, Unfamiliar::Subcommand(word.shown().into_owned())))?;
         self.usage = usage;
+        self.subcommand = Some(self.at);
         self.does = usage.does.or(self.does);
+        self.has_required = false;
         self.at += 1;
-        Ok(())
+        self.all()
+    }
+
+    /// Takes note of an option that the usage has.
+    fn note_option(&mut self, name: &str) {
+        self.has_required |= self.usage.requires.iter().any(|required| required == name);
     }
 
     fn option(&mut self, option: &str) -> Result<(), Stop> {
         if option.starts_with("--") || self.usage.single_dash {
             self.long(option)
         } else if self.usage.has_flag(option) {
+            self.note_option(option);
             self.at += 1;
             Ok(())
         } else {
@@ -222,12 +285,14 @@ impl<'a> Walk<'a> {
     /// `--all`, `--lines 5`, `--lines=5`; with `single-dash` also `-name x`.
     fn long(&mut self, option: &str) -> Result<(), Stop> {
         let unknown = || Unfamiliar::Option(option.to_owned());
+        self.note_option(option);
         if self.usage.has_flag(option) {
             self.at += 1;
             return Ok(());
         }
         if let Some((name, value)) = option.split_once('=') {
             let kind = self.usage.options.get(name).ok_or_else(|| (self.at, unknown()))?;
+            self.note_option(name);
             self.attached(kind, value)?;
             self.at += 1;
             return Ok(());
@@ -241,6 +306,7 @@ impl<'a> Walk<'a> {
     fn group(&mut self, option: &str) -> Result<(), Stop> {
         for (place, letter) in option.char_indices().skip(1) {
             let name = format!("-{letter}");
+            self.note_option(&name);
             if self.usage.has_flag(&name) {
                 continue;
             }
@@ -274,6 +340,9 @@ impl<'a> Walk<'a> {
             let option = self.words[self.at - 1].shown().into_owned();
             return Err((self.at - 1, Unfamiliar::Option(option)));
         };
+        if matches!((word, &kind.form), (Word::Pattern(_), Form::Read)) {
+            return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
+        }
         self.take(&kind.form, word)
     }
 
@@ -283,6 +352,10 @@ impl<'a> Walk<'a> {
         let Some(operand) = kinds.get(self.operands).or(last) else {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         };
+        // A pattern may become several operands.
+        if matches!((word, &operand.form), (Word::Pattern(_), Form::Read)) && !operand.repeats {
+            return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
+        }
         self.operands += 1;
         self.take(&operand.form, word)
     }
@@ -303,12 +376,19 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             Form::Terminated => {
-                let is_end = |word: &Word| matches!(word.literal(), Some(";" | "+"));
-                let length = self.words[self.at..].iter().position(is_end);
+                let words = &self.words[self.at..];
+                // `+` is an end only behind `{}`.
+                let is_end = |place: &usize| match words[*place].literal() {
+                    Some(";") => true,
+                    Some("+") => *place > 0 && words[*place - 1].literal() == Some("{}"),
+                    _ => false,
+                };
+                let length = (0..words.len()).find(is_end);
                 let Some(length) = length else {
                     return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
                 };
                 self.inner.commands.push((self.at, self.at + length));
+                self.inner.fills_braces = true;
                 self.at += length;
             }
             _ => {}
@@ -325,8 +405,9 @@ impl<'a> Walk<'a> {
             (Form::Text | Form::Write, _) => true,
             (Form::Number, Word::Literal(text)) => is_number(text),
             (Form::Matches(expression), Word::Literal(text)) => expression.is_match(text),
+            // A shell may take such a beginning for an option.
             (Form::Program | Form::Command | Form::Terminated | Form::Script, word) => {
-                word.literal().is_some()
+                word.literal().is_some_and(|text| !text.starts_with(['-', '+']))
             }
             (Form::Number | Form::Matches(_), _) => false,
         }

@@ -69,7 +69,9 @@ impl Reader<'_> {
             (draft.is_unknown, draft.may_split) = (true, true);
         }
         if draft.has_pattern && written != "[" && written != "[[" {
-            let is_harmless = draft.base.is_some() || !text.starts_with(['-', '*', '?', '[']);
+            // A quoted `~` or `$` at the beginning would be taken for the directory.
+            let is_harmless =
+                draft.base.is_some() || !text.starts_with(['-', '*', '?', '[', '~', '$', '"']);
             if is_harmless && !draft.is_unknown && !written.contains('[') {
                 return Word::Pattern(match draft.base {
                     Some(_) => written,

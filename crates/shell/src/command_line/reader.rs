@@ -307,7 +307,7 @@ impl<'a> Reader<'a> {
         if command.name() == "time" && command.words.iter().skip(1).any(is_pipeline) {
             self.hide(Construct::Keyword);
         }
-        command.text = self.text[command.position..self.end.max(command.position)].to_owned();
+        self.text[command.position..self.end.max(command.position)].clone_into(&mut command.text);
         self.line.commands.push(command);
     }
 }

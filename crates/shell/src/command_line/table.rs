@@ -12,17 +12,28 @@ use super::programs::Does;
 pub(super) struct Usage {
     /// Further names of the program or subcommand.
     pub(super) names: Vec<String>,
-    /// What it does; `None` for a program that only runs the command it is given, and for a subcommand that does what
+    /// Effect; `None` for a program that only runs the command it is given, and for a subcommand that does what
     /// the program does.
     pub(super) does: Option<Does>,
-    /// What it starts by itself, as a noun phrase.
+    /// Programs that it starts by itself, as a noun phrase.
     pub(super) starts: Option<String>,
     /// Options without value, as written: `-l`, `--all`. `-<number>` stands for `-5` and the like.
     pub(super) flags: Vec<String>,
-    /// Options with a value, as written, and the kind of the value.
+    /// Options with a value, as written, and the kind of the value. In the file they stand by the kind:
+    /// `options.number = ["-n", "--lines"]`.
+    #[serde(deserialize_with = "options_by_name")]
     pub(super) options: BTreeMap<String, Kind>,
+    /// Names of sets in `shared` whose flags and options belong to this usage, too.
+    #[serde(rename = "with")]
+    pub(super) sets: Vec<String>,
+    /// Sets of flags and options that several subcommands have. Only at the top of a table.
+    pub(super) shared: BTreeMap<String, Self>,
+    /// Options of which at least one must be there.
+    pub(super) requires: Vec<String>,
     /// Kinds of the operands in their order.
     pub(super) operands: Vec<Operand>,
+    /// Number of operands that must be there: with fewer the program reads commands from its standard input.
+    pub(super) min_operands: usize,
     /// Words that begin with one `-` are whole options, not groups of letters.
     pub(super) single_dash: bool,
     /// Options may not follow the first operand: from there on all words are operands.
@@ -34,12 +45,26 @@ pub(super) struct Usage {
     /// Without operands it runs its standard input as a script.
     pub(super) runs_input: bool,
     /// Subcommands by their names. If there are some, the first operand must be one of them.
-    pub(super) subcommands: BTreeMap<String, Usage>,
+    pub(super) subcommands: BTreeMap<String, Self>,
+    /// Usage for words that do not fit this one: `git branch NAME` besides `git branch --list`.
+    pub(super) otherwise: Option<Box<Self>>,
 }
 
-/// Kind of a word.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "String")]
+/// Reads lists of options by the kind of their value.
+fn options_by_name<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Kind>, D::Error> {
+    let by_kind = BTreeMap::<String, Vec<String>>::deserialize(deserializer)?;
+    let mut by_name = BTreeMap::new();
+    for (text, names) in by_kind {
+        let kind = Kind::read(&text).map_err(serde::de::Error::custom)?;
+        by_name.extend(names.into_iter().map(|name| (name, kind.clone())));
+    }
+    Ok(by_name)
+}
+
+/// Kind of the value of an option.
+#[derive(Debug, Clone)]
 pub(super) struct Kind {
     pub(super) form: Form,
     /// The value may be left out. It is then attached to the option or not there.
@@ -98,12 +123,35 @@ impl Form {
     }
 }
 
-impl TryFrom<String> for Kind {
-    type Error = String;
+/// Replaces `<name>` by the pattern of this name in expressions, which stand between slashes.
+fn fill(patterns: &toml::Table, key: &str, value: toml::Value) -> (String, toml::Value) {
+    use toml::Value::{Array, String as Text, Table};
+    let filled = |text: &str| {
+        let mut text = text.to_owned();
+        if text.starts_with('/') && text.contains('<') {
+            for (name, pattern) in patterns {
+                text = text.replace(&format!("<{name}>"), pattern.as_str().unwrap_or_default());
+            }
+        }
+        text
+    };
+    let value = match value {
+        Text(text) => Text(filled(&text)),
+        Array(values) => {
+            Array(values.into_iter().map(|value| fill(patterns, "", value).1).collect())
+        }
+        Table(table) => {
+            Table(table.into_iter().map(|(key, value)| fill(patterns, &key, value)).collect())
+        }
+        other => other,
+    };
+    (filled(key), value)
+}
 
-    fn try_from(text: String) -> Result<Self, String> {
-        let is_optional = text.ends_with('?') && !text.starts_with('/');
-        let form = if is_optional { text.trim_end_matches('?') } else { &text };
+impl Kind {
+    fn read(text: &str) -> Result<Self, String> {
+        let is_optional = text.ends_with('?');
+        let form = if is_optional { &text[..text.len() - 1] } else { text };
         Ok(Self { form: Form::read(form)?, is_optional })
     }
 }
@@ -119,6 +167,56 @@ impl TryFrom<String> for Operand {
 }
 
 impl Usage {
+    /// Reads the text of a table.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        let patterns = match table.remove("patterns") {
+            Some(toml::Value::Table(patterns)) => patterns,
+            _ => toml::Table::new(),
+        };
+        // A pattern may name others: as many rounds as there are patterns replace all of them.
+        for _ in 0..patterns.len() {
+            let rest = std::mem::take(&mut table);
+            table = rest.into_iter().map(|(key, value)| fill(&patterns, &key, value)).collect();
+        }
+        let mut usage: Self = table.try_into().map_err(|error| error.to_string())?;
+        let shared = std::mem::take(&mut usage.shared);
+        usage.include(&shared)?;
+        Ok(usage)
+    }
+
+    /// Copies the shared flags and options to where they are named.
+    fn include(&mut self, shared: &BTreeMap<String, Self>) -> Result<(), String> {
+        for name in &self.sets {
+            let set = shared.get(name).ok_or_else(|| format!("there is no shared set {name}"))?;
+            self.flags.extend(set.flags.iter().cloned());
+            let options = set.options.iter().map(|(name, kind)| (name.clone(), kind.clone()));
+            self.options.extend(options);
+        }
+        let inner = self.subcommands.values_mut().chain(self.otherwise.as_deref_mut());
+        for usage in inner {
+            usage.include(shared)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if an operand may be a command, a script or a program to run.
+    pub(super) fn runs_operands(&self) -> bool {
+        let runs = |operand: &Operand| {
+            matches!(operand.form, Form::Command | Form::Script | Form::Program)
+        };
+        self.operands.iter().any(runs)
+            || self.otherwise.as_ref().is_some_and(|other| other.runs_operands())
+    }
+
+    /// Returns true if the value of this option is a command or a script.
+    pub(super) fn runs_value(&self, option: &str) -> bool {
+        let kind = self.options.get(option);
+        kind.is_some_and(|kind| {
+            matches!(kind.form, Form::Command | Form::Terminated | Form::Script)
+        })
+    }
+
     /// Returns the subcommand of this name.
     pub(super) fn subcommand(&self, name: &str) -> Option<&Self> {
         let is_named = |usage: &&Self| usage.names.iter().any(|other| other == name);
