@@ -42,6 +42,12 @@ pub(crate) enum Proof {
     },
     /// Conversations of 2,000,000 tokens go on, whatever the model that summarises them does
     Compress,
+    /// No command gets out of the level of confinement that it runs at
+    Sandbox {
+        /// Only the attempts whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
     /// Whatever a command does, its result comes, memory stays flat, and no process outlives Pollux
     Shell {
         /// Only the trials whose names have this in them
@@ -63,6 +69,7 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
         Proof::Plan { sample } => prove(root, "plan", &sampled(*sample))?,
         Proof::Bypass { sample } => prove(root, "bypass", &sampled(*sample))?,
         Proof::Hostile { only } => prove(root, "hostile", &["--only".to_owned(), only.clone()])?,
+        Proof::Sandbox { only } => prove(root, "sandbox", &["--only".to_owned(), only.clone()])?,
         Proof::Shell { only } => prove(root, "shell", &["--only".to_owned(), only.clone()])?,
     }
     Ok(ExitCode::SUCCESS)

@@ -18,6 +18,7 @@ mod hooks;
 mod later;
 mod line;
 mod options;
+mod sandbox;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub(crate) use flags::{
 };
 pub(crate) use generate::{completions, man};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
+pub(crate) use sandbox::SandboxArguments;
 
 use line::{Asked, Line, Table};
 
@@ -67,6 +69,8 @@ pub(crate) enum Invocation {
     Prompt(PromptArguments),
     /// `hooks VERB`.
     Hooks(HooksArguments),
+    /// `sandbox VERB`.
+    Sandbox(SandboxArguments),
     /// `completions SHELL`.
     Completions(Shell),
     /// `man`.
@@ -83,7 +87,18 @@ pub(crate) fn parse(
     argv: impl IntoIterator<Item = OsString>,
     called_as: &str,
 ) -> Result<Invocation, Exit> {
-    let words = argv.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<OsString> = argv.into_iter().skip(1).collect();
+    if let Some(found) = sandbox::read(&words) {
+        return match found {
+            Ok(Some(arguments)) => Ok(Invocation::Sandbox(arguments)),
+            Ok(None) => Err(Exit::answer(help_of(&sandbox::words(&words), called_as))),
+            Err(message) => {
+                let help = help_of(&sandbox::words(&words), called_as);
+                Err(Exit::refusal(format!("{message}\n{help}")))
+            }
+        };
+    }
+    let words = words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let table = Table::of([
         flags::main(called_as),
         flags::demo(),
@@ -161,12 +176,12 @@ fn help(line: &Line<'_>, called_as: &str) -> String {
 }
 
 /// The help of the subcommand that the words begin with.
-fn help_of(words: &[&String], called_as: &str) -> String {
+fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
     let mut whole = flags::whole(called_as);
     // Building gives subcommands their full name in the usage.
     whole.build();
     for word in words {
-        let Some(subcommand) = whole.find_subcommand(word) else { break };
+        let Some(subcommand) = whole.find_subcommand(word.as_ref()) else { break };
         whole = subcommand.clone();
     }
     whole.render_help().to_string()

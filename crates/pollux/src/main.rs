@@ -17,6 +17,7 @@ mod process_memory;
 mod program;
 mod prompt;
 mod run;
+mod sandbox;
 mod signals;
 mod stderr;
 mod stdout;
@@ -27,6 +28,10 @@ use arguments::{Exit, Invocation};
 use process::Process;
 
 fn main() -> ExitCode {
+    // First, while this process is as its parent made it: it may be about to become another program.
+    if let Some(code) = pollux_shell::sandbox::confined_child() {
+        return code;
+    }
     allocator::settle();
     process_memory::hide();
     let process = Process::read();
@@ -37,6 +42,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Policy(arguments)) => program::policy(&process, &arguments),
         Ok(Invocation::Prompt(arguments)) => program::prompt(&process, arguments),
         Ok(Invocation::Hooks(arguments)) => hooks::run(&process, &arguments),
+        Ok(Invocation::Sandbox(arguments)) => program::sandbox(&process, &arguments),
         Ok(Invocation::Completions(shell)) => print(&arguments::completions(shell)),
         Ok(Invocation::Man) => print(&String::from_utf8_lossy(&arguments::man())),
         Err(Exit { code, stdout, stderr }) => {

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use pollux_line::Stdout;
 
-use crate::arguments::{Arguments, DemoArguments, PolicyArguments, PromptArguments};
+use crate::arguments::{
+    Arguments, DemoArguments, PolicyArguments, PromptArguments, SandboxArguments,
+};
 use crate::demo::Demo;
 use crate::process::Process;
 use crate::run::{self, Start, fail, print};
@@ -43,6 +45,16 @@ pub(crate) fn prompt(process: &Process, arguments: PromptArguments) -> ExitCode 
     })
 }
 
+/// Shows what confinement there is, or runs a command in it.
+pub(crate) fn sandbox(process: &Process, arguments: &SandboxArguments) -> ExitCode {
+    in_runtime(async move {
+        match crate::sandbox::answer(process, arguments).await {
+            Ok((text, code)) => print(&text, code).await,
+            Err(failure) => fail(None, &failure, None).await,
+        }
+    })
+}
+
 /// Runs the demonstration.
 pub(crate) fn demo(process: Process, arguments: &DemoArguments) -> ExitCode {
     in_runtime(async move {
@@ -74,5 +86,8 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let code = runtime.block_on(work);
     runtime.shutdown_background();
     pollux_shell::reap_all();
+    for change in pollux_shell::sandbox::audit_rest() {
+        stderr_line(&format!("A command left something that is protected: {change}"));
+    }
     ExitCode::from(code)
 }

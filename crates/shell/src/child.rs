@@ -4,9 +4,12 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use tempfile::TempDir;
+
 use crate::error::ShellError;
 use crate::jobs::JobList;
 use crate::pipe::{PipeReader, Source};
+use crate::sandbox::{ConfinedStart, confine};
 use crate::sessions::{Leftovers, Owner, Session, SessionKind};
 use crate::spec::{ChildSpec, ChildStdio, Confinement, Invocation};
 use crate::terminal::Terminal;
@@ -26,6 +29,8 @@ pub(crate) struct ChildProcess {
     pub(crate) terminal: Option<Arc<Terminal>>,
     /// Background jobs of a command line.
     pub(crate) jobs: Option<JobList>,
+    /// Private folder of a confined child, removed with this value.
+    pub(crate) temporary: Option<TempDir>,
 }
 
 impl ChildProcess {
@@ -39,16 +44,27 @@ impl ChildProcess {
             return Err(ShellError::WorkingDirectory(spec.folder.clone()));
         }
         let Invocation { program, arguments, jobs } = spec.invocation(stdio)?;
-        // Every confinement acts here, for all kinds of children: around the program in this
-        // statement, or inside the child in `entry::prepare`.
-        let mut command = match spec.confinement {
-            Confinement::None => Command::new(&program),
+        // Every confinement acts here, for all kinds of children: the command runs a helper, which
+        // confines itself and becomes the program.
+        let (mut command, confined) = match &spec.confinement {
+            Confinement::None => {
+                let mut command = Command::new(&program);
+                command.args(arguments);
+                (command, None)
+            }
+            Confinement::Level(sandbox) => {
+                let job_list = jobs.as_ref().map(JobList::path);
+                let (command, start) = confine(sandbox, &program, &arguments, job_list)?;
+                (command, Some(start))
+            }
         };
         command
-            .args(arguments)
             .current_dir(&spec.folder)
             .env_clear()
             .envs(spec.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(confined) = &confined {
+            command.envs(confined.variables());
+        }
         let (output, terminal) = connect(&mut command, stdio).map_err(ShellError::Streams)?;
         let kind = match stdio {
             ChildStdio::Merged | ChildStdio::Separate => SessionKind::Own,
@@ -56,12 +72,18 @@ impl ChildProcess {
             ChildStdio::Inherited => SessionKind::Shared,
         };
         let owner = Owner::new(leftovers);
-        entry::prepare(&mut command, kind, owner);
+        let inherited = confined.as_ref().map(ConfinedStart::inherited).unwrap_or_default();
+        entry::prepare(&mut command, kind, owner, inherited);
         // The command holds our copies of the writing ends of the pipes: a pipe ends only after the
         // command is dropped.
         let (process, session) = Session::start(command, kind, owner)
             .map_err(|source| ShellError::Spawn { program, source })?;
-        Ok(Self { process, session, output, terminal, jobs })
+        let mut child = Self { process, session, output, terminal, jobs, temporary: None };
+        if let Some(confined) = confined {
+            // An error drops the child, which has ended or is ended then.
+            child.temporary = confined.wait()?;
+        }
+        Ok(child)
     }
 }
 

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use pollux_protocol::ConfinementLevel;
+
 /// Why a command could not be started or waited for.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
@@ -26,6 +28,14 @@ pub enum ShellError {
         program: PathBuf,
         /// The system's reason; `E2BIG` for a command of more than about 128 KiB on Linux.
         source: io::Error,
+    },
+    /// The operating system could not confine the command; it was not started.
+    #[error("cannot confine the command at {}: {reason}", level.as_str())]
+    Confinement {
+        /// Level that was asked for.
+        level: ConfinementLevel,
+        /// Reason.
+        reason: String,
     },
     /// A pipe or a terminal for the standard streams could not be made.
     #[error("cannot make a pipe for the output: {0}")]

@@ -1,6 +1,7 @@
 //! A program that has the terminal to itself for a while: an editor.
 
 use crate::child::ChildProcess;
+use crate::command::signal;
 use crate::error::ShellError;
 use crate::sessions::Leftovers;
 use crate::spec::{ChildSpec, ChildStdio};
@@ -15,8 +16,25 @@ use crate::spec::{ChildSpec, ChildStdio};
 /// # Errors
 /// It could not be started, or its end could not be observed.
 pub async fn run_in_foreground(spec: &ChildSpec) -> Result<Option<i32>, ShellError> {
+    Ok(status_in_foreground(spec).await?.code)
+}
+
+/// End of a program that had the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForegroundEnd {
+    /// Exit code, unless a signal ended it.
+    pub code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+}
+
+/// Runs a program as [`run_in_foreground`] does, and returns its exit code or signal.
+///
+/// # Errors
+/// It could not be started, or its end could not be observed.
+pub async fn status_in_foreground(spec: &ChildSpec) -> Result<ForegroundEnd, ShellError> {
     let mut child = ChildProcess::start(spec, ChildStdio::Inherited, Leftovers::Keep)?;
     let status = child.process.wait().await.map_err(ShellError::Wait)?;
     child.session.release();
-    Ok(status.code())
+    Ok(ForegroundEnd { code: status.code(), signal: signal(status) })
 }

@@ -14,14 +14,15 @@
 //!
 //! [`reap_all`] ends what they left running; the program calls it before it exits.
 //!
-//! Also here: [`analyse`] reports which programs a command line runs and which files it redirects
-//! to, as data, or that this is unknown; [`redact`], [`child_environment`] and [`strip_wrapper`]
+//! Also here: [`command_line`] reads which commands a line runs and what programs are known to do
+//! with their arguments; [`redact`], [`child_environment`] and [`strip_wrapper`]
 //! are pure functions on environments and text.
+//!
+//! A child may be confined by the kernel, see [`sandbox`].
 //!
 //! This crate decides nothing about permission, writes no message for the model, and reads no
 //! setting. No other crate in the workspace starts a process.
 
-pub mod analysis;
 mod attention;
 mod background;
 mod capture;
@@ -39,6 +40,7 @@ mod pipe;
 mod piped;
 mod redaction;
 mod run;
+pub mod sandbox;
 mod screen;
 mod script;
 mod sessions;
@@ -48,14 +50,13 @@ mod spill;
 mod terminal;
 mod text;
 
-pub use analysis::{Analysis, analyse, analyse_in};
 pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
 pub use capture::Chunk;
 pub use command::{Ended, Outcome, ShellCommand, Wish};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
 pub use environment::{child_environment, empty_git_config};
 pub use error::ShellError;
-pub use foreground::run_in_foreground;
+pub use foreground::{ForegroundEnd, run_in_foreground, status_in_foreground};
 pub use output::{BINARY_NOTICE, Limits, Output, TRUNCATION_WARNING};
 pub use piped::{PipedCommand, PipedOutcome, run_piped};
 pub use redaction::{Redaction, redact};

@@ -62,6 +62,12 @@ fn forget_ended() {
     registry().forget(released.into_iter().filter(|leader| !living.contains(leader)));
 }
 
+/// Returns the process numbers of children that may have living processes. Reads the process table.
+pub(crate) fn with_processes() -> Vec<u32> {
+    forget_ended();
+    registry().leaders().into_iter().map(|leader| leader.id).collect()
+}
+
 /// The processes of one running child. Dropping it before [`Session::release`] ends them.
 #[derive(Debug)]
 pub(crate) struct Session {

@@ -3,8 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use pollux_protocol::ConfinementLevel;
+
 use crate::error::ShellError;
 use crate::jobs::JobList;
+use crate::sandbox::SandboxSpec;
 use crate::script::{evaluated, strip_wrapper, with_job_list};
 use crate::shell::{Dialect, Shell};
 use crate::terminal::TerminalSize;
@@ -52,11 +55,28 @@ impl Program {
 }
 
 /// Restrictions that the operating system puts on a child process and all its descendants.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Confinement {
     /// No restrictions.
     #[default]
     None,
+    /// Restrictions of a level.
+    Level(SandboxSpec),
+}
+
+impl Confinement {
+    /// Restrictions of a level; none at [`ConfinementLevel::None`].
+    pub fn of(spec: SandboxSpec) -> Self {
+        if spec.level == ConfinementLevel::None { Self::None } else { Self::Level(spec) }
+    }
+
+    /// Level of the restrictions.
+    pub fn level(&self) -> ConfinementLevel {
+        match self {
+            Self::None => ConfinementLevel::None,
+            Self::Level(spec) => spec.level,
+        }
+    }
 }
 
 /// Standard streams of a child process.

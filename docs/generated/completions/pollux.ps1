@@ -79,6 +79,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, or list them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show what a model is told before the first prompt, and what it costs in tokens')
+            [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and try the confinement of commands by the kernel')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
             break
@@ -244,6 +245,27 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            break
+        }
+        'pollux;sandbox' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the mechanisms of this system and the levels that hold')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a command in the current folder at a level')
+            break
+        }
+        'pollux;sandbox;status' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            break
+        }
+        'pollux;sandbox;run' {
+            [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of confinement')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--network', '--network', [CompletionResultType]::ParameterName, 'Allow the network at workspace-write')
+            [CompletionResult]::new('--git-config', '--git-config', [CompletionResultType]::ParameterName, 'Leave .git/config writable')
             break
         }
         'pollux;completions' {

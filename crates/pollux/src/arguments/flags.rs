@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
 use pollux_protocol::{ApprovalMode, UnknownMode};
 
 use super::line::LATEST;
-use super::{config, hooks, later};
+use super::{config, hooks, later, sandbox};
 
 /// The subcommand that shows the program at work without a key.
 pub(super) const DEMO: &str = "demo";
@@ -329,6 +329,7 @@ pub(super) fn whole(called_as: &str) -> Command {
             hooks::command(&help_flag),
             policy(),
             prompt(),
+            sandbox::command(&help_flag),
             completions,
             man,
         ],

@@ -74,7 +74,7 @@ pub(super) const GROUPS: &[Group] = &[
 ];
 
 /// Pollux's own subcommands to come.
-const RESERVED: &[&str] = &["undo", "sessions", "rewind", "sandbox", "auth", "doctor"];
+const RESERVED: &[&str] = &["undo", "sessions", "rewind", "auth", "doctor"];
 
 /// The message for something that is not there yet, with its last line end: `what` begins with a capital letter.
 fn not_yet(what: &str, remedy: Option<&str>) -> String {

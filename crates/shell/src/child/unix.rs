@@ -1,18 +1,27 @@
 //! Code that runs in the child between fork and exec.
 
+use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use rustix::io::{FdFlags, fcntl_setfd};
+
 use crate::sessions::{Owner, SessionKind, mark_this_process};
 
-/// Puts the child of `command` into its session and marks it as a process of `owner`.
+/// Puts the child of `command` into its session and marks it as a process of `owner`. It inherits
+/// the open files `inherited`, which the caller keeps open until it has started.
 ///
 /// A session of its own keeps the child away from the user's terminal: a program that asks for a
 /// password on `/dev/tty` gets an error instead of waiting forever.
 #[expect(unsafe_code, reason = "std has no stable safe call for setsid and a controlling terminal")]
-pub(super) fn prepare(command: &mut Command, kind: SessionKind, owner: Owner) {
+pub(super) fn prepare(
+    command: &mut Command,
+    kind: SessionKind,
+    owner: Owner,
+    inherited: Vec<RawFd>,
+) {
     // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit) and touches no
+    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit, fcntl) and touches no
     // memory of the parent. Standard input is the terminal by then: std connects the streams before
     // it calls the closure.
     unsafe {
@@ -24,6 +33,9 @@ pub(super) fn prepare(command: &mut Command, kind: SessionKind, owner: Owner) {
                     rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
                 }
                 SessionKind::Shared => {}
+            }
+            for &file in &inherited {
+                fcntl_setfd(BorrowedFd::borrow_raw(file), FdFlags::empty())?;
             }
             mark_this_process(owner);
             Ok(())

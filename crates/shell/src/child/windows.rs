@@ -5,4 +5,10 @@ use std::process::Command;
 
 use crate::sessions::{Owner, SessionKind};
 
-pub(super) fn prepare(_command: &mut Command, _kind: SessionKind, _owner: Owner) {}
+pub(super) fn prepare(
+    _command: &mut Command,
+    _kind: SessionKind,
+    _owner: Owner,
+    _inherited: Vec<i32>,
+) {
+}

@@ -1,4 +1,3 @@
-mod analysis;
 mod background;
 mod duplex;
 mod endings;

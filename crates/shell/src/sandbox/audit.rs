@@ -1,0 +1,384 @@
+//! Changes of protected files that no mount can block, found after a command.
+//!
+//! A missing file cannot be mounted over, and a folder above a mount can be replaced. What appeared
+//! or was replaced while the command ran is moved into Pollux's own folder, before the next command
+//! can be affected by it. A file that existed all the time was read-only for the command: if it has
+//! changed, somebody else has changed it, and it is left alone.
+
+use std::fmt;
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use pollux_fs::WriteOptions;
+use pollux_protocol::ConfinementLevel;
+
+use super::survey::WorkspaceSurvey;
+use super::{GitConfiguration, SandboxSpec, git_config};
+
+/// Folder below Pollux's own one for what was moved aside.
+const MOVED: [&str; 2] = ["sandbox", "moved"];
+/// Longest configuration that is compared, in bytes.
+const CONFIGURATION_BYTES: u64 = 1 << 20;
+
+/// Kind of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SandboxChangeKind {
+    /// A protected file or folder that did not exist before.
+    Appeared,
+    /// Something else has the name of a protected file or folder.
+    Replaced,
+    /// Keys of a repository's configuration that were taken back.
+    Configuration(Vec<String>),
+}
+
+/// A change that was found and undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxChange {
+    /// Protected path.
+    pub path: PathBuf,
+    /// Kind of the change.
+    pub kind: SandboxChangeKind,
+    /// New place of what was found; `None` if nothing was moved, or moving failed.
+    pub moved_to: Option<PathBuf>,
+    /// Reason for which the change could not be undone.
+    pub error: Option<String>,
+}
+
+impl fmt::Display for SandboxChange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = quoted(&self.path.to_string_lossy());
+        match &self.kind {
+            SandboxChangeKind::Appeared => write!(formatter, "{path} is new, and protected"),
+            SandboxChangeKind::Replaced => {
+                write!(formatter, "{path} was replaced, and is protected")
+            }
+            SandboxChangeKind::Configuration(keys) => {
+                let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+                let keys = keys.join(", ");
+                write!(
+                    formatter,
+                    "{path}: changes that could start programs were taken back: {keys}"
+                )
+            }
+        }?;
+        match (&self.moved_to, &self.error) {
+            (_, Some(error)) => write!(formatter, "; this cannot be undone: {error}"),
+            (Some(place), None) => {
+                write!(formatter, "; moved to {}", quoted(&place.to_string_lossy()))
+            }
+            (None, None) => Ok(()),
+        }?;
+        formatter.write_str(".")
+    }
+}
+
+/// Escapes control characters: a command chose the name.
+fn quoted(name: &str) -> String {
+    let escaped = |one: char| {
+        if one.is_control() { one.escape_default().collect() } else { one.to_string() }
+    };
+    name.chars().map(escaped).collect()
+}
+
+/// State of the protected paths before a command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SandboxAudit {
+    state: PathBuf,
+    watched: Vec<Watched>,
+    /// Writable configurations with their text.
+    configurations: Vec<(PathBuf, Option<String>)>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Watched {
+    path: PathBuf,
+    identity: Option<Identity>,
+    /// Existing folders above the path, the nearest first.
+    above: Vec<(PathBuf, Identity)>,
+}
+
+/// Identity of a file or folder; `link` is the target of a symbolic link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    link: Option<PathBuf>,
+}
+
+impl Identity {
+    fn of(path: &Path) -> Option<Self> {
+        let link = path.read_link().ok();
+        let (device, inode) = numbers(path)?;
+        Some(Self { device, inode, link })
+    }
+}
+
+#[cfg(unix)]
+fn numbers(path: &Path) -> Option<(u64, u64)> {
+    let info = rustix::fs::lstat(path).ok()?;
+    Some((info.st_dev, info.st_ino))
+}
+
+#[cfg(not(unix))]
+fn numbers(path: &Path) -> Option<(u64, u64)> {
+    path.symlink_metadata().is_ok().then_some((0, 0))
+}
+
+impl SandboxAudit {
+    /// Remembers the protected paths of a command that is about to start.
+    pub fn begin(spec: &SandboxSpec) -> Self {
+        let mut audit = Self {
+            state: spec.places.state.clone(),
+            watched: Vec::new(),
+            configurations: Vec::new(),
+        };
+        if matches!(spec.level, ConfinementLevel::Inspect | ConfinementLevel::None) {
+            return audit;
+        }
+        let survey = WorkspaceSurvey::of(&spec.places);
+        let mut paths = spec.places.protected.clone();
+        for repository in survey.repositories {
+            paths.extend(repository.protected);
+            match spec.git_configuration {
+                GitConfiguration::Protected => paths.extend(repository.configurations),
+                GitConfiguration::Writable => {
+                    let with_text = |path: PathBuf| {
+                        let text = text_of(&path);
+                        (path, text)
+                    };
+                    audit
+                        .configurations
+                        .extend(repository.configurations.into_iter().map(with_text));
+                }
+            }
+        }
+        // Pollux makes its own folder itself.
+        paths.retain(|path| !audit.state.starts_with(path));
+        paths.sort();
+        paths.dedup();
+        audit.watched = paths.into_iter().map(Watched::new).collect();
+        audit
+    }
+
+    /// Undoes the changes of the command, and returns them.
+    pub fn finish(mut self) -> Vec<SandboxChange> {
+        self.check()
+    }
+
+    /// Takes what is at a path now, and above it, for what was there before the command.
+    pub(super) fn accept(&mut self, path: &Path) {
+        for watched in self.watched.iter_mut().filter(|watched| path.starts_with(&watched.path)) {
+            *watched = Watched::new(mem::take(&mut watched.path));
+        }
+    }
+
+    /// Undoes the changes of the command until now, and returns them. The command may still run.
+    pub(super) fn check(&mut self) -> Vec<SandboxChange> {
+        let Self { state, watched, configurations } = self;
+        let mut changes = Vec::new();
+        for watched in watched {
+            if let Some((path, kind)) = watched.change() {
+                let (moved_to, error) = match move_aside(state, &path, watched.identity.as_ref()) {
+                    Ok(moved_to) => (Some(moved_to), None),
+                    Err(error) => (None, Some(error.to_string())),
+                };
+                changes.push(SandboxChange { path, kind, moved_to, error });
+                // Each change is reported once.
+                watched.identity = Identity::of(&watched.path);
+            }
+        }
+        for (path, before) in configurations {
+            let Some(after) = text_of(path) else { continue };
+            let before = before.as_deref().unwrap_or_default();
+            if let Some((text, keys)) = git_config::taken_back(before, &after) {
+                let written =
+                    pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::default());
+                let error = written.err().map(|error| error.to_string());
+                let kind = SandboxChangeKind::Configuration(keys);
+                changes.push(SandboxChange { path: path.clone(), kind, moved_to: None, error });
+            }
+        }
+        changes
+    }
+}
+
+/// Moves a file or folder into Pollux's own folder, and makes a link that it replaced again.
+fn move_aside(state: &Path, path: &Path, before: Option<&Identity>) -> io::Result<PathBuf> {
+    let folder = MOVED.iter().fold(state.to_owned(), |folder, name| folder.join(name));
+    pollux_fs::create_private_directories(&folder).map_err(io::Error::other)?;
+    let folder = tempfile::Builder::new().prefix("").rand_bytes(8).tempdir_in(&folder)?.keep();
+    let target = folder.join(path.file_name().unwrap_or(path.as_os_str()));
+    if pollux_fs::rename(path, &target).is_err() {
+        // Another file system.
+        pollux_fs::copy_tree(path, &target).map_err(io::Error::other)?;
+        let is_folder = path.symlink_metadata()?.is_dir();
+        if is_folder { pollux_fs::remove_tree(path) } else { pollux_fs::remove_file(path) }
+            .map_err(io::Error::other)?;
+    }
+    #[cfg(unix)]
+    if let Some(link) = before.and_then(|before| before.link.as_ref()) {
+        std::os::unix::fs::symlink(link, path)?;
+    }
+    #[cfg(not(unix))]
+    let _ = before;
+    Ok(target)
+}
+
+impl Watched {
+    fn new(path: PathBuf) -> Self {
+        let identity = Identity::of(&path);
+        let above = path
+            .ancestors()
+            .skip(1)
+            .filter_map(|folder| Some((folder.to_owned(), Identity::of(folder)?)))
+            .collect();
+        Self { path, identity, above }
+    }
+
+    /// Returns the path to move aside, and the kind of its change.
+    fn change(&self) -> Option<(PathBuf, SandboxChangeKind)> {
+        let now = Identity::of(&self.path)?;
+        if self.identity.as_ref() == Some(&now) {
+            return None;
+        }
+        let is_moved =
+            self.above.iter().any(|(folder, before)| Identity::of(folder).as_ref() != Some(before));
+        let kind = match &self.identity {
+            None => SandboxChangeKind::Appeared,
+            // A link can be replaced, as nothing is mounted over it.
+            Some(before) if is_moved || before.link.is_some() => SandboxChangeKind::Replaced,
+            Some(_) => return None,
+        };
+        // A new link above the path leads to another folder, whose content is not ours to move.
+        let existed = |folder: &Path| {
+            self.above.iter().any(|(known, before)| {
+                known == folder && Identity::of(folder).as_ref() == Some(before)
+            })
+        };
+        let mut new: Vec<&Path> =
+            self.path.ancestors().skip(1).take_while(|folder| !existed(folder)).collect();
+        new.reverse();
+        let link = new.into_iter().find(|folder| folder.is_symlink());
+        let path = link.unwrap_or(&self.path).to_owned();
+        (!is_harmless(&path)).then_some((path, kind))
+    }
+}
+
+/// True for what Git makes from its templates: a folder of hooks in which none is active.
+fn is_harmless(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "hooks")
+        && !path.is_symlink()
+        && pollux_fs::list_directory(path).is_ok_and(|entries| {
+            entries.iter().all(|entry| {
+                Path::new(&entry.name).extension().is_some_and(|ending| ending == "sample")
+            })
+        })
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    let bytes = pollux_fs::read_bytes(path, CONFIGURATION_BYTES).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "these are tests")]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use pretty_assertions::assert_eq;
+
+    use super::super::SandboxPlaces;
+    use super::*;
+
+    struct Project(tempfile::TempDir);
+
+    impl Project {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir_all(folder.path().join("p/.git")).unwrap();
+            fs::write(folder.path().join("p/.git/config"), "[core]\n\tbare = false\n").unwrap();
+            fs::create_dir(folder.path().join("home")).unwrap();
+            Self(folder)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn begin(&self, git_configuration: GitConfiguration) -> SandboxAudit {
+            let places = SandboxPlaces::standard(
+                vec![self.path("home")],
+                vec![self.path("p")],
+                self.path("state"),
+                "/tmp".into(),
+            );
+            let spec = SandboxSpec::new(ConfinementLevel::Protect, Arc::new(places));
+            SandboxAudit::begin(&SandboxSpec { git_configuration, ..spec })
+        }
+    }
+
+    fn found(changes: &[SandboxChange]) -> Vec<(PathBuf, SandboxChangeKind)> {
+        assert!(changes.iter().all(|change| change.error.is_none()), "{changes:?}");
+        changes.iter().map(|change| (change.path.clone(), change.kind.clone())).collect()
+    }
+
+    #[test]
+    fn what_appears_is_moved_aside() {
+        let project = Project::new();
+        let audit = project.begin(GitConfiguration::Protected);
+        fs::create_dir(project.path("p/.git/hooks")).unwrap();
+        fs::write(project.path("p/.git/hooks/pre-commit"), "evil").unwrap();
+        fs::write(project.path("home/.bashrc"), "evil").unwrap();
+        fs::write(project.path("home/other"), "good").unwrap();
+        let changes = audit.finish();
+        let appeared = |name: &str| (project.path(name), SandboxChangeKind::Appeared);
+        assert_eq!(found(&changes), [appeared("home/.bashrc"), appeared("p/.git/hooks")]);
+        assert!(!project.path("p/.git/hooks").exists() && !project.path("home/.bashrc").exists());
+        let moved = changes[1].moved_to.clone().unwrap();
+        assert_eq!(fs::read_to_string(moved.join("pre-commit")).unwrap(), "evil");
+    }
+
+    #[test]
+    fn a_replaced_parent_and_a_link_to_elsewhere_are_found() {
+        let project = Project::new();
+        fs::create_dir_all(project.path("real/policies")).unwrap();
+        let audit = project.begin(GitConfiguration::Protected);
+        fs::rename(project.path("p/.git"), project.path("p/old")).unwrap();
+        fs::create_dir(project.path("p/.git")).unwrap();
+        fs::write(project.path("p/.git/config"), "evil").unwrap();
+        std::os::unix::fs::symlink(project.path("real"), project.path("p/.gemini")).unwrap();
+        let changes = found(&audit.finish());
+        let replaced = (project.path("p/.git/config"), SandboxChangeKind::Replaced);
+        let link = (project.path("p/.gemini"), SandboxChangeKind::Appeared);
+        assert!(changes.contains(&replaced) && changes.contains(&link), "{changes:?}");
+        assert!(project.path("real/policies").exists());
+        assert!(!project.path("p/.gemini").exists());
+    }
+
+    #[test]
+    fn hooks_that_are_only_samples_and_changes_by_others_stay() {
+        let project = Project::new();
+        fs::write(project.path("home/.bashrc"), "mine").unwrap();
+        let audit = project.begin(GitConfiguration::Protected);
+        fs::create_dir(project.path("p/.git/hooks")).unwrap();
+        fs::write(project.path("p/.git/hooks/update.sample"), "").unwrap();
+        fs::write(project.path("home/new"), "edited").unwrap();
+        fs::rename(project.path("home/new"), project.path("home/.bashrc")).unwrap();
+        assert_eq!(found(&audit.finish()), []);
+    }
+
+    #[test]
+    fn a_writable_configuration_keeps_only_harmless_changes() {
+        let project = Project::new();
+        let audit = project.begin(GitConfiguration::Writable);
+        let text = "[core]\n\tbare = false\n\tfsmonitor = x\n[user]\n\tname = A\n";
+        fs::write(project.path("p/.git/config"), text).unwrap();
+        let changes = found(&audit.finish());
+        let keys = SandboxChangeKind::Configuration(vec!["core.fsmonitor".to_owned()]);
+        assert_eq!(changes, [(project.path("p/.git/config"), keys)]);
+        let text = fs::read_to_string(project.path("p/.git/config")).unwrap();
+        assert_eq!(text, "[core]\n\tbare = false\n[user]\n\tname = A\n");
+    }
+}

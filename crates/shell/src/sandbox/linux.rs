@@ -1,0 +1,200 @@
+//! Linux: the start of a confined child on the parent's side.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use pollux_protocol::ConfinementLevel;
+use rustix::fs::MemfdFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tempfile::TempDir;
+
+use super::survey::WorkspaceSurvey;
+use super::{SandboxPlan, SandboxSpec, SandboxSupport};
+use crate::error::ShellError;
+
+mod capabilities;
+mod confined_child;
+mod landlock;
+mod namespace;
+mod probe;
+mod system_calls;
+
+pub use confined_child::confined_child;
+pub(super) use probe::probe;
+
+/// First argument of a helper. No shell and no person passes it.
+const CONFINE: &str = "\u{1}pollux-confine";
+/// Start of the names of private temporary folders; the process number of their program follows.
+const TEMPORARY: &str = "pollux-inspect-";
+/// Longest report of a helper, in bytes.
+const REPORT_BYTES: usize = 64 * 1024;
+/// First byte of every report: a helper wrote it, not another program that was taken for one.
+const READY: u8 = b'r';
+/// Second byte of a report: the confinement could not be set up; the reason follows.
+const SETUP_FAILED: u8 = b's';
+/// Second byte of a report: the program could not be started; the error number follows.
+const EXEC_FAILED: u8 = b'x';
+
+static HELPER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Sets the program that confines children: one whose `main` calls [`confined_child`] first. A
+/// program that makes this call itself need not set another. Only the first call has an effect.
+pub fn set_helper(program: PathBuf) {
+    HELPER.get_or_init(|| program);
+}
+
+/// Returns true if there is a program that confines children.
+pub(super) fn has_helper() -> bool {
+    HELPER.get().is_some()
+}
+
+fn helper() -> &'static Path {
+    HELPER.get().map_or(Path::new("/proc/self/exe"), PathBuf::as_path)
+}
+
+/// Parent's side of a confined child that starts.
+pub(crate) struct ConfinedStart {
+    level: ConfinementLevel,
+    program: PathBuf,
+    plan: OwnedFd,
+    report: OwnedFd,
+    reader: OwnedFd,
+    temporary: Option<TempDir>,
+}
+
+/// Returns the command that confines itself and then runs the program.
+pub(crate) fn confine(
+    spec: &SandboxSpec,
+    program: &Path,
+    arguments: &[OsString],
+    job_list: Option<&Path>,
+) -> Result<(Command, ConfinedStart), ShellError> {
+    let refuse = |reason: String| ShellError::Confinement { level: spec.level, reason };
+    if let Some(lack) = SandboxSupport::probe().lack(spec.level) {
+        return Err(refuse(lack.to_owned()));
+    }
+    let mut plan = SandboxPlan::new(spec, &WorkspaceSurvey::of(&spec.places));
+    plan.job_list = job_list.map(Path::to_owned);
+    let temporary = if spec.level == ConfinementLevel::Inspect {
+        let folder =
+            private_folder().map_err(|error| refuse(format!("no private folder: {error}")))?;
+        plan.temporary = Some(folder.path().to_owned());
+        Some(folder)
+    } else {
+        None
+    };
+    let start = ConfinedStart::new(spec.level, program, &plan, temporary)
+        .map_err(|error| refuse(error.to_string()))?;
+    let mut command = Command::new(helper());
+    command
+        .arg(CONFINE)
+        .arg(start.plan.as_raw_fd().to_string())
+        .arg(start.report.as_raw_fd().to_string())
+        .arg(program)
+        .args(arguments);
+    Ok((command, start))
+}
+
+impl ConfinedStart {
+    fn new(
+        level: ConfinementLevel,
+        program: &Path,
+        plan: &SandboxPlan,
+        temporary: Option<TempDir>,
+    ) -> io::Result<Self> {
+        let file = rustix::fs::memfd_create("pollux-sandbox-plan", MemfdFlags::CLOEXEC)?;
+        write_all(&file, &plan.encode())?;
+        let (reader, report) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Self { level, program: program.to_owned(), plan: file, report, reader, temporary })
+    }
+
+    /// Open files that the child inherits.
+    pub(crate) fn inherited(&self) -> Vec<RawFd> {
+        vec![self.plan.as_raw_fd(), self.report.as_raw_fd()]
+    }
+
+    /// Variables that the child's environment gets.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, &OsStr)> {
+        let Some(folder) = &self.temporary else { return Vec::new() };
+        let folder = folder.path().as_os_str();
+        let mut variables: Vec<_> =
+            ["TMPDIR", "TMP", "TEMP"].map(|name| (name, folder)).into_iter().collect();
+        variables.push(("GIT_OPTIONAL_LOCKS", OsStr::new("0")));
+        variables
+    }
+
+    /// Waits until the helper has become the program. Returns what must live as long as the child.
+    ///
+    /// # Errors
+    /// The confinement could not be set up, or the program could not be started.
+    pub(crate) fn wait(self) -> Result<Option<TempDir>, ShellError> {
+        let Self { level, program, plan, report, reader, temporary } = self;
+        drop((plan, report));
+        let read = read_all(&reader, REPORT_BYTES);
+        let refuse = |reason| Err(ShellError::Confinement { level, reason });
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(error) => return refuse(format!("the helper's report cannot be read: {error}")),
+        };
+        match bytes.as_slice() {
+            [READY] => Ok(temporary),
+            [READY, EXEC_FAILED, number @ ..] => {
+                let number = number.try_into().map_or(0, i32::from_le_bytes);
+                Err(ShellError::Spawn { program, source: io::Error::from_raw_os_error(number) })
+            }
+            [READY, SETUP_FAILED, reason @ ..] => {
+                refuse(String::from_utf8_lossy(reason).into_owned())
+            }
+            _ => refuse("the helper did not report".to_owned()),
+        }
+    }
+}
+
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, bytes))?;
+        bytes = bytes.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Reads to the end, at most `limit` bytes.
+fn read_all(file: &OwnedFd, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    while bytes.len() < limit {
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(file, &mut buffer))?;
+        if read == 0 {
+            break;
+        }
+        bytes.extend_from_slice(&buffer[..read]);
+    }
+    Ok(bytes)
+}
+
+fn private_folder() -> io::Result<TempDir> {
+    static SWEPT: OnceLock<()> = OnceLock::new();
+    SWEPT.get_or_init(sweep);
+    tempfile::Builder::new().prefix(&format!("{TEMPORARY}{}-", std::process::id())).tempdir()
+}
+
+/// Removes the private temporary folders of programs that were killed.
+pub fn sweep() {
+    let Ok(entries) = std::env::temp_dir().read_dir() else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY)) else {
+            continue;
+        };
+        let owner = rest.split_once('-').and_then(|(number, _)| number.parse().ok());
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && owner.is_some_and(|owner| !crate::sessions::is_running(owner)) {
+            // Folders of other users stay: they cannot be removed.
+            pollux_fs::remove_tree(&entry.path()).ok();
+        }
+    }
+}

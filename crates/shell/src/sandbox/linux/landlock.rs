@@ -1,0 +1,189 @@
+//! Landlock: files, TCP, signals and other processes (landlock(7)).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ::landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+    PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, Scope,
+};
+use pollux_protocol::ConfinementLevel;
+
+use crate::sandbox::{NetworkAccess, SandboxPlan};
+
+/// Devices that every program may write.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx"];
+/// First version in which renaming between folders can be granted.
+const REFER_GRANTED: i32 = 2;
+/// Other devices that can be read at `inspect`. Disks are no such: they hold all secrets.
+const READABLE_DEVICES: [&str; 3] = ["/dev/random", "/dev/urandom", "/dev/shm"];
+
+/// Restricts this process. `version` is the kernel's version of Landlock.
+pub(super) fn restrict(plan: &SandboxPlan, version: i32) -> Result<(), String> {
+    let abi = match version {
+        ..=0 => return Err("the kernel has no Landlock".to_owned()),
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        _ => ABI::V6,
+    };
+    let failed = |error: ::landlock::RulesetError| format!("Landlock: {error}");
+    let has_network =
+        plan.level == ConfinementLevel::WorkspaceWrite && plan.network == NetworkAccess::Allowed;
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))
+        .map_err(failed)?;
+    if abi >= ABI::V4 && !has_network {
+        ruleset = ruleset.handle_access(AccessNet::from_all(abi)).map_err(failed)?;
+    }
+    if abi >= ABI::V6 && plan.level == ConfinementLevel::Inspect {
+        ruleset = ruleset.scope(Scope::from_all(abi)).map_err(failed)?;
+    }
+    let mut rules = Rules { created: ruleset.create().map_err(failed)?, abi };
+    match plan.level {
+        ConfinementLevel::Inspect => rules.inspect(plan)?,
+        _ => rules.workspace_write(plan)?,
+    }
+    rules.created.restrict_self().map_err(failed)?;
+    Ok(())
+}
+
+/// Keeps root at `protect` from processes outside of the level: one with fewer capabilities could
+/// be traced otherwise. Restricts no file. Needs a capability, as set-user-id programs must go on
+/// to work.
+pub(super) fn separate(version: i32) -> Result<(), String> {
+    if version < REFER_GRANTED {
+        return Ok(());
+    }
+    let failed = |error: ::landlock::RulesetError| format!("Landlock: {error}");
+    let access = AccessFs::Refer | AccessFs::MakeBlock;
+    let root = PathFd::new("/").map_err(|error| format!("Landlock: {error}"))?;
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(access)
+        .and_then(Ruleset::create)
+        .and_then(|created| created.add_rule(PathBeneath::new(root, access)))
+        .and_then(|created| created.no_new_privs(false).restrict_self())
+        .map(drop)
+        .map_err(failed)
+}
+
+struct Rules {
+    created: RulesetCreated,
+    abi: ABI,
+}
+
+impl Rules {
+    fn inspect(&mut self, plan: &SandboxPlan) -> Result<(), String> {
+        let devices = PathBuf::from("/dev");
+        self.read_around(plan.hidden.iter().chain([&devices]))?;
+        self.devices()?;
+        for device in READABLE_DEVICES {
+            self.allow(Path::new(device), read(), device == "/dev/shm")?;
+        }
+        if let Some(folder) = &plan.temporary {
+            self.all_in(folder)?;
+        }
+        self.job_list(plan)
+    }
+
+    fn workspace_write(&mut self, plan: &SandboxPlan) -> Result<(), String> {
+        self.allow(Path::new("/"), read(), true)?;
+        self.devices()?;
+        for path in &plan.writable {
+            if path.is_dir() {
+                self.all_in(path)?;
+            } else {
+                self.allow(path, write(self.abi), false)?;
+            }
+        }
+        self.job_list(plan)
+    }
+
+    /// Grants reading of everything but the hidden paths: along the folders that lead to them,
+    /// each entry is granted by itself. Names in folders can always be listed.
+    fn read_around<'a>(&mut self, hidden: impl Iterator<Item = &'a PathBuf>) -> Result<(), String> {
+        // A link hides what it leads to. Names of links lead to nothing else.
+        let hidden: BTreeSet<PathBuf> =
+            hidden.filter_map(|path| path.canonicalize().ok()).collect();
+        self.allow(Path::new("/"), AccessFs::ReadDir.into(), true)?;
+        let along: BTreeSet<&Path> =
+            hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
+        for folder in &along {
+            if folder.ancestors().any(|above| hidden.contains(above)) {
+                continue;
+            }
+            let entries = folder
+                .read_dir()
+                .map_err(|error| format!("{} cannot be listed: {error}", folder.display()));
+            let Ok(entries) = entries else { continue };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let Ok(kind) = entry.file_type() else { continue };
+                let is_free = !hidden.contains(&path) && !along.contains(path.as_path());
+                if is_free && !kind.is_symlink() {
+                    self.allow(&path, read(), kind.is_dir())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn devices(&mut self) -> Result<(), String> {
+        for device in DEVICES {
+            self.allow(Path::new(device), write(self.abi), false)?;
+        }
+        for terminal in terminals() {
+            self.allow(&terminal, write(self.abi), false)?;
+        }
+        Ok(())
+    }
+
+    fn job_list(&mut self, plan: &SandboxPlan) -> Result<(), String> {
+        plan.job_list.iter().try_for_each(|file| {
+            self.allow(file, write(self.abi) & !BitFlags::from(AccessFs::IoctlDev), false)
+        })
+    }
+
+    /// Grants everything in a folder but devices.
+    fn all_in(&mut self, folder: &Path) -> Result<(), String> {
+        let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
+        self.allow(folder, AccessFs::from_all(self.abi) & !devices, true)
+    }
+
+    /// Grants access to a file or folder; one that is gone needs none.
+    fn allow(
+        &mut self,
+        path: &Path,
+        access: BitFlags<AccessFs>,
+        is_folder: bool,
+    ) -> Result<(), String> {
+        let Ok(opened) = PathFd::new(path) else { return Ok(()) };
+        let access = if is_folder { access } else { access & AccessFs::from_file(self.abi) };
+        (&mut self.created)
+            .add_rule(PathBeneath::new(opened, access))
+            .map(drop)
+            .map_err(|error| format!("Landlock, {}: {error}", path.display()))
+    }
+}
+
+fn read() -> BitFlags<AccessFs> {
+    AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+fn write(abi: ABI) -> BitFlags<AccessFs> {
+    let access = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    access & AccessFs::from_all(abi)
+}
+
+/// Terminals among the standard streams.
+fn terminals() -> BTreeSet<PathBuf> {
+    let streams = ["/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"];
+    let is_terminal = |path: &PathBuf| {
+        path.starts_with("/dev/pts") || path.as_os_str().as_encoded_bytes().starts_with(b"/dev/tty")
+    };
+    streams.iter().filter_map(|path| Path::new(path).read_link().ok()).filter(is_terminal).collect()
+}

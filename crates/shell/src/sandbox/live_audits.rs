@@ -1,0 +1,279 @@
+//! Audits of the confined commands that run now, of all sessions of this program.
+//!
+//! A command that goes on in the background, or leaves processes behind, is audited again before
+//! every later command starts, until no process of it is left.
+
+use std::mem;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pollux_protocol::ConfinementLevel;
+
+use super::{SandboxAudit, SandboxChange, SandboxPlaces, SandboxSpec};
+use crate::sessions;
+
+static AUDITS: Mutex<LiveAudits> =
+    Mutex::new(LiveAudits { live: Vec::new(), unreported: Vec::new() });
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Audits of commands that may still change something, and their changes.
+#[derive(Debug)]
+struct LiveAudits {
+    live: Vec<LiveAudit>,
+    /// Changes that no result of a command has named yet, with the places of their command.
+    unreported: Vec<(Arc<SandboxPlaces>, SandboxChange)>,
+}
+
+/// Audit that several commands share if nothing protected changed between their starts.
+#[derive(Debug)]
+struct LiveAudit {
+    audit: SandboxAudit,
+    places: Arc<SandboxPlaces>,
+    /// Commands whose end is waited for.
+    running: Vec<u64>,
+    /// Process numbers of commands that have ended and may have left processes.
+    ended: Vec<u32>,
+    /// A command was stopped without an audit at its end.
+    is_due: bool,
+}
+
+/// Audit of one command. A command whose audit is dropped without [`RunningAudit::finish`] is
+/// audited before the next one starts, or by [`audit_rest`].
+#[derive(Debug)]
+pub struct RunningAudit {
+    id: u64,
+    process: Option<u32>,
+    is_finished: bool,
+}
+
+fn audits() -> MutexGuard<'static, LiveAudits> {
+    AUDITS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RunningAudit {
+    /// Returns true if [`RunningAudit::begin`] has nothing to do for a command of this level. Does not
+    /// block.
+    pub fn is_needless(level: ConfinementLevel) -> bool {
+        // A look by another thread may take long.
+        let is_idle = |audits: MutexGuard<'_, LiveAudits>| {
+            audits.live.is_empty() && audits.unreported.is_empty()
+        };
+        !is_audited(level) && AUDITS.try_lock().is_ok_and(is_idle)
+    }
+
+    /// Undoes changes of earlier commands that still run, and begins the audit of the next command:
+    /// `None` at a level at which nothing protected can change, or everything may. Also returns the
+    /// changes in the same places that were not reported yet. Blocks.
+    pub fn begin(spec: &SandboxSpec) -> (Option<Self>, Vec<SandboxChange>) {
+        let mut audits = audits();
+        audits.check();
+        audits.live.iter_mut().for_each(|live| live.is_due = false);
+        audits.remove_idle();
+        let found = audits.take_unreported(&spec.places);
+        if !is_audited(spec.level) {
+            return (None, found);
+        }
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let audit = SandboxAudit::begin(spec);
+        let is_same = |live: &&mut LiveAudit| live.audit == audit && live.places == spec.places;
+        if let Some(live) = audits.live.iter_mut().find(is_same) {
+            live.running.push(id);
+        } else {
+            let (places, running) = (Arc::clone(&spec.places), vec![id]);
+            let ended = Vec::new();
+            audits.live.push(LiveAudit { audit, places, running, ended, is_due: false });
+        }
+        (Some(Self { id, process: None, is_finished: false }), found)
+    }
+
+    /// Sets the process number of the command. Without it, processes that the command leaves behind
+    /// are not audited for longer than until the next command starts.
+    pub fn set_process(&mut self, process: u32) {
+        self.process = Some(process);
+    }
+
+    /// Undoes the changes of the command, which has ended, and returns all changes in its places
+    /// that were not reported yet. Blocks.
+    pub fn finish(mut self) -> Vec<SandboxChange> {
+        let mut audits = audits();
+        self.check(&mut audits).map(|places| audits.take_unreported(&places)).unwrap_or_default()
+    }
+
+    /// Does what [`RunningAudit::finish`] does, for a command that ended in the background: the next
+    /// command's audit returns the changes again, as its result is the next that a model reads.
+    pub fn finish_in_background(mut self) -> Vec<SandboxChange> {
+        let mut audits = audits();
+        let Some(places) = self.check(&mut audits) else { return Vec::new() };
+        let of_places = audits.unreported.iter().filter(|(other, _)| *other == places);
+        of_places.map(|(_, change)| change.clone()).collect()
+    }
+
+    fn check(&mut self, audits: &mut LiveAudits) -> Option<Arc<SandboxPlaces>> {
+        self.is_finished = true;
+        let LiveAudits { live, unreported } = audits;
+        let live = live.iter_mut().find(|live| live.running.contains(&self.id))?;
+        live.check(unreported);
+        Some(Arc::clone(&live.places))
+    }
+}
+
+impl Drop for RunningAudit {
+    fn drop(&mut self) {
+        let mut audits = audits();
+        if let Some(live) = audits.live.iter_mut().find(|live| live.running.contains(&self.id)) {
+            live.running.retain(|id| *id != self.id);
+            live.ended.extend(self.process);
+            live.is_due |= !self.is_finished;
+        }
+        audits.remove_idle();
+    }
+}
+
+/// Undoes the changes of all commands that were not audited at their end, and returns the changes
+/// that were not reported. Must be called after [`reap_all`](crate::reap_all); it blocks.
+pub fn audit_rest() -> Vec<SandboxChange> {
+    let mut audits = audits();
+    audits.check();
+    audits.live.clear();
+    mem::take(&mut audits.unreported).into_iter().map(|(_, change)| change).collect()
+}
+
+/// Makes a change of Pollux's own at a protected path, which the audits of running commands then
+/// leave alone. Blocks.
+pub fn own_change<T>(path: &Path, change: impl FnOnce() -> T) -> T {
+    let mut audits = audits();
+    // What a command put there before is none of ours.
+    audits.check();
+    let made = change();
+    audits.live.iter_mut().for_each(|live| live.audit.accept(path));
+    made
+}
+
+/// Forgets audits of ended commands of which no process is left: later changes are somebody else's.
+/// Must be called after [`RunningAudit::finish`]; it blocks, as it reads the process table.
+pub fn forget_ended_audits() {
+    let all = |audits: &LiveAudits| -> Vec<u32> {
+        audits.live.iter().flat_map(|live| live.ended.iter().copied()).collect()
+    };
+    let ended = all(&audits());
+    if ended.is_empty() {
+        return;
+    }
+    let left = sessions::with_processes();
+    let mut audits = audits();
+    let LiveAudits { live, unreported } = &mut *audits;
+    for live in live.iter_mut().filter(|live| !live.ended.is_empty()) {
+        live.ended.retain(|id| left.contains(id) || !ended.contains(id));
+        // The last process may have changed something before its end.
+        live.check(unreported);
+    }
+    audits.remove_idle();
+}
+
+fn is_audited(level: ConfinementLevel) -> bool {
+    matches!(level, ConfinementLevel::Protect | ConfinementLevel::WorkspaceWrite)
+}
+
+impl LiveAudits {
+    fn check(&mut self) {
+        for live in &mut self.live {
+            live.check(&mut self.unreported);
+        }
+    }
+
+    fn remove_idle(&mut self) {
+        self.live.retain(|live| live.is_due || !live.running.is_empty() || !live.ended.is_empty());
+    }
+
+    fn take_unreported(&mut self, places: &SandboxPlaces) -> Vec<SandboxChange> {
+        let of_places = self.unreported.extract_if(.., |(other, _)| **other == *places);
+        of_places.map(|(_, change)| change).collect()
+    }
+}
+
+impl LiveAudit {
+    fn check(&mut self, unreported: &mut Vec<(Arc<SandboxPlaces>, SandboxChange)>) {
+        let changes = self.audit.check().into_iter();
+        unreported.extend(changes.map(|change| (Arc::clone(&self.places), change)));
+    }
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "these are tests")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn spec(root: &Path, level: ConfinementLevel) -> SandboxSpec {
+        let places = SandboxPlaces::standard(
+            vec![root.join("home")],
+            vec![root.join("p")],
+            root.join("state"),
+            root.join("t"),
+        );
+        SandboxSpec::new(level, Arc::new(places))
+    }
+
+    fn plant(root: &Path) {
+        fs::create_dir_all(root.join("p/.git/hooks")).unwrap();
+        fs::write(root.join("p/.git/hooks/pre-commit"), "").unwrap();
+    }
+
+    #[test]
+    fn a_running_command_is_audited_before_the_next_and_each_change_is_reported_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("p/.git")).unwrap();
+        let protect = spec(root, ConfinementLevel::Protect);
+        let (first, found) = RunningAudit::begin(&protect);
+        assert!(found.is_empty());
+        plant(root);
+        let (second, found) = RunningAudit::begin(&spec(root, ConfinementLevel::None));
+        assert!(second.is_none());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(!root.join("p/.git/hooks").exists());
+        plant(root);
+        let (third, found) = RunningAudit::begin(&protect);
+        assert_eq!(found.len(), 1, "{found:?}");
+        plant(root);
+        assert_eq!(third.unwrap().finish().len(), 1);
+        assert!(first.unwrap().finish().is_empty());
+        // Nothing runs any more: the change is somebody else's.
+        plant(root);
+        assert!(RunningAudit::begin(&spec(root, ConfinementLevel::None)).1.is_empty());
+        assert!(root.join("p/.git/hooks").exists());
+    }
+
+    #[test]
+    fn changes_of_our_own_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let policies = root.join("home/.gemini/policies");
+        fs::create_dir_all(root.join("home/.gemini")).unwrap();
+        let (audit, _) = RunningAudit::begin(&spec(root, ConfinementLevel::Protect));
+        fs::create_dir(&policies).unwrap();
+        fs::write(policies.join("planted.toml"), "").unwrap();
+        let path = policies.join("mine.toml");
+        own_change(&path, || {
+            fs::create_dir(&policies).unwrap();
+            fs::write(&path, "").unwrap();
+        });
+        assert_eq!(audit.unwrap().finish().len(), 1);
+        assert!(path.exists() && !policies.join("planted.toml").exists());
+    }
+
+    #[test]
+    fn a_dropped_audit_is_made_before_the_next_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("p/.git")).unwrap();
+        let protect = spec(root, ConfinementLevel::Protect);
+        drop(RunningAudit::begin(&protect));
+        plant(root);
+        let (next, found) = RunningAudit::begin(&protect);
+        assert_eq!(found.len(), 1, "{found:?}");
+        drop(next);
+    }
+}

@@ -1,0 +1,52 @@
+//! macOS and Windows: no level but `none` holds.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use super::{SandboxMechanisms, SandboxSpec, SandboxSupport};
+use crate::error::ShellError;
+
+/// Never a confined child: there are none.
+pub fn confined_child() -> Option<ExitCode> {
+    None
+}
+
+/// Has no effect.
+pub fn set_helper(_program: PathBuf) {}
+
+/// Has no effect: there are no private folders.
+pub fn sweep() {}
+
+/// No mechanisms.
+pub(super) fn probe() -> SandboxMechanisms {
+    SandboxMechanisms::default()
+}
+
+/// Never made.
+pub(crate) enum ConfinedStart {}
+
+impl ConfinedStart {
+    pub(crate) fn inherited(&self) -> Vec<i32> {
+        match *self {}
+    }
+
+    pub(crate) fn variables(&self) -> Vec<(&'static str, &OsStr)> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(self) -> Result<Option<tempfile::TempDir>, ShellError> {
+        match self {}
+    }
+}
+
+/// Always an error.
+pub(crate) fn confine(
+    spec: &SandboxSpec,
+    _program: &Path,
+    _arguments: &[OsString],
+    _job_list: Option<&Path>,
+) -> Result<(Command, ConfinedStart), ShellError> {
+    let reason = SandboxSupport::probe().lack(spec.level).unwrap_or_default().to_owned();
+    Err(ShellError::Confinement { level: spec.level, reason })
+}

@@ -1,0 +1,183 @@
+//! Folders and files that the levels of confinement refer to.
+
+use std::path::{Path, PathBuf};
+
+/// Start-up files of shells and sessions and configuration of Git, relative to a home directory.
+const PROTECTED_IN_HOME: [&str; 38] = [
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".inputrc",
+    ".kshrc",
+    ".login",
+    ".logout",
+    ".mkshrc",
+    ".pam_environment",
+    ".profile",
+    ".tcshrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    ".gitconfig",
+    ".ssh",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/git",
+    ".config/nushell",
+    ".config/powershell",
+    ".config/systemd",
+    ".local/share/systemd",
+    ".local/share/dbus-1",
+    ".local/share/nushell",
+    "Documents/PowerShell",
+    "Documents/WindowsPowerShell",
+    "Library/LaunchAgents",
+];
+
+/// Entries of a state directory (`.gemini`) that decide what runs or is allowed.
+const PROTECTED_IN_STATE: [&str; 11] = [
+    "agents",
+    "commands",
+    "extensions",
+    "hooks",
+    "keybindings.json",
+    "policies",
+    "settings.json",
+    "skills",
+    "system.md",
+    "trustedFolders.json",
+    "pollux",
+];
+
+/// Files in a state directory that hold keys.
+const CREDENTIALS_IN_STATE: [&str; 4] = [
+    "oauth_creds.json",
+    "mcp-oauth-tokens.json",
+    "mcp-oauth-tokens-v2.json",
+    "gemini-credentials.json",
+];
+
+/// Keys and credentials of other programs, relative to a home directory.
+const SECRETS_IN_HOME: [&str; 19] = [
+    ".aws/credentials",
+    ".aws/sso",
+    ".azure",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/gcloud",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".docker/config.json",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".gnupg",
+    ".kube/config",
+    ".local/share/keyrings",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pypirc",
+    ".terraform.d/credentials.tfrc.json",
+];
+
+/// Entries of `.ssh` that are no secret.
+const READABLE_IN_SSH: [&str; 2] = ["known_hosts", "config"];
+
+/// Caches that package managers write, relative to a home directory.
+const CACHES_IN_HOME: [&str; 12] = [
+    ".bun/install/cache",
+    ".cache",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle",
+    ".ivy2",
+    ".local/share/pnpm",
+    ".m2/repository",
+    ".npm",
+    ".nuget/packages",
+    ".yarn",
+    "go/pkg",
+];
+
+/// Places that the levels of confinement refer to. All paths are absolute; they need not exist.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxPlaces {
+    /// Roots of the workspace. Repositories and `.env` files are looked for in them.
+    pub workspace: Vec<PathBuf>,
+    /// Pollux's private folder, for what [`SandboxAudit`](super::SandboxAudit) moves aside.
+    pub state: PathBuf,
+    /// Home directories; entries of `~/.ssh` are secrets except `known_hosts` and `config`.
+    pub homes: Vec<PathBuf>,
+    /// Files and folders that are read-only at `protect`.
+    pub protected: Vec<PathBuf>,
+    /// Folders above protected paths that must not be moved at `protect`. They stay writable.
+    pub pinned: Vec<PathBuf>,
+    /// Exceptions inside protected folders, which stay writable.
+    pub writable: Vec<PathBuf>,
+    /// Files and folders that are unreadable at every level: Pollux's credentials.
+    pub credentials: Vec<PathBuf>,
+    /// Files and folders that are unreadable at `inspect` and `workspace-write`.
+    pub secrets: Vec<PathBuf>,
+    /// Names of files in the workspace that are secrets, beside `.env` and `.env.*`.
+    pub secret_names: Vec<String>,
+    /// Folders that are writable at `workspace-write`: temporary folders and caches.
+    pub caches: Vec<PathBuf>,
+}
+
+impl SandboxPlaces {
+    /// Returns the places of Pollux's homes and a workspace. `state` is Pollux's private folder and
+    /// `temporary` the folder for temporary files.
+    pub fn standard(
+        homes: Vec<PathBuf>,
+        workspace: Vec<PathBuf>,
+        state: PathBuf,
+        temporary: PathBuf,
+    ) -> Self {
+        let mut places = Self { caches: vec![temporary, "/dev/shm".into()], ..Self::default() };
+        for folder in homes.iter().chain(&workspace) {
+            let gemini = folder.join(".gemini");
+            places.protected.extend(below(&gemini, &PROTECTED_IN_STATE));
+            places.credentials.extend(below(&gemini, &CREDENTIALS_IN_STATE));
+            places.pinned.push(gemini);
+        }
+        for home in &homes {
+            places.protected.extend(below(home, &PROTECTED_IN_HOME));
+            places.writable.push(home.join(".ssh/known_hosts"));
+            places.secrets.extend(below(home, &SECRETS_IN_HOME));
+            places.caches.extend(below(home, &CACHES_IN_HOME));
+        }
+        places.protected.push(state.clone());
+        Self { workspace, state, homes, ..places }
+    }
+
+    /// Returns secrets of the homes that exist now, entries of `.ssh` included.
+    pub(crate) fn all_secrets(&self) -> Vec<PathBuf> {
+        let mut secrets = self.secrets.clone();
+        for home in &self.homes {
+            let Ok(entries) = home.join(".ssh").read_dir() else { continue };
+            let is_secret =
+                |name: &std::ffi::OsStr| READABLE_IN_SSH.iter().all(|free| name != *free);
+            secrets.extend(
+                entries
+                    .flatten()
+                    .filter(|entry| is_secret(&entry.file_name()))
+                    .map(|entry| entry.path()),
+            );
+        }
+        secrets
+    }
+}
+
+fn below(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| folder.join(name)).collect()
+}

@@ -1,0 +1,212 @@
+//! The plan of one confinement: what the helper does to its own process, as data and as bytes.
+
+use std::path::{Path, PathBuf};
+
+use pollux_protocol::ConfinementLevel;
+
+use super::survey::WorkspaceSurvey;
+use super::{GitConfiguration, NetworkAccess, SandboxSpec};
+
+/// First bytes of an encoded plan, with the version of the format.
+const HEADER: &[u8] = b"pollux-sandbox-plan 1\n";
+/// Longest path in a plan, in bytes.
+const PATH_BYTES: usize = 64 * 1024;
+/// Largest number of paths in one list.
+const PATHS: usize = 200_000;
+
+/// Restrictions that the helper puts on its own process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxPlan {
+    /// `inspect`, `workspace-write` or `protect`.
+    pub(crate) level: ConfinementLevel,
+    /// Sockets are possible.
+    pub(crate) network: NetworkAccess,
+    /// Existing files and folders to mount read-only.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// Existing folders to mount over themselves, so that they cannot be moved.
+    pub(crate) pinned: Vec<PathBuf>,
+    /// Existing files and folders that stay writable.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Existing files and folders that cannot be read.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Private temporary folder at `inspect`.
+    pub(crate) temporary: Option<PathBuf>,
+    /// File in which the shell lists its background jobs.
+    pub(crate) job_list: Option<PathBuf>,
+}
+
+impl SandboxPlan {
+    /// Returns the plan for a child, from its specification and what the workspace holds now.
+    pub(crate) fn new(spec: &SandboxSpec, survey: &WorkspaceSurvey) -> Self {
+        let places = &spec.places;
+        let mut plan = Self {
+            level: spec.level,
+            network: spec.network,
+            read_only: Vec::new(),
+            pinned: Vec::new(),
+            writable: Vec::new(),
+            hidden: existing(&places.credentials),
+            temporary: None,
+            job_list: None,
+        };
+        if spec.level != ConfinementLevel::Protect {
+            plan.hidden.extend(existing(&places.all_secrets()));
+            plan.hidden.extend(survey.secrets.iter().cloned());
+        }
+        if spec.level != ConfinementLevel::Inspect {
+            plan.pinned = existing(&places.pinned);
+            plan.read_only = existing(&places.protected);
+            for repository in &survey.repositories {
+                plan.pinned.extend(repository.pinned.iter().cloned());
+                plan.read_only.extend(existing(&repository.protected));
+                if spec.git_configuration == GitConfiguration::Protected {
+                    plan.read_only.extend(existing(&repository.configurations));
+                }
+            }
+            plan.writable = existing(&places.writable);
+        }
+        if spec.level == ConfinementLevel::WorkspaceWrite {
+            plan.writable.extend(existing(&places.workspace));
+            plan.writable.extend(existing(&places.caches));
+        }
+        for list in [&mut plan.read_only, &mut plan.pinned, &mut plan.writable, &mut plan.hidden] {
+            list.sort();
+            list.dedup();
+        }
+        plan
+    }
+
+    /// Encodes the plan.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = HEADER.to_vec();
+        bytes.push(match self.level {
+            ConfinementLevel::Inspect => 1,
+            ConfinementLevel::WorkspaceWrite => 2,
+            ConfinementLevel::Protect => 3,
+            ConfinementLevel::None => 0,
+        });
+        bytes.push(u8::from(self.network == NetworkAccess::Allowed));
+        for list in [&self.read_only, &self.pinned, &self.writable, &self.hidden] {
+            put_list(&mut bytes, list.iter());
+        }
+        put_list(&mut bytes, self.temporary.iter());
+        put_list(&mut bytes, self.job_list.iter());
+        bytes
+    }
+
+    /// Reads an encoded plan; `None` if it is damaged.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let rest = &mut bytes.strip_prefix(HEADER)?;
+        let level = match take(rest, 1)? {
+            [1] => ConfinementLevel::Inspect,
+            [2] => ConfinementLevel::WorkspaceWrite,
+            [3] => ConfinementLevel::Protect,
+            _ => return None,
+        };
+        let network = match take(rest, 1)? {
+            [0] => NetworkAccess::Denied,
+            [1] => NetworkAccess::Allowed,
+            _ => return None,
+        };
+        let plan = Self {
+            level,
+            network,
+            read_only: take_list(rest)?,
+            pinned: take_list(rest)?,
+            writable: take_list(rest)?,
+            hidden: take_list(rest)?,
+            temporary: take_list(rest)?.pop(),
+            job_list: take_list(rest)?.pop(),
+        };
+        rest.is_empty().then_some(plan)
+    }
+}
+
+/// The paths that exist, links included.
+fn existing(paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect()
+}
+
+fn put_list<'a>(bytes: &mut Vec<u8>, paths: impl ExactSizeIterator<Item = &'a PathBuf>) {
+    bytes.extend((paths.len() as u32).to_le_bytes());
+    for path in paths {
+        let path = path.as_os_str().as_encoded_bytes();
+        bytes.extend((path.len() as u32).to_le_bytes());
+        bytes.extend(path);
+    }
+}
+
+fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(count)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<usize> {
+    Some(u32::from_le_bytes(take(bytes, 4)?.try_into().ok()?) as usize)
+}
+
+fn take_list(bytes: &mut &[u8]) -> Option<Vec<PathBuf>> {
+    let count = take_number(bytes).filter(|&count| count <= PATHS)?;
+    (0..count)
+        .map(|_| {
+            let length = take_number(bytes).filter(|&length| length <= PATH_BYTES)?;
+            let path = path_of(take(bytes, length)?)?;
+            path.is_absolute().then(|| path.to_owned())
+        })
+        .collect()
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are no path")]
+fn path_of(bytes: &[u8]) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Some(Path::new(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Option<&Path> {
+    std::str::from_utf8(bytes).ok().map(Path::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn plan() -> SandboxPlan {
+        SandboxPlan {
+            level: ConfinementLevel::Protect,
+            network: NetworkAccess::Allowed,
+            read_only: vec!["/a/.git/config".into(), "/line\nbreak".into()],
+            pinned: vec!["/a/.git".into()],
+            writable: Vec::new(),
+            hidden: vec!["/home/u/.netrc".into()],
+            temporary: Some("/tmp/x".into()),
+            job_list: None,
+        }
+    }
+
+    #[test]
+    fn a_plan_survives_as_bytes_and_a_damaged_one_is_refused() {
+        let bytes = plan().encode();
+        assert_eq!(SandboxPlan::decode(&bytes), Some(plan()));
+        for length in 0..bytes.len() {
+            assert_eq!(SandboxPlan::decode(&bytes[..length]), None, "{length}");
+        }
+        let longer = [&bytes[..], b"x"].concat();
+        assert_eq!(SandboxPlan::decode(&longer), None);
+        let mut relative = plan();
+        relative.hidden = vec!["relative".into()];
+        assert_eq!(SandboxPlan::decode(&relative.encode()), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) {
+            let bytes = [HEADER, &bytes].concat();
+            SandboxPlan::decode(&bytes);
+        }
+    }
+}

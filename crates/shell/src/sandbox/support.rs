@@ -1,0 +1,132 @@
+//! Mechanisms of confinement that the kernel offers this process, and the levels that they give.
+
+use pollux_protocol::ConfinementLevel;
+
+/// Mechanisms that the kernel offers this process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SandboxMechanisms {
+    /// Version of Landlock; 0 without Landlock.
+    pub landlock: i32,
+    /// System calls can be filtered.
+    pub seccomp: bool,
+    /// This process may make a mount namespace without a user namespace.
+    pub mount_namespace: bool,
+    /// This process may make a user namespace and a mount namespace in it.
+    pub user_namespace: bool,
+    /// Attributes of mounts can be set for a whole tree (`mount_setattr`, Linux 5.12).
+    pub mount_attributes: bool,
+    /// The processor has a list of system calls here.
+    pub processor: bool,
+    /// This process is root.
+    pub root: bool,
+    /// There is a program that confines children, see [`confined_child`](super::confined_child).
+    pub helper: bool,
+}
+
+/// Levels of confinement that hold here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SandboxSupport(SandboxMechanisms);
+
+impl SandboxSupport {
+    /// Asks the kernel, once per process. Costs a short-lived child process.
+    pub fn probe() -> Self {
+        static PROBED: std::sync::OnceLock<SandboxSupport> = std::sync::OnceLock::new();
+        *PROBED.get_or_init(|| Self(super::linux::probe()))
+    }
+
+    /// Levels that these mechanisms give.
+    pub fn from_mechanisms(mechanisms: SandboxMechanisms) -> Self {
+        Self(mechanisms)
+    }
+
+    /// Mechanisms that the kernel offers.
+    pub fn mechanisms(&self) -> SandboxMechanisms {
+        self.0
+    }
+
+    /// Returns why a level does not hold here; `None` if it holds.
+    pub fn lack(&self, level: ConfinementLevel) -> Option<&'static str> {
+        let SandboxMechanisms { landlock, seccomp, mount_attributes, processor, .. } = self.0;
+        let has_namespace = self.0.mount_namespace || self.0.user_namespace;
+        let needs_landlock =
+            matches!(level, ConfinementLevel::Inspect | ConfinementLevel::WorkspaceWrite);
+        let needs_mounts =
+            matches!(level, ConfinementLevel::Protect | ConfinementLevel::WorkspaceWrite);
+        if level == ConfinementLevel::None {
+            None
+        } else if !cfg!(target_os = "linux") {
+            Some("Pollux confines commands on Linux only.")
+        } else if !self.0.helper {
+            Some("This program does not confine the commands that it starts.")
+        } else if !processor {
+            Some("Pollux has no list of system calls for this processor.")
+        } else if !seccomp {
+            Some("The kernel does not let this process filter system calls (seccomp).")
+        } else if needs_landlock && landlock < 1 {
+            Some("The kernel has no Landlock, or it is not enabled.")
+        } else if needs_mounts && !has_namespace {
+            Some("The kernel does not let this process make a mount namespace.")
+        } else if needs_mounts && !mount_attributes {
+            Some("The kernel cannot make a tree of mounts read-only (Linux 5.12).")
+        } else {
+            None
+        }
+    }
+
+    /// Returns the limits of a level that holds, compared with a current kernel.
+    pub fn limits(&self, level: ConfinementLevel) -> Vec<&'static str> {
+        let mut limits = Vec::new();
+        if level == ConfinementLevel::Inspect && self.0.landlock < 6 {
+            limits.push(
+                "Signals can be sent by tgkill only, to any process of the same user (Landlock 6).",
+            );
+        }
+        if level != ConfinementLevel::Inspect && !self.0.mount_namespace {
+            limits.push(
+                "Files of other users are shown as those of nobody, and sudo and su do not work (user namespace).",
+            );
+        }
+        limits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_level_holds_only_with_all_its_mechanisms() {
+        let all = SandboxMechanisms {
+            landlock: 7,
+            seccomp: true,
+            mount_namespace: true,
+            user_namespace: true,
+            mount_attributes: true,
+            processor: true,
+            root: true,
+            helper: true,
+        };
+        let held = |mechanisms| {
+            let support = SandboxSupport::from_mechanisms(mechanisms);
+            ConfinementLevel::ALL.map(|level| support.lack(level).is_none())
+        };
+        assert_eq!(held(all), [true; 4]);
+        let lacks = [
+            (SandboxMechanisms { landlock: 0, ..all }, [false, false, true, true]),
+            (SandboxMechanisms { seccomp: false, ..all }, [false, false, false, true]),
+            (SandboxMechanisms { mount_namespace: false, ..all }, [true; 4]),
+            (SandboxMechanisms { user_namespace: false, ..all }, [true; 4]),
+            (
+                SandboxMechanisms { mount_namespace: false, user_namespace: false, ..all },
+                [true, false, false, true],
+            ),
+            (SandboxMechanisms { mount_attributes: false, ..all }, [true, false, false, true]),
+            (SandboxMechanisms { processor: false, ..all }, [false, false, false, true]),
+            (SandboxMechanisms { helper: false, ..all }, [false, false, false, true]),
+        ];
+        for (mechanisms, expected) in lacks {
+            assert_eq!(held(mechanisms), expected, "{mechanisms:?}");
+        }
+    }
+}
