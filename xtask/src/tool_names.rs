@@ -46,11 +46,6 @@ const EXCUSES: &[Excuse] = &[
         literals: &["ask_user"],
         reason: "policy files call this ruling so",
     },
-    Excuse {
-        path: "crates/policy/src/command/git.rs",
-        literals: &["replace"],
-        reason: "a subcommand of git",
-    },
 ];
 
 /// Every name of a tool that stands where it must not, and every excuse that is not needed.

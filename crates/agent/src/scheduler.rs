@@ -21,9 +21,10 @@ use std::time::Duration;
 
 use pollux_policy::{Policy, Query, Subject};
 use pollux_protocol::{
-    ApprovalMode, Call, CallId, CallRecord, CallStatus, CancellationToken, Decision, Directive,
-    Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError, Limits, Operator,
-    PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind, ToolOutput,
+    ApprovalMode, Call, CallConfinement, CallId, CallRecord, CallStatus, CancellationToken,
+    Decision, Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError,
+    Limits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind,
+    ToolOutput,
 };
 
 use crate::conseca::Conseca;
@@ -144,6 +145,8 @@ struct Ready {
     decision: Option<Decision>,
     /// Mode in which policy let it run; `None` where a person did.
     allowed_in: Option<ApprovalMode>,
+    /// Confinement of its processes: `None` where a person allowed it for this once.
+    confinement: CallConfinement,
     /// What the user's programs said about it.
     hooked: Hooked,
 }

@@ -260,6 +260,7 @@ impl Setup {
             interactive: self.options.interactive,
             context_for: memory.lookup(),
             web: self.web_access(),
+            sandbox: Arc::new(self.sandbox_places()),
         }
     }
 

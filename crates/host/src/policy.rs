@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use pollux_agent::ApprovalChoices;
 use pollux_config::context;
-use pollux_policy::{Facts, Policy, ProtectedPlaces, Subject};
+use pollux_policy::{ConfinementFacts, Facts, Policy, ProtectedPlaces, Subject};
+use pollux_protocol::ConfinementLevel;
+use pollux_shell::sandbox::SandboxPlaces;
 use pollux_shell::{Dialect, Shell};
 use serde_json::Value;
 
@@ -48,10 +50,41 @@ impl Setup {
             protected: self.protected_places(),
             dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
             environment: environment.collect(),
+            confinement: self.confinement_facts(),
+            home: self.environment.home(),
+            original_denials: self.loaded.settings.boolean("pollux.policy.originalDenials"),
             approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
             without_approvals: security.secure_mode_enabled || always == Some(&Value::Bool(true)),
             is_suspended: self.rules.problems.iter().any(pollux_policy::Problem::is_error),
         }
+    }
+
+    fn confinement_facts(&self) -> ConfinementFacts {
+        let settings = &self.loaded.settings;
+        let allowed = if settings.boolean("security.toolSandboxing") {
+            ConfinementLevel::WorkspaceWrite
+        } else {
+            ConfinementLevel::Protect
+        };
+        let yolo = match settings.text("pollux.sandbox.yolo").and_then(ConfinementLevel::named) {
+            Some(ConfinementLevel::None) => ConfinementLevel::None,
+            _ => allowed,
+        };
+        let auto_inspect = settings.boolean("pollux.sandbox.autoInspect");
+        ConfinementFacts { support: None, allowed, yolo, auto_inspect }
+    }
+
+    /// Places that the levels of confinement refer to.
+    pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
+        let homes = [Some(self.places.home.clone()), self.environment.home()];
+        let mut homes: Vec<PathBuf> = homes.into_iter().flatten().collect();
+        homes.retain(|home| home.is_absolute());
+        homes.dedup();
+        let (state, temporary) = (self.places.pollux_dir(), std::env::temp_dir());
+        let mut places = SandboxPlaces::standard(homes, self.folders.clone(), state, temporary);
+        let secrets = self.loaded.settings.texts("pollux.sandbox.secrets");
+        places.secrets.extend(secrets.into_iter().flatten().map(|path| self.cwd.join(path)));
+        places
     }
 
     fn protected_places(&self) -> ProtectedPlaces {

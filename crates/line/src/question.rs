@@ -4,7 +4,8 @@ use std::path::Path;
 
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    Confirmation, ConfirmationKind, Outcome, Question, QuestionChoice, QuestionSubject,
+    ConfinementLevel, Confirmation, ConfirmationKind, Outcome, Question, QuestionChoice,
+    QuestionSubject,
 };
 
 /// Lines of a change or of a command that are shown. What is left out is said.
@@ -61,7 +62,7 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.push("Apply this change?".to_owned());
             lines
         }
-        ConfirmationKind::Execute { command, programs, writes, unknown } => {
+        ConfirmationKind::Execute { command, programs, writes, unknown, reason, level } => {
             let mut lines = indented(command);
             lines.insert(0, "Command:".to_owned());
             let told = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
@@ -69,6 +70,15 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.extend(told.map(|(label, found)| {
                 format!("{label}: {}", shown(&found.join(", ")).trim_start())
             }));
+            lines.extend(
+                reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))),
+            );
+            if *level != ConfinementLevel::None {
+                lines.push(format!(
+                    "If allowed for longer than once, confined to: {}",
+                    level.as_str()
+                ));
+            }
             lines.push("Allow execution of [Shell]?".to_owned());
             lines
         }
@@ -138,6 +148,8 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            reason: None,
+            level: ConfinementLevel::None,
         }
     }
 
@@ -154,10 +166,14 @@ mod tests {
             programs: vec!["a".to_owned(), "b".to_owned()],
             writes: vec!["c\u{1b}".to_owned()],
             unknown: vec!["a command name is computed".to_owned()],
+            reason: Some("a is not known".to_owned()),
+            level: ConfinementLevel::Protect,
         };
         assert_eq!(
             text(&question(kind), Path::new("/p")),
             "Command:\n  a | b > c\nRuns: a, b\nWrites: c\\u{1b}\nCannot tell: a command name is computed\n\
+             Asked because: a is not known\n\
+             If allowed for longer than once, confined to: protect\n\
              Allow execution of [Shell]?"
                 .to_owned()
                 + CHOICES

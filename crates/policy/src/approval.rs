@@ -34,11 +34,15 @@ pub struct Approval {
     tool: String,
 }
 
-/// How far it goes.
+/// Calls that an approval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// This tool, as narrowly as the call allows.
+    /// The same call: this very command line, or this tool with the same argument.
     Call,
+    /// Command lines whose commands have the same programs and subcommands.
+    Subcommand,
+    /// Command lines whose commands have the same programs.
+    Program,
     /// Every tool of the server.
     Server,
 }
@@ -54,7 +58,23 @@ pub struct ApprovalError {
 }
 
 impl Approval {
-    /// The narrowest rule that allows this call again; none when there is none.
+    /// Returns the scopes that a person can choose for a command line beside [`Scope::Call`], each with the commands
+    /// that it allows, as a person reads them. A scope is left out where it allows no more than a narrower one.
+    pub fn scopes(policy: &Policy, query: &Query<'_>) -> Vec<(Scope, String)> {
+        let Some(line) = query.effects.command.as_deref() else { return Vec::new() };
+        let mut found: Vec<(Scope, String)> = Vec::new();
+        for scope in [Scope::Subcommand, Scope::Program] {
+            if let Some(Narrow::Prefixes(prefixes)) = narrow(policy, line, scope) {
+                let text = prefixes.join(", ");
+                if found.iter().all(|(_, other)| *other != text) {
+                    found.push((scope, text));
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the rule that allows the call again for this scope; `None` if there is none.
     pub fn of(policy: &Policy, query: &Query<'_>, scope: Scope) -> Option<Self> {
         let tool = query.subject.tool;
         let mut text = String::from("[[rule]]\ndecision = \"allow\"\npriority = 950\n");
@@ -62,13 +82,13 @@ impl Approval {
             // Writing to a String cannot fail.
             writeln!(text, "{name} = {value}").unwrap_or_default();
         };
-        let narrowed = query.effects.command.as_deref().map(|line| narrow(policy, query, line));
+        let narrowed = query.effects.command.as_deref().map(|line| narrow(policy, line, scope));
         match (query.subject.server, scope) {
             (Some(server), Scope::Server) => {
                 field("toolName", "\"*\"");
                 field("mcpName", &quoted(server));
             }
-            (Some(server), Scope::Call) => {
+            (Some(server), _) => {
                 let bare = query.subject.bare_names().last().unwrap_or(tool);
                 field("toolName", &quoted(bare));
                 field("mcpName", &quoted(server));
@@ -111,7 +131,8 @@ impl Approval {
     /// # Errors
     /// When the file cannot be locked, read or written.
     pub fn save(&self, path: &Path) -> Result<(), ApprovalError> {
-        self.merge_into(path)
+        // A command that runs meanwhile did not make this file.
+        pollux_shell::sandbox::own_change(path, || self.merge_into(path))
             .map_err(|error| ApprovalError { tool: self.tool.clone(), reason: error.to_string() })
     }
 

@@ -162,6 +162,7 @@ impl FileReader<'_> {
             modes: fields.modes()?,
             interactive: fields.truth("interactive")?,
             allow_redirection: fields.either_truth("allowRedirection", "allow_redirection")?,
+            confinement: fields.confinement()?,
             deny_message: fields.either_text("denyMessage", "deny_message")?,
             ..Rule::new(ToolPattern::All, ruling, priority, source)
         };

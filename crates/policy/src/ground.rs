@@ -1,24 +1,29 @@
 //! What a verdict takes for granted about the disk, and whether it is so.
 //!
-//! Rules and command lines are judged by their texts alone. Where a text is only half of the truth (a file may be a link,
-//! a repository may name programs that git runs) the judgement says what it assumes, and that is looked up here.
+//! Rules and command lines are judged by their texts alone. Where a text is only half of the truth (a file or a
+//! directory may be a link) the judgement says what it assumes, and that is looked up here.
 
 use std::path::{Path, PathBuf};
 
+use pollux_shell::command_line::Word;
+
 use crate::checker::path_fault;
 use crate::facts::Facts;
+use crate::policy::lexical;
 use crate::protected::ResolvedPlaces;
-
-mod git;
-mod index;
 
 /// Something that must hold on the disk for a call to run without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Assumption {
     /// A file that edits may change without a question, wherever links lead. Absolute.
     Editable(PathBuf),
-    /// Started in one of these folders, git runs nothing that a repository names; none where it is not known in which.
-    PlainGit(Option<Vec<PathBuf>>),
+    /// `cd` from one directory to another stays inside the workspace, wherever links lead.
+    Inside {
+        /// Directory in which the line starts. Absolute.
+        start: PathBuf,
+        /// Argument of `cd`.
+        folder: Word,
+    },
 }
 
 impl Assumption {
@@ -26,10 +31,8 @@ impl Assumption {
     pub(crate) fn fault(&self, facts: &Facts) -> Option<String> {
         match self {
             Self::Editable(path) => (!is_editable(path, facts)).then(|| leads_elsewhere(path)),
-            Self::PlainGit(Some(folders)) => {
-                folders.iter().find_map(|folder| git::programs(folder))
-            }
-            Self::PlainGit(None) => Some("cannot tell in which folder git runs".to_owned()),
+            Self::Inside { start, folder } => (!is_inside(start, folder, facts))
+                .then(|| format!("{} leads out of the workspace", folder.shown())),
         }
     }
 }
@@ -55,6 +58,30 @@ fn is_editable(path: &Path, facts: &Facts) -> bool {
     let mut roots = facts.workspace.iter().filter_map(|root| pollux_fs::real_path(root).ok());
     let below = roots.find_map(|root| real.strip_prefix(&root).ok().map(Path::to_owned));
     below.is_some_and(|below| path_fault(&below).is_none())
+}
+
+/// Returns true if `cd` leads to a directory of the workspace. A shell takes `..` off the text first, and follows links
+/// first where that leads nowhere: both must be inside.
+fn is_inside(start: &Path, folder: &Word, facts: &Facts) -> bool {
+    let target = match folder {
+        Word::Literal(text) => text.clone(),
+        Word::InFolder(rest) => format!(".{rest}"),
+        Word::InHome(rest) => match &facts.home {
+            Some(home) => format!("{}{rest}", home.display()),
+            None => return false,
+        },
+        Word::Pattern(_) | Word::Unknown(_) => return false,
+    };
+    let roots: Vec<PathBuf> =
+        facts.workspace.iter().filter_map(|root| pollux_fs::real_path(root).ok()).collect();
+    let is_in_root = |path: PathBuf| {
+        pollux_fs::real_path(&path)
+            .is_ok_and(|real| roots.iter().any(|root| real.starts_with(root)))
+    };
+    // With CDPATH a relative path may lead anywhere.
+    !facts.environment.contains("CDPATH")
+        && is_in_root(lexical(start, &target))
+        && is_in_root(start.join(&target))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::rule::{Pattern, Rule};
 pub(crate) struct Index {
     /// Those that may mean any command.
     pub(crate) general: Vec<usize>,
-    /// Prefixes, by the first letters or the name of the program.
+    /// Prefixes, by the first letters or the name of the program, in lower case.
     by_word: HashMap<String, Vec<usize>>,
     /// Patterns that look at the command.
     pub(crate) commands: Needles,
@@ -61,7 +61,7 @@ impl Index {
         let words = [lead(prefix.as_str()), prefix.program()];
         for (number, word) in words.into_iter().enumerate() {
             if number == 0 || word != words[0] {
-                self.by_word.entry(word.to_owned()).or_default().push(place);
+                self.by_word.entry(word.to_ascii_lowercase()).or_default().push(place);
             }
         }
     }
@@ -75,7 +75,7 @@ impl Index {
 
     /// Adds the prefixes for this word: the lead of a command, or the name of its program.
     pub(crate) fn find_word(&self, word: &str, found: &mut Vec<usize>) {
-        found.extend(self.by_word.get(word).into_iter().flatten());
+        found.extend(self.by_word.get(&word.to_ascii_lowercase()).into_iter().flatten());
     }
 }
 

@@ -1,5 +1,7 @@
 //! The answer, and how it came about.
 
+use pollux_protocol::{CallConfinement, ConfinementLevel};
+
 use crate::ground::Assumption;
 use crate::rule::{Rule, Ruling};
 
@@ -39,8 +41,20 @@ pub struct Judgement<'a> {
     pub parts: Vec<PartJudgement<'a>>,
     /// Why the answer is another one than the rule's, in words.
     pub reason: Option<String>,
+    /// Level of confinement for the command if it runs without a question, or once a person allows it for longer than
+    /// this call.
+    pub level: ConfinementLevel,
+    /// The command is known to change the configuration of a Git repository.
+    pub configures_git: bool,
     /// What must hold on the disk for an allowed call to run.
     pub(crate) assumes: Vec<Assumption>,
+}
+
+impl Judgement<'_> {
+    /// Confinement of the call under this decision.
+    pub fn confinement(&self) -> CallConfinement {
+        CallConfinement { level: self.level, configures_git: self.configures_git }
+    }
 }
 
 /// What is said about one command of a line.

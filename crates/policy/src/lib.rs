@@ -34,7 +34,7 @@ pub use checker::{
     CheckedCall, Checker, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule, Finding,
 };
 pub use expression::{Expression, ExpressionError, Found};
-pub use facts::Facts;
+pub use facts::{ConfinementFacts, Facts};
 pub use file::{PolicyFile, read};
 pub use judgement::{Judgement, PartJudgement, Verdict};
 pub use names::renamed;

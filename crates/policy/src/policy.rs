@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use pollux_protocol::{ApprovalMode, Effects};
+use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
 use serde_json::Value;
 
 use crate::arguments;
@@ -159,7 +159,15 @@ impl Policy {
     pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
         let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
         let verdict = Self::verdict(ruling, rule);
-        Judgement { verdict, rule, parts: Vec::new(), reason: None, assumes: Vec::new() }
+        Judgement {
+            verdict,
+            rule,
+            parts: Vec::new(),
+            reason: None,
+            level: ConfinementLevel::None,
+            configures_git: false,
+            assumes: Vec::new(),
+        }
     }
 
     /// A ruling as an answer. Where nobody can be asked, who runs calls refuses what would have to be asked about.

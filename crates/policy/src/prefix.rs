@@ -74,7 +74,7 @@ impl Prefix {
     /// `name` has no folders; `has_more`: more words follow that nobody knows.
     pub(crate) fn likeness(&self, name: &str, given: &[Option<&str>], has_more: bool) -> Likeness {
         let Some((_, wanted)) = self.words.split_first() else { return Likeness::No };
-        if name != self.program {
+        if !name.eq_ignore_ascii_case(&self.program) {
             return Likeness::No;
         }
         let (options, plain): (Vec<&String>, Vec<&String>) =

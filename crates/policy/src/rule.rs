@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use serde_json::{Map, Value};
 
 use crate::expression::Expression;
@@ -289,6 +289,8 @@ pub struct Rule {
     pub interactive: Option<bool>,
     /// A command that it allows may redirect to files.
     pub allow_redirection: bool,
+    /// Level of confinement for commands that it allows; `None` for the session's.
+    pub confinement: Option<ConfinementLevel>,
     /// What the model is told besides when it denies.
     pub deny_message: Option<String>,
     /// Where it is written.
@@ -309,6 +311,7 @@ impl Rule {
             modes: Modes::default(),
             interactive: None,
             allow_redirection: false,
+            confinement: None,
             deny_message: None,
             source,
         }

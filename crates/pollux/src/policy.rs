@@ -4,8 +4,8 @@ use pollux_host::RunOptions;
 use pollux_policy::{Judgement, Policy, Query, Rule, Subject, Verdict};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{ApprovalMode, Effects};
-use pollux_shell::analysis::Unknown;
-use pollux_shell::{Analysis, analyse_in};
+use pollux_shell::command_line::{CommandLine, Gap, read};
+use pollux_shell::strip_wrapper;
 use serde_json::{Value, json};
 
 use pollux_agent::{denied, nobody_to_ask};
@@ -38,7 +38,7 @@ pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(Stri
 }
 
 fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) -> String {
-    let analysis = analyse_in(command, policy.facts.dialect);
+    let line = read(&strip_wrapper(command), policy.facts.dialect);
     let asking = with_person(policy, true);
     let alone = with_person(policy, false);
     let args = json!({ "command": command });
@@ -52,12 +52,12 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
             "mode": mode.as_str(),
             "interactive": judgement(&asking, true),
             "headless": judgement(&alone, false),
-            "analysis": in_json(&analysis),
+            "analysis": in_json(&line),
         });
         return format!("{told:#}\n");
     }
     let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
-    lines.extend(in_words(&analysis));
+    lines.extend(in_words(&line));
     lines.push("With a person:".to_owned());
     lines.extend(told(&asking, true));
     lines.push("Headless:".to_owned());
@@ -72,45 +72,31 @@ fn with_person(policy: &Policy, interactive: bool) -> Policy {
     policy
 }
 
-fn in_words(analysis: &Analysis) -> Vec<String> {
+fn in_words(line: &CommandLine) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |label: &str, found: Vec<String>| {
         if !found.is_empty() {
             lines.push(format!("{label}: {}", visible(&found.join(", "))));
         }
     };
-    add("Runs", programs(analysis));
-    add("Sets", analysis.assignments.iter().map(|found| found.name.clone()).collect());
-    add("Writes", writes(analysis));
-    add("Cannot tell", analysis.unknown.iter().map(unknown).collect());
+    add("Runs", line.programs());
+    add("Writes", line.writes());
+    add("Not parsed", line.beyond.map(gap).into_iter().collect());
+    add("May hide commands", line.hidden.map(gap).into_iter().collect());
     lines
 }
 
-fn in_json(analysis: &Analysis) -> Value {
+fn in_json(line: &CommandLine) -> Value {
     json!({
-        "runs": programs(analysis),
-        "sets": analysis.assignments.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(),
-        "writes": writes(analysis),
-        "unknown": analysis.unknown.iter().map(unknown).collect::<Vec<_>>(),
+        "runs": line.programs(),
+        "writes": line.writes(),
+        "beyond": line.beyond.map(gap),
+        "hidden": line.hidden.map(gap),
     })
 }
 
-fn programs(analysis: &Analysis) -> Vec<String> {
-    let programs = analysis.programs.iter().map(|found| (found.position, found.name.clone()));
-    let built_ins = analysis.built_ins.iter().map(|found| (found.position, found.name.clone()));
-    let mut found: Vec<_> = programs.chain(built_ins).collect();
-    found.sort_by_key(|(position, _)| *position);
-    found.into_iter().map(|(_, name)| name).collect()
-}
-
-fn writes(analysis: &Analysis) -> Vec<String> {
-    let redirections = analysis.redirections.iter().filter(|found| found.kind.writes());
-    let target = |target: &Option<String>| target.clone().unwrap_or_else(|| "?".to_owned());
-    redirections.map(|found| target(&found.target)).collect()
-}
-
-fn unknown(unknown: &Unknown) -> String {
-    format!("{} (at byte {})", unknown.reason.describe(), unknown.position)
+fn gap(gap: Gap) -> String {
+    format!("{} (at byte {})", gap.construct.describe(), gap.position)
 }
 
 /// What becomes of the call: a question finds nobody in a headless run, and is a no.
@@ -123,10 +109,10 @@ fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
 }
 
 /// The words that a refused call is answered with.
-fn refusal(verdict: &Verdict, interactive: bool) -> Option<String> {
-    match verdict {
+fn refusal(judgement: &Judgement<'_>, interactive: bool) -> Option<String> {
+    match &judgement.verdict {
         Verdict::Deny { message } => Some(denied(message.as_deref())),
-        Verdict::Ask if !interactive => Some(nobody_to_ask(SHELL)),
+        Verdict::Ask if !interactive => Some(nobody_to_ask(SHELL, judgement.reason.as_deref())),
         Verdict::Ask | Verdict::Allow => None,
     }
 }
@@ -137,8 +123,11 @@ fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
         judgement.verdict.as_str(),
         because(judgement.rule, judgement.reason.as_deref())
     )];
-    if let Some(words) = refusal(&judgement.verdict, interactive) {
+    if let Some(words) = refusal(judgement, interactive) {
         lines.push(format!("  refused; the model is told: {}", visible(&words)));
+    }
+    if !matches!(judgement.verdict, Verdict::Deny { .. }) {
+        lines.push(format!("  confined to: {}", judgement.level.as_str()));
     }
     if judgement.parts.len() > 1 {
         lines.extend(judgement.parts.iter().map(|part| {
@@ -177,9 +166,10 @@ fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
     json!({
         "decision": judgement.verdict.as_str(),
         "outcome": outcome(&judgement.verdict, interactive),
-        "told": refusal(&judgement.verdict, interactive),
+        "told": refusal(judgement, interactive),
         "rule": judgement.rule.map(rule),
         "reason": judgement.reason,
+        "confinement": judgement.level.as_str(),
         "message": message,
         "parts": parts,
     })

@@ -79,6 +79,7 @@ impl Listener {
         if again || self.sender.send(code).is_err() {
             restore_terminal();
             pollux_shell::reap_all();
+            pollux_shell::sandbox::audit_rest();
             std::process::exit(code);
         }
     }

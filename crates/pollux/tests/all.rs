@@ -39,6 +39,8 @@ mod suite {
     mod prompt;
     mod protected_files;
     mod resume;
+    #[cfg(target_os = "linux")]
+    mod sandbox;
     mod sessions;
     mod shell;
     mod stage;

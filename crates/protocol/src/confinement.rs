@@ -22,6 +22,16 @@ pub enum ConfinementLevel {
     None,
 }
 
+/// Confinement of one call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallConfinement {
+    /// Restrictions on the call's command.
+    pub level: ConfinementLevel,
+    /// The command is known to change the configuration of a Git repository, which
+    /// [`ConfinementLevel::Protect`] otherwise keeps as it is.
+    pub configures_git: bool,
+}
+
 impl ConfinementLevel {
     /// All levels, the strictest first.
     pub const ALL: [Self; 4] = [Self::Inspect, Self::WorkspaceWrite, Self::Protect, Self::None];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, DiffStat};
+use crate::{CallId, ConfinementLevel, DiffStat};
 
 /// A call that needs approval.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +43,12 @@ pub enum ConfirmationKind {
         programs: Vec<String>,
         /// The files that its redirections write, as far as known.
         writes: Vec<String>,
-        /// Why there may be more of both than is known.
+        /// Constructs for which there may be more of both than is known.
         unknown: Vec<String>,
+        /// Reason for which policy asks, if it is another one than that no rule allows the command.
+        reason: Option<String>,
+        /// Confinement of this and further commands if the approval lasts longer than this call.
+        level: ConfinementLevel,
     },
     /// A plan is about to be carried out. [`crate::Outcome::ProceedOnce`] asks again before each change,
     /// [`crate::Outcome::ProceedAlways`] makes changes of files without asking. With [`crate::Modification::Feedback`] it is not agreed to.

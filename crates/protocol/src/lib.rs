@@ -64,7 +64,7 @@ pub use command::{
     SessionView,
 };
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
-pub use confinement::ConfinementLevel;
+pub use confinement::{CallConfinement, ConfinementLevel};
 pub use confirmation::{
     Confirmation, ConfirmationKind, Rewrite, SurveyKind, SurveyOption, SurveyQuestion,
 };

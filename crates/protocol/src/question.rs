@@ -174,6 +174,16 @@ pub enum Outcome {
     ProceedAlwaysServer,
     /// Yes to everything of this tool.
     ProceedAlwaysTool,
+    /// Yes to commands with the same programs and subcommands, for this session or for all to come.
+    ProceedSubcommand {
+        /// For all sessions to come.
+        saved: bool,
+    },
+    /// Yes to commands with the same programs, for this session or for all to come.
+    ProceedProgram {
+        /// For all sessions to come.
+        saved: bool,
+    },
     /// Change it first; the reply carries [`Modification::NewContent`].
     ModifyWithEditor,
     /// The choice at this index, for questions that are not about permission.
@@ -276,6 +286,8 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            reason: None,
+            level: crate::ConfinementLevel::None,
         };
         let title = "Run it".to_owned();
         let call = Confirmation { call_id: CallId::new("1"), title, kind };

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CallStatus, Compression, Decision, Display, Effects, EntryId, Part, Severity, Thought,
-    Usage,
+    CallId, CallStatus, Compression, ConfinementLevel, Decision, Display, Effects, EntryId, Part,
+    Severity, Thought, Usage,
 };
 
 /// A turn of the model as the log keeps it.
@@ -91,6 +91,8 @@ pub enum Record {
         call_id: CallId,
         /// What it will do.
         effects: Effects,
+        /// Confinement of its processes.
+        level: ConfinementLevel,
     },
     /// A call has ended.
     CallFinished(CallRecord),

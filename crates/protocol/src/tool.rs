@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bounded::bounded;
 use crate::{
-    AnsiOutput, ApprovalMode, CallId, Confirmation, ConfirmationKind, Effects, Limits, Measurement,
-    Modification, Part, SideModels, Todo, ToolFacts,
+    AnsiOutput, ApprovalMode, CallConfinement, CallId, Confirmation, ConfirmationKind, Effects,
+    Limits, Measurement, Modification, Part, SideModels, Todo, ToolFacts,
 };
 
 /// Opens and closes the block at the end of a result that tells of context files which its tool came upon.
@@ -258,6 +258,9 @@ pub enum Directive {
         /// Its arguments.
         args: Args,
     },
+    /// Confinement stopped the command. Ask the person before the same line runs again, for this reason, even if a rule
+    /// allows it: they can let it run without confinement.
+    AskAgain(String),
     /// End the turn, for this reason.
     Stop(String),
     /// The work is about this now: a title in a few words.
@@ -371,6 +374,8 @@ pub struct RunContext {
     pub room: Option<usize>,
     /// Models for side calls, on behalf of the agent that made the call.
     pub models: Arc<dyn SideModels>,
+    /// Confinement of the processes that the call starts.
+    pub confinement: CallConfinement,
 }
 
 /// A tool.

@@ -73,7 +73,7 @@ pub fn replay(records: &[Record]) -> History {
             Record::Uncompressed => {
                 history.uncompress();
             }
-            Record::CallStarted { call_id, effects } => {
+            Record::CallStarted { call_id, effects, .. } => {
                 history.note_effects(call_id.as_str(), effects.clone());
             }
             Record::Decided { .. }

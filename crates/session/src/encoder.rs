@@ -8,7 +8,9 @@
 //! writes them as a user message, yet when it resumes it builds the same turn from the message's calls as well and
 //! sends every result twice, which Gemini refuses; without that message it sends them once.
 
-use pollux_protocol::{CallRecord, EntryId, History, MessageRecord, Part, Record};
+use pollux_protocol::{
+    CallRecord, ConfinementLevel, EntryId, History, MessageRecord, Part, Record,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -72,8 +74,12 @@ impl Encoder {
             Record::Decided { call_id, decision } => {
                 own("decided", &json!({ "callId": call_id, "decision": decision }))
             }
-            Record::CallStarted { call_id, effects: declared } => {
-                own("started", &json!({ "callId": call_id, "effects": effects(declared) }))
+            Record::CallStarted { call_id, effects: declared, level } => {
+                let mut started = json!({ "callId": call_id, "effects": effects(declared) });
+                if *level != ConfinementLevel::None {
+                    started["confinement"] = json!(level);
+                }
+                own("started", &started)
             }
             Record::CallFinished(call) => self.finished(call, now),
             Record::Responses { id, parts } => self.told(id, parts, now),

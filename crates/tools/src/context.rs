@@ -12,6 +12,7 @@ use pollux_protocol::{
     Measurement, Tool, ToolError, ToolErrorKind, ToolOutput,
 };
 
+use pollux_shell::sandbox::SandboxPlaces;
 use pollux_shell::{BackgroundProcesses, Redaction};
 use serde_json::Value;
 
@@ -63,6 +64,8 @@ pub struct ToolOptions {
     pub shell_terminal: bool,
     /// Show their output in its colours (`tools.shell.showColor`).
     pub shell_colour: bool,
+    /// Commands confined to the workspace may use the network (`tools.sandboxNetworkAccess`).
+    pub sandbox_network: bool,
     /// The pager of commands in a terminal (`tools.shell.pager`).
     pub shell_pager: String,
     /// What happens when a background command ends (`tools.shell.backgroundCompletionBehavior`).
@@ -100,6 +103,7 @@ impl Default for ToolOptions {
             shell_inactivity: Some(Duration::from_mins(5)),
             shell_terminal: true,
             shell_colour: true,
+            sandbox_network: false,
             shell_pager: "cat".to_owned(),
             background_completion: BackgroundCompletion::default(),
             correct_edits: false,
@@ -149,6 +153,8 @@ pub struct ToolContext {
     pub context_for: Option<ContextLookup>,
     /// The way to pages of the web; none where there is none.
     pub web: Option<WebAccess>,
+    /// Places that the confinement of commands refers to.
+    pub sandbox: Arc<SandboxPlaces>,
 }
 
 /// The built-in tools, in the order in which they are declared to models.
@@ -202,6 +208,7 @@ impl ToolOptions {
             shell_inactivity: limit(settings.tools.shell.inactivity_timeout),
             shell_terminal: settings.tools.shell.enable_interactive_shell,
             shell_colour: settings.tools.shell.show_color,
+            sandbox_network: settings.boolean("tools.sandboxNetworkAccess"),
             shell_pager: settings.tools.shell.pager.clone(),
             background_completion: BackgroundCompletion::from_settings(settings),
             correct_edits: !settings.boolean("tools.disableLLMCorrection"),
@@ -253,6 +260,7 @@ impl ToolContext {
             spill_directory,
             context_for: None,
             web: None,
+            sandbox: Arc::default(),
         }
     }
 

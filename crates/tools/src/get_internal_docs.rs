@@ -32,6 +32,7 @@ const PAGES: &[(&str, &str)] = &[
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
+    ("security.md", include_str!("../../../docs/security.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),
     ("structured-answers.md", include_str!("../../../docs/structured-answers.md")),
     ("tools.md", include_str!("../../../docs/tools.md")),

@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _};
 use pollux_fs::{Access, EntryKind};
 use pollux_protocol::{
-    Args, CallId, CallInput, CancellationToken, Confirmation, ConfirmationKind, Declaration,
-    Effects, Invocation, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind,
-    ToolFacts, ToolKind, ToolOutput,
+    Args, CallConfinement, CallId, CallInput, CancellationToken, ConfinementLevel, Confirmation,
+    ConfirmationKind, Declaration, Effects, Invocation, RunContext, Shortening, SideModels, Tool,
+    ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
+use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec};
 use pollux_shell::{
-    ChildSpec, Chunk, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError, Spill,
-    TerminalSize, Wish, analyse_in,
+    ChildSpec, Chunk, Confinement, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError,
+    Spill, TerminalSize, Wish,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -24,10 +25,12 @@ use serde_json::json;
 use crate::context::ToolContext;
 use crate::truncation::{self, output_path};
 use crate::validation::{Schema, invalid};
+use confined::Confined;
 use live::Live;
 use report::Report;
 
 mod background;
+mod confined;
 mod live;
 mod report;
 
@@ -208,24 +211,24 @@ impl Invocation for RunShellCommand {
         let command = self.params.command.clone();
         let bare = pollux_shell::strip_wrapper(&command);
         let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
-        let analysis = analyse_in(&bare, dialect);
-        let written = analysis.redirections.iter().filter(|found| found.kind.writes());
-        let writes =
-            written.map(|found| found.target.clone().unwrap_or_else(|| "?".to_owned())).collect();
-        let mut unknown: Vec<String> = Vec::new();
-        for reason in analysis.unknown.iter().map(|found| found.reason.describe()) {
-            if unknown.iter().all(|known| known != reason) {
-                unknown.push(reason.to_owned());
-            }
-        }
-        let mut programs = analysis.root_commands;
+        let line = pollux_shell::command_line::read(&bare, dialect);
+        let unknown = line.hidden.map(|gap| gap.construct.describe().to_owned());
+        let mut programs = line.programs();
         if programs.is_empty() {
             programs.push(bare.into_owned());
         }
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Confirm Shell Command".to_owned(),
-            kind: ConfirmationKind::Execute { programs, command, writes, unknown },
+            kind: ConfirmationKind::Execute {
+                programs,
+                command,
+                writes: line.writes(),
+                unknown: unknown.into_iter().collect(),
+                // Policy knows these.
+                reason: None,
+                level: ConfinementLevel::None,
+            },
         })
     }
 
@@ -246,11 +249,17 @@ impl Invocation for RunShellCommand {
         if self.params.is_background {
             return self.run_in_background(run, report).await;
         }
-        match self.execute(run, file).await {
-            Ok(Ran::Ended(outcome)) => reported(move || report.output(&outcome)).await,
+        let command = self.command(file, run.confinement);
+        let mut confined = Confined::begin(self, &command).await;
+        match self.execute(run, command).await {
+            Ok(Ran::Ended(outcome)) => {
+                confined.set_process(outcome.process_group);
+                reported(move || confined.finish(&outcome, report.output(&outcome))).await
+            }
             Ok(Ran::InBackground(process)) => {
                 self.context.report_end(&process);
-                background::handed_over(&process)
+                let notes = confined.finish_with(&self.context, &process);
+                confined::add(background::handed_over(&process), &notes)
             }
             Err(ShellError::CancelledBeforeStart) => {
                 ToolOutput::text("Command was cancelled by user before it could start.")
@@ -292,7 +301,7 @@ impl RunShellCommand {
         self.params.timeout_ms.map(Duration::from_millis)
     }
 
-    fn command(&self, file: PathBuf) -> ShellCommand {
+    fn command(&self, file: PathBuf, confinement: CallConfinement) -> ShellCommand {
         let context = &self.context;
         let limits = match context.options.truncate_threshold {
             1..=MAX_SHORT_THRESHOLD => SHORT_LIMITS,
@@ -313,6 +322,15 @@ impl RunShellCommand {
             pagers.for_each(|(_, value)| value.clone_from(&pager.to_owned()));
         }
         let line = Program::CommandLine(self.params.command.clone());
+        let mut sandbox = SandboxSpec::new(confinement.level, Arc::clone(&context.sandbox));
+        if context.options.sandbox_network {
+            sandbox.network = NetworkAccess::Allowed;
+        }
+        if confinement.configures_git {
+            sandbox.git_configuration = GitConfiguration::Writable;
+        }
+        let mut child = ChildSpec::new(line, &self.folder, environment);
+        child.confinement = Confinement::of(sandbox);
         ShellCommand {
             terminal: in_terminal.then(TerminalSize::default),
             colour: context.options.shell_colour,
@@ -321,18 +339,17 @@ impl RunShellCommand {
             inactivity: context.options.shell_inactivity,
             spill: Some(Spill::new(file, limits.head + limits.tail)),
             limits,
-            ..ShellCommand::new(ChildSpec::new(line, &self.folder, environment))
+            ..ShellCommand::new(child)
         }
     }
 
     /// Runs the command; live output goes up, wishes come down: keys, a new size, to stop, to go to the background.
-    async fn execute(&self, run: RunContext, file: PathBuf) -> Result<Ran, ShellError> {
+    async fn execute(&self, run: RunContext, mut command: ShellCommand) -> Result<Ran, ShellError> {
         let RunContext { cancel, output, mut input, .. } = run;
         let cancel: CancellationToken = cancel.child_token();
         let (wish, wishes) = tokio::sync::mpsc::unbounded_channel();
         let live = Arc::new(Live::new(output));
         let on_output = self.taker(&live);
-        let mut command = self.command(file);
         // The size of the window comes first of all.
         while let Some(Some(first)) = input.next().now_or_never() {
             match first {

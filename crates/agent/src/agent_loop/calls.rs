@@ -65,7 +65,8 @@ impl AgentLoop {
                     self.instruction.approve_plan(&plan);
                     self.services.modes.set(batch.after_plan).await;
                 }
-                Directive::TailCall { .. } => {}
+                // The scheduler follows these.
+                Directive::TailCall { .. } | Directive::AskAgain(_) => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),
             }
         }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use pollux_policy::{Rule, Scope, Verdict};
+use pollux_policy::{Approval, Rule, Scope, Verdict};
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, Decision, Event, JournalError, LiveWatch, Outcome,
-    Question, QuestionSubject, Reply, Severity, SideModels, ToolError, ToolErrorKind,
+    ApprovalMode, CallConfinement, CallStatus, ConfinementLevel, ConfirmationKind, Decision, Event,
+    JournalError, LiveWatch, Outcome, Question, QuestionSubject, Reply, Severity, SideModels,
+    ToolError, ToolErrorKind,
 };
 
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
@@ -15,10 +16,11 @@ use crate::toolset::declared_effects;
 const DENIED: &str = "Reason: User denied execution.";
 
 /// What the model is told of a call that a person would have to agree to where there is none; the tool by its name for
-/// people.
-pub fn nobody_to_ask(tool: &str) -> String {
+/// people. `reason` is that of the question, where policy gives one.
+pub fn nobody_to_ask(tool: &str, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(" Reason: {reason}.")).unwrap_or_default();
     format!(
-        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode."
+        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode.{reason}"
     )
 }
 
@@ -37,6 +39,26 @@ enum Asked {
     /// The call is to be judged again: it was changed, or the approval mode was.
     Again,
     No,
+}
+
+/// State of a call after a person's decision.
+enum Followed {
+    /// It may run.
+    Runs,
+    /// It was refused or failed.
+    Finished,
+}
+
+/// Facts of the decision that a person must be asked.
+struct Approving {
+    /// The person is asked whatever they allowed before.
+    is_strict: bool,
+    /// Mode in which policy decided.
+    mode: ApprovalMode,
+    /// Reason that policy gives.
+    reason: Option<String>,
+    /// Confinement if the approval lasts longer than this call.
+    confinement: CallConfinement,
 }
 
 /// End of the wait for a reply.
@@ -123,10 +145,17 @@ impl Scheduler<'_> {
             return Ok(None);
         }
         let mut changes = self.services.modes.watch();
+        let stopped = self.stopped_before(&ready);
         loop {
             let mode = self.services.modes.get();
             let judgement = self.policy.judge(ready.query(mode));
-            let judged = ready.hooked.over(judgement.verdict);
+            let may_widen = mode != ApprovalMode::Plan && judgement.level != ConfinementLevel::None;
+            let stopped = stopped.clone().filter(|_| may_widen);
+            let verdict = match judgement.verdict.clone() {
+                Verdict::Allow if stopped.is_some() => Verdict::Ask,
+                verdict => verdict,
+            };
+            let judged = ready.hooked.over(verdict);
             let Some(checked) = self.checked(&ready, mode, judged).await else {
                 batch.cancelled = true;
                 self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
@@ -135,11 +164,13 @@ impl Scheduler<'_> {
             // What a checker wants asked is asked, whatever was allowed before.
             let is_strict = judgement.rule.is_some_and(Rule::is_strict)
                 || ready.hooked.asks
-                || checked.wants_asking;
+                || checked.wants_asking
+                || stopped.is_some();
             match checked.verdict {
                 Verdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
                     ready.allowed_in = Some(mode);
+                    ready.confinement = judgement.confinement();
                     break;
                 }
                 Verdict::Deny { message } => {
@@ -148,43 +179,68 @@ impl Scheduler<'_> {
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
-                Verdict::Ask => match self.confirm(&mut ready, is_strict, mode, &mut changes).await
-                {
-                    Ok(Asked::Yes) => break,
-                    Ok(Asked::Again) => {}
-                    Ok(Asked::No) => {
-                        batch.refused = true;
-                        self.finish_cancelled(batch, &ready.queued, Some(&ready), DENIED).await?;
-                        return Ok(None);
+                Verdict::Ask => {
+                    let reason = stopped.or_else(|| self.reason(&ready, mode));
+                    let confinement = judgement.confinement();
+                    let approving = Approving { is_strict, mode, reason, confinement };
+                    match self.confirm(&mut ready, approving, &mut changes).await {
+                        Ok(Asked::Again) => {}
+                        asked => match self.follow(asked, &ready, batch).await? {
+                            Followed::Runs => break,
+                            Followed::Finished => return Ok(None),
+                        },
                     }
-                    Ok(Asked::YesToThePlan) => {
-                        batch.after_plan = ApprovalMode::AutoEdit;
-                        break;
-                    }
-                    Ok(Asked::YesToAllEdits) => {
-                        self.services.modes.set(ApprovalMode::AutoEdit).await;
-                        break;
-                    }
-                    Err(error) => {
-                        self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
-                        return Ok(None);
-                    }
-                },
+                }
             }
         }
         self.moved(&ready.queued.call.id, CallStatus::Scheduled).await;
         Ok(Some(ready))
     }
 
+    /// Returns the reason of policy to ask about a call. What was allowed before is none.
+    fn reason(&self, ready: &Ready, mode: ApprovalMode) -> Option<String> {
+        let granted = self.services.grants.over(self.policy);
+        granted.judge(ready.query(mode)).reason
+    }
+
+    /// Does what a person decided about a call.
+    async fn follow(
+        &self,
+        asked: Result<Asked, ToolError>,
+        ready: &Ready,
+        batch: &mut Batch,
+    ) -> Result<Followed, JournalError> {
+        match asked {
+            Ok(Asked::Yes | Asked::Again) => {}
+            Ok(Asked::YesToThePlan) => batch.after_plan = ApprovalMode::AutoEdit,
+            Ok(Asked::YesToAllEdits) => self.services.modes.set(ApprovalMode::AutoEdit).await,
+            Ok(Asked::No) => {
+                batch.refused = true;
+                self.finish_cancelled(batch, &ready.queued, Some(ready), DENIED).await?;
+                return Ok(Followed::Finished);
+            }
+            Err(error) => {
+                self.finish_error(batch, &ready.queued, Some(ready), error).await?;
+                return Ok(Followed::Finished);
+            }
+        }
+        Ok(Followed::Runs)
+    }
+
+    /// Returns the reason to ask about a command line that confinement stopped before.
+    fn stopped_before(&self, ready: &Ready) -> Option<String> {
+        self.policy.facts.interactive.then(|| self.services.grants.take_stop(&ready.effects))?
+    }
+
     async fn confirm(
         &self,
         ready: &mut Ready,
-        is_strict: bool,
-        mode: ApprovalMode,
+        asked: Approving,
         changes: &mut LiveWatch<ApprovalMode>,
     ) -> Result<Asked, ToolError> {
+        let Approving { is_strict, mode, reason: why, confinement } = asked;
         if !self.policy.facts.interactive {
-            let message = nobody_to_ask(ready.tool.display_name());
+            let message = nobody_to_ask(ready.tool.display_name(), why.as_deref());
             return Err(ToolError::new(ToolErrorKind::UnhandledException, message));
         }
         let call_id = ready.queued.call.id.clone();
@@ -194,14 +250,23 @@ impl Scheduler<'_> {
         let Some(confirmation) = self.cancel.run_until_cancelled(look).await else {
             return Ok(Asked::No);
         };
-        let (confirmation, kind) = confirmation.map(|it| (it.clone(), it.kind))?;
-        if !is_strict && self.services.grants.hold(self.policy, ready.query(mode)) {
+        let mut confirmation = confirmation?;
+        if let ConfirmationKind::Execute { reason, level, .. } = &mut confirmation.kind {
+            (*reason, *level) = (why, confinement.level);
+        }
+        let kind = confirmation.kind.clone();
+        ready.confinement = CallConfinement::default();
+        if !is_strict
+            && let Some(granted) = self.services.grants.hold(self.policy, ready.query(mode))
+        {
+            ready.confinement = granted;
             ready.decision.get_or_insert(Decision::AutoAccept);
             return Ok(Asked::Yes);
         }
         self.notify(&confirmation);
         self.moved(&call_id, CallStatus::AwaitingApproval).await;
-        let (choices, default) = self.services.choices.of(&kind);
+        let scopes = Approval::scopes(self.policy, &ready.query(mode));
+        let (choices, default) = self.services.choices.of(&kind, &scopes);
         let subject = QuestionSubject::Call(confirmation);
         let question = Question::new(self.outlet().origin(), subject, choices, default);
         let reply = match self.reply(question, ready, changes).await {
@@ -217,22 +282,38 @@ impl Scheduler<'_> {
             ready.decision = Some(Decision::Modify);
             self.describe(ready).await;
         }
-        match reply.outcome {
+        Ok(self.decided(ready, reply.outcome, &kind, confinement, mode).await)
+    }
+
+    /// Takes note of the outcome that a person chose.
+    async fn decided(
+        &self,
+        ready: &mut Ready,
+        outcome: Outcome,
+        kind: &ConfirmationKind,
+        confinement: CallConfinement,
+        mode: ApprovalMode,
+    ) -> Asked {
+        match outcome {
             // Such a choice was not offered.
-            Outcome::Cancel | Outcome::Option(_) => Ok(Asked::No),
+            Outcome::Cancel | Outcome::Option(_) => Asked::No,
             // The arguments have changed: they are shown once more.
-            Outcome::ModifyWithEditor => Ok(Asked::Again),
+            Outcome::ModifyWithEditor => Asked::Again,
             Outcome::ProceedOnce => {
                 ready.decision.get_or_insert(Decision::Accept);
-                Ok(Asked::Yes)
+                Asked::Yes
             }
             always @ (Outcome::ProceedAlways
             | Outcome::ProceedAlwaysAndSave
             | Outcome::ProceedAlwaysServer
-            | Outcome::ProceedAlwaysTool) => {
+            | Outcome::ProceedAlwaysTool
+            | Outcome::ProceedSubcommand { .. }
+            | Outcome::ProceedProgram { .. }) => {
+                // An approval that lasts is confined from its first run on.
+                ready.confinement = confinement;
                 ready.decision.get_or_insert(Decision::AutoAccept);
-                self.remember(ready, &kind, always, mode).await;
-                Ok(match kind {
+                self.remember(ready, kind, always, mode).await;
+                match kind {
                     // What is kept is kept for this one file.
                     ConfirmationKind::Edit { .. } if always == Outcome::ProceedAlwaysAndSave => {
                         Asked::Yes
@@ -242,7 +323,7 @@ impl Scheduler<'_> {
                     ConfirmationKind::Execute { .. }
                     | ConfirmationKind::Questions(_)
                     | ConfirmationKind::Information { .. } => Asked::Yes,
-                })
+                }
             }
         }
     }
@@ -282,7 +363,12 @@ impl Scheduler<'_> {
         outcome: Outcome,
         mode: ApprovalMode,
     ) {
-        let is_saved = outcome == Outcome::ProceedAlwaysAndSave;
+        let is_saved = matches!(
+            outcome,
+            Outcome::ProceedAlwaysAndSave
+                | Outcome::ProceedSubcommand { saved: true }
+                | Outcome::ProceedProgram { saved: true }
+        );
         let has_rule = match kind {
             // A mode or an answer of its own stands for these.
             ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
@@ -292,8 +378,12 @@ impl Scheduler<'_> {
         if !has_rule {
             return;
         }
-        let whole_server = outcome == Outcome::ProceedAlwaysServer;
-        let scope = if whole_server { Scope::Server } else { Scope::Call };
+        let scope = match outcome {
+            Outcome::ProceedAlwaysServer => Scope::Server,
+            Outcome::ProceedSubcommand { .. } => Scope::Subcommand,
+            Outcome::ProceedProgram { .. } => Scope::Program,
+            _ => Scope::Call,
+        };
         let file = is_saved.then_some(self.policy.facts.approvals_file.as_path());
         if let Err(error) = self.services.grants.grant(self.policy, &ready.query(mode), scope, file)
         {

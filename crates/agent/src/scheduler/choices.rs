@@ -1,5 +1,6 @@
 //! Choices of the question whether a call may run.
 
+use pollux_policy::Scope;
 use pollux_protocol::{ConfirmationKind, Outcome, QuestionChoice};
 
 /// File of saved approvals, below the folder of settings.
@@ -20,16 +21,22 @@ pub struct ApprovalChoices {
 
 impl ApprovalChoices {
     /// Returns the choices for a call, and the index of the default one.
-    pub(super) fn of(self, kind: &ConfirmationKind) -> (Vec<QuestionChoice>, Option<usize>) {
+    /// `scopes` are those of a command line, each with the commands that it allows.
+    pub(super) fn of(
+        self,
+        kind: &ConfirmationKind,
+        scopes: &[(Scope, String)],
+    ) -> (Vec<QuestionChoice>, Option<usize>) {
         let choices = match kind {
             ConfirmationKind::Plan { .. } => self.of_plan(),
             ConfirmationKind::Questions(_) => vec![
                 QuestionChoice::new(Outcome::ProceedOnce, "Submit", 'y'),
                 QuestionChoice::new(Outcome::Cancel, "Dismiss", 'n'),
             ],
-            ConfirmationKind::Edit { .. }
-            | ConfirmationKind::Execute { .. }
-            | ConfirmationKind::Information { .. } => self.of_action(kind),
+            ConfirmationKind::Execute { .. } => self.of_command(scopes),
+            ConfirmationKind::Edit { .. } | ConfirmationKind::Information { .. } => {
+                self.of_action(kind)
+            }
         };
         let is_saved = |choice: &QuestionChoice| choice.outcome == Outcome::ProceedAlwaysAndSave;
         // A command is never saved by a mere Enter.
@@ -48,11 +55,38 @@ impl ApprovalChoices {
         choices
     }
 
+    fn of_command(self, scopes: &[(Scope, String)]) -> Vec<QuestionChoice> {
+        let mut choices = vec![QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y')];
+        let line = (Outcome::ProceedAlways, Outcome::ProceedAlwaysAndSave, "this line".to_owned());
+        let wider = scopes.iter().filter_map(|(scope, commands)| {
+            let outcome: fn(bool) -> Outcome = match scope {
+                Scope::Subcommand => |saved| Outcome::ProceedSubcommand { saved },
+                Scope::Program => |saved| Outcome::ProceedProgram { saved },
+                Scope::Call | Scope::Server => return None,
+            };
+            Some((outcome(false), outcome(true), format!("`{commands} …`")))
+        });
+        let lasting: Vec<_> = std::iter::once(line).chain(wider).collect();
+        if self.session {
+            for ((session, _, what), key) in lasting.iter().zip(['a', 'b', 'c']) {
+                let label = format!("Allow {what} for this session");
+                choices.push(QuestionChoice::new(*session, label, key));
+            }
+        }
+        if self.session && self.saved {
+            for ((_, saved, what), key) in lasting.iter().zip(['s', 't', 'u']) {
+                let label = format!("Allow {what} for all future sessions ({SAVED_IN})");
+                choices.push(QuestionChoice::new(*saved, label, key));
+            }
+        }
+        choices.push(QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'));
+        choices
+    }
+
     fn of_action(self, kind: &ConfirmationKind) -> Vec<QuestionChoice> {
         let is_edit = matches!(kind, ConfirmationKind::Edit { .. });
         let saved = match kind {
             ConfirmationKind::Edit { .. } => "Allow for this file in all future sessions",
-            ConfirmationKind::Execute { .. } => "Allow this command for all future sessions",
             _ => "Allow for all future sessions",
         };
         let mut choices = vec![QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y')];
@@ -90,19 +124,45 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            reason: None,
+            level: pollux_protocol::ConfinementLevel::None,
         }
     }
 
     fn labels(choices: ApprovalChoices, kind: &ConfirmationKind) -> Vec<String> {
-        choices.of(kind).0.into_iter().map(|choice| choice.label).collect()
+        choices.of(kind, &[]).0.into_iter().map(|choice| choice.label).collect()
     }
 
     #[test]
     fn saved_approvals_follow_those_of_the_session() {
-        let [once, session, no] = ["Allow once", "Allow for this session", "No, suggest changes"];
-        let saved = "Allow this command for all future sessions (policies/auto-saved.toml)";
+        let [once, session, no] =
+            ["Allow once", "Allow this line for this session", "No, suggest changes"];
+        let saved = "Allow this line for all future sessions (policies/auto-saved.toml)";
         assert_eq!(labels(SAVED, &command()), [once, session, saved, no]);
         assert_eq!(labels(ApprovalChoices { session: false, ..SAVED }, &command()), [once, no]);
+    }
+
+    #[test]
+    fn wider_approvals_of_commands_are_choices_of_their_own() {
+        let scopes =
+            [(Scope::Subcommand, "git push".to_owned()), (Scope::Program, "git".to_owned())];
+        let (choices, default) = SESSION.of(&command(), &scopes);
+        let found: Vec<_> =
+            choices.iter().map(|choice| (choice.outcome, choice.label.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                (Outcome::ProceedOnce, "Allow once"),
+                (Outcome::ProceedAlways, "Allow this line for this session"),
+                (
+                    Outcome::ProceedSubcommand { saved: false },
+                    "Allow `git push …` for this session"
+                ),
+                (Outcome::ProceedProgram { saved: false }, "Allow `git …` for this session"),
+                (Outcome::Cancel, "No, suggest changes"),
+            ]
+        );
+        assert_eq!(default, None);
     }
 
     #[test]
@@ -134,7 +194,7 @@ mod tests {
             (&information, ApprovalChoices { saved: false, ..wanted }, None),
             (&command(), wanted, None),
         ] {
-            assert_eq!(choices.of(kind).1, expected, "{kind:?}");
+            assert_eq!(choices.of(kind, &[]).1, expected, "{kind:?}");
         }
     }
 

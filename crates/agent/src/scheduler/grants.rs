@@ -1,14 +1,23 @@
 //! What the person has allowed for the rest of the session.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use pollux_policy::{Approval, ApprovalError, Policy, Query, Rule, Scope, Verdict};
+use pollux_protocol::{CallConfinement, Effects};
 
 /// Rules that stand for what was allowed. Each is as narrow as the call that was asked about.
 #[derive(Debug, Default)]
-pub struct Grants(Mutex<Vec<Rule>>);
+pub struct Grants {
+    rules: Mutex<Vec<Rule>>,
+    /// Command lines that confinement stopped, with the folder and the reason to ask about them.
+    stopped: Mutex<HashMap<CommandKey, String>>,
+}
+
+/// Command line and its folder.
+type CommandKey = (String, Option<PathBuf>);
 
 impl Grants {
     /// Allows what is like this from now on; in later sessions, too, when there is a file that keeps it.
@@ -20,23 +29,34 @@ impl Grants {
         file: Option<&Path>,
     ) -> Result<(), ApprovalError> {
         let Some(approval) = Approval::of(policy, query, scope) else { return Ok(()) };
-        if let Ok(mut granted) = self.0.lock() {
+        if let Ok(mut granted) = self.rules.lock() {
             granted.extend(approval.rules().rules);
         }
         file.map_or(Ok(()), |file| approval.save(file))
     }
 
-    /// With what was allowed nobody needs to be asked.
-    pub(super) fn hold(&self, policy: &Policy, query: Query<'_>) -> bool {
-        match self.over(policy) {
-            Cow::Owned(policy) => policy.decide(query) == Verdict::Allow,
-            Cow::Borrowed(_) => false,
+    /// Returns the confinement of a call that what was allowed lets run; `None` if a person must be asked.
+    pub(super) fn hold(&self, policy: &Policy, query: Query<'_>) -> Option<CallConfinement> {
+        let Cow::Owned(policy) = self.over(policy) else { return None };
+        let judgement = policy.judge(query);
+        (judgement.verdict == Verdict::Allow).then(|| judgement.confinement())
+    }
+
+    /// Asks the person before a command line that confinement stopped runs again.
+    pub(super) fn ask_again(&self, effects: &Effects, reason: String) {
+        if let (Some(key), Ok(mut stopped)) = (key(effects), self.stopped.lock()) {
+            stopped.insert(key, reason);
         }
+    }
+
+    /// Returns the reason to ask about a command line that confinement stopped, once for each stop.
+    pub(super) fn take_stop(&self, effects: &Effects) -> Option<String> {
+        self.stopped.lock().ok()?.remove(&key(effects)?)
     }
 
     /// Returns the policy with what was allowed, itself if that is nothing.
     pub(super) fn over<'p>(&self, policy: &'p Policy) -> Cow<'p, Policy> {
-        let granted = self.0.lock().map(|granted| granted.clone()).unwrap_or_default();
+        let granted = self.rules.lock().map(|granted| granted.clone()).unwrap_or_default();
         if granted.is_empty() {
             return Cow::Borrowed(policy);
         }
@@ -46,4 +66,8 @@ impl Grants {
         }
         Cow::Owned(policy)
     }
+}
+
+fn key(effects: &Effects) -> Option<CommandKey> {
+    Some((effects.command.clone()?, effects.folder.clone()))
 }

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use pollux_policy::Subject;
-use pollux_protocol::{Args, Effects, Invocation, Tool, ToolError, ToolErrorKind};
+use pollux_protocol::{Args, CallConfinement, Effects, Invocation, Tool, ToolError, ToolErrorKind};
 use serde_json::Value;
 
 use super::run::words;
@@ -42,6 +42,7 @@ impl Scheduler<'_> {
                     effects,
                     decision: None,
                     allowed_in: None,
+                    confinement: CallConfinement::default(),
                     hooked,
                 })
             }

@@ -273,6 +273,8 @@ mod tests {
                     programs: vec!["a".into(), "b".into()],
                     writes: Vec::new(),
                     unknown: Vec::new(),
+                    reason: None,
+                    level: pollux_protocol::ConfinementLevel::None,
                 }
             ),
             json!({"notification_type": "ToolPermission", "message": "Tool Confirm Shell Command requires execution",

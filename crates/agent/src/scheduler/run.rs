@@ -92,7 +92,8 @@ impl Scheduler<'_> {
                 decided.map(|decision| Record::Decided { call_id: call_id.clone(), decision }),
             );
             batch.started.push((call_id.clone(), ready.effects.clone()));
-            records.push(Record::CallStarted { call_id, effects: ready.effects.clone() });
+            let (effects, level) = (ready.effects.clone(), ready.confinement.level);
+            records.push(Record::CallStarted { call_id, effects, level });
         }
         self.recorder.record_all(records).await?;
         for ready in group {
@@ -127,6 +128,7 @@ impl Scheduler<'_> {
             input: input.boxed(),
             room: self.room,
             models: Arc::clone(self.side_models) as Arc<dyn SideModels>,
+            confinement: ready.confinement,
         };
         let started = Instant::now();
         // A tool that panics fails alone.
@@ -168,6 +170,10 @@ impl Scheduler<'_> {
                         let args = serde_json::Value::Object(args);
                         queue.push_front(Queued { call: Call { name, args, ..call }, answers_as });
                         return None;
+                    }
+                    if let Directive::AskAgain(reason) = directive {
+                        self.services.grants.ask_again(&ready.effects, reason);
+                        continue;
                     }
                     batch.directives.push(directive);
                 }

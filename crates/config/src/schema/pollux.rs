@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::records;
-use super::setting::{Setting, boolean, integer, object, texts, unset};
+use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
@@ -26,6 +26,10 @@ pub(super) static TABLE: &[Setting] = &[
     integer("pollux.outputSchema.repairs", 3, "How often an answer that does not satisfy `--output-schema` is asked for again; at most 20."),
     object("pollux.safetyCheckers", &Kind::Record(&records::CHECKER), "Programs that policy files name as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     boolean("pollux.continueUnfinished", false, "Lets the model go on when its answer is plainly unfinished: cut off, or ending with a step that it announces."),
+    boolean("pollux.policy.originalDenials", false, "Rules that deny a command find it only where Gemini CLI does; constructs that may hide one are not asked about."),
+    boolean("pollux.sandbox.autoInspect", false, "Lets every command line run without a question at the level `inspect`, where it can change nothing."),
+    texts("pollux.sandbox.secrets", &[], "Further files and folders that confined commands cannot read.").union(),
+    choice("pollux.sandbox.yolo", &["protect", "none"], "protect", "Confinement of commands in yolo mode."),
     integer("pollux.shell.timeout", 600, "Seconds after which a command is ended, whatever it prints; zero for never."),
     boolean("pollux.tools.saveMemory", false, "Offers the tool that keeps facts in the person's context file.").restart(),
     texts("pollux.web.privateHosts", &[], "Hosts that `web_fetch` may reach though they are private, as in `NO_PROXY`.").restart(),

@@ -7,7 +7,7 @@ use super::setting::{Setting, boolean, texts, unset};
 // One row per line reads better than what the formatter makes of it.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    boolean("security.toolSandboxing", false, "Isolates each tool.").restart().idle(),
+    boolean("security.toolSandboxing", false, "Confines commands to the workspace, temporary files and caches (level `workspace-write`).").restart(),
     boolean("security.disableYoloMode", false, "Forbids yolo mode.").restart(),
     boolean("security.disableAlwaysAllow", false, "Hides the answers that allow for good.").restart(),
     boolean("security.enablePermanentToolApproval", false, "Offers to keep an approval for later sessions."),

@@ -10,7 +10,7 @@ use crate::environment::names;
 pub(super) static TABLE: &[Setting] = &[
     unset("tools.sandbox", Kind::Either(&[Kind::Boolean, Kind::Text, Kind::Record(&records::SANDBOX)]), "Asks for a sandbox: a truth value, the name of one, or an object. A run that cannot have it ends.").restart().variables(&[names::GEMINI_SANDBOX]).flag("--sandbox"),
     texts("tools.sandboxAllowedPaths", &[], "Paths that the sandbox may use.").restart().idle(),
-    boolean("tools.sandboxNetworkAccess", false, "Allows the sandbox to use the network.").restart().idle(),
+    boolean("tools.sandboxNetworkAccess", false, "Allows commands in the sandbox of tools to use the network.").restart(),
     boolean("tools.shell.enableInteractiveShell", true, "Gives commands a terminal.").restart(),
     choice("tools.shell.backgroundCompletionBehavior", &["silent", "inject", "notify"], "silent", "What happens when a background command ends."),
     text("tools.shell.pager", "cat", "Pager that commands see."),

@@ -112,6 +112,8 @@ impl Agent {
             programs: vec!["ls".to_owned()],
             writes: Vec::new(),
             unknown: Vec::new(),
+            reason: None,
+            level: pollux_protocol::ConfinementLevel::None,
         };
         let (call_id, title) = (CallId::new(name), "Confirm".to_owned());
         let subject = QuestionSubject::Call(Confirmation { call_id, title, kind });

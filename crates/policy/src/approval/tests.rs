@@ -17,11 +17,11 @@ fn query<'a>(args: &'a Value, effects: &'a Effects) -> Query<'a> {
     Query { subject, args, effects, mode: ApprovalMode::Default }
 }
 
-/// What a saved approval of `given` says about other lines.
-fn after(given: &str, lines: &[(&str, bool)]) {
+/// Checks what a saved approval of `given` says about other lines, and about `given` itself.
+fn after(given: &str, scope: Scope, lines: &[(&str, bool)]) {
     let policy = asking();
     let (args, effects) = (json!({ "command": given }), Effects::command(given, "/p"));
-    let approval = Approval::of(&policy, &query(&args, &effects), Scope::Call).unwrap();
+    let approval = Approval::of(&policy, &query(&args, &effects), scope).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("policies").join(FILE_NAME);
     approval.save(&path).unwrap();
@@ -46,37 +46,62 @@ fn after(given: &str, lines: &[(&str, bool)]) {
 }
 
 #[test]
-fn an_approval_is_narrow_and_matches_afterwards() {
+fn an_approval_of_a_line_is_for_this_line() {
+    for (given, other) in [
+        ("git push origin", "git push"),
+        ("rm a", "rm b"),
+        ("rm a", "rm -rf src"),
+        ("make a", "make a SHELL=./x"),
+        ("cp a b", "cp a ~/.bashrc"),
+        ("python -c 'print(1)'", "python -c 'print(2)'"),
+        ("rm -rf build", "rm -rf build x"),
+        ("echo \"a\\n\" > out.txt", "echo \"a\\n\" > out.txt; rm x"),
+        ("eval $x", "eval $y"),
+        ("A=1 mkdir x", "mkdir x"),
+        ("git commit -m \"$(cat <<'E'\na (b)* c\nE\n)\"", "git commit -m x"),
+    ] {
+        after(given, Scope::Call, &[(other, false)]);
+    }
+}
+
+#[test]
+fn an_approval_of_programs_covers_what_their_tables_know() {
+    use Scope::{Program, Subcommand};
     after(
         "git push origin",
-        &[("git push", true), ("git commit -m x", false), ("git push; rm x", false)],
+        Subcommand,
+        &[
+            ("git push", true),
+            ("git push --tags", true),
+            ("git bisect run x", false),
+            ("git push; frob x", false),
+        ],
     );
-    after(
-        "npm run build",
-        &[("npm run build -- -w", true), ("npm run deploy", false), ("npm install", false)],
+    after("git push origin", Program, &[("git push", true), ("git bisect run x", false)]);
+    after("rm a", Program, &[("rm b", true), ("rm -rf src", false), ("rmdir a", false)]);
+    after("frob a\nrm b | cat", Program, &[("frob c; rm d", true), ("frob > x", false)]);
+    after("timeout 5 frob x", Program, &[("frob y", true), ("timeout 6 frob", true)]);
+    after("./gradlew test", Program, &[("./gradlew build", true), ("./other", false)]);
+}
+
+#[test]
+fn a_scope_is_offered_only_where_its_rule_covers_the_line() {
+    let policy = asking();
+    let scopes = |line: &str| {
+        let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
+        Approval::scopes(&policy, &query(&args, &effects))
+    };
+    let text = |text: &str| text.to_owned();
+    assert_eq!(
+        scopes("git push origin | cat"),
+        [(Scope::Subcommand, text("git push")), (Scope::Program, text("git"))]
     );
-    after("mkdir a", &[("mkdir b", true), ("mkdir b > c", false), ("rmdir a", false)]);
-    after("make && mkdir x", &[("make", false), ("mkdir x", false), ("make && rm x", false)]);
-    after(
-        "make all && mkdir x",
-        &[("make all", true), ("mkdir y", true), ("make all && rm x", false)],
-    );
-    after("python tool.py a", &[("python tool.py b", true), ("python other.py", false)]);
-    after("python -c 'print(1)'", &[("python -c 'print(2)'", false)]);
-    after("rm -rf build", &[("rm -rf build x", false), ("rm x", false)]);
-    after(
-        "echo \"a\\n\" > out.txt",
-        &[("echo b > out.txt", false), ("echo \"a\\n\" > out.txt; rm x", false)],
-    );
-    after(
-        "sudo apt update",
-        &[("sudo apt upgrade", false), ("sudo apt update -q", true), ("sudo rm x", false)],
-    );
-    after("timeout 5 mkdir x", &[("mkdir y", false)]);
-    after("eval $x", &[("eval $y", false)]);
-    after("A=1 mkdir x", &[("A=2 mkdir x", false), ("mkdir x", false)]);
-    after("cd x && touch a\ntouch b", &[("touch c", true), ("cd y", true), ("rm c", false)]);
-    after("./gradlew test", &[("./gradlew build", true), ("./other", false)]);
+    assert_eq!(scopes("frob x; rm y"), [(Scope::Program, text("frob, rm"))]);
+    for line in
+        ["rm -rf x", "git $x", "frob > x", "eval $x", "git push && frob $(x)", "sh -c x > y"]
+    {
+        assert_eq!(scopes(line), [], "{line}");
+    }
 }
 
 /// A tool whose calls are about the file that an argument names.
@@ -190,7 +215,7 @@ fn approvals_that_are_saved_at_once_are_all_kept() {
     });
     let text = fs::read_to_string(&path).unwrap();
     for name in &names {
-        assert!(text.contains(&format!("commandPrefix = [ \"{name}\" ]")), "{name} in {text}");
+        assert!(text.contains(&format!("commandRegex = \"{name}\\\"\"")), "{name} in {text}");
     }
     assert_eq!(fs::read_dir(folder.path().join("policies")).unwrap().count(), 1, "no lock is left");
 }
@@ -211,16 +236,16 @@ fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
     let rule = |name: &str| {
         format!(
             "[[rule]]\ndecision = \"allow\"\npriority = 950\ntoolName = \"run_shell_command\"\n\
-             commandPrefix = [ \"{name}\" ]\nmodes = [ \"default\", \"autoEdit\", \"yolo\" ]\n"
+             commandRegex = \"{name}\\\"\"\nallowRedirection = true\nmodes = [ \"default\", \"autoEdit\", \"yolo\" ]\n"
         )
     };
-    assert_eq!(text, format!("{before}\n{}\n{}", rule("make all"), rule("mkdir")));
+    assert_eq!(text, format!("{before}\n{}\n{}", rule("make\\\\ all"), rule("mkdir\\\\ x")));
     // A rule of the person that says something else stays as it is.
-    let denied = rule("make all").replace("allow", "deny");
+    let denied = rule("make\\\\ all").replace("allow", "deny");
     fs::write(&path, &denied).unwrap();
     approved("make all", ApprovalMode::Default).save(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
-    assert_eq!(text, format!("{denied}\n{}", rule("make all")));
+    assert_eq!(text, format!("{denied}\n{}", rule("make\\\\ all")));
 }
 
 #[test]

@@ -1,69 +1,17 @@
-//! What "always" means for a command line: as little as is of use next time.
+//! Rules that a person saves about a command line.
 
 use std::fmt::Write as _;
 
-use pollux_shell::analyse_in;
+use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 
-use super::matching::Coverage;
-use super::part::Part;
-use super::{classify, escapes, redirection, variables};
+use super::read_stripped;
+use crate::approval::Scope;
 use crate::arguments;
 use crate::expression::MAX_LENGTH;
 use crate::policy::Policy;
-use crate::subject::Query;
 
-/// Programs whose first word says what they do.
-const WITH_VERBS: &[&str] = &[
-    "apt",
-    "apt-get",
-    "aws",
-    "az",
-    "brew",
-    "bun",
-    "bundle",
-    "cargo",
-    "composer",
-    "dart",
-    "deno",
-    "dnf",
-    "docker",
-    "dotnet",
-    "flutter",
-    "gcloud",
-    "gh",
-    "git",
-    "glab",
-    "go",
-    "gradle",
-    "helm",
-    "just",
-    "kubectl",
-    "make",
-    "mvn",
-    "npm",
-    "npx",
-    "nx",
-    "pip",
-    "pip3",
-    "pnpm",
-    "podman",
-    "poetry",
-    "rustup",
-    "systemctl",
-    "terraform",
-    "turbo",
-    "uv",
-    "yarn",
-];
-/// Programs that run what their first word names.
-const INTERPRETERS: &[&str] = &[
-    "bash", "dash", "lua", "node", "perl", "php", "pwsh", "python", "python3", "Rscript", "ruby",
-    "sh", "ssh", "zsh",
-];
-/// A verb behind which the next word says what is done.
-const LEADING_VERBS: &[&str] = &["run", "run-script", "exec", "compose", "x", "dlx", "tool"];
-
-/// What a rule may say so that it allows a line.
+/// Condition of a rule about command lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Narrow {
     /// Commands that begin with one of these.
     Prefixes(Vec<String>),
@@ -71,24 +19,25 @@ pub(crate) enum Narrow {
     Exactly(String),
 }
 
-/// The least that allows this line again; none when no rule can.
-pub(crate) fn narrow(policy: &Policy, query: &Query<'_>, line: &str) -> Option<Narrow> {
-    let analysis = analyse_in(line, policy.facts.dialect);
-    let mode = pollux_protocol::ApprovalMode::Default;
-    let redirects =
-        redirection::in_question(&analysis, &policy.facts, mode, query.effects).next().is_some();
-    let sets = variables::sensitive(&analysis.assignments, &policy.facts).is_some();
-    if analysis.is_complete() && !redirects && !sets {
-        let parts = Part::all(&analysis);
-        if let Some(prefixes) = prefixes(&parts).filter(|prefixes| !prefixes.is_empty()) {
-            return Some(Narrow::Prefixes(prefixes));
+/// Returns the condition of a rule that allows this line for a scope; `None` if there is none, or if it would say the
+/// same as a narrower scope.
+pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow> {
+    let line = read_stripped(policy, text);
+    match scope {
+        Scope::Call => {
+            let pattern = exactly(text);
+            (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly(pattern))
         }
+        Scope::Subcommand => prefixes(&line, subcommand).map(Narrow::Prefixes),
+        Scope::Program => {
+            let prefixes = prefixes(&line, program)?;
+            Some(Narrow::Prefixes(prefixes))
+        }
+        Scope::Server => None,
     }
-    let pattern = exactly(line);
-    (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly(pattern))
 }
 
-/// A pattern for `commandRegex` that fits this line only.
+/// Returns a pattern for `commandRegex` that fits this line only, in Gemini CLI as well.
 pub(crate) fn exactly(line: &str) -> String {
     let mut pattern = String::new();
     for letter in arguments::escaped(line.trim()).chars() {
@@ -102,65 +51,57 @@ pub(crate) fn exactly(line: &str) -> String {
     pattern
 }
 
-/// One prefix for each command; none when a command cannot be told by its first words.
-fn prefixes(parts: &[Part<'_>]) -> Option<Vec<String>> {
+/// Returns one prefix for each command of a parsed line that does more than read, if rules with these prefixes cover it.
+fn prefixes(
+    line: &CommandLine,
+    words: impl Fn(&SimpleCommand) -> Option<Vec<&str>>,
+) -> Option<Vec<String>> {
+    if !line.is_parsed() || line.commands.iter().any(has_files) {
+        return None;
+    }
     let mut prefixes: Vec<String> = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        let runs_another = parts.iter().any(|inner| inner.wrapper == Some(index));
-        // Git is only asked about where it may do more than read: then the answer must name it.
-        if runs_another || (classify::is_safe(part) && part.name() != "git") {
+    for (index, command) in line.commands.iter().enumerate() {
+        let is_folder = index == 0 && line.folder.is_some();
+        let does = command.known(0).ok().map(|known| known.does);
+        // A wrapper is covered with the command that it runs.
+        if is_folder || matches!(does, Some(None | Some(Does::Reads))) {
             continue;
         }
-        let own = words_of(part)?;
-        let words = match part.wrapper {
-            None => own,
-            Some(outer) => with_wrapper(&parts[outer], part, &own)?,
+        let named = words(command)?;
+        let is_plain = named.iter().all(|word| is_plain(word));
+        let is_covered = match command.known(0) {
+            Ok(_) => true,
+            Err(_) => !command.has_table() && command.is_constant(),
         };
-        let prefix = words.join(" ");
+        if !is_plain || !is_covered {
+            return None;
+        }
+        let prefix = named.join(" ");
         if !prefixes.contains(&prefix) {
             prefixes.push(prefix);
         }
     }
-    Some(prefixes)
+    (!prefixes.is_empty()).then_some(prefixes)
 }
 
-/// The wrapper with its options and the command that it runs, as they were written.
-fn with_wrapper<'a>(outer: &Part<'a>, inner: &Part<'a>, own: &[&'a str]) -> Option<Vec<&'a str>> {
-    if outer.wrapper.is_some() {
-        return None;
-    }
-    let before = outer.words.len().checked_sub(inner.words.len())?;
-    let ends = outer.shown.get(before..)? == inner.shown.as_slice();
-    let whole: Option<Vec<&str>> = outer.words.get(..before + own.len())?.iter().copied().collect();
-    whole.filter(|words| ends && words.iter().all(|word| is_plain(word)))
+fn has_files(command: &SimpleCommand) -> bool {
+    !command.redirections.is_empty()
+        && !command.redirections.iter().all(|redirection| {
+            redirection.target.as_ref().and_then(Word::literal) == Some("/dev/null")
+        })
 }
 
-/// The words that say what a command does.
-fn words_of<'a>(part: &Part<'a>) -> Option<Vec<&'a str>> {
-    let name = part.name();
-    let word =
-        |at: usize| part.words.get(at).copied().flatten().filter(|word| !word.starts_with('-'));
-    let mut words = vec![part.shown[0]];
-    if WITH_VERBS.contains(&name) {
-        let verb = word(1)?;
-        words.push(verb);
-        if LEADING_VERBS.contains(&verb) {
-            words.push(word(2)?);
-        }
-    } else if INTERPRETERS.contains(&name) {
-        words.push(word(1)?);
-    }
-    let has_odd_variables = part.environment.iter().any(|name| !variables::is_harmless(name));
-    let covered = Coverage { words: words.len(), variables: false };
-    let is_narrow = !has_odd_variables
-        && !part.runs_code
-        && !classify::is_dangerous(part)
-        && escapes::escape_of(part, covered.words).is_none()
-        && words.iter().all(|word| is_plain(word));
-    is_narrow.then_some(words)
+/// Program and subcommand.
+fn subcommand(command: &SimpleCommand) -> Option<Vec<&str>> {
+    let words = command.words.get(..=command.subcommand()?)?;
+    words.iter().map(Word::literal).collect()
 }
 
-/// A word that means the same in a prefix and in a shell.
+fn program(command: &SimpleCommand) -> Option<Vec<&str>> {
+    Some(vec![command.words.first()?.literal()?])
+}
+
+/// Returns true for a word that means the same in a prefix and in a shell.
 fn is_plain(word: &str) -> bool {
     !word.is_empty()
         && word.chars().all(|letter| letter.is_alphanumeric() || "_-./:@,+%~".contains(letter))

@@ -38,9 +38,9 @@ impl<'a, 'p> Finder<'a, 'p> {
 
     /// The rules that may mean a command, the highest first.
     pub(super) fn of_part(&self, part: &Part<'_>) -> Vec<&'p Rule> {
-        let written = part.written.map(lead).into_iter();
-        let words = written.chain([lead(part.shown[0]), part.name()]);
-        self.ranked(words, || part.forms().all())
+        let command = part.command;
+        let words = [lead(&command.text), lead(command.name()), part.name()];
+        self.ranked(words.into_iter(), || part.forms().all())
     }
 
     fn ranked<'f, F: Iterator<Item = &'f Form>>(

@@ -1,24 +1,30 @@
 //! A command line with the rules that concern it.
 
-use pollux_protocol::ApprovalMode;
-use pollux_shell::analysis::{Analysis, Reason, Unknown};
+use pollux_protocol::ConfinementLevel;
+use pollux_shell::command_line::{CommandLine, Does, Unfamiliar};
 
 use super::finder::Finder;
 use super::form::Form;
-use super::matching::{Coverage, Meaning, meaning};
+use super::matching::{Meaning, meaning};
+use super::mention::mentioned;
 use super::part::Part;
-use super::{
-    classify, escapes, folders, has_reservations, is_specific, redirection, strictest, variables,
-};
+use super::{is_specific, is_yolo, redirection, strictest};
 use crate::ground::Assumption;
 use crate::judgement::{Judgement, PartJudgement};
 use crate::policy::Policy;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
-/// Wrappers that add nothing of their own to the command which they run.
-const TRANSPARENT: &[&str] =
-    &["timeout", "gtimeout", "nice", "nohup", "time", "command", "env", "stdbuf", "ionice"];
+/// Programs that only read whatever they are given: the safe list of Gemini CLI. Where the kernel cannot confine a
+/// command to reading, no others run without a question.
+const SAFE: [&str; 31] = [
+    "base64", "cat", "cd", "cut", "echo", "expr", "false", "find", "git", "grep", "head", "id",
+    "ls", "nl", "numfmt", "paste", "pwd", "rev", "rg", "sed", "seq", "stat", "tac", "tail", "tr",
+    "true", "uname", "uniq", "wc", "which", "whoami",
+];
+
+/// Subcommands of git on that list.
+const SAFE_GIT: [&str; 5] = ["status", "log", "diff", "show", "branch"];
 
 /// A command line with the rules that concern it.
 pub(super) struct Line<'a, 'p> {
@@ -30,23 +36,56 @@ pub(super) struct Line<'a, 'p> {
     pub(super) text: &'a str,
     /// The text as patterns look at it.
     pub(super) form: Form,
-    pub(super) analysis: &'a Analysis,
+    pub(super) read: &'a CommandLine,
 }
 
-/// One command with what is said about it.
-struct Judged<'p> {
+/// One command with its ruling.
+#[derive(Debug)]
+pub(super) struct Judged<'p> {
+    pub(super) ruling: Ruling,
+    pub(super) rule: Option<&'p Rule>,
+    pub(super) reason: Option<String>,
+    /// No rule allows the command: it runs because it only reads.
+    pub(super) only_reads: bool,
+    /// Number of words that the rule names; `None` for a rule about every command.
+    named: Option<usize>,
+}
+
+/// Ruling about a whole line.
+struct Outcome<'p> {
     ruling: Ruling,
     rule: Option<&'p Rule>,
-    covered: Coverage,
     reason: Option<String>,
+    /// `None` for the session's level.
+    level: Option<ConfinementLevel>,
+    assumes: Vec<Assumption>,
+}
+
+impl<'p> Outcome<'p> {
+    fn new(ruling: Ruling, rule: Option<&'p Rule>) -> Self {
+        Self { ruling, rule, reason: None, level: None, assumes: Vec::new() }
+    }
+}
+
+impl<'p> Judged<'p> {
+    fn new(ruling: Ruling, rule: Option<&'p Rule>) -> Self {
+        Self { ruling, rule, reason: None, only_reads: false, named: None }
+    }
+
+    fn ask(rule: Option<&'p Rule>, reason: String) -> Self {
+        Self { reason: Some(reason), ..Self::new(Ruling::AskUser, rule) }
+    }
+
+    /// Allowed by a rule about every command, or by the mode.
+    fn is_general(&self) -> bool {
+        self.ruling == Ruling::Allow && !self.only_reads && self.named.is_none()
+    }
 }
 
 impl<'p> Line<'_, 'p> {
-    /// The answer about the whole line.
+    /// Judges the whole line.
     pub(super) fn judge(&self) -> Judgement<'p> {
-        let whole = self.finder.of_line(self.text, &self.form);
-        let whole = whole.into_iter().find(|rule| self.fits_whole(rule));
-        let parts = super::parts(self.analysis);
+        let parts = Part::all(self.read);
         let judged = self.judge_parts(&parts);
         let shown: Vec<PartJudgement<'p>> = parts
             .iter()
@@ -58,48 +97,106 @@ impl<'p> Line<'_, 'p> {
                 reason: judged.reason.clone(),
             })
             .collect();
-        let specific = whole.filter(|rule| is_specific(rule));
-        let worst = strictest(&shown).map(|part| (part.ruling, part.rule, part.reason.clone()));
-        let mut assumes = Vec::new();
-        let (ruling, rule, reason) = match (specific, worst) {
-            (Some(rule), _) if rule.ruling == Ruling::Deny => (Ruling::Deny, whole, None),
-            (_, Some((Ruling::Deny, rule, reason))) => (Ruling::Deny, rule, reason),
-            (Some(rule), _) if self.is_exactly(rule, &judged) => {
-                assumes = self.git_assumption(&parts, |_| false).into_iter().collect();
-                (Ruling::Allow, whole, None)
-            }
-            (Some(rule), _) if rule.ruling == Ruling::AskUser => (Ruling::AskUser, whole, None),
-            (_, Some((Ruling::AskUser, rule, reason))) => (Ruling::AskUser, rule, reason),
-            (_, Some((Ruling::Allow, rule, _))) => {
-                let objection = self.objection(&parts, &judged);
-                if objection.is_some() {
-                    (Ruling::AskUser, rule, objection)
-                } else {
-                    assumes = self.assumptions(&parts, &judged);
-                    (Ruling::Allow, rule, None)
-                }
-            }
-            (_, None) => self.without_parts(whole),
-        };
-        let verdict = Policy::verdict(ruling, rule);
-        Judgement { verdict, rule, parts: shown, reason, assumes }
-    }
-
-    /// Nothing is known to run.
-    fn without_parts(&self, whole: Option<&'p Rule>) -> (Ruling, Option<&'p Rule>, Option<String>) {
-        let mode = self.query.mode;
-        let ruling = whole.map_or_else(|| self.policy.default_ruling(mode), |rule| rule.ruling);
-        let generic = whole.is_none_or(|rule| !is_specific(rule));
-        match self.objection(&[], &[]) {
-            _ if ruling == Ruling::Deny => (ruling, whole, None),
-            Some(objection) if ruling == Ruling::Allow => (Ruling::AskUser, whole, Some(objection)),
-            // A pattern that fits what nobody understands fits by chance.
-            None if ruling == Ruling::Allow && !generic => (Ruling::AskUser, whole, None),
-            _ => (ruling, whole, None),
+        let outcome = self.outcome(&parts, &judged, &shown);
+        let outcome = self.with_auto_inspect(outcome, &parts);
+        let Outcome { ruling, rule, reason, level, assumes } = outcome;
+        let confinement = &self.policy.facts.confinement;
+        Judgement {
+            verdict: Policy::verdict(ruling, rule),
+            rule,
+            parts: shown,
+            reason,
+            assumes,
+            level: level.unwrap_or_else(|| confinement.of_session(confinement.allowed)),
+            configures_git: self.configures_git(&parts),
         }
     }
 
-    /// Whether a rule means the line as a whole.
+    /// Brings the rulings about the line and its commands together.
+    fn outcome(
+        &self,
+        parts: &[Part<'_>],
+        judged: &[Judged<'p>],
+        shown: &[PartJudgement<'p>],
+    ) -> Outcome<'p> {
+        let whole = self.finder.of_line(self.text, &self.form);
+        let whole = whole.into_iter().find(|rule| self.fits_whole(rule));
+        let specific = whole.filter(|rule| is_specific(rule));
+        let worst = strictest(shown);
+        let of_part = |part: &PartJudgement<'p>| Outcome {
+            reason: part.reason.clone(),
+            ..Outcome::new(part.ruling, part.rule)
+        };
+        match (specific, worst) {
+            (Some(rule), _) if rule.ruling == Ruling::Deny => Outcome::new(Ruling::Deny, whole),
+            (_, Some(part)) if part.ruling == Ruling::Deny => of_part(part),
+            (Some(rule), _) if self.is_exactly(rule, judged) => {
+                Outcome { level: rule.confinement, ..Outcome::new(Ruling::Allow, whole) }
+            }
+            (Some(rule), _) if rule.ruling == Ruling::AskUser => {
+                Outcome::new(Ruling::AskUser, whole)
+            }
+            (_, Some(part)) if part.ruling == Ruling::AskUser => of_part(part),
+            (_, Some(part)) => self.unless_objected(parts, judged, part.rule),
+            (_, None) => match self.without_parts(whole) {
+                Ruling::Allow => self.unless_objected(parts, judged, whole),
+                ruling => {
+                    let gap = self.read.beyond.map(|gap| gap.construct.describe());
+                    let reason = gap.map(|gap| format!("cannot tell what runs: {gap}"));
+                    Outcome { reason, ..Outcome::new(ruling, whole) }
+                }
+            },
+        }
+    }
+
+    /// Returns the outcome for a line whose every command is allowed.
+    fn unless_objected(
+        &self,
+        parts: &[Part<'_>],
+        judged: &[Judged<'p>],
+        rule: Option<&'p Rule>,
+    ) -> Outcome<'p> {
+        let reason = self.objection(parts, judged);
+        if reason.is_some() {
+            return Outcome { reason, ..Outcome::new(Ruling::AskUser, rule) };
+        }
+        let assumes = self.assumptions(judged);
+        let redirects = assumes.iter().any(|found| matches!(found, Assumption::Editable(_)));
+        let level = Some(self.level(judged, redirects));
+        Outcome { level, assumes, ..Outcome::new(Ruling::Allow, rule) }
+    }
+
+    /// Lets a line that would be asked about run where it can only read, if the settings want that and no rule about
+    /// particular commands may be concerned.
+    fn with_auto_inspect(&self, outcome: Outcome<'p>, parts: &[Part<'_>]) -> Outcome<'p> {
+        let confinement = &self.policy.facts.confinement;
+        let is_free = !outcome.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict());
+        let inspects = outcome.ruling == Ruling::AskUser
+            && is_free
+            && confinement.auto_inspect
+            && confinement.inspects()
+            && self.reservation(parts).is_none();
+        if !inspects {
+            return outcome;
+        }
+        Outcome {
+            reason: Some("it can only read".to_owned()),
+            level: Some(ConfinementLevel::Inspect),
+            ..Outcome::new(Ruling::Allow, outcome.rule)
+        }
+    }
+
+    /// Returns the ruling about a line in which no command is read.
+    fn without_parts(&self, whole: Option<&Rule>) -> Ruling {
+        match whole {
+            // A pattern that fits what nobody understands fits by chance.
+            Some(rule) if rule.ruling == Ruling::Allow && is_specific(rule) => Ruling::AskUser,
+            Some(rule) => rule.ruling,
+            None => self.policy.default_ruling(self.query.mode),
+        }
+    }
+
+    /// Returns true if a rule is about the line as a whole.
     fn fits_whole(&self, rule: &Rule) -> bool {
         let is_allow = rule.ruling == Ruling::Allow;
         match &rule.pattern {
@@ -118,7 +215,7 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// The rule allows this very line, and no command of it is asked about by a rule of its own.
+    /// Returns true if the rule allows this very line, and no higher rule asks about a command of it.
     fn is_exactly(&self, rule: &Rule, judged: &[Judged<'p>]) -> bool {
         let is_this = match &rule.pattern {
             Some(Pattern::Prefix(prefix)) => prefix.is_all_of(self.text),
@@ -129,226 +226,229 @@ impl<'p> Line<'_, 'p> {
         };
         let asks = |judged: &&Judged<'p>| {
             judged.ruling == Ruling::AskUser
-                && judged
-                    .rule
-                    .is_some_and(|other| is_specific(other) && other.priority > rule.priority)
+                && judged.rule.is_some_and(|other| {
+                    other.ruling == Ruling::AskUser
+                        && is_specific(other)
+                        && other.priority > rule.priority
+                })
         };
         rule.ruling == Ruling::Allow && is_this && !judged.iter().any(|judged| asks(&judged))
     }
 
     fn judge_parts(&self, parts: &[Part<'_>]) -> Vec<Judged<'p>> {
         let mut judged: Vec<Judged<'p>> = parts.iter().map(|part| self.judge_part(part)).collect();
+        // A rule that names the command behind a wrapper together with the wrapper covers both.
         for index in 0..parts.len() {
-            let Some(outer) = parts[index].wrapper else { continue };
+            let command = parts[index].command;
+            let Some(outer) = command.outer else { continue };
             let (wrapper, inner) = (&judged[outer], &judged[index]);
-            // A rule that names the wrapped command with its wrapper has allowed it.
-            let place = parts[outer].words.len().saturating_sub(parts[index].words.len());
-            let names_it = wrapper.ruling == Ruling::Allow
-                && wrapper.rule.is_some_and(is_specific)
-                && wrapper.covered.words > place
-                && wrapper.covered != Coverage::ALL;
-            if names_it && inner.ruling == Ruling::AskUser && !inner.rule.is_some_and(is_specific) {
-                let words = wrapper.covered.words - place;
-                judged[index] = Judged {
-                    ruling: Ruling::Allow,
-                    rule: wrapper.rule,
-                    covered: Coverage { words, variables: false },
-                    reason: None,
-                };
+            let named = wrapper.named.unwrap_or(0).saturating_sub(command.offset);
+            let is_named = wrapper.ruling == Ruling::Allow && named > 0 && command.offset > 0;
+            let is_open = inner.ruling == Ruling::AskUser && !inner.rule.is_some_and(is_specific);
+            if is_named && is_open && Self::cover(&parts[index], named).is_ok() {
+                let named = Some(named);
+                judged[index] = Judged { named, ..Judged::new(Ruling::Allow, wrapper.rule) };
             }
         }
+        // A wrapper that does nothing by itself may run what the commands within it may.
         for index in (0..parts.len()).rev() {
-            let Some(outer) = parts[index].wrapper else { continue };
+            let Some(outer) = parts[index].command.outer else { continue };
+            let is_transparent =
+                parts[outer].command.known(0).is_ok_and(|known| known.does.is_none());
             let (wrapper, inner) = (&judged[outer], &judged[index]);
-            let is_transparent = TRANSPARENT.contains(&parts[outer].shown[0]);
-            if is_transparent
-                && inner.ruling == Ruling::Allow
-                && wrapper.ruling == Ruling::AskUser
-                && !wrapper.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict())
-            {
-                let (rule, covered) = (inner.rule, Coverage::ALL);
-                judged[outer] = Judged { ruling: Ruling::Allow, rule, covered, reason: None };
+            let is_open = wrapper.ruling == Ruling::AskUser
+                && !wrapper.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict());
+            if is_transparent && is_open && inner.ruling == Ruling::Allow {
+                let (rule, only_reads, named) = (inner.rule, inner.only_reads, inner.named);
+                judged[outer] =
+                    Judged { rule, only_reads, named, ..Judged::new(Ruling::Allow, rule) };
             }
         }
         judged
     }
 
-    /// What is said about one command by itself.
+    /// Judges one command by itself.
     fn judge_part(&self, part: &Part<'_>) -> Judged<'p> {
-        let mut doubt = None;
-        let mut found = None;
+        let (mut doubt, mut uncovered) = (None, None);
         for rule in self.finder.of_part(part) {
-            match meaning(rule, part, self.query.args) {
-                Meaning::Means(covered) => {
-                    found = Some((rule, covered));
-                    break;
+            if part.is_folder && !is_specific(rule) {
+                // The line may begin with it; where it leads is looked up.
+                return Judged { only_reads: true, ..Judged::new(Ruling::Allow, Some(rule)) };
+            }
+            let named = match meaning(rule, part, self.query.args) {
+                Meaning::No => continue,
+                Meaning::Perhaps => {
+                    doubt = doubt.or(Some(rule));
+                    continue;
                 }
-                Meaning::Perhaps => doubt = doubt.or(Some(rule)),
-                Meaning::No => {}
-            }
-        }
-        let mut judged = match found {
-            Some((rule, covered)) => {
-                Judged { ruling: rule.ruling, rule: Some(rule), covered, reason: None }
-            }
-            None => Judged {
-                ruling: self.policy.default_ruling(self.query.mode),
-                rule: None,
-                covered: Coverage::ALL,
-                reason: None,
-            },
-        };
-        self.weigh(part, &mut judged);
-        if let Some(rule) = doubt.filter(|_| judged.ruling == Ruling::Allow) {
-            let reason = "words that are only known when it runs may make it what a rule is about";
-            judged = Judged {
-                ruling: Ruling::AskUser,
-                rule: Some(rule),
-                covered: Coverage::ALL,
-                reason: Some(reason.to_owned()),
+                Meaning::Every => None,
+                Meaning::Named(words) => Some(words),
             };
+            if let Some(words) = named.filter(|_| rule.ruling == Ruling::Allow)
+                && let Err(reason) = Self::cover(part, words)
+            {
+                let reason = reason.describe(part.command.name());
+                uncovered.get_or_insert(Judged::ask(Some(rule), reason));
+                continue;
+            }
+            // The question names the rule that comes near.
+            if rule.ruling == Ruling::AskUser
+                && named.is_none()
+                && let Some(uncovered) = uncovered
+            {
+                return uncovered;
+            }
+            let judged = Judged { named, ..Judged::new(rule.ruling, Some(rule)) };
+            return self.weigh(part, judged, doubt);
         }
-        judged
+        let ruling = self.policy.default_ruling(self.query.mode);
+        uncovered
+            .filter(|_| ruling != Ruling::Deny)
+            .unwrap_or_else(|| self.weigh(part, Judged::new(ruling, None), doubt))
     }
 
-    /// What a rule says in general does not hold for every command.
-    fn weigh(&self, part: &Part<'_>, judged: &mut Judged<'p>) {
-        let is_specific = judged.rule.is_some_and(is_specific);
-        let objection = match judged.ruling {
-            Ruling::Deny => None,
-            Ruling::Allow if is_specific => rides_along(part, judged.covered),
-            Ruling::Allow => self.general_objection(part),
+    /// Returns the reason for which a rule that names so many words does not cover a command.
+    fn cover(part: &Part<'_>, named: usize) -> Result<(), Unfamiliar> {
+        match part.command.known(named) {
+            Ok(_) => Ok(()),
+            Err(Unfamiliar::Program) if part.command.is_constant() => Ok(()),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Adjusts what a rule says for a particular command.
+    fn weigh(&self, part: &Part<'_>, judged: Judged<'p>, doubt: Option<&'p Rule>) -> Judged<'p> {
+        let is_git = part.name().eq_ignore_ascii_case("git") && !self.policy.facts.trusted;
+        let is_general = judged.named.is_none();
+        match judged.ruling {
+            Ruling::Deny => judged,
+            Ruling::Allow if is_git => {
+                let reason = "git runs what the folder configures, and the folder is not trusted";
+                Judged::ask(judged.rule, reason.to_owned())
+            }
+            Ruling::Allow => match doubt.filter(|_| judged.ruling == Ruling::Allow) {
+                None => judged,
+                Some(rule) => {
+                    let reason =
+                        "words that are known only when it runs may make it what a rule is about";
+                    Judged::ask(Some(rule), reason.to_owned())
+                }
+            },
             Ruling::AskUser => {
                 let is_strict = judged.rule.is_some_and(Rule::is_strict);
-                let is_git = part.name() == "git" && !self.policy.facts.trusted;
-                if !is_specific && !is_strict && !is_git && classify::is_safe(part) {
-                    judged.ruling = Ruling::Allow;
-                    judged.covered = Coverage::ALL;
-                    judged.reason = Some("it only reads".to_owned());
+                if is_general && !is_strict && !is_git && self.only_reads(part) {
+                    let reason = Some("it only reads".to_owned());
+                    let rule = judged.rule;
+                    Judged { reason, only_reads: true, ..Judged::new(Ruling::Allow, rule) }
+                } else if is_general
+                    && !is_strict
+                    && judged.rule.is_some_and(|rule| rule.priority.is_default())
+                {
+                    let known = part.command.known(0);
+                    let reason = known.err().map(|reason| reason.describe(part.command.name()));
+                    Judged { reason, ..judged }
+                } else {
+                    judged
                 }
-                None
             }
+        }
+    }
+
+    /// Returns true if a command is known to read and print, and nothing else.
+    fn only_reads(&self, part: &Part<'_>) -> bool {
+        let command = part.command;
+        if command.words.is_empty() && command.assignments.is_empty() {
+            return true;
+        }
+        if part.is_folder {
+            return true;
+        }
+        let does_read = command.known(0).is_ok_and(|known| known.does == Some(Does::Reads));
+        let is_safe = || {
+            let verb = part.words.get(1).copied().flatten().unwrap_or_default();
+            SAFE.contains(&part.name()) && (part.name() != "git" || SAFE_GIT.contains(&verb))
         };
-        if objection.is_some() {
-            judged.ruling = Ruling::AskUser;
-            judged.reason = objection;
-        }
+        does_read && (self.policy.facts.confinement.inspects() || is_safe())
     }
 
-    /// Why a rule that allows every command does not mean this one.
-    fn general_objection(&self, part: &Part<'_>) -> Option<String> {
-        let is_yolo = self.query.mode == ApprovalMode::Yolo;
-        if !self.policy.facts.trusted && part.name() == "git" {
-            Some("git runs what the folder configures, and the folder is not trusted".to_owned())
-        } else if !is_yolo && classify::is_dangerous(part) {
-            Some("this cannot be undone".to_owned())
-        } else {
-            self.reserved_objection(part)
-        }
-    }
-
-    /// Why a line whose every command is allowed is asked about all the same.
+    /// Returns the reason to ask about a line whose every command is allowed.
     fn objection(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Option<String> {
-        if let Some(unknown) = self.untold(parts, judged) {
-            return Some(format!("cannot tell what runs: {}", unknown.reason.describe()));
+        if !self.is_general()
+            && !self.read.is_parsed()
+            && let Some(gap) = self.read.hidden.or(self.read.beyond)
+        {
+            return Some(format!("cannot tell what runs: {}", gap.construct.describe()));
         }
-        let facts = &self.policy.facts;
-        let is_generic = judged.iter().all(|judged| {
-            judged.rule.is_some_and(|rule| !is_specific(rule) && rule.ruling == Ruling::Allow)
-        });
-        if !is_generic && let Some(name) = variables::sensitive(&self.analysis.assignments, facts) {
-            return Some(format!("the variable {name} may change what programs do"));
+        let general = parts.iter().zip(judged).filter(|(_, judged)| judged.is_general());
+        if let Some(objection) = self.reservation(general.map(|(part, _)| part)) {
+            return Some(objection);
         }
-        let (mode, effects) = (self.query.mode, self.query.effects);
-        let mut questions = redirection::in_question(self.analysis, facts, mode, effects);
-        let open = questions.find(|found| !self.may_redirect(found.position, parts, judged))?;
-        let target = open.target.as_deref().unwrap_or("a file that is only known when it runs");
+        if let Some(objection) = self.lacks_privileges(parts, judged) {
+            return Some(objection);
+        }
+        let (facts, mode, effects) = (&self.policy.facts, self.query.mode, self.query.effects);
+        let questions = redirection::in_question(self.read, facts, mode, effects);
+        let may_redirect = |index: usize| {
+            judged[index].rule.is_some_and(|rule| {
+                rule.allow_redirection
+                    && judged[index].ruling == Ruling::Allow
+                    && !judged[index].only_reads
+            })
+        };
+        let (_, open) = questions.into_iter().find(|(index, _)| !may_redirect(*index))?;
+        let target = open.target.as_ref().map(|target| target.shown().into_owned());
+        let target = target.unwrap_or_else(|| "a file that is known only when it runs".to_owned());
         Some(format!("its output or input is redirected: {target}"))
     }
 
-    /// What must hold on the disk although every command and redirection may pass.
-    fn assumptions(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Vec<Assumption> {
-        let (facts, mode, effects) = (&self.policy.facts, self.query.mode, self.query.effects);
-        let mut assumes = Vec::new();
-        if mode == ApprovalMode::AutoEdit {
-            let files = redirection::taken_for_editable(self.analysis, facts, effects);
-            let open = files.into_iter().filter(|(at, _)| !self.may_redirect(*at, parts, judged));
-            assumes.extend(open.map(|(_, file)| Assumption::Editable(file)));
+    /// Returns true if a rule without a pattern, or the mode, allows every command line.
+    fn is_general(&self) -> bool {
+        match self.rules.iter().find(|rule| rule.pattern.is_none()) {
+            Some(rule) => rule.ruling == Ruling::Allow,
+            None => is_yolo(self.query),
         }
-        // Nobody has spoken of git: it passes for what only reads.
-        let passes =
-            |index: usize| judged[index].rule.map(|rule| rule.ruling) != Some(Ruling::Allow);
-        assumes.extend(self.git_assumption(parts, passes));
+    }
+
+    /// Returns the reason to ask although a general rule or the mode allows the line: a higher rule about particular
+    /// commands may be about one that is hidden in it.
+    fn reservation<'t>(&self, parts: impl IntoIterator<Item = &'t Part<'t>>) -> Option<String> {
+        let general = self.rules.iter().copied().find(|rule| rule.pattern.is_none());
+        let below = general.filter(|rule| rule.ruling == Ruling::Allow);
+        let reserved: Vec<&Rule> = self
+            .rules
+            .iter()
+            .copied()
+            .take_while(|rule| below.is_none_or(|below| !std::ptr::eq(*rule, below)))
+            .filter(|rule| rule.ruling != Ruling::Allow && is_specific(rule))
+            .collect();
+        let first = *reserved.first()?;
+        if let Some(gap) = self.read.hidden.filter(|_| !self.policy.facts.original_denials) {
+            let construct = gap.construct.describe();
+            return Some(format!(
+                "{construct} may hide a command of the rule `{}` ({})",
+                first.in_words(),
+                first.source
+            ));
+        }
+        let mention = parts.into_iter().find_map(|part| mentioned(&reserved, part))?;
+        Some(format!("what it is given names `{mention}`"))
+    }
+
+    /// Returns what must hold on the disk for the line to run.
+    fn assumptions(&self, judged: &[Judged<'p>]) -> Vec<Assumption> {
+        let (facts, effects) = (&self.policy.facts, self.query.effects);
+        let mut assumes = Vec::new();
+        let is_edit = self.query.mode == pollux_protocol::ApprovalMode::AutoEdit;
+        let may_redirect =
+            |judged: &Judged<'p>| judged.rule.is_some_and(|rule| rule.allow_redirection);
+        if is_edit && !judged.iter().all(may_redirect) {
+            let files = redirection::taken_for_editable(self.read, facts, effects);
+            assumes.extend(files.into_iter().map(Assumption::Editable));
+        }
+        if let Some(folder) = self.read.folder.as_ref().filter(|_| !self.is_general()) {
+            let start = redirection::folder_of(facts, effects);
+            assumes.push(Assumption::Inside { start, folder: folder.clone() });
+        }
         assumes
     }
-
-    /// Git runs no programs of the repository: where it passes without a rule, and always in a folder that is not trusted.
-    fn git_assumption(
-        &self,
-        parts: &[Part<'_>],
-        passes: impl Fn(usize) -> bool,
-    ) -> Option<Assumption> {
-        let (facts, effects) = (&self.policy.facts, self.query.effects);
-        let is_open = |(index, part): (usize, &Part<'_>)| {
-            part.name() == "git" && (passes(index) || !facts.trusted)
-        };
-        let is_asked =
-            self.query.mode != ApprovalMode::Yolo && parts.iter().enumerate().any(is_open);
-        is_asked.then(|| Assumption::PlainGit(folders::folders(self.analysis, facts, effects)))
-    }
-
-    /// The rule that allowed the command with this redirection allows redirections, too.
-    fn may_redirect(&self, position: usize, parts: &[Part<'_>], judged: &[Judged<'p>]) -> bool {
-        let allows = |judged: &Judged<'p>| judged.rule.is_some_and(|rule| rule.allow_redirection);
-        let holds = |part: &Part<'_>| {
-            part.via.is_empty()
-                && self.analysis.sub_commands.iter().any(|sub| {
-                    part.written == Some(sub.text.as_str())
-                        && (sub.position..sub.position + sub.text.len()).contains(&position)
-                })
-        };
-        match parts.iter().rposition(holds) {
-            Some(index) => allows(&judged[index]),
-            None => !judged.is_empty() && judged.iter().all(allows),
-        }
-    }
-
-    /// The first thing that cannot be told and that matters.
-    fn untold(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Option<&Unknown> {
-        let generic = self.rules.iter().copied().find(|rule| rule.pattern.is_none());
-        let is_yolo = self.query.mode == ApprovalMode::Yolo;
-        let allows_all = match generic {
-            Some(rule) => rule.ruling == Ruling::Allow && !has_reservations(self.rules, rule),
-            None => is_yolo && !self.rules.iter().any(|rule| rule.ruling != Ruling::Allow),
-        };
-        self.analysis.unknown.iter().find(|unknown| {
-            if allows_all {
-                return !is_yolo && matches!(unknown.reason, Reason::Syntax | Reason::TooMuch);
-            }
-            let place = parts.iter().rposition(|part| part.position <= unknown.position);
-            let Some(place) = place else { return true };
-            let (part, judged) = (&parts[place], &judged[place]);
-            let by_name = judged.ruling == Ruling::Allow && judged.rule.is_some_and(is_specific);
-            !(by_name
-                && match unknown.reason {
-                    // A script is named: whoever allows the shell to run files has allowed it.
-                    Reason::ScriptFile => {
-                        part.words.iter().skip(1).flatten().any(|word| !word.starts_with('-'))
-                    }
-                    Reason::Launcher | Reason::Source => judged.covered.words >= 2,
-                    _ => false,
-                })
-        })
-    }
-}
-
-/// What comes with a command that a rule allows by name, and that the rule does not speak of.
-fn rides_along(part: &Part<'_>, covered: Coverage) -> Option<String> {
-    if !covered.variables {
-        let odd = part.environment.iter().find(|name| !variables::is_harmless(name));
-        if let Some(name) = odd {
-            return Some(format!("the variable {name} may change what it does"));
-        }
-    }
-    escapes::escape_of(part, covered.words)
 }

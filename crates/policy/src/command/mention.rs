@@ -1,72 +1,70 @@
-//! Where everything is allowed but some commands are not: what may start one of these in ways of its own.
+//! Rules about particular commands where everything else is allowed: programs that may start such a command in ways of
+//! their own.
 //!
-//! Code in other languages, options that name programs, variables that do: nobody can follow all of it. What speaks of
-//! a command that a rule forbids is asked about, and so is code that plainly starts programs.
+//! Nobody can follow code in other languages and options that name programs. If a program is not known and what it is
+//! given names a command that a rule denies, the call is asked about. Words that a table lists as data are not looked at.
 
-use pollux_shell::analysis::Assignment;
+use pollux_shell::command_line::Does;
 
-use super::escapes;
+use crate::rule::{Pattern, Rule};
+
 use super::form::Form;
-use super::line::Line;
 use super::part::Part;
-use super::variables;
-use crate::rule::{Pattern, Ruling};
 
-impl Line<'_, '_> {
-    /// Why a command that a general rule allows is asked about for the sake of the particular ones.
-    pub(super) fn reserved_objection(&self, part: &Part<'_>) -> Option<String> {
-        let mut reserved = self
-            .rules
-            .iter()
-            .filter(|rule| rule.ruling != Ruling::Allow)
-            .filter_map(|rule| rule.pattern.as_ref())
-            .filter(|pattern| !matches!(pattern, Pattern::Plans))
-            .peekable();
-        reserved.peek()?;
-        if part.runs_code && escapes::is_text_tool(part.name()) {
-            return Some(format!("the code that {} is given runs programs", part.name()));
-        }
-        let escape = escapes::certain(part);
-        let is_plain = part.environment.iter().all(|name| variables::is_harmless(name));
-        let exported = variables::sensitive(&self.analysis.assignments, &self.policy.facts);
-        if !part.runs_code && escape.is_none() && is_plain && exported.is_none() {
-            return None;
-        }
-        if let Some(escape) = escape.filter(|_| part.words.contains(&None)) {
-            return Some(escape);
-        }
-        let values = self.analysis.assignments.iter().filter_map(assigned);
-        let texts: Vec<&str> = part.shown.iter().copied().chain(values).collect();
-        let mentioned = reserved.find_map(|pattern| mention(pattern, &texts))?;
-        Some(format!("what it is given speaks of `{mentioned}`"))
-    }
+/// Returns what the command is given that names a command of one of these rules.
+pub(super) fn mentioned<'t>(rules: &[&'t Rule], part: &Part<'_>) -> Option<&'t str> {
+    let command = part.command;
+    let known = command.known(0).ok();
+    let is_known = known.is_some();
+    let only_reads = known.is_some_and(|known| known.does == Some(Does::Reads));
+    let words = command.words.iter().map(|word| word.shown());
+    // What is known as data is none of it, except that `env` and the like set variables.
+    let words = words.filter(|word| !is_known || sets_variable(word));
+    let values = command.assignments.iter().filter_map(|(_, value)| value.as_deref());
+    let input = command.input.iter().filter(|_| !only_reads);
+    let texts: Vec<String> = words
+        .map(|word| without_quotes(&word))
+        .chain(input.map(|text| without_quotes(text)))
+        .chain(values.map(without_quotes))
+        .collect();
+    rules.iter().filter_map(|rule| rule.pattern.as_ref()).find_map(|pattern| names(pattern, &texts))
 }
 
-fn assigned(assignment: &Assignment) -> Option<&str> {
-    assignment.value.as_deref()
+fn sets_variable(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && !name.starts_with('-') && !name.contains(char::is_whitespace)
 }
 
-/// What the texts say of the commands that a pattern means.
-fn mention<'t>(pattern: &'t Pattern, texts: &[&'t str]) -> Option<&'t str> {
+/// Inner scripts may quote parts of a name.
+fn without_quotes(text: &str) -> String {
+    text.replace(['"', '\'', '\\'], "")
+}
+
+/// Returns the pattern's text if the texts name a command that it is about.
+fn names<'t>(pattern: &'t Pattern, texts: &[String]) -> Option<&'t str> {
     match pattern {
         Pattern::Prefix(prefix) => {
-            let is_said =
-                |word: &String| texts.iter().any(|text| words(text).any(|said| said == word));
+            let is_said = |word: &String| {
+                let mut said = texts.iter().flat_map(|text| words(text));
+                said.any(|said| said.eq_ignore_ascii_case(word))
+            };
             let is_all_said = !prefix.words().is_empty() && prefix.words().iter().all(is_said);
             is_all_said.then(|| prefix.as_str())
         }
-        Pattern::Command(expression) => texts
-            .iter()
-            .flat_map(|text| text.split([';', '&', '|', '(', '!', '"', '\'', '`', '=', '\n']))
-            .map(str::trim)
-            .find(|piece| {
-                !piece.is_empty() && Form::new(piece).find_in_command(expression).is_possible()
-            }),
+        Pattern::Command(expression) => {
+            let mut pieces = texts
+                .iter()
+                .flat_map(|text| text.split([';', '&', '|', '(', '!', '`', '=', '\n']))
+                .map(str::trim)
+                .filter(|piece| !piece.is_empty());
+            let is_found = |piece: &str| Form::new(piece).find_in_command(expression).is_possible();
+            pieces.any(is_found).then(|| expression.as_str())
+        }
         Pattern::Arguments(_) | Pattern::Plans => None,
     }
 }
 
-/// The words of a text in any language; also without folders, and the value that a short option has attached.
+/// Returns the words of a text in any language; also without directories, and the value attached to a short option.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric() && !"_-./".contains(letter))
         .flat_map(|word| {

@@ -1,82 +1,79 @@
-//! Redirections are writes like any other.
+//! Redirections to files, which are judged like other changes.
 
 use std::path::{Path, PathBuf};
 
 use pollux_protocol::{ApprovalMode, Effects};
-use pollux_shell::analysis::{Analysis, Redirection, RedirectionKind};
+use pollux_shell::command_line::{CommandLine, Redirection, RedirectionKind, Word};
 
 use crate::facts::Facts;
 use crate::policy::lexical;
 
-/// Writing there changes no file.
-const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+/// Files that keep nothing.
+const SINKS: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// The redirections that a rule must allow, or a person.
+/// Returns the redirections that a rule or a person must allow, each with the index of its command.
 pub(super) fn in_question<'a>(
-    analysis: &'a Analysis,
+    line: &'a CommandLine,
     facts: &Facts,
     mode: ApprovalMode,
     effects: &Effects,
-) -> impl Iterator<Item = &'a Redirection> {
-    let moves = analysis
-        .built_ins
-        .iter()
-        .any(|built_in| matches!(built_in.name.as_str(), "cd" | "pushd" | "popd"));
-    let folder = folder_of(facts, effects);
-    let workspace = facts.workspace.clone();
-    analysis.redirections.iter().filter(move |redirection| {
-        let target = redirection.target.as_deref();
-        match redirection.kind {
-            RedirectionKind::Duplicate
-            | RedirectionKind::HereDocument
-            | RedirectionKind::HereString => false,
-            RedirectionKind::Read => target.is_none_or(is_connection),
-            RedirectionKind::Write | RedirectionKind::Append | RedirectionKind::ReadWrite => {
-                match (mode, target) {
-                    (ApprovalMode::Yolo, _) => false,
-                    (_, Some(target)) if is_sink(target) => false,
-                    (ApprovalMode::AutoEdit, Some(target)) => {
-                        target.starts_with('~')
-                            || (moves && Path::new(target).is_relative())
-                            || !is_editable(&lexical(&folder, target), &workspace)
-                    }
-                    _ => true,
-                }
-            }
+) -> Vec<(usize, &'a Redirection)> {
+    let redirections = line.commands.iter().enumerate().flat_map(|(index, command)| {
+        command.redirections.iter().map(move |redirection| (index, redirection))
+    });
+    let is_open = |redirection: &Redirection| match &redirection.target {
+        _ if mode == ApprovalMode::Yolo => false,
+        Some(Word::Literal(target)) if redirection.kind == RedirectionKind::Read => {
+            is_connection(target)
         }
-    })
+        Some(_) if redirection.kind == RedirectionKind::Read => false,
+        Some(Word::Literal(target)) if SINKS.contains(&target.as_str()) => false,
+        Some(target) if mode == ApprovalMode::AutoEdit => {
+            let files = files(target, line, facts, effects);
+            files.is_none_or(|files| !files.iter().all(|file| is_editable(file, &facts.workspace)))
+        }
+        // Also a file that is known only when the line runs.
+        None | Some(_) => true,
+    };
+    redirections.filter(|(_, redirection)| is_open(redirection)).collect()
 }
 
-/// The files that are written and that are taken for editable by their names, with where the line says so.
+/// Returns the files that redirections write and that are taken for editable by their names.
 pub(super) fn taken_for_editable(
-    analysis: &Analysis,
+    line: &CommandLine,
     facts: &Facts,
     effects: &Effects,
-) -> Vec<(usize, PathBuf)> {
-    let folder = folder_of(facts, effects);
-    let questions = in_question(analysis, facts, ApprovalMode::AutoEdit, effects);
-    let open: Vec<usize> = questions.map(|redirection| redirection.position).collect();
-    let written = analysis
-        .redirections
-        .iter()
-        .filter(|redirection| redirection.kind.writes() && !open.contains(&redirection.position));
-    let file = |redirection: &Redirection| {
-        let target = redirection.target.as_deref().filter(|target| !is_sink(target))?;
-        Some((redirection.position, lexical(&folder, target)))
-    };
-    written.filter_map(file).collect()
+) -> Vec<PathBuf> {
+    let redirections = line.commands.iter().flat_map(|command| &command.redirections);
+    redirections
+        .filter(|redirection| redirection.kind == RedirectionKind::Write)
+        .filter_map(|redirection| redirection.target.as_ref())
+        .filter(|target| !target.literal().is_some_and(|target| SINKS.contains(&target)))
+        .flat_map(|target| files(target, line, facts, effects).unwrap_or_default())
+        .collect()
 }
 
-/// Returns the folder in which the line runs.
+/// Returns the file that a word names, in each directory that the line may be in.
+fn files(
+    target: &Word,
+    line: &CommandLine,
+    facts: &Facts,
+    effects: &Effects,
+) -> Option<Vec<PathBuf>> {
+    let Word::Literal(target) = target else { return None };
+    let folder = folder_of(facts, effects);
+    let moved = match &line.folder {
+        None => None,
+        Some(Word::Literal(directory)) => Some(lexical(&folder, directory)),
+        Some(_) => return None,
+    };
+    let folders = moved.into_iter().chain([folder]);
+    Some(folders.map(|folder| lexical(&folder, target)).collect())
+}
+
+/// Returns the directory in which a line starts.
 pub(super) fn folder_of(facts: &Facts, effects: &Effects) -> PathBuf {
     effects.folder.clone().unwrap_or_else(|| facts.folder.clone())
-}
-
-fn is_sink(target: &str) -> bool {
-    SINKS.contains(&target)
-        || target
-            .strip_prefix("/dev/fd/")
-            .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Bash opens no file there, but a connection.
@@ -84,7 +81,7 @@ fn is_connection(target: &str) -> bool {
     target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/")
 }
 
-/// A file that edits may change without a question, as far as its name tells.
+/// Returns true for a file that edits may change without a question, as far as its name tells.
 fn is_editable(path: &Path, workspace: &[PathBuf]) -> bool {
     workspace.iter().any(|root| path.starts_with(root))
         && crate::checker::path_fault(path).is_none()

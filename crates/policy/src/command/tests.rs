@@ -1,13 +1,28 @@
+use pollux_shell::sandbox::{SandboxMechanisms, SandboxSupport};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::file::read;
-use crate::{Facts, Policy, Query, Subject, Tier};
-use pollux_protocol::{ApprovalMode, Effects};
+use crate::{ConfinementFacts, Facts, Policy, Query, Subject, Tier};
+use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
 use std::path::Path;
 
+/// All mechanisms of a current kernel, for a person who is not root.
+const MECHANISMS: SandboxMechanisms = SandboxMechanisms {
+    landlock: 7,
+    seccomp: true,
+    mount_namespace: false,
+    user_namespace: true,
+    mount_attributes: true,
+    processor: true,
+    root: false,
+    helper: true,
+};
+
 fn policy(interactive: bool, rules: &str) -> Policy {
+    let support = Some(SandboxSupport::from_mechanisms(MECHANISMS));
     let facts = Facts {
+        confinement: ConfinementFacts { support, ..ConfinementFacts::default() },
         interactive,
         folder: "/p".into(),
         workspace: vec!["/p".into()],
@@ -25,6 +40,18 @@ fn say(policy: &Policy, line: &str, mode: ApprovalMode) -> &'static str {
     policy.decide(Query { subject, args: &args, effects: &effects, mode }).as_str()
 }
 
+fn level(policy: &Policy, line: &str, mode: ApprovalMode) -> ConfinementLevel {
+    let (args, effects) = (json!({"command": line}), Effects::command(line, &policy.facts.folder));
+    let subject = Subject::named("run_shell_command");
+    policy.judge(Query { subject, args: &args, effects: &effects, mode }).level
+}
+
+fn rule(condition: &str, decision: &str) -> String {
+    format!(
+        "[[rule]]\ntoolName = \"run_shell_command\"\n{condition}\ndecision = \"{decision}\"\npriority = 100\n"
+    )
+}
+
 fn allow(prefixes: &str) -> String {
     format!(
         "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = {prefixes}\ndecision = \"allow\"\npriority = 100\n"
@@ -32,22 +59,22 @@ fn allow(prefixes: &str) -> String {
 }
 
 #[test]
-fn harmless_commands_need_nobody() {
+fn parsed_lines_of_known_commands_that_read_need_nobody() {
     let policy = policy(true, "");
     for (line, expected) in [
         ("ls -la", "allow"),
-        ("cd src && ls | grep x | wc -l", "allow"),
+        ("ls src | grep x | cat", "allow"),
         ("git status", "allow"),
         ("git log -n 3", "allow"),
-        ("git branch -a", "allow"),
-        ("git branch new", "ask_user"),
         ("git log --output=x", "ask_user"),
         ("git -c core.pager=x log", "ask_user"),
+        ("env -C bare git diff --no-index x y", "ask_user"),
         ("sed -n 3,5p a", "allow"),
-        ("sed -n 3p a b", "ask_user"),
-        ("sed s/a/b/ a", "ask_user"),
+        ("sed 's/a/b/w c' a", "ask_user"),
         ("find . -name x", "allow"),
         ("find . -delete", "ask_user"),
+        ("find . -name x -exec grep y {} +", "allow"),
+        ("find . -name x -exec canary {} +", "ask_user"),
         ("cat a > b", "ask_user"),
         ("cat a 2>/dev/null", "allow"),
         ("cat a 2>&1", "allow"),
@@ -55,115 +82,262 @@ fn harmless_commands_need_nobody() {
         ("cat < /dev/tcp/h/1", "ask_user"),
         ("A=1 ls", "ask_user"),
         ("./ls", "ask_user"),
-        ("rg x", "ask_user"),
-        ("/usr/bin/rg x", "allow"),
         ("eval ls", "ask_user"),
         ("ls; rm x", "ask_user"),
         ("ls (", "ask_user"),
-        ("sh -c 'ls; pwd'", "ask_user"),
+        ("sh -c 'ls; cat x'", "allow"),
+        ("sh -c 'ls; canary'", "ask_user"),
+        ("timeout 5 ls", "allow"),
+        ("ls | xargs grep x", "allow"),
+        ("ls | xargs canary", "ask_user"),
         ("rm -rf x", "ask_user"),
+        ("<&-eval ls '; touch C'", "ask_user"),
+        ("echo x {PATH}</dev/null; ls", "ask_user"),
+        ("echo $((PATH=1)); ls", "ask_user"),
+        ("for i in 1 2; do ls; done", "ask_user"),
+        ("(", "ask_user"),
+        ("# nothing", "ask_user"),
     ] {
         assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }
 
 #[test]
-fn a_rule_allows_what_it_names_and_nothing_that_rides_on_it() {
+fn a_rule_covers_parsed_lines_of_known_commands() {
     let policy = policy(
         true,
-        &allow(r#"["git", "npm test", "tar", "awk", "bash build.sh", "sudo apt", "FOO=1 make"]"#),
+        &allow(r#"["git", "frob test", "sh build.sh", "rm", "FOO=1 frob", "sed -n 1e"]"#),
     );
     for (line, expected) in [
-        ("git commit -m 'a b'", "allow"),
+        ("git push origin", "allow"),
         ("'git' push", "allow"),
-        ("git commit -m \"$(cat <<'E'\ntext\nE\n)\"", "allow"),
-        ("cd x && git push", "allow"),
+        ("gi\\t push", "allow"),
+        ("git -C src push", "allow"),
         ("timeout 5 git push", "allow"),
-        ("LC_ALL=C git log", "allow"),
-        ("npm test -- --x", "allow"),
-        ("bash build.sh", "allow"),
-        ("sudo apt update", "allow"),
-        ("FOO=1 make all", "allow"),
-        ("awk '{print $1}' f", "allow"),
-        ("awk '$1 == 2 || $3 { print }' f", "allow"),
-        ("tar czf a.tgz src", "allow"),
+        ("sh -c 'git push'", "allow"),
+        ("ls; git push | cat", "allow"),
+        ("frob test -- --x 'a b'", "allow"),
+        ("sh build.sh a", "allow"),
+        ("rm a b", "allow"),
+        ("FOO=1 frob", "allow"),
+        ("sed -n 1e f", "allow"),
+        ("git push > /dev/null 2>&1", "allow"),
         ("gitk", "ask_user"),
-        ("npm install", "ask_user"),
-        ("git log; canary", "ask_user"),
-        ("git log\ncanary", "ask_user"),
-        ("git log & canary", "ask_user"),
-        ("git log | canary", "ask_user"),
-        ("git log > out", "ask_user"),
-        ("git log > /dev/null 2>&1", "allow"),
+        ("frob install", "ask_user"),
+        ("frob test $x", "ask_user"),
+        ("FOO=1 frob x", "ask_user"),
+        ("rm -rf src", "ask_user"),
+        ("rm $x", "ask_user"),
+        ("git push; canary", "ask_user"),
+        ("git push\ncanary", "ask_user"),
+        ("git push & canary", "ask_user"),
+        ("git push | canary", "ask_user"),
+        ("git push > out", "ask_user"),
         ("git $(canary)", "ask_user"),
         ("git -c core.pager=canary log", "ask_user"),
         ("git canary", "ask_user"),
-        ("git config core.pager canary", "ask_user"),
-        ("git config user.name Me", "allow"),
-        ("git rebase -x canary main", "ask_user"),
+        ("git bisect run touch x", "ask_user"),
+        ("git -C . bisect run touch x", "ask_user"),
         ("git $x", "ask_user"),
-        ("PAGER=canary git log", "ask_user"),
-        ("PAGER=canary; git log", "ask_user"),
-        ("MY_EXPORTED=canary; git log", "ask_user"),
-        ("x=1; git log", "allow"),
-        ("export GIT_PAGER=canary; git log", "ask_user"),
-        ("tar cf a * ", "ask_user"),
-        ("tar cf a --checkpoint-act=exec=canary b", "ask_user"),
-        ("awk 'BEGIN { system(\"canary\") }'", "ask_user"),
-        ("bash other.sh", "ask_user"),
-        ("bash -c canary", "ask_user"),
-        ("sudo rm x", "ask_user"),
-        ("git() { canary; }; git log", "ask_user"),
-        ("alias git=canary; git log", "ask_user"),
-        ("eval git log", "ask_user"),
-        ("PATH=. git log", "ask_user"),
+        ("PAGER=canary git push", "ask_user"),
+        ("export GIT_PAGER=canary; git push", "ask_user"),
+        ("sh -c canary", "ask_user"),
+        ("sh -c 'git push; git x'", "ask_user"),
+        ("sh -c 'rm -rf x'", "ask_user"),
+        ("git() { canary; }; git push", "ask_user"),
+        ("alias git=canary; git push", "ask_user"),
+        ("eval git push", "ask_user"),
         ("echo canary | sh", "ask_user"),
-        ("git log {a,-c}", "ask_user"),
-        ("gi\\t log", "allow"),
+        ("git push {a,-c}", "ask_user"),
+        ("<&-eval git push '; touch C'", "ask_user"),
+        ("git log <&---output=C", "ask_user"),
+        ("sed -n '1e touch C' f", "ask_user"),
     ] {
         assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }
 
 #[test]
-fn what_is_denied_is_denied_wherever_it_hides() {
-    let deny = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"rm -rf\", \"canary\"]\ndecision = \"deny\"\npriority = 1\n";
-    let policy = policy(true, deny);
+fn a_rule_that_names_an_option_or_subcommand_covers_it() {
+    let policy =
+        policy(true, &allow(r#"["git bisect run", "git -c", "rm -rf", "timeout 5 frob"]"#));
+    for (line, expected) in [
+        ("git bisect run make test", "allow"),
+        ("git -c core.pager=x log", "allow"),
+        ("rm -rf build", "allow"),
+        ("timeout 5 frob x", "allow"),
+        ("git bisect start", "ask_user"),
+        ("git push", "ask_user"),
+        ("rm -r build", "ask_user"),
+        ("timeout 6 frob x", "ask_user"),
+    ] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_rule_without_a_condition_covers_every_line() {
+    let policy = policy(false, &rule("", "allow"));
+    for line in ["eval $x", "rm -rf x", "( ", "a > /dev/null", "source x", "<&-eval x"] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), "allow", "{line}");
+    }
+}
+
+#[test]
+fn levels_follow_from_who_allowed_the_line() {
+    use ConfinementLevel::{Inspect, None, Protect, WorkspaceWrite};
+    let rules = allow(r#"["git push", "frob"]"#)
+        + &rule("commandPrefix = \"loose\"\nconfinement = \"none\"", "allow")
+        + &rule("commandPrefix = \"tight\"\nconfinement = \"inspect\"", "allow");
+    let held = policy(true, &rules);
+    for (line, mode, expected) in [
+        ("ls | grep x", ApprovalMode::Default, Inspect),
+        ("git push", ApprovalMode::Default, Protect),
+        ("ls; git push", ApprovalMode::Default, Protect),
+        ("loose x", ApprovalMode::Default, None),
+        ("loose x; frob", ApprovalMode::Default, Protect),
+        ("tight x; loose y", ApprovalMode::Default, Inspect),
+        ("unknown x", ApprovalMode::Default, Protect),
+        ("unknown x", ApprovalMode::Yolo, Protect),
+        ("ls", ApprovalMode::Yolo, Protect),
+        ("echo x > src/a", ApprovalMode::AutoEdit, WorkspaceWrite),
+    ] {
+        assert_eq!(level(&held, line, mode), expected, "{mode} {line}");
+    }
+    let mut free = policy(true, &rules);
+    free.facts.confinement.yolo = None;
+    assert_eq!(level(&free, "unknown x", ApprovalMode::Yolo), None);
+}
+
+#[test]
+fn a_setting_lets_every_line_run_where_it_can_only_read() {
+    let ask = rule("commandPrefix = \"careful\"", "ask_user");
+    let mut policy = policy(true, &ask);
+    policy.facts.confinement.auto_inspect = true;
+    for line in ["python3 x.py", "ls > f", "ls *.rs"] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), "allow", "{line}");
+        let level = level(&policy, line, ApprovalMode::Default);
+        assert_eq!(level, ConfinementLevel::Inspect, "{line}");
+    }
+    assert_eq!(say(&policy, "careful x", ApprovalMode::Default), "ask_user");
+    assert_eq!(say(&policy, "ls; careful x", ApprovalMode::Default), "ask_user");
+    assert_eq!(say(&policy, "ls $(careful x)", ApprovalMode::Default), "ask_user");
+}
+
+#[test]
+fn without_confinement_only_the_safe_list_needs_nobody() {
+    let mut policy = policy(true, "");
+    let mechanisms = SandboxMechanisms { landlock: 0, ..MECHANISMS };
+    policy.facts.confinement.support = Some(SandboxSupport::from_mechanisms(mechanisms));
+    for (line, expected) in [
+        ("ls -l", "allow"),
+        ("git status", "allow"),
+        ("timeout 5 ls", "allow"),
+        ("ls | xargs grep x", "allow"),
+    ] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    }
+}
+
+#[test]
+fn what_is_denied_is_denied_whatever_its_case_and_wrappers() {
+    let deny = rule("commandPrefix = [\"rm -rf\", \"canary\"]", "deny");
+    let policy = policy(true, &deny);
     for line in [
         "canary",
         "/bin/canary x",
+        "CANARY x",
         "ls; canary",
         "ls && (canary)",
-        "echo $(canary)",
-        "echo `canary`",
-        "cat <(canary)",
-        "sudo -u x canary",
-        "env A=1 canary",
-        "timeout 5 nice canary",
-        "xargs canary",
+        "timeout 5 timeout 6 canary",
+        "ls | xargs canary",
         "sh -c 'ls; canary'",
-        "bash -c \"eval 'canary'\"",
+        "sh -c \"sh -c 'canary'\"",
+        "bash -c 'canary x'",
+        "CMD.EXE /C canary X",
+        "PWSH -Command canary",
         "find . -exec canary {} +",
         "'can'ary",
         "c\\anary",
-        "f() { canary; }; f",
         "if true; then canary; fi",
+        "for f in a b; do canary \"$f\"; done",
+        "{ canary; }",
+        "! canary",
+        "a & canary",
         "A=1 canary",
+        "cat <<E | canary\nx\nE",
+        "canary <<< x",
         "rm -r -f x",
         "rm -fr x",
+        "RM -fr x",
         "rm x --recursive --force",
-        "cat <<E\n$(canary)\nE",
     ] {
         for mode in [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo] {
             assert_eq!(say(&policy, line, mode), "deny", "{mode} {line}");
         }
     }
-    for line in ["eval $x", "$x", "rm $x", "python -c 'import canary'", "source x", "alias a=b"] {
+}
+
+#[test]
+fn what_may_hide_a_denied_command_is_asked_about_in_yolo_mode() {
+    let policy = policy(true, &rule("commandPrefix = [\"rm -rf\", \"canary\"]", "deny"));
+    for line in [
+        "eval $x",
+        "$x",
+        "rm $x",
+        "echo $(canary)",
+        "cat <(canary)",
+        "f() { canary; }; f",
+        "case a in a) canary;; esac",
+        "<&-canary ls",
+        "x=canary; $x",
+        "can{a,}ry x",
+        "python3 -c 'import os; os.system(\"canary\")'",
+        "python3 <<< 'canary'",
+        "ssh-agent canary X",
+        "sg root -c 'canary'",
+        "logsave /dev/null canary",
+        "git -c alias.x='!can\"\"ary X' x",
+        "X='!canary' git --config-env=alias.x=X x",
+        "unknown <<E\ncanary\nE",
+        "echo canary | sh",
+        "echo canary | xargs sh -c",
+        "env X='canary;' unknown",
+        "X='canary;' unknown",
+        "exec \"$0\"",
+    ] {
         assert_eq!(say(&policy, line, ApprovalMode::Yolo), "ask_user", "{line}");
     }
-    for line in ["ls", "rm x", "echo rm -rf", "python -c 'print(1)'", "make > x"] {
+    for line in [
+        "ls",
+        "rm x",
+        "echo rm -rf canary",
+        "python3 -c 'print(1)'",
+        "make > x",
+        "a | b; c &",
+        "cat <<'E'\ncanary\nE",
+    ] {
         assert_eq!(say(&policy, line, ApprovalMode::Yolo), "allow", "{line}");
     }
+}
+
+#[test]
+fn a_setting_restores_the_reading_of_denials_that_the_original_has() {
+    let mut policy = policy(true, &rule("commandPrefix = \"canary\"", "deny"));
+    assert_eq!(say(&policy, "echo $(x)", ApprovalMode::Yolo), "ask_user");
+    policy.facts.original_denials = true;
+    assert_eq!(say(&policy, "echo $(x)", ApprovalMode::Yolo), "allow");
+    assert_eq!(say(&policy, "ls; canary", ApprovalMode::Yolo), "deny");
+}
+
+#[test]
+fn a_denial_that_does_not_outrank_the_allow_rule_asks_nothing() {
+    let rules = rule("commandPrefix = \"canary\"", "deny").replace("100", "1") + &rule("", "allow");
+    let policy = policy(true, &rules);
+    assert_eq!(say(&policy, "echo $(x)", ApprovalMode::Default), "allow");
+    let mode = "modes = [\"plan\"]\ncommandPrefix = \"canary\"";
+    let policy = self::policy(true, &rule(mode, "deny"));
+    assert_eq!(say(&policy, "echo $(x)", ApprovalMode::Yolo), "allow");
 }
 
 #[test]
@@ -174,9 +348,28 @@ fn without_reservations_yolo_allows_everything() {
 }
 
 #[test]
+fn git_is_asked_about_in_a_folder_that_is_not_trusted() {
+    let mut policy = policy(true, &allow("[\"git\", \"ls\"]"));
+    policy.facts.trusted = false;
+    for (line, expected) in [("git status", "ask_user"), ("git push", "ask_user"), ("ls", "allow")]
+    {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    }
+}
+
+#[test]
+fn programs_that_need_privileges_are_asked_about_where_confinement_takes_them() {
+    let mut policy = policy(true, &allow("[\"sudo\", \"canary\"]"));
+    assert_eq!(say(&policy, "sudo canary", ApprovalMode::Default), "ask_user");
+    let mechanisms = SandboxMechanisms { mount_namespace: true, root: true, ..MECHANISMS };
+    policy.facts.confinement.support = Some(SandboxSupport::from_mechanisms(mechanisms));
+    assert_eq!(say(&policy, "sudo canary", ApprovalMode::Default), "allow");
+}
+
+#[test]
 fn a_part_beyond_any_count_is_still_judged() {
     let policy = policy(true, &allow("[\"true\", \"git\"]"));
-    let mut line = vec!["git log"; 60].join(" && ");
+    let mut line = vec!["git push"; 60].join(" && ");
     assert_eq!(say(&policy, &line, ApprovalMode::Default), "allow");
     line.push_str(" && canary");
     assert_eq!(say(&policy, &line, ApprovalMode::Default), "ask_user");
@@ -184,19 +377,19 @@ fn a_part_beyond_any_count_is_still_judged() {
 
 #[test]
 fn redirections_are_writes() {
-    let rules = allow("[\"make\"]") + "allowRedirection = true\n" + &allow("[\"echo\"]");
+    let rules = allow("[\"frob\"]") + "allowRedirection = true\n" + &allow("[\"brof\"]");
     let policy = policy(true, &rules);
     for (line, mode, expected) in [
-        ("make > log", ApprovalMode::Default, "allow"),
-        ("echo > log", ApprovalMode::Default, "ask_user"),
-        ("make > log; echo > log", ApprovalMode::Default, "ask_user"),
-        ("echo > log", ApprovalMode::AutoEdit, "allow"),
-        ("echo > /p/src/log", ApprovalMode::AutoEdit, "allow"),
-        ("echo > ../log", ApprovalMode::AutoEdit, "ask_user"),
-        ("echo > ~/.bashrc", ApprovalMode::AutoEdit, "ask_user"),
-        ("echo > .git/hooks/pre-commit", ApprovalMode::AutoEdit, "ask_user"),
-        ("cd /; echo > log", ApprovalMode::AutoEdit, "ask_user"),
-        ("echo > $x", ApprovalMode::AutoEdit, "ask_user"),
+        ("frob > log", ApprovalMode::Default, "allow"),
+        ("brof > log", ApprovalMode::Default, "ask_user"),
+        ("frob > log; brof > log", ApprovalMode::Default, "ask_user"),
+        ("echo x > log", ApprovalMode::AutoEdit, "allow"),
+        ("echo x > /p/src/log", ApprovalMode::AutoEdit, "allow"),
+        ("echo x > ../log", ApprovalMode::AutoEdit, "ask_user"),
+        ("echo x > ~/.bashrc", ApprovalMode::AutoEdit, "ask_user"),
+        ("echo x > .git/hooks/pre-commit", ApprovalMode::AutoEdit, "ask_user"),
+        ("cd /; echo x > log", ApprovalMode::AutoEdit, "ask_user"),
+        ("echo x > $x", ApprovalMode::AutoEdit, "ask_user"),
         ("{ echo; } > log", ApprovalMode::Default, "ask_user"),
     ] {
         assert_eq!(say(&policy, line, mode), expected, "{mode} {line}");
@@ -213,101 +406,30 @@ fn a_rule_that_is_the_line_itself_allows_it() {
 
 #[test]
 fn patterns_of_commands_and_of_arguments() {
-    let rule = |field: &str, decision: &str| {
-        format!(
-            "[[rule]]\ntoolName = \"run_shell_command\"\n{field}\ndecision = \"{decision}\"\npriority = 100\n"
-        )
-    };
-    let rules = rule("commandRegex = 'npm (ci|install)\\b'", "allow")
+    let rules = rule("commandRegex = 'frob (ci|install)\\b'", "allow")
         + &rule("commandRegex = '.*--force'", "deny")
-        + &rule("argsPattern = '\"command\":\"make '", "allow");
+        + &rule("argsPattern = '\"command\":\"brof '", "allow");
     let policy = policy(true, &rules);
     for (line, expected) in [
-        ("npm ci", "allow"),
-        ("npm install x", "allow"),
-        ("npm run x", "ask_user"),
-        ("npm ci; canary", "ask_user"),
-        ("npm install --force", "allow"),
+        ("frob ci", "allow"),
+        ("frob install x", "allow"),
+        ("'frob ci' x", "ask_user"),
+        ("frob run x", "ask_user"),
+        ("frob ci; canary", "ask_user"),
+        ("frob install --force", "allow"),
         ("git push --force", "deny"),
         ("ls; git push \"--force\"", "deny"),
-        ("make all", "allow"),
-        ("xmake all", "ask_user"),
+        ("brof all", "allow"),
+        ("xbrof all", "ask_user"),
     ] {
         assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }
 
-/// What becomes of a line where nobody can be asked.
-fn alone(policy: &Policy, line: &str, mode: ApprovalMode) -> &'static str {
-    if say(policy, line, mode) == "allow" { "allow" } else { "refused" }
-}
-
 #[test]
 fn headless_what_would_be_asked_is_refused() {
     let policy = policy(false, &allow("[\"git\"]"));
-    for (line, expected) in [("git log", "allow"), ("git log > x", "refused"), ("ls", "refused")] {
-        assert_eq!(alone(&policy, line, ApprovalMode::Default), expected, "{line}");
-    }
-}
-
-/// Regression: under `--yolo` these started a denied command by an option, a variable or code.
-#[test]
-fn what_speaks_of_a_denied_command_is_not_run_unseen() {
-    let rules = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\", \"git tag\"]\ndecision = \"deny\"\npriority = 100\n";
-    let held = policy(false, rules);
-    for (line, expected) in [
-        ("git -c alias.x='!touch a' x", "refused"),
-        ("git -c alias.x=tag x a", "refused"),
-        ("git config alias.x '!touch a'; git x", "refused"),
-        ("git fetch --upload-pack='touch a;' .", "refused"),
-        ("git difftool -y -x 'touch a;'", "refused"),
-        ("git grep -O'touch a;' x", "refused"),
-        ("GIT_EXTERNAL_DIFF='touch a;' git diff", "refused"),
-        ("x='touch a'; GIT_EXTERNAL_DIFF=\"$x\" git diff", "refused"),
-        ("X='!touch a' git --config-env=alias.x=X x", "refused"),
-        ("export TAR_OPTIONS='--to-command=/bin/touch a'; tar xf x", "refused"),
-        ("tar xf x --to-command='touch a'", "refused"),
-        ("tar xf x --to-command=\"$x\"", "refused"),
-        ("ssh -o ProxyCommand='touch a' h", "refused"),
-        ("split --filter='touch a' words", "refused"),
-        ("awk '{ system($0) }' a", "refused"),
-        ("awk '{ print | \"sh\" }' a", "refused"),
-        ("sed 1e a", "refused"),
-        ("perl -e 'system(\"touch a\")'", "refused"),
-        ("git -c user.name=a commit -m x", "allow"),
-        ("git log \"$x\"", "allow"),
-        ("EDITOR=true git rebase --continue", "allow"),
-        ("tar xf x -I zstd", "allow"),
-        ("awk '/a|b/ && $3 > 5 { print $1 / 2 }' a", "allow"),
-        ("awk '{ print > \"b\" }' a", "allow"),
-        ("sed 's/a/b/e.me' a; sed -i s/a/b/ key.pem", "refused"),
-        ("sed -i s/a/b/ key.pem", "allow"),
-        ("python3 -c 'print(1)'", "allow"),
-        ("python3 -c 'import touchy'", "allow"),
-    ] {
-        assert_eq!(alone(&held, line, ApprovalMode::Yolo), expected, "{line}");
-    }
-    let free = policy(false, "");
-    assert_eq!(say(&free, "awk '{ system($0) }' a", ApprovalMode::Yolo), "allow");
-}
-
-/// Regression: a rule that allows a program let its code write files, and a pattern of awk counted as a pipe.
-#[test]
-fn code_of_an_allowed_program_is_read() {
-    let policy = policy(false, &allow("[\"awk\", \"sed\", \"uniq\"]"));
-    for (line, expected) in [
-        ("awk '/a|b/ { print $2 }' a", "allow"),
-        ("awk '$3 > 5' a", "allow"),
-        ("awk '{ print > \"b\" }' a", "refused"),
-        ("awk '{ \"date\" | getline }' a", "refused"),
-        ("sed -n '/a/,/e/p' test.me", "allow"),
-        ("sed -i s/a/b/ a", "allow"),
-        ("sed 'w b' a", "refused"),
-        ("sed s/a/b/e a", "refused"),
-        ("sed --expression='1e date' a", "refused"),
-        ("uniq -c a", "allow"),
-        ("uniq a b", "refused"),
-    ] {
-        assert_eq!(alone(&policy, line, ApprovalMode::Default), expected, "{line}");
+    for (line, expected) in [("git push", "allow"), ("git push > x", "ask_user"), ("ls", "deny")] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
     }
 }

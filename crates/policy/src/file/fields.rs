@@ -1,6 +1,6 @@
 //! The fields of one table, with their types checked.
 
-use pollux_protocol::ApprovalMode;
+use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use serde_json::{Map, Number, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -46,6 +46,14 @@ impl<'i> Fields<'_, 'i> {
             Some(DeValue::String(text)) => Ok(Some(text.clone().into_owned())),
             Some(_) => Err(self.fault(key, "must be a string")),
         }
+    }
+
+    /// Level of confinement.
+    pub(crate) fn confinement(&self) -> Result<Option<ConfinementLevel>, Fault> {
+        let Some(name) = self.text("confinement")? else { return Ok(None) };
+        let names = ConfinementLevel::ALL.map(ConfinementLevel::as_str).join(", ");
+        let level = ConfinementLevel::named(&name);
+        level.map(Some).ok_or_else(|| self.fault("confinement", &format!("must be one of {names}")))
     }
 
     /// A text, or a list of them; and which it is.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use pollux_policy::{Facts, FoundPolicies, Policy, PolicyPlaces, Query, Subject, Tier};
 use pollux_protocol::{ApprovalMode, Effects};
-use pollux_shell::{Dialect, analyse_in};
+use pollux_shell::Dialect;
+use pollux_shell::command_line::read;
 use serde_json::json;
 
 const ROUNDS: usize = 500;
@@ -25,11 +26,11 @@ const KINDS: [(&str, &[&str]); 5] = [
     ("patterns of arguments", &["arguments"]),
 ];
 
-/// What follows each command: nothing or a redirection, so that the line is plain, or something for the grammar.
+/// Ends of the commands.
 const ENDS: [(&str, &str); 3] = [
     ("plain commands", ""),
     ("commands with redirections", " 2>/dev/null"),
-    ("commands for the grammar", " \"${HOME}\""),
+    ("commands with paths in the home", " \"$HOME/x\""),
 ];
 
 fn main() {
@@ -38,8 +39,8 @@ fn main() {
         let (args, effects) = (json!({ "command": line }), Effects::command(line.as_str(), ""));
         let subject = Subject::named("run_shell_command");
         let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
-        let analysis = time(|| analyse_in(&line, Dialect::Bash));
-        println!("the analysis of {PARTS} {lines:<34} {analysis:>6} us");
+        let reading = time(|| read(&line, Dialect::Bash));
+        println!("reading {PARTS} {lines:<41} {reading:>6} us");
         for (name, kinds) in KINDS {
             let file = pollux_policy::read(Tier::User, Path::new("rules.toml"), &rules(kinds));
             assert!(file.problems.iter().all(|problem| !problem.is_error()));

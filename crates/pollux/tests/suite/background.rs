@@ -106,8 +106,8 @@ fn the_session_of_the_documentation_goes_as_it_is_written() {
             terminal.wait_for_text(before, SOON);
             wait_for_prompt(&terminal);
             say(&terminal, words);
-        } else if let Some(answer) = line.strip_prefix("Choose 1-3: ") {
-            terminal.wait_for_text("Choose 1-3:", SOON);
+        } else if let Some(answer) = line.strip_prefix("Choose 1-4: ") {
+            terminal.wait_for_text("Choose 1-4:", SOON);
             say(&terminal, answer);
         }
         before = line;

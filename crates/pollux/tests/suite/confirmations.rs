@@ -136,7 +136,7 @@ fn a_command_is_shown_with_what_it_runs_and_writes() {
     let talk = Talk::start(stage([call, reply().text("Done.")]), |program| program);
     talk.wait("Runs: sort, uniq");
     talk.wait(
-        "Writes: b.txt\nCannot tell: a command name is computed\nAllow execution of [Shell]?",
+        "Writes: b.txt\nCannot tell: a command name that is computed\nAsked because: cannot tell what runs: a command name that is computed\n",
     );
     talk.line("3");
     talk.wait("Request cancelled.");

@@ -335,22 +335,29 @@ fn it_holds_for_the_changes_that_came_with_it() {
 }
 
 #[test]
-fn a_yes_for_the_session_covers_the_program_of_a_command() {
+fn a_yes_for_the_session_is_for_the_line_or_for_its_program() {
     let run = |command: &str| reply().call("run_shell_command", json!({ "command": command }));
     let talk = Talk::with([
-        run("printf first"),
-        run("printf second"),
-        run("printf third; touch ridden"),
+        run("mkdir first"),
+        run("mkdir first-too"),
+        run("mkdir second"),
+        run("mkdir third; frob ridden"),
         reply().text("Done."),
     ]);
+    let question = |line: &str, programs: &str| format!("  {line}\nRuns: {programs}\n");
     talk.type_line("go");
-    talk.wait_for_text("  printf first\nRuns: printf\nAllow execution of [Shell]?");
-    talk.type_line("2");
+    talk.wait_for_text(&question("mkdir first", "mkdir"));
     talk.wait_for_text(
-        "  printf third; touch ridden\nRuns: printf, touch\nAllow execution of [Shell]?",
+        "If allowed for longer than once, confined to: protect\nAllow execution of [Shell]?\n  \
+         1. Allow once\n  2. Allow this line for this session\n  3. Allow `mkdir …` for this session",
     );
-    talk.wait_for_text("  > run_shell_command printf second");
+    talk.type_line("2");
+    talk.wait_for_text(&question("mkdir first-too", "mkdir"));
     talk.type_line("3");
+    talk.wait_for_text(&question("mkdir third; frob ridden", "mkdir, frob"));
+    talk.wait_for_text("Asked because: what frob does is not known");
+    talk.wait_for_text("  > run_shell_command mkdir second");
+    talk.type_line("4");
     talk.wait_for_text("Request cancelled.");
     assert!(!talk.stage.home.project().join("ridden").exists());
     talk.end();
@@ -772,9 +779,9 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     let talk = Talk::start(stage, |program| program);
     talk.type_line("go");
     talk.wait_for_text(
-        "  3. Allow this command for all future sessions (policies/auto-saved.toml)\n  4. No, suggest changes",
+        "  4. Allow this line for all future sessions (policies/auto-saved.toml)\n  5. Allow `mkdir …` for all future sessions (policies/auto-saved.toml)\n  6. No, suggest changes",
     );
-    talk.type_line("3");
+    talk.type_line("5");
     talk.wait_for_text("First.");
     let (stage, _) = talk.leave();
     let saved =
@@ -785,9 +792,9 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     }
     let talk = Talk::start(stage, |program| program);
     talk.type_line("go");
-    talk.wait_for_text("  rmdir two\nRuns: rmdir\nAllow execution of [Shell]?");
+    talk.wait_for_text("  rmdir two\nRuns: rmdir\n");
     assert!(talk.stage.home.project().join("two").exists());
-    talk.type_line("4");
+    talk.type_line("6");
     talk.wait_for_text("Request cancelled.");
     talk.end();
 }

@@ -166,7 +166,7 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     );
     assert_eq!(
         of("headless")["told"],
-        "Tool execution for \"Shell\" requires user confirmation, which is not supported in non-interactive mode."
+        "Tool execution for \"Shell\" requires user confirmation, which is not supported in non-interactive mode. Reason: its output or input is redirected: x."
     );
     let words = stage.alone().args(&asked[..3]).run().stdout_text();
     assert!(words.contains("Headless:\n  ask_user, by User: my.toml"), "{words}");
@@ -208,7 +208,7 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
         "{told}"
     );
     assert!(!told.contains("for all future sessions"), "{told}");
-    terminal.send("3");
+    terminal.send("4");
     terminal.send_key(Key::Enter);
     terminal
         .wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), Duration::from_secs(10));

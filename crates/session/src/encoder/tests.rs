@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
-use pollux_protocol::{CallId, CallStatus, Decision, Effects, Opaque, Severity, Thought, Usage};
+use pollux_protocol::{
+    CallId, CallStatus, ConfinementLevel, Decision, Effects, Opaque, Severity, Thought, Usage,
+};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -81,7 +83,11 @@ fn a_call_is_in_flight_with_an_answer_then_finished_in_its_message() {
     let lines = all(&[
         Record::Model(message(vec![signed], vec![call("a", CallStatus::Scheduled, None)])),
         Record::Decided { call_id: CallId::new("a"), decision: Decision::Accept },
-        Record::CallStarted { call_id: CallId::new("a"), effects: Effects::read("/p/a.txt") },
+        Record::CallStarted {
+            call_id: CallId::new("a"),
+            effects: Effects::read("/p/a.txt"),
+            level: ConfinementLevel::None,
+        },
         Record::CallFinished(call("a", CallStatus::Success, Some("x"))),
         Record::Responses {
             id: EntryId::new("r1"),
@@ -173,7 +179,11 @@ fn words_that_look_like_a_command_are_marked_as_said() {
 fn a_path_that_is_no_unicode_does_not_stop_the_log() {
     use std::os::unix::ffi::OsStrExt;
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(b"/p/\xff"));
-    let record = Record::CallStarted { call_id: CallId::new("a"), effects: Effects::write(path) };
+    let record = Record::CallStarted {
+        call_id: CallId::new("a"),
+        effects: Effects::write(path),
+        level: ConfinementLevel::None,
+    };
     let lines = all(&[record]);
     assert!(lines[0].contains("\"writes\":[\"/p/\u{fffd}\"]"), "{}", lines[0]);
 }
@@ -193,10 +203,15 @@ fn every_effect_but_the_order_of_calls_is_in_the_log() {
         hosts: vec!["h".to_owned()],
         alone: false,
     };
-    let record = Record::CallStarted { call_id: CallId::new("a"), effects: effects.clone() };
+    let record = Record::CallStarted {
+        call_id: CallId::new("a"),
+        effects: effects.clone(),
+        level: ConfinementLevel::Protect,
+    };
     let line: Value = serde_json::from_str(&all(&[record])[0]).unwrap();
     let written = line["$pollux"]["started"]["effects"].clone();
     assert_eq!(serde_json::from_value::<Effects>(written).unwrap(), effects);
+    assert_eq!(line["$pollux"]["started"]["confinement"], "protect");
 }
 
 #[test]

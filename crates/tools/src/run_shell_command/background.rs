@@ -9,7 +9,7 @@ use pollux_shell::{
 };
 
 use super::report::Report;
-use super::{RunShellCommand, not_started, reported};
+use super::{Confined, RunShellCommand, confined, not_started, reported};
 use crate::untrusted;
 
 /// How long output is collected before the result, unless a call says otherwise (Gemini CLI 0.61).
@@ -42,8 +42,9 @@ impl RunShellCommand {
             spill: None,
             // Nobody sees it.
             attended: false,
-            ..self.command(report.file.clone())
+            ..self.command(report.file.clone(), run.confinement)
         };
+        let mut confined = Confined::begin(self, &command).await;
         let process = match self.context.background.start(&command) {
             Ok(process) => process,
             Err(error) => return not_started(&error),
@@ -56,11 +57,21 @@ impl RunShellCommand {
         }
         let outcome = outcome(&process, &moment);
         let failure = process.log_failure();
-        reported(move || match moment {
-            Moment::Running => running(&report, &outcome, failure.as_deref()),
-            Moment::Ended(_) | Moment::Cancelled => report.output(&outcome),
+        if matches!(moment, Moment::Ended(_)) {
+            confined.set_process(process.id());
+            return reported(move || confined.finish(&outcome, report.output(&outcome))).await;
+        }
+        let notes = confined.finish_with(&self.context, &process);
+        let is_cancelled = matches!(moment, Moment::Cancelled);
+        let told = reported(move || {
+            if is_cancelled {
+                report.output(&outcome)
+            } else {
+                running(&report, &outcome, failure.as_deref())
+            }
         })
-        .await
+        .await;
+        confined::add(told, &notes)
     }
 
     async fn first_moments(&self, run: RunContext, process: &BackgroundProcess) -> Moment {

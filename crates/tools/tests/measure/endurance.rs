@@ -73,6 +73,7 @@ async fn run(tool: &dyn Tool, args: &Value) {
         output: Arc::new(|_| {}),
         input: futures::stream::pending().boxed(),
         room: None,
+        confinement: pollux_protocol::CallConfinement::default(),
         models: Arc::new(ScriptedModels::default()),
     };
     let output = invocation.run(context).await;

@@ -101,6 +101,7 @@ impl Session {
             input: futures::stream::pending().boxed(),
             room: None,
             models: Arc::new(self.models.clone()),
+            confinement: pollux_protocol::CallConfinement::default(),
         }
     }
 

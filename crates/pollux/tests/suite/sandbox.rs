@@ -1,0 +1,528 @@
+//! Confinement by the kernel, tried from outside: `pollux sandbox run` as root and as another user.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use std::time::{Duration, Instant};
+
+use pollux_testkit::{Key, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{MODEL, Stage, wait_until};
+
+const LEVELS: [&str; 4] = ["inspect", "workspace-write", "protect", "none"];
+/// A user that owns nothing else.
+const OTHER_USER: u32 = 54_321;
+
+/// Home and project of one user.
+struct Place {
+    folder: tempfile::TempDir,
+    user: Option<u32>,
+}
+
+impl Place {
+    fn new(user: Option<u32>) -> Self {
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        let place = Self { folder, user };
+        for made in [
+            "home/.ssh",
+            "home/.gemini",
+            "project/.git/hooks",
+            "project/.git/objects",
+            "project/.git/refs",
+            "project/.gemini",
+        ] {
+            fs::create_dir_all(place.path(made)).unwrap();
+        }
+        let config = "[core]\n\tbare = false\n\trepositoryformatversion = 0\n";
+        for (name, text) in [
+            ("home/.bashrc", "# mine\n"),
+            ("home/.ssh/id", "secret\n"),
+            ("home/.ssh/known_hosts", "host\n"),
+            ("home/.gemini/oauth_creds.json", "secret\n"),
+            ("home/.gemini/settings.json", "{}"),
+            ("project/.git/config", config),
+            ("project/.git/HEAD", "ref: refs/heads/main\n"),
+            ("project/.env", "secret\n"),
+            ("project/file", "text\n"),
+        ] {
+            fs::write(place.path(name), text).unwrap();
+        }
+        fs::set_permissions(place.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        if let Some(user) = user {
+            let owner = format!("{user}:{user}");
+            let done = Command::new("chown").arg("-R").arg(owner).arg(place.path("")).status();
+            assert!(done.unwrap().success());
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let program = env!("CARGO_BIN_EXE_pollux");
+        let mut command = match self.user {
+            Some(user) => {
+                let mut command = Command::new("setpriv");
+                let user = user.to_string();
+                command.args(["--reuid", &user, "--regid", &user, "--clear-groups", program]);
+                command
+            }
+            None => Command::new(program),
+        };
+        command.args(words).current_dir(self.path("project")).env("HOME", self.path("home"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, level: &str, script: &str) -> Output {
+        let words = ["sandbox", "run", "--level", level, "--", "sh", "-c", script];
+        self.command(&words).output().unwrap()
+    }
+
+    /// All files with their contents and permissions.
+    fn listing(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
+        fn walk(folder: &Path, found: &mut Vec<(PathBuf, u32, Vec<u8>)>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let info = fs::symlink_metadata(&path).unwrap();
+                let content = if info.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+                found.push((path.clone(), info.permissions().mode(), content));
+                if info.is_dir() {
+                    walk(&path, found);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.folder.path(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+/// Root, if the tests run as root, and a user without rights.
+fn users() -> Vec<Option<u32>> {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root { vec![None, Some(OTHER_USER)] } else { vec![None] }
+}
+
+/// A script that ends with 0 if it reached what it should not, and the levels at which it must not.
+const ATTEMPTS: [(&str, &[&str]); 22] = [
+    ("echo x > new", &["inspect"]),
+    ("echo x >> file", &["inspect"]),
+    ("chmod 700 file", &["inspect"]),
+    ("touch -d 2001-01-01 file", &["inspect"]),
+    ("ln file other", &["inspect"]),
+    ("mv file other", &["inspect"]),
+    ("echo x > ../outside", &["inspect", "workspace-write"]),
+    ("chmod 700 ..", &["inspect", "workspace-write"]),
+    ("grep secret .env", &["inspect", "workspace-write"]),
+    ("grep secret ~/.ssh/id", &["inspect", "workspace-write"]),
+    ("grep secret ~/.gemini/oauth_creds.json", &["inspect", "workspace-write", "protect"]),
+    ("echo x >> .git/config", &["inspect", "workspace-write", "protect"]),
+    ("echo x > .git/hooks/pre-commit", &["inspect", "workspace-write", "protect"]),
+    ("cd .git/hooks && echo x > post-commit", &["inspect", "workspace-write", "protect"]),
+    ("cp .git/config c && mv c .git/config", &["inspect", "workspace-write", "protect"]),
+    ("ln .git/config c && echo x >> c", &["inspect", "workspace-write", "protect"]),
+    ("mv .git old", &["inspect", "workspace-write", "protect"]),
+    ("echo x >> ~/.bashrc", &["inspect", "workspace-write", "protect"]),
+    ("chmod 700 ~/.bashrc", &["inspect", "workspace-write", "protect"]),
+    ("echo x > ~/.ssh/authorized_keys", &["inspect", "workspace-write", "protect"]),
+    ("echo x > ~/.gemini/settings.json", &["inspect", "workspace-write", "protect"]),
+    ("echo x >> ~/.ssh/known_hosts", &["inspect"]),
+];
+
+#[test]
+fn each_level_refuses_what_it_promises_and_nothing_else() {
+    for user in users() {
+        for (script, refused_at) in ATTEMPTS {
+            for level in LEVELS {
+                let place = Place::new(user);
+                let before = place.listing();
+                let run = place.run(level, script);
+                let message = String::from_utf8_lossy(&run.stderr).into_owned();
+                let expected = !refused_at.contains(&level);
+                // The workspace may be all that is writable.
+                if level == "workspace-write" && script.contains("known_hosts") {
+                    continue;
+                }
+                assert_eq!(run.status.success(), expected, "{user:?} {level} {script}: {message}");
+                if !expected && !script.contains("c &&") && !script.contains("&& mv") {
+                    assert_eq!(place.listing(), before, "{user:?} {level} {script}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_socket_and_no_other_process_can_be_reached_at_inspect() {
+    let sockets = "import socket, sys\n\
+        for family, kind in [(socket.AF_INET, 1), (socket.AF_INET6, 2), (socket.AF_UNIX, 1), (socket.AF_NETLINK, 3)]:\n\
+        \x20   try:\n\
+        \x20       socket.socket(family, kind)\n\
+        \x20       sys.exit(1)\n\
+        \x20   except PermissionError:\n\
+        \x20       pass\n\
+        a, b = socket.socketpair()\n\
+        a.send(b'x')\n\
+        assert b.recv(1) == b'x'\n\
+        try:\n\
+        \x20   socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n\
+        \x20   sys.exit(2)\n\
+        except PermissionError:\n\
+        \x20   pass\n";
+    for user in users() {
+        let place = Place::new(user);
+        let words = ["sandbox", "run", "--level", "inspect", "--", "python3", "-c", sockets];
+        let run = place.command(&words).output().unwrap();
+        assert!(run.status.success(), "{user:?}: {run:?}");
+        let mut sleeper = Command::new("sleep");
+        if let Some(user) = user {
+            sleeper = Command::new("setpriv");
+            let user = user.to_string();
+            sleeper.args(["--reuid", &user, "--regid", &user, "--clear-groups", "sleep"]);
+        }
+        let mut sleeper = sleeper.arg("30").env("SECRET", "yes").spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let id = sleeper.id();
+        for (script, levels) in [
+            (format!("kill {id}"), &["inspect"][..]),
+            (
+                format!("grep -q SECRET /proc/{id}/environ"),
+                &["inspect", "workspace-write", "protect"],
+            ),
+            (
+                format!("ls /proc/{id}/root/ | grep -q ."),
+                &["inspect", "workspace-write", "protect"],
+            ),
+        ] {
+            for level in levels {
+                let run = place.run(level, &script);
+                assert!(!run.status.success(), "{user:?} {level} {script}");
+            }
+        }
+        let reached = place.run("none", &format!("grep -q SECRET /proc/{id}/environ"));
+        assert!(reached.status.success(), "{user:?}");
+        assert!(place.run("protect", &format!("kill {id}")).status.success(), "{user:?}");
+        sleeper.wait().unwrap();
+    }
+}
+
+#[test]
+fn exit_codes_signals_streams_and_environment_equal_those_without_confinement() {
+    let script = "trap - PIPE; umask; ulimit -n; env -u TMPDIR -u TMP -u TEMP -u GIT_OPTIONAL_LOCKS | \
+        grep -v ^_= | sort; cat; pwd; grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status";
+    for user in users() {
+        let place = Place::new(user);
+        let expected = place.run("none", script);
+        assert!(expected.status.success() && !expected.stdout.is_empty());
+        for level in LEVELS {
+            let run = place.run(level, script);
+            let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(text(&run), text(&expected), "{user:?} {level}");
+            if level != "none" {
+                let open = place.run(level, "exec 9>&-; ls /proc/self/fd | wc -l");
+                assert_eq!(text(&open).trim(), "4", "only the standard streams are inherited");
+            }
+            for (script, code) in [("exit 7", 7), ("kill -9 $$", 137), ("kill -15 $$", 143)] {
+                assert_eq!(place.run(level, script).status.code(), Some(code), "{level} {script}");
+            }
+            let missing = ["sandbox", "run", "--level", level, "--", "/no/such/program"];
+            let run = place.command(&missing).output().unwrap();
+            assert_eq!(run.status.code(), Some(127), "{level}");
+            assert!(String::from_utf8_lossy(&run.stderr).contains("No such file"), "{level}");
+        }
+    }
+}
+
+#[test]
+fn the_private_temporary_folder_is_writable_and_goes() {
+    for user in users() {
+        let place = Place::new(user);
+        let run = place.run("inspect", "echo x > $TMPDIR/a && cat $TMPDIR/a && echo $TMPDIR");
+        let text = String::from_utf8(run.stdout).unwrap();
+        let (content, folder) = text.trim().split_once('\n').unwrap();
+        assert_eq!(content, "x");
+        assert!(!Path::new(folder).exists(), "{folder}");
+    }
+}
+
+#[test]
+fn what_appears_is_moved_aside_and_reported_and_new_repositories_work() {
+    for user in users() {
+        let place = Place::new(user);
+        fs::remove_dir(place.path("project/.git/hooks")).unwrap();
+        let run = place.run("protect", "mkdir .git/hooks && echo x > .git/hooks/pre-commit");
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(message.contains("/.git/hooks is new, and protected; moved to "), "{message}");
+        assert!(!place.path("project/.git/hooks").exists());
+        let run = place.run("protect", "git init -q new && git -C new config user.name A");
+        assert!(run.status.success(), "{run:?}");
+        let words = ["sandbox", "run", "--git-config", "--", "sh", "-c"];
+        let script = "git config user.name A && git config core.fsmonitor ./x";
+        let run = place.command(&[&words[..], &[script]].concat()).output().unwrap();
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(message.contains("taken back: core.fsmonitor"), "{message}");
+        let config = fs::read_to_string(place.path("project/.git/config")).unwrap();
+        assert!(config.contains("name = A") && !config.contains("fsmonitor"), "{config}");
+    }
+}
+
+#[test]
+fn status_names_mechanisms_and_levels() {
+    let place = Place::new(None);
+    let run = place.command(&["sandbox", "status", "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let levels: Vec<&str> = status["levels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|level| level["level"].as_str().unwrap())
+        .collect();
+    assert_eq!(levels, LEVELS);
+    let run = place.command(&["sandbox", "status"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&run.stdout).starts_with("Mechanisms:\n  Landlock: "));
+    let run = place.command(&["sandbox", "run", "--level", "deep", "ls"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&run.stderr).starts_with("There is no level deep."));
+}
+
+const SOON: Duration = Duration::from_secs(20);
+const HOOK: &str = "echo '#!/bin/sh' > .git/hooks/pre-commit";
+
+/// Makes a repository with a folder for hooks.
+fn repository(stage: &Stage) {
+    git(stage, &["init", "-q", "-b", "main"]);
+    fs::create_dir_all(stage.home.project().join(".git/hooks")).unwrap();
+}
+
+fn git(stage: &Stage, words: &[&str]) {
+    let who = ["-c", "user.name=A", "-c", "user.email=a@b.c"];
+    let run = Command::new("git").args(who).args(words).current_dir(stage.home.project()).output();
+    let run = run.unwrap();
+    assert!(run.status.success(), "{words:?}: {run:?}");
+}
+
+/// Runs a command line in yolo mode without a person. Returns the result that the model gets.
+fn in_yolo(stage: &Stage, line: &str) -> String {
+    let call = reply().call("run_shell_command", json!({ "command": line }));
+    stage.server.stream(call).stream(reply().text("done"));
+    stage.yolo("go");
+    stage.response()
+}
+
+#[test]
+fn a_wall_is_named_with_the_rule_that_opens_it() {
+    let stage = Stage::new();
+    repository(&stage);
+    let hook = stage.home.project().join(".git/hooks/pre-commit");
+    let told = in_yolo(&stage, HOOK);
+    let wall = format!(
+        "Confinement stopped this command: at the level protect, {} is protected. It was not run again. ",
+        hook.display()
+    );
+    let (_, widening) = told.split_once(&wall).unwrap_or_else(|| panic!("{told}"));
+    assert!(!hook.exists());
+    // The same error without a protected path is no evidence.
+    let other = "echo 'cannot create x: Permission denied'; exit 1";
+    assert!(!in_yolo(&stage, other).contains("Confinement"));
+    let (_, rule) = widening.split_once(":\n").unwrap();
+    stage.home.user_file("policies/mine.toml", rule);
+    let told = in_yolo(&stage, HOOK);
+    assert!(!told.contains("Confinement") && hook.exists(), "{rule}\n{told}");
+}
+
+#[test]
+fn at_the_terminal_a_line_that_a_wall_stopped_is_asked_about_and_may_run_once() {
+    let stage = Stage::new();
+    repository(&stage);
+    let hook = stage.home.project().join(".git/hooks/pre-commit");
+    for text in ["First end.", "Second end."] {
+        let call = reply().call("run_shell_command", json!({ "command": HOOK }));
+        stage.server.stream(call).stream(reply().text(text));
+    }
+    let mut terminal = stage.pollux(&["--yolo", "-i", "go"]).in_terminal(40, 200);
+    terminal.wait_for_text("First end.", SOON);
+    assert!(stage.response().contains("run the same line once more"), "{}", stage.response());
+    assert!(!hook.exists());
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.send("again");
+    terminal.send_key(Key::Enter);
+    terminal.wait_for_text("confinement stopped it before", SOON);
+    assert!(!hook.exists());
+    terminal.wait_for_text("Choose 1-", SOON);
+    terminal.send("1");
+    terminal.send_key(Key::Enter);
+    terminal.wait_for_text("Second end.", SOON);
+    assert!(hook.exists());
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
+}
+
+#[test]
+fn what_appears_at_a_protected_place_is_moved_aside_and_reported_in_the_result() {
+    let make = "mkdir .git/hooks && echo x > .git/hooks/pre-commit";
+    let later = format!("(sleep 0.3; {make}) & echo started");
+    for (line, in_next) in [(make, false), (&later, true)] {
+        let stage = Stage::new();
+        repository(&stage);
+        fs::remove_dir_all(stage.home.project().join(".git/hooks")).unwrap();
+        // Not audited itself.
+        let wait = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sleep 1\"\n\
+            decision = \"allow\"\npriority = 950\nconfinement = \"none\"";
+        stage.home.user_file("policies/wait.toml", wait);
+        let call = |line: &str| reply().call("run_shell_command", json!({ "command": line }));
+        stage.server.stream(call(line));
+        if in_next {
+            stage.server.stream(call("sleep 1")).stream(call("true"));
+        }
+        stage.server.stream(reply().text("done"));
+        stage.yolo("go");
+        let told = format!("{:?}", stage.server.last_request().contents());
+        let note = ".git/hooks is new, and protected; moved to ";
+        assert!(told.contains(note), "{line}: {told}");
+        assert!(!stage.home.project().join(".git/hooks").exists(), "{line}");
+    }
+}
+
+#[test]
+fn a_command_in_the_background_is_audited_at_its_end_and_at_that_of_the_program() {
+    for wait in ["", "sleep 1"] {
+        let stage = Stage::new();
+        repository(&stage);
+        fs::remove_dir_all(stage.home.project().join(".git/hooks")).unwrap();
+        let line = "sleep 0.4; mkdir .git/hooks && touch .git/hooks/pre-commit made; sleep 30";
+        let call = json!({"command": line, "is_background": true, "delay_ms": 1000});
+        stage.server.stream(reply().call("run_shell_command", call));
+        if !wait.is_empty() {
+            stage.server.stream(reply().call("run_shell_command", json!({"command": wait})));
+        }
+        stage.server.stream(reply().text("done"));
+        let run = stage.yolo("go");
+        assert!(stage.home.project().join("made").exists());
+        assert!(!stage.home.project().join(".git/hooks").exists(), "{wait}");
+        let mut told = format!("{:?}", stage.server.last_request().contents());
+        told.push_str(&String::from_utf8_lossy(&run.stderr));
+        assert!(told.contains(".git/hooks is new, and protected"), "{wait}: {told}");
+    }
+}
+
+#[test]
+fn git_commands_that_configure_a_repository_work_at_protect() {
+    let stage = Stage::new();
+    repository(&stage);
+    stage.home.project_file("file", "text");
+    git(&stage, &["add", "-A"]);
+    git(&stage, &["commit", "-q", "-m", "first"]);
+    let remote = stage.home.project().join("../remote.git");
+    git(&stage, &["init", "-q", "--bare", "../remote.git"]);
+    for line in [
+        format!("git remote add origin {}", remote.display()),
+        "git push -u origin main".to_owned(),
+        "git checkout -b x --track origin/main".to_owned(),
+    ] {
+        let told = in_yolo(&stage, &line);
+        assert!(!told.contains("Exit Code") && !told.contains("Confinement"), "{line}: {told}");
+    }
+    let config = stage.home.read_project_file(".git/config");
+    for section in ["[remote \"origin\"]", "[branch \"main\"]", "[branch \"x\"]"] {
+        assert!(config.contains(section), "{section}: {config}");
+    }
+}
+
+#[test]
+fn a_reading_line_cannot_read_secrets_and_leaves_no_file() {
+    let stage = Stage::new();
+    stage.home.project_file(".env", "KEY=hush\n");
+    stage.home.project_file("file", "open\n");
+    let line = "cat file .env";
+    let call = reply().call("run_shell_command", json!({ "command": line }));
+    stage.server.stream(call).stream(reply().text("All is read."));
+    let before = names(&stage.home.project());
+    let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 200);
+    terminal.wait_for_text("All is read.", SOON);
+    let told = stage.response();
+    assert!(told.contains("open") && !told.contains("hush"), "{told}");
+    assert!(told.contains("at the level inspect, ") && told.contains(".env "), "{told}");
+    assert_eq!(names(&stage.home.project()), before);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
+}
+
+fn names(folder: &Path) -> Vec<PathBuf> {
+    let mut names: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_command_at_protect_has_the_window_the_interrupt_and_its_exit_code() {
+    let stage = Stage::new();
+    repository(&stage);
+    let level = "echo x > .git/hooks/h || echo kept";
+    let line = format!("{level}; stty size; (exit 7)");
+    let call = |line: &str| reply().call("run_shell_command", json!({ "command": line }));
+    stage.server.stream(call(&line)).stream(reply().text("All is told."));
+    stage.server.stream(call("touch ready; sleep 1000"));
+    let mut terminal = stage.pollux(&["--yolo", "-i", "go"]).in_terminal(40, 120);
+    terminal.wait_for_text("All is told.", SOON);
+    let told = stage.response();
+    for part in ["kept", "40 120", "Exit Code: 7"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.send("more");
+    terminal.send_key(Key::Enter);
+    wait_until("the command runs", || stage.home.project().join("ready").exists());
+    terminal.send_key(Key::Ctrl('c'));
+    terminal.wait_for_text("Request cancelled.", SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
+}
+
+#[test]
+fn two_hundred_confined_commands_at_once_all_end() {
+    let stage = Stage::new();
+    repository(&stage);
+    let mut calls = reply();
+    for number in 0..200 {
+        let line = format!("touch end{number}; echo x > .git/hooks/h");
+        calls = calls.call("run_shell_command", json!({ "command": line }));
+    }
+    stage.server.stream(calls).stream(reply().text("done"));
+    let start = Instant::now();
+    stage.yolo("go");
+    let responses = stage.responses();
+    assert_eq!(responses.len(), 200);
+    for (number, response) in responses.iter().enumerate() {
+        assert!(response.to_string().contains(".git/hooks/h is protected"), "{response}");
+        assert!(stage.home.project().join(format!("end{number}")).exists());
+    }
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_nested_program_works_at_protect() {
+    for home in ["own", "same"] {
+        let stage = Stage::new();
+        let program = env!("CARGO_BIN_EXE_pollux");
+        let own =
+            if home == "own" { "mkdir own; HOME=$PWD/own GEMINI_CLI_HOME=$PWD/own" } else { "" };
+        let line = format!("{own} GEMINI_API_KEY=k {program} -m {MODEL} -p inner");
+        let call = reply().call("run_shell_command", json!({ "command": line }));
+        stage.server.stream(call).stream(reply().text("inner words")).stream(reply().text("done"));
+        stage.yolo("go");
+        let told = stage.response();
+        assert!(told.contains("inner words") && !told.contains("Exit Code"), "{home}: {told}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Report of what confinement undid after a command, and of what it kept a command from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pollux_protocol::{
+    AnsiOutput, AnsiToken, ApprovalMode, ConfinementLevel, Directive, Display, Part, ToolOutput,
+};
+use pollux_shell::sandbox::{
+    RunningAudit, SandboxChange, SandboxSpec, SandboxWall, forget_ended_audits, wall_in,
+};
+use pollux_shell::{BackgroundProcess, Confinement, Ended, Outcome, ShellCommand};
+
+use super::{NAME, RunShellCommand};
+use crate::completion::BackgroundEnd;
+use crate::context::ToolContext;
+
+/// Confinement of one command, from its start to its report.
+pub(super) struct Confined {
+    /// Confinement of the command; `None` at [`ConfinementLevel::None`].
+    spec: Option<SandboxSpec>,
+    audit: Option<RunningAudit>,
+    /// Changes of earlier commands that were not reported yet.
+    earlier: Vec<SandboxChange>,
+    folder: PathBuf,
+    line: String,
+    /// A person can be asked.
+    interactive: bool,
+    in_plan_mode: bool,
+}
+
+impl Confined {
+    /// Looks at the protected files before the command starts.
+    pub(super) async fn begin(call: &RunShellCommand, command: &ShellCommand) -> Self {
+        let context = &call.context;
+        let level = command.child.confinement.level();
+        let spec = match &command.child.confinement {
+            Confinement::Level(spec) => spec.clone(),
+            Confinement::None => SandboxSpec::new(level, Arc::clone(&context.sandbox)),
+        };
+        let (audit, earlier) = if RunningAudit::is_needless(level) {
+            (None, Vec::new())
+        } else {
+            let spec = spec.clone();
+            let begun = tokio::task::spawn_blocking(move || RunningAudit::begin(&spec)).await;
+            begun.unwrap_or_default()
+        };
+        Self {
+            spec: (level != ConfinementLevel::None).then_some(spec),
+            audit,
+            earlier,
+            folder: call.folder.clone(),
+            line: call.params.command.clone(),
+            interactive: context.interactive,
+            in_plan_mode: *context.mode.get() == ApprovalMode::Plan,
+        }
+    }
+
+    /// Sets the process number of the command.
+    pub(super) fn set_process(&mut self, process: u32) {
+        if let Some(audit) = &mut self.audit {
+            audit.set_process(process);
+        }
+    }
+
+    /// Undoes the changes of a command that has ended, and adds them and the wall that stopped the
+    /// command to its result. Blocks; must be called inside a tokio runtime.
+    pub(super) fn finish(mut self, outcome: &Outcome, output: ToolOutput) -> ToolOutput {
+        let changes = self.audit.take().map(RunningAudit::finish).unwrap_or_default();
+        // The result does not wait for this.
+        tokio::task::spawn_blocking(forget_ended_audits);
+        let mut notes: Vec<String> = self.earlier.iter().chain(&changes).map(note).collect();
+        let wall = self.wall(outcome);
+        notes.extend(wall.iter().map(|kept| {
+            let widening = self.widening();
+            format!("Confinement stopped this command: {kept}. It was not run again. {widening}")
+        }));
+        let mut output = add(output, &notes);
+        if self.interactive && !self.in_plan_mode {
+            output.directives.extend(wall.map(|kept| {
+                Directive::AskAgain(format!(
+                    "confinement stopped it before: {kept}. That run may have had effects; allowed once, it now runs \
+                     without confinement"
+                ))
+            }));
+        }
+        output
+    }
+
+    /// Audits a command that goes on in the background when it ends. Returns what the result of its
+    /// start must say. Must be called inside a tokio runtime.
+    pub(super) fn finish_with(
+        self,
+        context: &ToolContext,
+        process: &Arc<BackgroundProcess>,
+    ) -> Vec<String> {
+        let Self { audit, earlier, .. } = self;
+        if let Some(mut audit) = audit {
+            audit.set_process(process.id());
+            let (process, reporter) = (Arc::clone(process), context.reporter.clone());
+            tokio::spawn(async move {
+                process.ended().await;
+                let finish = tokio::task::spawn_blocking(|| {
+                    let changes = audit.finish_in_background();
+                    forget_ended_audits();
+                    changes
+                });
+                let changes = finish.await.unwrap_or_default();
+                if let Some(reporter) = reporter {
+                    for change in &changes {
+                        reporter(BackgroundEnd::ForPerson(note(change)));
+                    }
+                }
+            });
+        }
+        earlier.iter().map(note).collect()
+    }
+
+    /// Describes the wall that stopped the command, if there is evidence of one.
+    fn wall(&self, outcome: &Outcome) -> Option<String> {
+        let spec = self.spec.as_ref()?;
+        let has_failed = outcome.ended == Ended::Exited
+            && outcome.signal.is_none()
+            && outcome.exit_code != Some(0);
+        if !has_failed || outcome.binary {
+            return None;
+        }
+        let wall = wall_in(spec, &self.folder, false, &outcome.text())?;
+        let level = spec.level.as_str();
+        let kept = match wall {
+            SandboxWall::Path(path) => {
+                let path = path.display();
+                match spec.level {
+                    ConfinementLevel::Inspect => format!("{path} cannot be written or is secret"),
+                    ConfinementLevel::WorkspaceWrite => {
+                        format!("{path} is outside the workspace, protected or secret")
+                    }
+                    ConfinementLevel::Protect | ConfinementLevel::None => {
+                        format!("{path} is protected")
+                    }
+                }
+            }
+            SandboxWall::Address(address) => format!("{address}: there is no network"),
+        };
+        Some(format!("at the level {level}, {kept}"))
+    }
+
+    /// Describes how the person can let the line run without confinement.
+    fn widening(&self) -> String {
+        if self.in_plan_mode {
+            return "In plan mode every command runs at this level.".to_owned();
+        }
+        let line = toml_string(&self.line);
+        let rule = format!(
+            "[[rule]]\ntoolName = \"{NAME}\"\ncommandPrefix = {line}\nallowRedirection = true\n\
+             decision = \"allow\"\npriority = 950\nconfinement = \"none\""
+        );
+        let start = if self.interactive {
+            "If the user wants it, run the same line once more: they are asked, and can allow it once without confinement. To \
+             allow it for good, they can add this rule to a file in ~/.gemini/policies:"
+        } else {
+            "Only the user can widen this, with this rule in a file in ~/.gemini/policies:"
+        };
+        format!("{start}\n{rule}")
+    }
+}
+
+fn note(change: &SandboxChange) -> String {
+    format!("Confinement undid a change of a command: {change}")
+}
+
+/// Adds lines to a result, for the model and the person.
+pub(super) fn add(mut output: ToolOutput, notes: &[String]) -> ToolOutput {
+    if notes.is_empty() {
+        return output;
+    }
+    let text = notes.join("\n");
+    if output.error.is_none() {
+        output.content.push(Part::text(format!("\n{text}")));
+    }
+    output.display = Some(match output.display.take() {
+        Some(Display::Ansi(AnsiOutput(mut lines))) => {
+            lines.extend(
+                text.lines()
+                    .map(|line| vec![AnsiToken { text: line.to_owned(), ..AnsiToken::default() }]),
+            );
+            Display::Ansi(AnsiOutput(lines))
+        }
+        Some(Display::Text(shown)) if !shown.is_empty() => {
+            Display::Text(format!("{shown}\n{text}"))
+        }
+        Some(Display::Text(_)) | None => Display::Text(text),
+        Some(other) => other,
+    });
+    output
+}
+
+/// Writes a basic string of TOML.
+fn toml_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
