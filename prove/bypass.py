@@ -5,8 +5,11 @@ Each line first runs in bash without a policy, in a folder that is thrown away: 
 what it is for, so that its silence under a policy means something. Then a scripted model asks Pollux to run
 it, headless, with the policy in a file and with the same policy in the settings of older versions:
 
-- no line may do under a policy what it did in bash, nor run at all;
+- no line may do under a policy what it did in bash, nor run at all, except the lines of `bypass_despite` under a
+  rule that denies, which must run;
 - the plain lines beside them must run, or the policy would hold by refusing everything.
+
+The causes of an earlier attack come after that, see `bypass_walls`.
 """
 
 import argparse
@@ -26,6 +29,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import bypass_cases
+import bypass_despite
+import bypass_walls
 from bypass_cases import ALLOW_LIST, ALLOWED, DENIED, DENY_RULE
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
@@ -251,7 +256,7 @@ def told(contents):
 
 def refused(words):
     """Whether a call was never run: denied, no command line at all, or of a tool that the policy takes away."""
-    return words.startswith(DENIAL) or words.endswith(QUESTION) or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
+    return words.startswith(DENIAL) or QUESTION in words or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
 
 
 def attack(binary, place, folders, setting, cases):
@@ -260,7 +265,10 @@ def attack(binary, place, folders, setting, cases):
     failures = []
     for number, (case, words) in enumerate(zip(cases, trial.run(), strict=True)):
         did = happened(trial.project / f"{number:04}", case)
-        if did or not refused(words):
+        if setting.against == DENY_RULE and case.command in bypass_despite.COMMANDS:
+            if refused(words):
+                failures.append((case, "refused, which the list of bypass_despite does not say"))
+        elif did or not refused(words):
             failures.append((case, did or f"ran: {words[:100]!r}"))
     return failures
 
@@ -292,7 +300,7 @@ def report_families(cases, failures):
     """One line for each family."""
     all_of, past = Counter(case.family for case in cases), Counter(case.family for case in failures)
     for family, count in all_of.items():
-        print(f"bypass: {family}: {count} lines, {past[family]} allowed")
+        print(f"bypass: {family}: {count} lines, {past[family]} differ")
 
 
 def main():
@@ -331,16 +339,16 @@ def proof(binary, place, folders, cases):
                      for home, chunk in zip(homes, chunks, strict=True)]
             for case, did in [failure for one in tries for failure in one.result()]:
                 past.setdefault(case, []).append(setting.name)
-                print(f"bypass: ALLOWED under {setting.name}: [{case.family}] {shown(case.command)}: {did}")
+                print(f"bypass: DIFFERS under {setting.name}: [{case.family}] {shown(case.command)}: {did}")
             controls, wrong = plain.result()
             refusals, count = refusals + len(wrong), count + controls
             for control, words in wrong:
                 print(f"bypass: REFUSED under {setting.name}: {shown(control.command)}: {words[:120]!r}")
             print(f"bypass: {setting.name}: {len(lines)} lines tried, {controls} plain lines beside them", flush=True)
     report_families(cases, past)
-    print(f"bypass: {len(cases)} command lines, {len(past)} allowed;"
+    print(f"bypass: {len(cases)} command lines, {len(past)} differ;"
           f" {count} plain lines, {refusals} wrongly refused")
-    return bool(past) or refusals > 0
+    return bool(past) or refusals > 0 or bypass_walls.proof(binary, place / "walls") > 0
 
 
 if __name__ == "__main__":

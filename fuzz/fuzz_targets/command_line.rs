@@ -1,0 +1,34 @@
+//! Command lines: whatever a model writes, reading ends, stays small, and points into the text.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pollux_shell::Dialect;
+use pollux_shell::command_line::{CommandLine, read};
+
+/// Bytes of text that a reading may hold in all, for each byte of the line and for each line.
+const FACTOR: usize = 64;
+const LEAST: usize = 4096;
+
+fuzz_target!(|input: (bool, &str)| {
+    let (is_posix, text) = input;
+    let dialect = if is_posix { Dialect::Posix } else { Dialect::Bash };
+    let line = read(text, dialect);
+    assert!(size(&line) <= LEAST + FACTOR * text.len(), "{}", size(&line));
+    assert!(line.commands.iter().all(|command| command.position <= text.len()));
+    for (index, command) in line.commands.iter().enumerate() {
+        assert!(command.outer.is_none_or(|outer| outer < index));
+        // Naming more words makes no command less known.
+        let known = command.known(0).is_ok();
+        assert!(!known || command.known(command.words.len()).is_ok());
+    }
+    assert_eq!(line, read(text, dialect), "not the same twice");
+});
+
+fn size(line: &CommandLine) -> usize {
+    let of = |command: &pollux_shell::command_line::SimpleCommand| {
+        let words: usize = command.words.iter().map(|word| word.shown().len()).sum();
+        words + command.text.len() + command.input.iter().map(String::len).sum::<usize>()
+    };
+    line.commands.iter().map(of).sum()
+}
