@@ -137,7 +137,8 @@ impl Expansion {
             text: words.iter().map(Word::shown).collect::<Vec<_>>().join(" "),
             words,
             position,
-            input: outer.input.clone(),
+            // Copies for any number of commands would be more than linear.
+            input: if inner.commands.len() == 1 { outer.input.clone() } else { Vec::new() },
             has_more: outer.has_more || inner.adds_arguments,
             outer: Some(index),
             offset: start,
