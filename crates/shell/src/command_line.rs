@@ -9,7 +9,7 @@
 //! - *Hidden*: for rules that deny, a wider grammar with loops, conditions, here-documents and variables as arguments
 //!   is read too. [`CommandLine::hidden`] names the first construct that may run commands which are not listed.
 //!
-//! What is not understood is never guessed at: it sets `beyond` or `hidden`. The text comes from a model and may be
+//! Nothing is guessed: a construct that is not understood sets `beyond` or `hidden`. The text comes from a model and may be
 //! hostile; length and nesting are bounded, and the work is linear.
 
 use crate::shell::Dialect;

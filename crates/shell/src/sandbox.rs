@@ -11,8 +11,8 @@
 //! - `workspace-write` makes all file systems read-only except the workspace, temporary folders and
 //!   caches, with the same covers, and adds Landlock and seccomp.
 //!
-//! What no mount can block (a protected file that does not exist yet, a folder above one that is
-//! replaced) is found afterwards by [`SandboxAudit`]. Only Linux offers these mechanisms; elsewhere
+//! Changes that no mount can block (a protected file that does not exist yet, a folder above it that is
+//! replaced) are found afterwards by [`SandboxAudit`]. Only Linux offers these mechanisms; elsewhere
 //! no level but `none` holds.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Audits of the confined commands that run now, of all sessions of this program.
 //!
-//! A command that goes on in the background, or leaves processes behind, is audited again before
+//! A command that runs in the background, or leaves processes behind, is audited again before
 //! every later command starts, until no process of it is left.
 
 use std::mem;

@@ -1,6 +1,6 @@
 //! Repositories and secrets in the workspace, found by a bounded walk.
 //!
-//! What a folder holds is remembered as long as the folder keeps its time of modification, so a
+//! The content of a folder is remembered as long as the folder keeps its time of modification, so a
 //! later walk costs one look at each folder.
 
 use std::collections::HashMap;

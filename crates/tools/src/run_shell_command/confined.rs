@@ -87,7 +87,7 @@ impl Confined {
         output
     }
 
-    /// Audits a command that goes on in the background when it ends. Returns what the result of its
+    /// Audits a command that runs in the background when it ends. Returns what the result of its
     /// start must say. Must be called inside a tokio runtime.
     pub(super) fn finish_with(
         self,

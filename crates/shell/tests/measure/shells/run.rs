@@ -12,7 +12,7 @@ pub(crate) const WRAPPERS: [&str; 5] = ["sh", "bash", "timeout", "env", "nice"];
 /// Files of the folder in which each line runs.
 const FILES: [&str; 7] = ["a", "b", "in", "a.txt", "sub/a", "sub/b.txt", "sub/c d"];
 
-/// What a line did under one status of the programs.
+/// Effects of a line under one status of the programs.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Words of each command, sorted.
