@@ -33,6 +33,7 @@ mod merge;
 mod migrate;
 mod places;
 mod project;
+pub mod protected;
 mod report;
 pub mod schema;
 mod secrets;

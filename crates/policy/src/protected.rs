@@ -7,110 +7,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use pollux_config::protected::{Protection, STATE_ENTRIES};
+
 use crate::checker::plain_name;
 use crate::facts::Facts;
 
-/// Start-up files of shells and sessions, and configuration of git and SSH, relative to a home directory.
-const IN_HOME: [(&str, Protection); 28] = [
-    (".bash_aliases", Protection::StartUp),
-    (".bash_login", Protection::StartUp),
-    (".bash_logout", Protection::StartUp),
-    (".bash_profile", Protection::StartUp),
-    (".bashrc", Protection::StartUp),
-    (".cshrc", Protection::StartUp),
-    (".inputrc", Protection::StartUp),
-    (".kshrc", Protection::StartUp),
-    (".login", Protection::StartUp),
-    (".logout", Protection::StartUp),
-    (".mkshrc", Protection::StartUp),
-    (".pam_environment", Protection::StartUp),
-    (".profile", Protection::StartUp),
-    (".tcshrc", Protection::StartUp),
-    (".xinitrc", Protection::StartUp),
-    (".xprofile", Protection::StartUp),
-    (".xsession", Protection::StartUp),
-    (".xsessionrc", Protection::StartUp),
-    (".zlogin", Protection::StartUp),
-    (".zlogout", Protection::StartUp),
-    (".zprofile", Protection::StartUp),
-    (".zshenv", Protection::StartUp),
-    (".zshrc", Protection::StartUp),
-    ("Documents/PowerShell", Protection::StartUp),
-    ("Documents/WindowsPowerShell", Protection::StartUp),
-    ("Library/LaunchAgents", Protection::StartUp),
-    (".gitconfig", Protection::Git),
-    (".ssh", Protection::Ssh),
-];
-
-/// The same, relative to a folder of configuration such as `~/.config`.
-const IN_CONFIGURATION: [(&str, Protection); 7] = [
-    ("autostart", Protection::StartUp),
-    ("environment.d", Protection::StartUp),
-    ("fish", Protection::StartUp),
-    ("nushell", Protection::StartUp),
-    ("powershell", Protection::StartUp),
-    ("systemd", Protection::StartUp),
-    ("git", Protection::Git),
-];
-
 /// Name of the state directory in homes and projects.
 const STATE: &str = pollux_config::GEMINI_DIR;
-
-/// Files and folders of a state directory that no exception concerns, each possibly a link out of it.
-const STATE_ENTRIES: [&str; 12] = [
-    "agents",
-    "commands",
-    "extensions",
-    "history",
-    "hooks",
-    "keybindings.json",
-    "policies",
-    "pollux",
-    "settings.json",
-    "skills",
-    "system.md",
-    "trustedFolders.json",
-];
-
-/// Reason for which a file is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Protection {
-    /// State and configuration of Pollux and Gemini CLI.
-    State,
-    /// Read or run when a shell or a session of the desktop starts.
-    StartUp,
-    /// Configuration and hooks of git.
-    Git,
-    /// Keys and configuration of SSH.
-    Ssh,
-}
-
-impl Protection {
-    /// Noun phrase for messages.
-    pub(crate) fn in_words(self) -> &'static str {
-        match self {
-            Self::State => "Pollux's own state and configuration",
-            Self::StartUp => "start-up files of shells and sessions",
-            Self::Git => "git's configuration and hooks",
-            Self::Ssh => "SSH's keys and configuration",
-        }
-    }
-}
-
-/// Places that the protection of files starts from. All paths are absolute.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProtectedPlaces {
-    /// Home directories of the person and of Pollux, and other folders in which shells look for start-up files.
-    pub homes: Vec<PathBuf>,
-    /// Folders of configuration beside `.config` in the homes.
-    pub configuration: Vec<PathBuf>,
-    /// Files of Pollux's own state outside of the state directories.
-    pub files: Vec<PathBuf>,
-    /// The project's folder for temporary files, which is free.
-    pub temporary: PathBuf,
-    /// Names of context files, which are free as Markdown files directly in a state directory.
-    pub context_names: Vec<String>,
-}
+/// Folder of checkpoints in a state directory. File tools have no business there, but a Pollux that a confined command
+/// starts writes to it.
+const HISTORY: &str = "history";
 
 /// Protected places, all links followed.
 #[derive(Debug)]
@@ -144,21 +50,13 @@ impl<'a> ResolvedPlaces<'a> {
         for folder in given.homes.iter().chain(&facts.workspace).chain([&facts.folder]) {
             let state = folder.join(STATE);
             states.extend([names(&state), names(&real(&state))]);
-            for entry in STATE_ENTRIES {
+            for entry in STATE_ENTRIES.into_iter().chain([HISTORY]) {
                 add(&state.join(entry), Protection::State);
             }
             add(&folder.join(".git"), Protection::Git);
         }
-        for home in &given.homes {
-            for (path, protection) in IN_HOME {
-                add(&home.join(path), protection);
-            }
-        }
-        let configuration = given.homes.iter().map(|home| home.join(".config"));
-        for folder in configuration.chain(given.configuration.iter().cloned()) {
-            for (path, protection) in IN_CONFIGURATION {
-                add(&folder.join(path), protection);
-            }
+        for (path, protection) in given.in_homes() {
+            add(&path, protection);
         }
         for file in &given.files {
             add(file, Protection::State);
@@ -200,7 +98,8 @@ impl<'a> ResolvedPlaces<'a> {
     /// True for what may change in a state directory: context files and plans. `below` leads there from the directory.
     fn is_free(&self, path: &Path, below: &[String]) -> bool {
         let Some(first) = below.first() else { return false };
-        if STATE_ENTRIES.iter().any(|entry| entry.eq_ignore_ascii_case(first)) {
+        let mut fixed = STATE_ENTRIES.into_iter().chain([HISTORY]);
+        if fixed.any(|entry| entry.eq_ignore_ascii_case(first)) {
             return false;
         }
         let context = &self.facts.protected.context_names;

@@ -27,6 +27,8 @@ pub enum ConfinementLevel {
 pub struct CallConfinement {
     /// Restrictions on the call's command.
     pub level: ConfinementLevel,
+    /// Level that [`Self::level`] replaces because the operating system cannot give it; otherwise the same.
+    pub intended: ConfinementLevel,
     /// The command is known to change the configuration of a Git repository, which
     /// [`ConfinementLevel::Protect`] otherwise keeps as it is.
     pub configures_git: bool,

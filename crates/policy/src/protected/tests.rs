@@ -1,5 +1,6 @@
 use std::fs;
 
+use pollux_config::protected::ProtectedPlaces;
 use proptest::prelude::*;
 
 use super::*;

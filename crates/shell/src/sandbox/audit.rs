@@ -88,6 +88,8 @@ pub struct SandboxAudit {
     watched: Vec<Watched>,
     /// Writable configurations with their text.
     configurations: Vec<(PathBuf, Option<String>)>,
+    /// Writable files that connect worktrees with their repository, with their text.
+    links: Vec<(PathBuf, Option<String>)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -132,6 +134,7 @@ impl SandboxAudit {
             state: spec.places.state.clone(),
             watched: Vec::new(),
             configurations: Vec::new(),
+            links: Vec::new(),
         };
         if matches!(spec.level, ConfinementLevel::Inspect | ConfinementLevel::None) {
             return audit;
@@ -141,7 +144,10 @@ impl SandboxAudit {
         for repository in survey.repositories {
             paths.extend(repository.protected);
             match spec.git_configuration {
-                GitConfiguration::Protected => paths.extend(repository.configurations),
+                GitConfiguration::Protected => {
+                    paths.extend(repository.configurations);
+                    paths.extend(repository.links);
+                }
                 GitConfiguration::Writable => {
                     let with_text = |path: PathBuf| {
                         let text = text_of(&path);
@@ -150,6 +156,7 @@ impl SandboxAudit {
                     audit
                         .configurations
                         .extend(repository.configurations.into_iter().map(with_text));
+                    audit.links.extend(repository.links.into_iter().map(with_text));
                 }
             }
         }
@@ -175,7 +182,7 @@ impl SandboxAudit {
 
     /// Undoes the changes of the command until now, and returns them. The command may still run.
     pub(super) fn check(&mut self) -> Vec<SandboxChange> {
-        let Self { state, watched, configurations } = self;
+        let Self { state, watched, configurations, links } = self;
         let mut changes = Vec::new();
         for watched in watched {
             if let Some((path, kind)) = watched.change() {
@@ -199,8 +206,32 @@ impl SandboxAudit {
                 changes.push(SandboxChange { path: path.clone(), kind, moved_to: None, error });
             }
         }
+        changes.extend(links.iter().filter_map(|(path, before)| {
+            // A worktree that was removed has no links.
+            let is_same = !path.is_symlink() && text_of(path) == *before;
+            if is_same || path.symlink_metadata().is_err() {
+                return None;
+            }
+            let restored = restore(state, path, before.as_deref());
+            let (moved_to, error) = match restored {
+                Ok(moved_to) => (Some(moved_to), None),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            let kind = SandboxChangeKind::Replaced;
+            Some(SandboxChange { path: path.clone(), kind, moved_to, error })
+        }));
         changes
     }
+}
+
+/// Moves what is at a path aside, and makes the file again that was there.
+fn restore(state: &Path, path: &Path, text: Option<&str>) -> io::Result<PathBuf> {
+    let moved_to = move_aside(state, path, None)?;
+    if let Some(text) = text {
+        pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::default())
+            .map_err(io::Error::other)?;
+    }
+    Ok(moved_to)
 }
 
 /// Moves a file or folder into Pollux's own folder, and makes a link that it replaced again.
@@ -284,6 +315,7 @@ fn text_of(path: &Path) -> Option<String> {
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "these are tests")]
 mod tests {
+    use pollux_config::protected::ProtectedPlaces;
     use std::fs;
     use std::sync::Arc;
 
@@ -309,7 +341,7 @@ mod tests {
 
         fn begin(&self, git_configuration: GitConfiguration) -> SandboxAudit {
             let places = SandboxPlaces::standard(
-                vec![self.path("home")],
+                &ProtectedPlaces { homes: vec![self.path("home")], ..ProtectedPlaces::default() },
                 vec![self.path("p")],
                 self.path("state"),
                 "/tmp".into(),
@@ -380,5 +412,35 @@ mod tests {
         assert_eq!(changes, [(project.path("p/.git/config"), keys)]);
         let text = fs::read_to_string(project.path("p/.git/config")).unwrap();
         assert_eq!(text, "[core]\n\tbare = false\n[user]\n\tname = A\n");
+    }
+    #[test]
+    fn a_worktree_can_be_removed_and_its_link_leads_nowhere_else() {
+        let project = Project::new();
+        let links =
+            ["p/tree/.git", "p/.git/worktrees/tree/commondir", "p/.git/worktrees/tree/gitdir"];
+        let texts = [format!("gitdir: {}\n", project.path("p/.git/worktrees/tree").display())]
+            .into_iter()
+            .chain(["../..\n".to_owned(), "x\n".to_owned()]);
+        fs::create_dir_all(project.path("p/.git/worktrees/tree")).unwrap();
+        fs::create_dir(project.path("p/.git/objects")).unwrap();
+        fs::create_dir(project.path("p/tree")).unwrap();
+        for (link, text) in links.iter().zip(texts) {
+            fs::write(project.path(link), text).unwrap();
+        }
+        let audit = project.begin(GitConfiguration::Writable);
+        let text = fs::read_to_string(project.path(links[0])).unwrap();
+        fs::write(project.path(links[0]), "gitdir: ../evil\n").unwrap();
+        fs::remove_file(project.path(links[1])).unwrap();
+        fs::create_dir(project.path(links[1])).unwrap();
+        let changes = found(&audit.finish());
+        let replaced = |name: &str| (project.path(name), SandboxChangeKind::Replaced);
+        assert_eq!(changes.len(), 2, "{changes:?}");
+        assert!(changes.contains(&replaced(links[0])) && changes.contains(&replaced(links[1])));
+        assert_eq!(fs::read_to_string(project.path(links[0])).unwrap(), text);
+        assert_eq!(fs::read_to_string(project.path(links[1])).unwrap(), "../..\n");
+        let audit = project.begin(GitConfiguration::Writable);
+        fs::remove_dir_all(project.path("p/tree")).unwrap();
+        fs::remove_dir_all(project.path("p/.git/worktrees")).unwrap();
+        assert_eq!(found(&audit.finish()), []);
     }
 }

@@ -131,6 +131,7 @@ fn address(spec: &SandboxSpec, line: &str) -> Option<SandboxWall> {
 
 #[cfg(test)]
 mod tests {
+    use pollux_config::protected::ProtectedPlaces;
     use std::sync::Arc;
 
     use pretty_assertions::assert_eq;
@@ -145,7 +146,7 @@ mod tests {
         std::fs::create_dir_all(root.join(".git/hooks")).unwrap();
         std::fs::write(root.join("free"), "").unwrap();
         let places = SandboxPlaces::standard(
-            Vec::new(),
+            &ProtectedPlaces::default(),
             vec![root.to_owned()],
             root.join("state"),
             root.join("t"),

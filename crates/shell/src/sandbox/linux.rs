@@ -8,7 +8,6 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use pollux_protocol::ConfinementLevel;
-use rustix::fs::MemfdFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tempfile::TempDir;
 
@@ -20,10 +19,12 @@ mod capabilities;
 mod confined_child;
 mod landlock;
 mod namespace;
+mod other_mounts;
 mod probe;
 mod system_calls;
 
 pub use confined_child::confined_child;
+pub(super) use other_mounts::OtherMounts;
 pub(super) use probe::probe;
 
 /// First argument of a helper. No shell and no person passes it.
@@ -56,13 +57,16 @@ fn helper() -> &'static Path {
     HELPER.get().map_or(Path::new("/proc/self/exe"), PathBuf::as_path)
 }
 
-/// Parent's side of a confined child that starts.
+/// Parent's side of a confined child that starts. The child and the plan are made at the same time: the plan goes
+/// through a pipe once the helper has been started.
 pub(crate) struct ConfinedStart {
-    level: ConfinementLevel,
+    spec: SandboxSpec,
     program: PathBuf,
-    plan: OwnedFd,
-    report: OwnedFd,
-    reader: OwnedFd,
+    job_list: Option<PathBuf>,
+    /// The two ends of the pipe for the plan.
+    plan: (OwnedFd, OwnedFd),
+    /// The two ends of the pipe for the report.
+    report: (OwnedFd, OwnedFd),
     temporary: Option<TempDir>,
 }
 
@@ -75,46 +79,38 @@ pub(crate) fn confine(
 ) -> Result<(Command, ConfinedStart), ShellError> {
     let refuse = |reason: String| ShellError::Confinement { level: spec.level, reason };
     if let Some(lack) = SandboxSupport::probe().lack(spec.level) {
-        return Err(refuse(lack.to_owned()));
+        return Err(refuse(lack.trim_end_matches('.').to_owned()));
     }
-    let mut plan = SandboxPlan::new(spec, &WorkspaceSurvey::of(&spec.places));
-    plan.job_list = job_list.map(Path::to_owned);
     let temporary = if spec.level == ConfinementLevel::Inspect {
         let folder =
             private_folder().map_err(|error| refuse(format!("no private folder: {error}")))?;
-        plan.temporary = Some(folder.path().to_owned());
         Some(folder)
     } else {
         None
     };
-    let start = ConfinedStart::new(spec.level, program, &plan, temporary)
-        .map_err(|error| refuse(error.to_string()))?;
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| refuse(error.to_string()));
+    let start = ConfinedStart {
+        spec: spec.clone(),
+        program: program.to_owned(),
+        job_list: job_list.map(Path::to_owned),
+        plan: pipe()?,
+        report: pipe()?,
+        temporary,
+    };
     let mut command = Command::new(helper());
     command
         .arg(CONFINE)
-        .arg(start.plan.as_raw_fd().to_string())
-        .arg(start.report.as_raw_fd().to_string())
+        .arg(start.plan.0.as_raw_fd().to_string())
+        .arg(start.report.1.as_raw_fd().to_string())
         .arg(program)
         .args(arguments);
     Ok((command, start))
 }
 
 impl ConfinedStart {
-    fn new(
-        level: ConfinementLevel,
-        program: &Path,
-        plan: &SandboxPlan,
-        temporary: Option<TempDir>,
-    ) -> io::Result<Self> {
-        let file = rustix::fs::memfd_create("pollux-sandbox-plan", MemfdFlags::CLOEXEC)?;
-        write_all(&file, &plan.encode())?;
-        let (reader, report) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok(Self { level, program: program.to_owned(), plan: file, report, reader, temporary })
-    }
-
     /// Open files that the child inherits.
     pub(crate) fn inherited(&self) -> Vec<RawFd> {
-        vec![self.plan.as_raw_fd(), self.report.as_raw_fd()]
+        vec![self.plan.0.as_raw_fd(), self.report.1.as_raw_fd()]
     }
 
     /// Variables that the child's environment gets.
@@ -123,17 +119,28 @@ impl ConfinedStart {
         let folder = folder.path().as_os_str();
         let mut variables: Vec<_> =
             ["TMPDIR", "TMP", "TEMP"].map(|name| (name, folder)).into_iter().collect();
-        variables.push(("GIT_OPTIONAL_LOCKS", OsStr::new("0")));
+        // Git would rewrite the index, fetch objects and start a pager.
+        let git = [("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_PAGER", "cat")];
+        variables.extend(git.map(|(name, value)| (name, OsStr::new(value))));
         variables
     }
 
-    /// Waits until the helper has become the program. Returns what must live as long as the child.
+    /// Gives the helper its plan and waits until it has become the program. Returns what must live as long as the
+    /// child.
     ///
     /// # Errors
     /// The confinement could not be set up, or the program could not be started.
     pub(crate) fn wait(self) -> Result<Option<TempDir>, ShellError> {
-        let Self { level, program, plan, report, reader, temporary } = self;
-        drop((plan, report));
+        let Self { spec, program, job_list, plan: (plan_end, plan), report, temporary } = self;
+        let (reader, report_end) = report;
+        drop((plan_end, report_end));
+        let level = spec.level;
+        let mut made = SandboxPlan::new(&spec, &WorkspaceSurvey::of(&spec.places));
+        made.job_list = job_list;
+        made.temporary = temporary.as_ref().map(|folder| folder.path().to_owned());
+        // A helper that has ended says so by its report, or by none.
+        write_all(&plan, &made.encode()).ok();
+        drop(plan);
         let read = read_all(&reader, REPORT_BYTES);
         let refuse = |reason| Err(ShellError::Confinement { level, reason });
         let bytes = match read {

@@ -202,13 +202,14 @@ impl LiveAudit {
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "these are tests")]
 mod tests {
+    use pollux_config::protected::ProtectedPlaces;
     use std::fs;
 
     use super::*;
 
     fn spec(root: &Path, level: ConfinementLevel) -> SandboxSpec {
         let places = SandboxPlaces::standard(
-            vec![root.join("home")],
+            &ProtectedPlaces { homes: vec![root.join("home")], ..ProtectedPlaces::default() },
             vec![root.join("p")],
             root.join("state"),
             root.join("t"),

@@ -2,62 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Start-up files of shells and sessions and configuration of Git, relative to a home directory.
-const PROTECTED_IN_HOME: [&str; 38] = [
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".cshrc",
-    ".inputrc",
-    ".kshrc",
-    ".login",
-    ".logout",
-    ".mkshrc",
-    ".pam_environment",
-    ".profile",
-    ".tcshrc",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession",
-    ".xsessionrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    ".gitconfig",
-    ".ssh",
-    ".config/autostart",
-    ".config/environment.d",
-    ".config/fish",
-    ".config/git",
-    ".config/nushell",
-    ".config/powershell",
-    ".config/systemd",
-    ".local/share/systemd",
-    ".local/share/dbus-1",
-    ".local/share/nushell",
-    "Documents/PowerShell",
-    "Documents/WindowsPowerShell",
-    "Library/LaunchAgents",
-];
-
-/// Entries of a state directory (`.gemini`) that decide what runs or is allowed.
-const PROTECTED_IN_STATE: [&str; 11] = [
-    "agents",
-    "commands",
-    "extensions",
-    "hooks",
-    "keybindings.json",
-    "policies",
-    "settings.json",
-    "skills",
-    "system.md",
-    "trustedFolders.json",
-    "pollux",
-];
+use pollux_config::GEMINI_DIR;
+use pollux_config::protected::{ProtectedPlaces, STATE_ENTRIES};
 
 /// Files in a state directory that hold keys.
 const CREDENTIALS_IN_STATE: [&str; 4] = [
@@ -135,29 +81,30 @@ pub struct SandboxPlaces {
 }
 
 impl SandboxPlaces {
-    /// Returns the places of Pollux's homes and a workspace. `state` is Pollux's private folder and
-    /// `temporary` the folder for temporary files.
+    /// Returns the places for a workspace. `state` is Pollux's private folder and `temporary` the folder for temporary
+    /// files.
     pub fn standard(
-        homes: Vec<PathBuf>,
+        protected: &ProtectedPlaces,
         workspace: Vec<PathBuf>,
         state: PathBuf,
         temporary: PathBuf,
     ) -> Self {
         let mut places = Self { caches: vec![temporary, "/dev/shm".into()], ..Self::default() };
-        for folder in homes.iter().chain(&workspace) {
-            let gemini = folder.join(".gemini");
-            places.protected.extend(below(&gemini, &PROTECTED_IN_STATE));
+        places.protected.extend(protected.in_homes().into_iter().map(|(path, _)| path));
+        places.protected.extend(protected.files.iter().cloned());
+        for folder in protected.homes.iter().chain(&workspace) {
+            let gemini = folder.join(GEMINI_DIR);
+            places.protected.extend(below(&gemini, &STATE_ENTRIES));
             places.credentials.extend(below(&gemini, &CREDENTIALS_IN_STATE));
             places.pinned.push(gemini);
         }
-        for home in &homes {
-            places.protected.extend(below(home, &PROTECTED_IN_HOME));
+        for home in &protected.homes {
             places.writable.push(home.join(".ssh/known_hosts"));
             places.secrets.extend(below(home, &SECRETS_IN_HOME));
             places.caches.extend(below(home, &CACHES_IN_HOME));
         }
         places.protected.push(state.clone());
-        Self { workspace, state, homes, ..places }
+        Self { workspace, state, homes: protected.homes.clone(), ..places }
     }
 
     /// Returns secrets of the homes that exist now, entries of `.ssh` included.

@@ -61,6 +61,7 @@ impl SandboxPlan {
                 plan.read_only.extend(existing(&repository.protected));
                 if spec.git_configuration == GitConfiguration::Protected {
                     plan.read_only.extend(existing(&repository.configurations));
+                    plan.read_only.extend(existing(&repository.links));
                 }
             }
             plan.writable = existing(&places.writable);
@@ -69,11 +70,23 @@ impl SandboxPlan {
             plan.writable.extend(existing(&places.workspace));
             plan.writable.extend(existing(&places.caches));
         }
+        #[cfg(target_os = "linux")]
+        plan.add_other_names();
         for list in [&mut plan.read_only, &mut plan.pinned, &mut plan.writable, &mut plan.hidden] {
             list.sort();
             list.dedup();
         }
         plan
+    }
+
+    /// Adds the names that restricted paths have where their folder is mounted again.
+    #[cfg(target_os = "linux")]
+    fn add_other_names(&mut self) {
+        let mounts = super::linux::OtherMounts::of_this_process();
+        for list in [&mut self.read_only, &mut self.pinned, &mut self.hidden] {
+            let names: Vec<PathBuf> = list.iter().flat_map(|path| mounts.names(path)).collect();
+            list.extend(existing(&names));
+        }
     }
 
     /// Encodes the plan.

@@ -64,21 +64,30 @@ impl SandboxSupport {
             Some("The kernel does not let this process filter system calls (seccomp).")
         } else if needs_landlock && landlock < 1 {
             Some("The kernel has no Landlock, or it is not enabled.")
-        } else if needs_mounts && !has_namespace {
-            Some("The kernel does not let this process make a mount namespace.")
         } else if needs_mounts && !mount_attributes {
             Some("The kernel cannot make a tree of mounts read-only (Linux 5.12).")
+        } else if needs_mounts && !has_namespace {
+            Some("The kernel does not let this process make mounts of its own (mount namespace).")
         } else {
             None
         }
     }
 
-    /// Returns the limits of a level that holds, compared with a current kernel.
+    /// Returns the limits of a level that holds, compared with a current kernel. A level that does not
+    /// hold has none.
     pub fn limits(&self, level: ConfinementLevel) -> Vec<&'static str> {
         let mut limits = Vec::new();
+        if level == ConfinementLevel::None || self.lack(level).is_some() {
+            return limits;
+        }
         if level == ConfinementLevel::Inspect && self.0.landlock < 6 {
             limits.push(
                 "Signals can be sent by tgkill only, to any process of the same user (Landlock 6).",
+            );
+        }
+        if level == ConfinementLevel::Protect && self.0.root && self.0.landlock < 2 {
+            limits.push(
+                "Processes of root with fewer capabilities can be traced, their memory included (Landlock 2).",
             );
         }
         if level != ConfinementLevel::Inspect && !self.0.mount_namespace {
@@ -127,6 +136,28 @@ mod tests {
         ];
         for (mechanisms, expected) in lacks {
             assert_eq!(held(mechanisms), expected, "{mechanisms:?}");
+            let support = SandboxSupport::from_mechanisms(mechanisms);
+            for level in
+                ConfinementLevel::ALL.into_iter().filter(|level| support.lack(*level).is_some())
+            {
+                assert!(support.limits(level).is_empty(), "{mechanisms:?}");
+            }
         }
+        let user = SandboxMechanisms { mount_namespace: false, landlock: 5, ..all };
+        let limits = ConfinementLevel::ALL
+            .map(|level| SandboxSupport::from_mechanisms(user).limits(level).len());
+        assert_eq!(limits, [1, 1, 1, 0]);
+        let without_landlock =
+            SandboxSupport::from_mechanisms(SandboxMechanisms { landlock: 0, ..all });
+        assert_eq!(without_landlock.limits(ConfinementLevel::Protect).len(), 1);
+        // An old kernel lacks the namespace because it lacks the attributes.
+        let old = SandboxMechanisms {
+            mount_namespace: false,
+            user_namespace: false,
+            mount_attributes: false,
+            ..all
+        };
+        let lack = SandboxSupport::from_mechanisms(old).lack(ConfinementLevel::Protect);
+        assert!(lack.unwrap().contains("5.12"), "{lack:?}");
     }
 }

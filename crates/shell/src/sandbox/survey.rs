@@ -31,8 +31,11 @@ const RESOLUTION: Duration = Duration::from_millis(50);
 pub(crate) struct RepositoryPlaces {
     /// Existing folders that must not be moved.
     pub(crate) pinned: Vec<PathBuf>,
-    /// Hooks, and files that say where the configuration is.
+    /// Hooks, and `commondir`, which would say where they are.
     pub(crate) protected: Vec<PathBuf>,
+    /// Existing files that connect worktrees and submodules with their repository. Removing a worktree
+    /// removes them.
+    pub(crate) links: Vec<PathBuf>,
     /// Files of configuration.
     pub(crate) configurations: Vec<PathBuf>,
 }
@@ -151,7 +154,7 @@ fn repository_at(git: &Path) -> RepositoryPlaces {
         add_folder(&mut found, git);
         return found;
     }
-    found.protected.push(git.to_owned());
+    found.links.push(git.to_owned());
     if let Some(folder) = linked_folder(git) {
         // A worktree shares the configuration and hooks of its repository.
         let common = folder.ancestors().find(|above| above.join("objects").is_dir());
@@ -173,7 +176,7 @@ fn add_folder(found: &mut RepositoryPlaces, git: &Path) {
     found.protected.extend([git.join("hooks"), git.join("commondir")]);
     for worktree in folders_in(&git.join("worktrees")) {
         found.configurations.push(worktree.join("config.worktree"));
-        found.protected.extend([worktree.join("commondir"), worktree.join("gitdir")]);
+        found.links.extend([worktree.join("commondir"), worktree.join("gitdir")]);
     }
     add_modules(found, &git.join("modules"), MODULE_DEPTH);
 }

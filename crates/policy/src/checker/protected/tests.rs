@@ -1,10 +1,11 @@
 use std::path::Path;
 
+use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::{ApprovalMode, ToolFacts};
 use serde_json::json;
 
 use super::*;
-use crate::{Approval, Facts, ProtectedPlaces, Scope, Subject, Tier};
+use crate::{Approval, Facts, Scope, Subject, Tier};
 
 const PATH: &str = "/home/me/.gemini/settings.json";
 

@@ -6,7 +6,6 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use pollux_protocol::ConfinementLevel;
-use rustix::fs::SeekFrom;
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::{CONFINE, EXEC_FAILED, READY, SETUP_FAILED, read_all, write_all};
@@ -73,10 +72,8 @@ fn run(plan: &OwnedFd, report: &OwnedFd, program: &OsString, rest: Vec<OsString>
 }
 
 fn read(file: &OwnedFd) -> Result<SandboxPlan, String> {
-    let bytes = rustix::fs::seek(file, SeekFrom::Start(0))
-        .map_err(std::io::Error::from)
-        .and_then(|_| read_all(file, PLAN_BYTES))
-        .map_err(|error| format!("the plan cannot be read: {error}"))?;
+    let bytes =
+        read_all(file, PLAN_BYTES).map_err(|error| format!("the plan cannot be read: {error}"))?;
     SandboxPlan::decode(&bytes).ok_or_else(|| "the plan is damaged".to_owned())
 }
 

@@ -93,6 +93,8 @@ impl Rules {
     fn workspace_write(&mut self, plan: &SandboxPlan) -> Result<(), String> {
         self.allow(Path::new("/"), read(), true)?;
         self.devices()?;
+        // Terminals that the command makes itself.
+        self.allow(Path::new("/dev/pts"), write(self.abi), true)?;
         for path in &plan.writable {
             if path.is_dir() {
                 self.all_in(path)?;

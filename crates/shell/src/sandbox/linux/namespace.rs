@@ -212,6 +212,15 @@ fn enter_user_namespace() -> Result<(), String> {
     write("gid_map", format!("{group} {group} 1", group = group.as_raw()))
 }
 
+/// Mounts a new file system in memory over [`WORKSHOP`]. Returns its root.
+pub(super) fn mount_workshop() -> Result<OwnedFd, Errno> {
+    let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&system)?;
+    let root = fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    move_mount(&root, c"", CWD, WORKSHOP, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(root)
+}
+
 /// Covers for hidden paths: a socket that nobody listens to, which cannot be opened, and an empty
 /// folder.
 struct Covers(OwnedFd);
@@ -221,13 +230,10 @@ impl Covers {
     const FOLDER: &str = "folder";
 
     fn new() -> Result<Self, Errno> {
-        let system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        fsconfig_create(&system)?;
-        let root = fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+        // Older kernels copy mounted trees only.
+        let root = mount_workshop()?;
         mknodat(&root, Self::FILE, FileType::Socket, Mode::empty(), 0)?;
         mkdirat(&root, Self::FOLDER, Mode::empty())?;
-        // Older kernels copy mounted trees only.
-        move_mount(&root, "", CWD, WORKSHOP, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
         Ok(Self(root))
     }
 

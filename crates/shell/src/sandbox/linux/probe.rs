@@ -38,9 +38,12 @@ fn mounts_work(flags: UnshareFlags) -> bool {
     let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let tree = open_tree(CWD, c"/proc", clone | OpenTreeFlags::AT_RECURSIVE);
     tree.is_ok_and(|tree| namespace::make_read_only(&tree).is_ok())
+        && namespace::mount_workshop().is_ok()
 }
 
-/// Runs a function in a child process, as it would not leave this process as it is.
+/// Runs a function in a child process, as it would not leave this process as it is. Returns true where
+/// no process can be started now: that says nothing about the kernel, and a confinement that cannot be
+/// made is an error when a command starts.
 #[expect(unsafe_code, reason = "std starts programs, not functions")]
 fn in_child(function: impl Fn() -> bool) -> bool {
     // SAFETY: the child makes only system calls and ends without running anything of the C library.
@@ -50,8 +53,8 @@ fn in_child(function: impl Fn() -> bool) -> bool {
             // SAFETY: ends the child at once.
             unsafe { libc::_exit(code) }
         }
+        ..0 => true,
         child => rustix::process::Pid::from_raw(child)
-            .filter(|_| child > 0)
             .and_then(|child| rustix::process::waitpid(Some(child), WaitOptions::empty()).ok()?)
             .is_some_and(|(_, status)| status.exit_status() == Some(0)),
     }
