@@ -18,6 +18,7 @@ fuzz_target!(|text: &str| {
         name: "n".to_owned(),
         detail: String::new(),
         hash: hash.to_owned(),
+        needs_person: false,
     };
     let unheard = [item("a hash that no file has")];
     let known = Known::of(&store, folder);

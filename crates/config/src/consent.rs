@@ -24,13 +24,13 @@ mod text;
 mod variables;
 
 pub use decision::{Known, Verdict, Way, decide};
-pub use files_of_commands::content_of_command_files;
 use files_of_commands::content_of_policies;
+pub use files_of_commands::{CommandFiles, ReadCommand};
 pub use store::{ConsentStore, FolderPins};
 pub use text::{by_kind, counted, short};
 
 pub(crate) use definitions::items as definition_items;
-pub(crate) use settings::{SettingItem, find as setting_items, remove_refused};
+pub(crate) use settings::{SettingItem, Surroundings, find as setting_items, remove_refused};
 pub(crate) use variables::{agreed as agreed_variables, items as variable_items};
 
 /// What items are, as the person reads it. The words are part of what is pinned.
@@ -67,7 +67,7 @@ pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentIt
         hasher.update(part);
     }
     let hash = hex(&hasher.finalize());
-    ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash }
+    ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash, needs_person: false }
 }
 
 /// SHA-256 of some bytes, in hex.

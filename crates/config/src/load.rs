@@ -9,7 +9,9 @@ use pollux_protocol::ConsentItem;
 use serde_json::{Map, Value};
 
 use crate::auth::{AuthType, select_auth_type};
-use crate::consent::{self, Accepted, ConsentStore, Known, SettingItem, Way, decide};
+use crate::consent::{
+    self, Accepted, ConsentStore, Known, ReadCommand, SettingItem, Surroundings, Way, decide,
+};
 use crate::dotenv::{self, DotEnv, DotEnvOptions};
 use crate::error::SyntaxError;
 use crate::interpolate::interpolate;
@@ -18,48 +20,12 @@ use crate::trust::TrustQuestion;
 use crate::{ConfigError, Environment, Places, Settings, Trust, TrustSource, TrustState};
 use crate::{context, files, jsonc, migrate, schema, validate};
 
+mod options;
+
+pub use options::LoadOptions;
+
 /// The largest settings file that is read, in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
-
-/// What a run starts from.
-#[derive(Debug, Clone, Copy)]
-pub struct LoadOptions<'a> {
-    /// Where files are.
-    pub places: &'a Places,
-    /// The current directory, absolute; it is the root of the project.
-    pub cwd: &'a Path,
-    /// The environment of the process.
-    pub environment: &'a Environment,
-    /// `--skip-trust`. The project's settings are honoured then, which Gemini CLI does only for
-    /// `GEMINI_CLI_TRUST_WORKSPACE=true`.
-    pub skip_trust: bool,
-    /// What the companion in an editor says about trust.
-    pub ide_trust: Option<bool>,
-    /// `--ignore-env`: no `.env` but those of the home directory.
-    pub ignore_env: bool,
-    /// Says why a file of the system's settings is not to be read: [`guard::check`](crate::guard::check).
-    pub check_system_file: fn(&Path) -> Result<(), String>,
-}
-
-impl<'a> LoadOptions<'a> {
-    /// As a run in this folder has them.
-    pub fn new(
-        places: &'a Places,
-        cwd: &'a Path,
-        environment: &'a Environment,
-        skip_trust: bool,
-    ) -> Self {
-        Self {
-            places,
-            cwd,
-            environment,
-            skip_trust,
-            ide_trust: None,
-            ignore_env: false,
-            check_system_file: crate::guard::check,
-        }
-    }
-}
 
 /// Which layer a file is; the later beats the earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,6 +152,7 @@ pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
         places: places.clone(),
         cwd: options.cwd.to_owned(),
         ignore_env: options.ignore_env,
+        read_command: options.read_command,
         reading,
         trust: Trust { state: TrustState::Unknown, source: TrustSource::Nobody },
         project: Project::default(),
@@ -221,6 +188,7 @@ pub struct Found {
     places: Places,
     cwd: PathBuf,
     ignore_env: bool,
+    read_command: ReadCommand,
     reading: Reading,
     project: Project,
 }
@@ -268,9 +236,14 @@ impl Found {
             Ok(Some(mut value)) => {
                 migrate::migrate(&mut value);
                 let below = self.reading.merged_files();
-                let locate = |written: &str| self.policy_path(written);
-                self.project.settings_items =
-                    consent::setting_items(&value, &below, &self.cwd, &locate);
+                let surroundings = Surroundings {
+                    below: &below,
+                    project: &self.cwd,
+                    environment: &self.reading.environment,
+                    read_command: self.read_command,
+                    locate: &|written| self.policy_path(written),
+                };
+                self.project.settings_items = consent::setting_items(&value, &surroundings);
                 self.project.settings = Some(value);
             }
             Err(error) => self.project.broken.push(error),

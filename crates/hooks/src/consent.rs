@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use pollux_config::Accepted;
-use pollux_config::consent::{content_of_command_files, item, kinds};
+use pollux_config::consent::{CommandFiles, item, kinds};
 use pollux_protocol::ConsentItem;
+use pollux_shell::{Dialect, Shell, command_line};
 use serde_json::json;
 
 use crate::definition::{Hook, HookSource};
@@ -15,11 +16,12 @@ pub fn consent_items(hooks: &[Hook], cwd: &Path) -> Vec<ConsentItem> {
     own.map(|hook| item_of(hook, cwd)).collect()
 }
 
+/// Variables that hold the path of the project in the command of a hook.
+const PROJECT: [&str; 3] = ["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "GEMINI_CWD"];
+
 /// All that the hook is, and the files of the project that its command line names.
 fn item_of(hook: &Hook, cwd: &Path) -> ConsentItem {
-    // Quotes may stand in the middle of a path: "$GEMINI_PROJECT_DIR"/hook.sh.
-    let plain = hook.command.replace(['"', '\''], "");
-    let files = content_of_command_files([hook.command.as_str(), plain.as_str()], cwd, cwd);
+    let files = files_of(hook, cwd);
     let content = json!({
         "event": hook.event.as_str(),
         "matcher": hook.matcher,
@@ -27,9 +29,25 @@ fn item_of(hook: &Hook, cwd: &Path) -> ConsentItem {
         "command": hook.command,
         "timeout": hook.timeout.as_millis() as u64,
         "environment": hook.environment,
-        "files": files,
+        "files": files.content,
     });
-    item(kinds::HOOK, hook.label(), detail(hook), content.to_string().as_bytes())
+    files.complete(item(kinds::HOOK, hook.label(), detail(hook), content.to_string().as_bytes()))
+}
+
+/// Finds the files of the project that a hook names in its command line and its variables.
+fn files_of(hook: &Hook, cwd: &Path) -> CommandFiles {
+    // A hook runs in the folder of the project.
+    let command = PROJECT.iter().fold(hook.command.clone(), |command, name| {
+        command.replace(&format!("${{{name}}}"), ".").replace(&format!("${name}"), ".")
+    });
+    let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
+    let words = command_line::constant_words(&command, dialect);
+    // In a line that is not read quotes may stand in the middle of a path.
+    let plain = command.replace(['"', '\''], "");
+    let variables = hook.environment.iter().map(|(_, value)| value.as_str());
+    let texts: Vec<&str> =
+        [command.as_str(), plain.as_str()].into_iter().chain(variables).collect();
+    CommandFiles::find(&texts, words.as_deref(), cwd, cwd)
 }
 
 fn detail(hook: &Hook) -> String {
@@ -80,7 +98,11 @@ mod tests {
         let items = consent_items(&hooks(LayerKind::Workspace, "./h.sh"), Path::new("/p"));
         assert_eq!(items.len(), 1);
         assert_eq!((items[0].kind.as_str(), items[0].name.as_str()), ("hook", "./h.sh"));
-        assert_eq!(items[0].detail, "at BeforeTool (glob) runs: ./h.sh");
+        let lines: Vec<&str> = items[0].detail.lines().collect();
+        assert_eq!(
+            lines,
+            ["at BeforeTool (glob) runs: ./h.sh", "pinned with it: no file of the project"]
+        );
         assert!(consent_items(&hooks(LayerKind::User, "./h.sh"), Path::new("/p")).is_empty());
     }
 
@@ -106,6 +128,30 @@ mod tests {
             std::fs::write(&script, "b").unwrap();
             assert!(has_changed(&agreed[0], cwd), "{command}");
             assert!(allowed(given, &accepted, cwd).is_empty());
+        }
+    }
+
+    #[test]
+    fn only_a_person_agrees_to_a_command_that_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a b.sh"), "").unwrap();
+        let item = |command: &str| {
+            let hooks = hooks(LayerKind::Workspace, command);
+            let item = consent_items(&hooks, folder.path()).remove(0);
+            (item.needs_person, item.detail.contains("pinned with it: a b.sh"))
+        };
+        for command in [
+            "sh 'a b.sh'",
+            "\"$GEMINI_PROJECT_DIR/a b.sh\"",
+            "\"${CLAUDE_PROJECT_DIR}\"/'a b.sh' --x",
+            "cd \"$GEMINI_CWD\" && sh a\\ b.sh > log 2>&1",
+            "env sh -c \"'./a b.sh'\"",
+        ] {
+            assert_eq!(item(command), (false, true), "{command}");
+        }
+        for command in ["sh \"$SCRIPT\"", "sh $(ls)", "sh ./*.sh", "cat 'a b.sh' | sh", "xargs sh"]
+        {
+            assert!(item(command).0, "{command}");
         }
     }
 

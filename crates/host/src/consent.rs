@@ -97,11 +97,17 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     if known == Known::Nothing && beginning.found.project_errors().is_empty() {
         pin(beginning, &of(Verdict::AcceptedAndPinned));
     }
-    for (kind, names) in by_kind(&of(Verdict::Unanswered)) {
-        beginning.notices.notice(&format!(
-            "[WARNING] Off until somebody agrees at the terminal, new or changed in this folder: {kind}: {names}. \
-             --skip-trust accepts everything for one run."
-        ));
+    let (by_person, changed): (Vec<_>, Vec<_>) =
+        of(Verdict::Unanswered).into_iter().partition(|item| item.needs_person);
+    for (reason, items) in
+        [("only a person may agree", by_person), ("new or changed in this folder", changed)]
+    {
+        for (kind, names) in by_kind(&items) {
+            beginning.notices.notice(&format!(
+                "[WARNING] Off until somebody agrees at the terminal, {reason}: {kind}: {names}. \
+                 --skip-trust accepts everything for one run."
+            ));
+        }
     }
     taking_effect(&items, &verdicts)
 }

@@ -45,6 +45,7 @@ pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;
 pub use preview::PromptPreview;
 pub use references::{Expander, PromptSource};
+pub use rules::problem_notices;
 pub use running::{PreparedSession, Running};
 pub use sessions::ChosenSession;
-pub use setup::Setup;
+pub use setup::{Setup, load_options};

@@ -11,10 +11,25 @@ use pollux_config::{
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
 use pollux_protocol::{ApprovalMode, Notices};
+use pollux_shell::{Dialect, Shell, command_line};
 
 use crate::error::HostError;
 use crate::options::RunOptions;
 use crate::rules;
+
+/// Returns the options with which settings are read; command lines of the project are read as the shell does.
+pub fn load_options<'a>(
+    places: &'a Places,
+    cwd: &'a Path,
+    environment: &'a Environment,
+    skip_trust: bool,
+) -> LoadOptions<'a> {
+    let read_command = |line: &str| {
+        let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
+        command_line::constant_words(line, dialect)
+    };
+    LoadOptions { read_command, ..LoadOptions::new(places, cwd, environment, skip_trust) }
+}
 
 /// Everything that a run starts from.
 pub(crate) struct Start {
@@ -55,7 +70,7 @@ impl Beginning {
         let Start { options, environment, cwd, notices, called_as } = start;
         let places = Places::new(&environment);
         let skip_trust = options.rules.skip_trust;
-        let load = LoadOptions::new(&places, &cwd, &environment, skip_trust);
+        let load = load_options(&places, &cwd, &environment, skip_trust);
         let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
         Ok(Self { options, cwd, places, found, notices, called_as, environment })
     }

@@ -62,7 +62,7 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.push("Apply this change?".to_owned());
             lines
         }
-        ConfirmationKind::Execute { command, programs, writes, unknown, reason, level } => {
+        ConfirmationKind::Execute { command, programs, writes, unknown, starts, reason, level } => {
             let mut lines = indented(command);
             lines.insert(0, "Command:".to_owned());
             let told = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
@@ -73,6 +73,7 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.extend(
                 reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))),
             );
+            lines.extend(starts.iter().map(|sentence| shown(sentence).trim_start().to_owned()));
             if *level != ConfinementLevel::None {
                 lines.push(format!(
                     "If allowed for longer than once, confined to: {}",
@@ -148,6 +149,7 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            starts: Vec::new(),
             reason: None,
             level: ConfinementLevel::None,
         }
@@ -166,6 +168,7 @@ mod tests {
             programs: vec!["a".to_owned(), "b".to_owned()],
             writes: vec!["c\u{1b}".to_owned()],
             unknown: vec!["a command name is computed".to_owned()],
+            starts: vec!["a also starts: hooks".to_owned()],
             reason: Some("a is not known".to_owned()),
             level: ConfinementLevel::Protect,
         };
@@ -173,6 +176,7 @@ mod tests {
             text(&question(kind), Path::new("/p")),
             "Command:\n  a | b > c\nRuns: a, b\nWrites: c\\u{1b}\nCannot tell: a command name is computed\n\
              Asked because: a is not known\n\
+             a also starts: hooks\n\
              If allowed for longer than once, confined to: protect\n\
              Allow execution of [Shell]?"
                 .to_owned()

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pollux_config::{FileScope, LoadOptions, Loaded, Places, edit, edit_file, jsonc};
+use pollux_config::{FileScope, Loaded, Places, edit, edit_file, jsonc};
 use pollux_hooks::{Fired, Found, Hook, HookOptions, HookResult, HookRun, Hooks, sample};
 use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
@@ -16,6 +16,7 @@ use crate::process::Process;
 use crate::stderr::stderr_line;
 use crate::stdout::print_once;
 use pollux_host::hooks::{environment_of_programs, found_in};
+use pollux_host::load_options;
 
 /// The call that samples of tool events are about, unless another is asked for.
 const SAMPLE_TOOL: &str = "run_shell_command";
@@ -66,7 +67,7 @@ impl Desk {
     fn open(process: &Process, arguments: &HooksArguments) -> Result<Self, Failure> {
         let places = Places::new(&process.environment);
         let cwd = Process::folder()?;
-        let options = LoadOptions::new(&places, &cwd, &process.environment, arguments.skip_trust);
+        let options = load_options(&places, &cwd, &process.environment, arguments.skip_trust);
         let loaded =
             pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));

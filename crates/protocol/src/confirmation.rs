@@ -45,6 +45,8 @@ pub enum ConfirmationKind {
         writes: Vec<String>,
         /// Constructs for which there may be more of both than is known.
         unknown: Vec<String>,
+        /// Sentences about what the programs start by themselves, where an approval for more than this line is offered.
+        starts: Vec<String>,
         /// Reason for which policy asks, if it is another one than that no rule allows the command.
         reason: Option<String>,
         /// Confinement of this and further commands if the approval lasts longer than this call.

@@ -238,6 +238,8 @@ pub struct ConsentItem {
     pub detail: String,
     /// SHA-256 of the agreed content, in hex: a change asks again.
     pub hash: String,
+    /// True if only a person may agree to it: a run without one does not take it, not even at its first use.
+    pub needs_person: bool,
 }
 
 /// The person. A frontend implements it; a run without a person replies with [`Outcome::Cancel`].
@@ -253,7 +255,7 @@ mod tests {
 
     fn item(name: &str) -> ConsentItem {
         let [kind, detail, hash] = ["hook", "runs\u{202e} it", ""].map(str::to_owned);
-        ConsentItem { kind, name: name.to_owned(), detail, hash }
+        ConsentItem { kind, name: name.to_owned(), detail, hash, needs_person: false }
     }
 
     #[test]
@@ -286,6 +288,7 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            starts: Vec::new(),
             reason: None,
             level: crate::ConfinementLevel::None,
         };

@@ -267,6 +267,16 @@ impl Scheduler<'_> {
         self.moved(&call_id, CallStatus::AwaitingApproval).await;
         let scopes = Approval::scopes(self.policy, &ready.query(mode));
         let (choices, default) = self.services.choices.of(&kind, &scopes);
+        if let ConfirmationKind::Execute { starts, .. } = &mut confirmation.kind
+            && choices.iter().any(|choice| {
+                matches!(
+                    choice.outcome,
+                    Outcome::ProceedSubcommand { .. } | Outcome::ProceedProgram { .. }
+                )
+            })
+        {
+            *starts = Approval::starts(&scopes);
+        }
         let subject = QuestionSubject::Call(confirmation);
         let question = Question::new(self.outlet().origin(), subject, choices, default);
         let reply = match self.reply(question, ready, changes).await {

@@ -124,6 +124,7 @@ mod tests {
             programs: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
+            starts: Vec::new(),
             reason: None,
             level: pollux_protocol::ConfinementLevel::None,
         }

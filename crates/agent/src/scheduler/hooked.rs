@@ -273,6 +273,7 @@ mod tests {
                     programs: vec!["a".into(), "b".into()],
                     writes: Vec::new(),
                     unknown: Vec::new(),
+                    starts: Vec::new(),
                     reason: None,
                     level: pollux_protocol::ConfinementLevel::None,
                 }

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use pollux_protocol::ConsentItem;
 
-use super::judged::ONLY_BY_A_PERSON;
-use super::{ConsentStore, FolderPins, kinds};
+use super::{ConsentStore, FolderPins};
 use crate::{SyntaxError, Trust, TrustSource};
 
 /// How the folder came to be trusted, as far as consent cares.
@@ -96,13 +95,8 @@ fn verdict(item: &ConsentItem, known: Known<'_>, way: Way, interactive: bool) ->
             None => Verdict::Unanswered,
         },
         (Way::Pinned, Known::Nothing | Known::Unreadable) if interactive => Verdict::Ask,
-        (Way::Pinned, Known::Nothing) if needs_a_person(item) => Verdict::Unanswered,
+        (Way::Pinned, Known::Nothing) if item.needs_person => Verdict::Unanswered,
         (Way::Pinned, Known::Nothing) => Verdict::AcceptedAndPinned,
         (Way::Pinned, Known::Unreadable) => Verdict::Unanswered,
     }
-}
-
-/// True for an item that a trusted folder does not bring along at its first use without a person.
-fn needs_a_person(item: &ConsentItem) -> bool {
-    item.kind == kinds::SETTING && ONLY_BY_A_PERSON.contains(&item.name.as_str())
 }

@@ -56,7 +56,8 @@ pub(crate) enum Entry {
 }
 
 const ASKS_LESS: &str = "calls run without being asked about";
-const PROGRAM: &str = "a program runs";
+/// Reason of settings whose text is a command line.
+pub(crate) const PROGRAM: &str = "a program runs";
 const SENDS: &str = "decides what is sent or written where";
 const WIDENS: &str = "more of the disk can be read and changed";
 const CREDENTIALS: &str = "decides which credentials are used";

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use pollux_protocol::ConsentItem;
 use serde_json::{Map, Value};
 
-use super::judged::{Entry, Judgement, is_divided, judgement, keeps_vendor};
-use super::{Accepted, content_of_command_files, content_of_policies, item, kinds};
-use crate::schema;
+use super::judged::{
+    Entry, Judgement, ONLY_BY_A_PERSON, PROGRAM, is_divided, judgement, keeps_vendor,
+};
+use super::{Accepted, CommandFiles, ReadCommand, content_of_policies, item, kinds};
+use crate::{Environment, interpolate, schema};
 
 /// Settings that name policy files and folders of them: their content is part of what is agreed to.
 const POLICY_PATHS: [&str; 2] = ["policyPaths", "adminPolicyPaths"];
@@ -21,17 +23,24 @@ pub(crate) struct SettingItem {
     path: Vec<String>,
 }
 
-/// Lists the items of a project's settings as written, before variables are replaced: a variable of
-/// the person's is not shown, and its change does not ask again. `below` is what the other layers say,
-/// without defaults. `locate` returns the policy file or folder that a text of `policyPaths` names, `None` for the
-/// person's own.
-pub(crate) fn find(
-    written: &Value,
-    below: &Value,
-    project: &Path,
-    locate: &dyn Fn(&str) -> Option<PathBuf>,
-) -> Vec<SettingItem> {
-    let mut finding = Finding { below, project, locate, found: Vec::new() };
+/// Surroundings in which a project's settings are judged.
+pub(crate) struct Surroundings<'a> {
+    /// Settings of the other layers, without defaults.
+    pub(crate) below: &'a Value,
+    /// Root of the project.
+    pub(crate) project: &'a Path,
+    /// Variables that texts of settings may name.
+    pub(crate) environment: &'a Environment,
+    /// Reader of command lines.
+    pub(crate) read_command: ReadCommand,
+    /// Returns the policy file or folder that a text of `policyPaths` names, `None` for the person's own.
+    pub(crate) locate: &'a dyn Fn(&str) -> Option<PathBuf>,
+}
+
+/// Lists the items of a project's settings as written, before variables are replaced: a variable of the person's is not
+/// shown, and its change does not ask again.
+pub(crate) fn find(written: &Value, surroundings: &Surroundings<'_>) -> Vec<SettingItem> {
+    let mut finding = Finding { surroundings, found: Vec::new() };
     let Value::Object(root) = written else { return Vec::new() };
     for (name, value) in root {
         finding.visit(vec![name.clone()], value);
@@ -55,9 +64,7 @@ fn remove(value: &mut Value, path: &[String]) {
 }
 
 struct Finding<'a> {
-    below: &'a Value,
-    project: &'a Path,
-    locate: &'a dyn Fn(&str) -> Option<PathBuf>,
+    surroundings: &'a Surroundings<'a>,
     found: Vec<SettingItem>,
 }
 
@@ -89,12 +96,13 @@ impl Finding<'_> {
             Judgement::Asked(reason) | Judgement::AskedUnless(_, reason) => {
                 self.ask(path, value, reason);
             }
-            Judgement::IfChanged(reason) => match schema::lookup(self.below, &key) {
+            Judgement::IfChanged(reason) => match schema::lookup(self.surroundings.below, &key) {
                 Some(own) if own != value => self.ask(path, value, reason),
                 _ => {}
             },
             Judgement::IfOtherVendor(reason) => {
-                if !keeps_vendor(&key, value, schema::lookup(self.below, "model.name")) {
+                let own = schema::lookup(self.surroundings.below, "model.name");
+                if !keeps_vendor(&key, value, own) {
                     self.ask(path, value, reason);
                 }
             }
@@ -105,15 +113,26 @@ impl Finding<'_> {
     }
 
     fn ask(&mut self, path: Vec<String>, value: &Value, reason: &str) {
+        let Surroundings { project, read_command, locate, .. } = *self.surroundings;
         let (name, text) = (dotted(&path), value.to_string());
-        let mut content = format!("{text}\n{}", self.files_of(&texts_of(value), self.project));
+        let command = value.as_str().filter(|_| reason == PROGRAM);
+        let words = command.and_then(|command| read_command(&self.replaced(command)));
+        let files = CommandFiles::find(&texts_of(value), words.as_deref(), project, project);
+        let mut content = format!("{text}\n{}", files.content);
         if POLICY_PATHS.contains(&name.as_str()) {
-            let paths: Vec<PathBuf> =
-                texts_of(value).into_iter().filter_map(|path| (self.locate)(path)).collect();
+            let paths: Vec<PathBuf> = texts_of(value).into_iter().filter_map(locate).collect();
             content.push_str(&content_of_policies(&paths));
         }
-        let item = item(kinds::SETTING, &name, format!("{text} ({reason})"), content.as_bytes());
+        let mut item =
+            item(kinds::SETTING, &name, format!("{text} ({reason})"), content.as_bytes());
+        item.needs_person = ONLY_BY_A_PERSON.contains(&name.as_str());
+        let item = if command.is_some() { files.complete(item) } else { item };
         self.found.push(SettingItem { item, path });
+    }
+
+    /// Returns a text with the values of its variables.
+    fn replaced(&self, text: &str) -> String {
+        interpolate::interpolate_text(text, self.surroundings.environment)
     }
 
     fn ask_each(&mut self, path: Vec<String>, value: &Value, entry: Entry) {
@@ -131,18 +150,28 @@ impl Finding<'_> {
     }
 
     fn ask_server(&mut self, path: Vec<String>, name: &str, definition: &Value) {
+        let project = self.surroundings.project;
         let folder = definition.get("cwd").and_then(Value::as_str).unwrap_or_default();
-        let words = [definition.get("command"), definition.get("args")];
-        let words: Vec<&str> = words.into_iter().flatten().flat_map(texts_of).collect();
-        let files = self.files_of(&words, &self.project.join(folder));
-        let content = format!("{definition}\n{files}");
+        let of = |keys: &[&str]| -> Vec<&str> {
+            keys.iter().filter_map(|key| definition.get(key)).flat_map(texts_of).collect()
+        };
+        let command = of(&["command", "args"]);
+        // No shell reads the words, but one of them may be a script for a shell.
+        let line: Vec<String> = command.iter().map(|word| quoted(&self.replaced(word))).collect();
+        let words = (self.surroundings.read_command)(&line.join(" "));
+        let folder = project.join(self.replaced(folder));
+        let texts = of(&["command", "args", "env"]);
+        let files = CommandFiles::find(&texts, words.as_deref(), &folder, project);
+        let content = format!("{definition}\n{}", files.content);
         let item = item(kinds::MCP_SERVER, name, server_detail(definition), content.as_bytes());
+        let item = if command.is_empty() { item } else { files.complete(item) };
         self.found.push(SettingItem { item, path });
     }
+}
 
-    fn files_of(&self, words: &[&str], folder: &Path) -> String {
-        content_of_command_files(words.iter().copied(), folder, self.project)
-    }
+/// Returns a word as one literal of a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// What a server would do, then everything that its definition says beside.

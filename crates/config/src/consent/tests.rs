@@ -6,12 +6,24 @@ use serde_json::{Value, json};
 
 use super::judged::{Judgement, TABLE, judgement};
 use super::*;
-use crate::{Trust, TrustSource, TrustState, schema};
+use crate::{Environment, Trust, TrustSource, TrustState, schema};
 
 const PROJECT: &str = "/no-such-project";
 
+fn found(written: &Value, below: &Value, project: &Path) -> Vec<SettingItem> {
+    // A reader for tests: words are parted by blanks, and a line with a `$` is not read.
+    let read_command = |line: &str| {
+        let words = line.replace('\'', "");
+        (!line.contains('$')).then(|| words.split(' ').map(str::to_owned).collect())
+    };
+    let environment = Environment::from_pairs([("SUB", "sub")]);
+    let surroundings =
+        Surroundings { below, project, environment: &environment, read_command, locate: &|_| None };
+    setting_items(written, &surroundings)
+}
+
 fn names(written: &Value, below: &Value) -> Vec<String> {
-    let found = setting_items(written, below, Path::new(PROJECT), &|_| None);
+    let found = found(written, below, Path::new(PROJECT));
     found.into_iter().map(|found| found.item.name).collect()
 }
 
@@ -244,8 +256,15 @@ fn a_model_of_another_vendor_is_asked_about() {
 #[test]
 fn no_run_without_a_person_begins_with_another_vendor() {
     use Verdict::{AcceptedAndPinned, Ask, Unanswered};
-    let setting = |name: &str| item(kinds::SETTING, name, String::new(), b"x");
-    let items = [setting("model.name"), setting("modelConfigs"), setting("policyPaths")];
+    let written = json!({
+        "model": {"name": "other/x"},
+        "modelConfigs": {"aliases": {"a": {"model": "other/x"}}},
+        "policyPaths": ["x"],
+    });
+    let items: Vec<_> = found(&written, &json!({}), Path::new(PROJECT))
+        .into_iter()
+        .map(|found| found.item)
+        .collect();
     let verdicts = decide(&items, Known::Nothing, Way::Pinned, false);
     assert_eq!(verdicts, [Unanswered, Unanswered, AcceptedAndPinned]);
     assert_eq!(decide(&items, Known::Nothing, Way::Pinned, true), [Ask; 3]);
@@ -266,12 +285,12 @@ fn a_server_tells_what_it_runs() {
         "remote": {"httpUrl": "https://evil", "headers": {"X": "$GEMINI_API_KEY"}},
         "odd": 3,
     }});
-    let found = setting_items(&written, &json!({}), Path::new(PROJECT), &|_| None);
+    let found = found(&written, &json!({}), Path::new(PROJECT));
     let details: Vec<_> = found.iter().map(|found| found.item.detail.as_str()).collect();
     assert_eq!(
         details,
         [
-            "runs: node srv.js -x\nits tools run without being asked about\nwith: {\"env\":{\"A\":\"$SECRET\"}}",
+            "runs: node srv.js -x\nits tools run without being asked about\nwith: {\"env\":{\"A\":\"$SECRET\"}}\npinned with it: no file of the project",
             "connects to: https://evil\nwith: {\"headers\":{\"X\":\"$GEMINI_API_KEY\"}}",
             "with: 3",
         ]
@@ -284,7 +303,7 @@ fn refused_settings_are_taken_out_alone() {
         "mcpServers": {"a": {"command": "x"}, "b.c": {"command": "y"}},
         "tools": {"sandbox": false, "exclude": ["z"]},
     });
-    let items = setting_items(&written, &json!({}), Path::new(PROJECT), &|_| None);
+    let items = found(&written, &json!({}), Path::new(PROJECT));
     let kept = items.iter().find(|found| found.item.name == "b.c").unwrap();
     remove_refused(&mut written, &items, &Accepted::only([&kept.item]));
     assert_eq!(
@@ -301,18 +320,52 @@ fn a_file_that_a_command_names_counts() {
     for name in ["a.sh", "bin/b.js"] {
         std::fs::write(project.join(name), name).unwrap();
     }
-    let files = |words: &[&str]| {
-        let text = content_of_command_files(words.iter().copied(), project, project);
-        text.lines().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
+    let files = |texts: &[&str]| CommandFiles::find(texts, None, project, project).names;
     let both = ["a.sh", "bin/b.js"];
     assert_eq!(files(&["sh", "a.sh", "--x=bin/b.js"]), both);
     assert_eq!(files(&["sh -c './a.sh; node bin/../bin/b.js'"]), both);
     assert_eq!(files(&["$GEMINI_PROJECT_DIR/a.sh"]), ["a.sh"]);
     assert_eq!(files(&["../x", "/etc/passwd", "none.sh", "bin"]), Vec::<String>::new());
-    let before = content_of_command_files(["a.sh"], project, project);
+    let content = || CommandFiles::find(&["a.sh"], None, project, project).content;
+    let before = content();
     std::fs::write(project.join("a.sh"), "a.sH").unwrap();
-    assert_ne!(content_of_command_files(["a.sh"], project, project), before);
+    assert_ne!(content(), before);
+}
+
+#[test]
+fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let project = folder.path();
+    std::fs::create_dir(project.join("sub")).unwrap();
+    for name in ["a b.sh", "sub/c.js"] {
+        std::fs::write(project.join(name), name).unwrap();
+    }
+    let unnoticed = "what it runs is not known beforehand: later changes of it cannot be noticed";
+    let item = |written: Value| {
+        let found = found(&written, &json!({}), project);
+        let item = found.into_iter().next().unwrap().item;
+        let lines: Vec<String> = item.detail.lines().map(str::to_owned).collect();
+        (item.needs_person, lines[1..].to_vec())
+    };
+    let pinned = |names: &str| vec![format!("pinned with it: {names}")];
+    let server = |command: &str, args: &[&str]| json!({"mcpServers": {"s": {"command": command, "args": args}}});
+    let discovery = |command: &str| json!({"tools": {"discoveryCommand": command}});
+    assert_eq!(item(discovery("node sub/c.js")), (false, pinned("sub/c.js")));
+    assert_eq!(item(discovery("find-tools")), (false, pinned("no file of the project")));
+    assert_eq!(item(server("node", &["./sub/c.js", "-v"])), (false, pinned("sub/c.js")));
+    assert_eq!(item(server("node", &["$SUB/c.js"])), (false, pinned("sub/c.js")));
+    let unread = [pinned("sub/c.js"), vec![unnoticed.to_owned()]].concat();
+    assert_eq!(item(server("sh", &["-c", "node sub/c.js $OTHER"])), (true, unread.clone()));
+    assert_eq!(item(discovery("node sub/c.js $(x)")), (true, unread));
+    let written = json!({"mcpServers": {"s": {"url": "https://x.example"}}});
+    assert_eq!(item(written), (false, vec![]));
+    let exact = ["sh".to_owned(), "a b.sh".to_owned()];
+    let find =
+        |words: Option<&[String]>| CommandFiles::find(&["sh 'a b.sh'"], words, project, project);
+    assert_eq!(find(Some(&exact)).names, ["a b.sh"]);
+    assert_eq!(find(None).names, Vec::<String>::new());
+    std::fs::write(project.join("sub/c.js"), vec![b'x'; 5 << 20]).unwrap();
+    assert!(item(discovery("node sub/c.js")).0, "not read whole");
 }
 
 proptest! {

@@ -112,6 +112,7 @@ impl Agent {
             programs: vec!["ls".to_owned()],
             writes: Vec::new(),
             unknown: Vec::new(),
+            starts: Vec::new(),
             reason: None,
             level: pollux_protocol::ConfinementLevel::None,
         };

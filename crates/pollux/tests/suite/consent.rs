@@ -264,7 +264,31 @@ fn a_model_of_another_vendor_waits_for_a_person() {
         let run = program.env("OPENAI_API_KEY", "key").env("OPENAI_BASE_URL", other.url()).run();
         run.assert_code(0);
         assert!(run.stdout_text().contains("From the person's vendor."), "{}", run.report());
-        let told = "new or changed in this folder: 1 setting: model.name.";
+        let told = "only a person may agree: 1 setting: model.name.";
         assert!(run.stderr_text().contains(told), "{}", run.report());
     }
+}
+
+#[test]
+fn a_hook_whose_changes_cannot_be_noticed_waits_for_a_person() {
+    let stage = trusted();
+    let project = stage.home.project();
+    fs::write(project.join("noted.sh"), "touch noted\n").unwrap();
+    fs::write(project.join("unnoted.sh"), "touch unnoted\n").unwrap();
+    let hook = |command: &str| json!({"type": "command", "command": command});
+    let noted = hook("sh \"$GEMINI_PROJECT_DIR\"/noted.sh");
+    let unnoted = hook("sh \"$PWD/$(echo unnoted.sh)\"");
+    stage.home.project_settings(&json!({"hooks": {"SessionStart": [{"hooks": [noted, unnoted]}]}}));
+    stage.server.stream(reply().text("Done."));
+    let run = by_rule(&stage).run();
+    run.assert_code(0);
+    let said = run.stderr_text();
+    assert!(
+        said.contains("pinned as it is: 1 hook: sh \"$GEMINI_PROJECT_DIR\"/noted.sh"),
+        "{said}"
+    );
+    let off =
+        "Off until somebody agrees at the terminal, only a person may agree: 1 hook: sh \"$PWD/";
+    assert!(said.contains(off), "{said}");
+    assert!(project.join("noted").exists() && !project.join("unnoted").exists());
 }
