@@ -71,6 +71,11 @@ const PAGES: &[Page] = &[
         dress: str::to_owned,
     },
     Page {
+        path: "generated/starters.md",
+        source: Source::Example("pollux-shell", "starters"),
+        dress: str::to_owned,
+    },
+    Page {
         path: "generated/cli.md",
         source: Source::Program(&["--help"]),
         dress: command_line_page,

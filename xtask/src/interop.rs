@@ -63,7 +63,7 @@ mod tests {
         let root = process::repository_root().expect("a root");
         let found = tests(&root.join("interop")).expect("a folder");
         assert!(found.is_sorted());
-        for name in ["gemini-session", "parity"] {
+        for name in ["gemini-session", "parity", "saved-approvals"] {
             assert!(found.iter().any(|one| one == name), "{name} is not among {found:?}");
         }
     }

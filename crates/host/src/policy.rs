@@ -1,10 +1,9 @@
 //! Policy of a session: its rules, the facts that they judge by, and the permissions that a person may give.
 
-use std::path::PathBuf;
-
 use pollux_agent::ApprovalChoices;
 use pollux_config::context;
-use pollux_policy::{ConfinementFacts, Facts, Policy, ProtectedPlaces, Subject};
+use pollux_config::protected::ProtectedPlaces;
+use pollux_policy::{ConfinementFacts, Facts, Policy, Subject};
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::SandboxPlaces;
 use pollux_shell::{Dialect, Shell};
@@ -76,31 +75,20 @@ impl Setup {
 
     /// Places that the levels of confinement refer to.
     pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
-        let homes = [Some(self.places.home.clone()), self.environment.home()];
-        let mut homes: Vec<PathBuf> = homes.into_iter().flatten().collect();
-        homes.retain(|home| home.is_absolute());
-        homes.dedup();
+        let protected = ProtectedPlaces::new(&self.places, &self.environment);
         let (state, temporary) = (self.places.pollux_dir(), std::env::temp_dir());
-        let mut places = SandboxPlaces::standard(homes, self.folders.clone(), state, temporary);
+        let mut places =
+            SandboxPlaces::standard(&protected, self.folders.clone(), state, temporary);
         let secrets = self.loaded.settings.texts("pollux.sandbox.secrets");
         places.secrets.extend(secrets.into_iter().flatten().map(|path| self.cwd.join(path)));
         places
     }
 
     fn protected_places(&self) -> ProtectedPlaces {
-        let folder = |name| self.environment.non_empty(name).map(PathBuf::from);
-        let homes = [Some(self.places.home.clone()), self.environment.home(), folder("ZDOTDIR")];
         ProtectedPlaces {
-            homes: homes.into_iter().flatten().filter(|home| home.is_absolute()).collect(),
-            configuration: folder("XDG_CONFIG_HOME").into_iter().collect(),
-            files: vec![
-                self.places.trusted_folders.clone(),
-                self.places.system_settings.clone(),
-                self.places.system_defaults.clone(),
-                self.places.system_policies(),
-            ],
             temporary: self.project.temporary_dir.clone(),
             context_names: context::names(&self.loaded.settings.context.file_names),
+            ..ProtectedPlaces::new(&self.places, &self.environment)
         }
     }
 }

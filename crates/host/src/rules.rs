@@ -54,26 +54,35 @@ pub(crate) fn read(
         notices.notice(warning);
     }
     let mut file = found.file;
-    let (errors, doubts): (Vec<_>, Vec<_>) =
-        file.problems.iter().partition(|problem| problem.is_error());
-    for problem in doubts {
-        notices.notice(&problem.to_string());
-    }
-    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let errors: Vec<String> = file
+        .problems
+        .iter()
+        .filter(|problem| problem.is_error())
+        .map(ToString::to_string)
+        .collect();
     if !errors.is_empty() && !options.interactive && !options.looks_up {
         let errors = errors.join("\n");
         return Err(HostError::Config(format!(
             "{errors}\nA policy file that cannot be read may have denied anything: mend it, or choose others with --policy."
         )));
     }
-    if !errors.is_empty() {
-        for error in &errors {
-            notices.notice(error);
+    // Who only looks something up decides how to report them.
+    if !options.looks_up {
+        for line in problem_notices(&file) {
+            notices.notice(&line);
         }
-        notices.notice("Until this is mended yolo mode and saved approvals do not count.");
     }
     file.rules.extend(lists.rules());
     Ok(file)
+}
+
+/// Returns messages about the problems of policy files, doubts first.
+pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
+    let (errors, doubts): (Vec<_>, Vec<_>) =
+        file.problems.iter().partition(|problem| problem.is_error());
+    let consequence = (!errors.is_empty())
+        .then(|| "Until this is mended yolo mode and saved approvals do not count.".to_owned());
+    doubts.iter().chain(&errors).map(ToString::to_string).chain(consequence).collect()
 }
 
 /// Lists of tools and servers in `tools.*`, `mcp.*` and the options.

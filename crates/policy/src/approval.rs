@@ -9,8 +9,9 @@ use pollux_protocol::{ApprovalMode, SubjectArgument};
 use serde_json::Value;
 
 use crate::arguments;
-use crate::command::approval::{Narrow, narrow};
+use crate::command::approval::{NO_COMMAND, Narrow, narrow};
 use crate::file::{self, MAX_BYTES, PolicyFile};
+use crate::lint;
 use crate::policy::Policy;
 use crate::rule::Tier;
 use crate::subject::Query;
@@ -74,6 +75,13 @@ impl Approval {
         found
     }
 
+    /// Returns sentences about what the programs of a command line start by themselves, for the narrowest of
+    /// [`Approval::scopes`].
+    pub fn starts(scopes: &[(Scope, String)]) -> Vec<String> {
+        let prefixes = scopes.first().map_or("", |(_, commands)| commands.as_str()).split(", ");
+        prefixes.filter_map(lint::starts_sentence).collect()
+    }
+
     /// Returns the rule that allows the call again for this scope; `None` if there is none.
     pub fn of(policy: &Policy, query: &Query<'_>, scope: Scope) -> Option<Self> {
         let tool = query.subject.tool;
@@ -82,7 +90,13 @@ impl Approval {
             // Writing to a String cannot fail.
             writeln!(text, "{name} = {value}").unwrap_or_default();
         };
-        let narrowed = query.effects.command.as_deref().map(|line| narrow(policy, line, scope));
+        // A server or tool of this name would make the rule one for all of them.
+        let is_wild = |name: &str| name.contains('*');
+        if is_wild(tool) || query.subject.server.is_some_and(is_wild) {
+            return None;
+        }
+        let line = query.effects.command.as_deref();
+        let narrowed = line.map(|line| narrow(policy, line, scope));
         match (query.subject.server, scope) {
             (Some(server), Scope::Server) => {
                 field("toolName", "\"*\"");
@@ -97,13 +111,22 @@ impl Approval {
                 field("toolName", &quoted(tool));
                 match narrowed {
                     Some(Some(Narrow::Prefixes(prefixes))) => {
+                        // Gemini CLI has no tables of programs: with the prefix it would allow every option and
+                        // subcommand. It allows this line.
+                        let pattern = match narrow(policy, line?, Scope::Call) {
+                            Some(Narrow::Exactly { pattern, .. }) => pattern,
+                            Some(Narrow::Prefixes(_)) | None => NO_COMMAND.to_owned(),
+                        };
+                        field("commandRegex", &quoted(&pattern));
                         let prefixes: Vec<String> =
                             prefixes.iter().map(|text| quoted(text)).collect();
-                        field("commandPrefix", &format!("[ {} ]", prefixes.join(", ")));
+                        field("polluxPrefix", &format!("[ {} ]", prefixes.join(", ")));
                     }
-                    Some(Some(Narrow::Exactly(pattern))) => {
+                    Some(Some(Narrow::Exactly { pattern, redirects })) => {
                         field("commandRegex", &quoted(&pattern));
-                        field("allowRedirection", "true");
+                        if redirects {
+                            field("allowRedirection", "true");
+                        }
                     }
                     Some(None) => return None,
                     // Without its condition the approval would be one for everything.

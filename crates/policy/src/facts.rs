@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
+use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::Dialect;
 use pollux_shell::sandbox::SandboxSupport;
-
-use crate::protected::ProtectedPlaces;
 
 /// What decisions rest on beside the rules.
 #[derive(Debug, Clone)]
@@ -68,8 +67,12 @@ impl ConfinementFacts {
     }
 
     /// Returns a level of the session: one that the settings name must be given, or the command does not start.
-    pub(crate) fn of_session(&self, level: ConfinementLevel) -> ConfinementLevel {
-        if level == ConfinementLevel::WorkspaceWrite { level } else { self.strongest(level) }
+    /// `given` is the level that is given for another.
+    pub(crate) fn of_session(
+        level: ConfinementLevel,
+        given: impl Fn(ConfinementLevel) -> ConfinementLevel,
+    ) -> ConfinementLevel {
+        if level == ConfinementLevel::WorkspaceWrite { level } else { given(level) }
     }
 
     /// Returns true if the operating system can confine a command to reading.

@@ -226,7 +226,14 @@ impl FileReader<'_> {
         let arguments = fields.text("argsPattern")?;
         let prefixes = fields.texts("commandPrefix")?.map(|(prefixes, _)| prefixes);
         let regex = fields.text("commandRegex")?;
+        let own = fields.texts("polluxPrefix")?.map(|(prefixes, _)| prefixes);
         let is_of_commands = prefixes.is_some() || regex.is_some();
+        if own.is_some() && !is_of_commands {
+            // Gemini CLI does not read the field: to it the rule would have no condition.
+            let message = "needs commandRegex or commandPrefix beside it, for Gemini CLI";
+            let fault = fields.fault("polluxPrefix", message);
+            self.fault(ProblemKind::RuleValidation, fault);
+        }
         let given = [arguments.is_some(), prefixes.is_some(), regex.is_some()];
         if given.iter().filter(|given| **given).count() > 1 {
             let message = "argsPattern, commandPrefix and commandRegex exclude each other";
@@ -240,7 +247,7 @@ impl FileReader<'_> {
             let message = format!("commandPrefix and commandRegex need toolName = \"{SHELL}\"");
             self.fault(ProblemKind::RuleValidation, Fault { at: fields.at, message });
         }
-        let patterns = if let Some(prefixes) = prefixes {
+        let patterns = if let Some(prefixes) = own.or(prefixes) {
             prefixes.iter().map(|prefix| Some(Pattern::Prefix(Prefix::new(prefix)))).collect()
         } else if let Some(regex) = regex {
             let expression = Expression::at_start(&regex);

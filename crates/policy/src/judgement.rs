@@ -44,6 +44,8 @@ pub struct Judgement<'a> {
     /// Level of confinement for the command if it runs without a question, or once a person allows it for longer than
     /// this call.
     pub level: ConfinementLevel,
+    /// Level that [`Self::level`] replaces because the operating system cannot give it; otherwise the same.
+    pub intended: ConfinementLevel,
     /// The command is known to change the configuration of a Git repository.
     pub configures_git: bool,
     /// What must hold on the disk for an allowed call to run.
@@ -53,7 +55,8 @@ pub struct Judgement<'a> {
 impl Judgement<'_> {
     /// Confinement of the call under this decision.
     pub fn confinement(&self) -> CallConfinement {
-        CallConfinement { level: self.level, configures_git: self.configures_git }
+        let Self { level, intended, configures_git, .. } = *self;
+        CallConfinement { level, intended, configures_git }
     }
 }
 

@@ -8,6 +8,11 @@ use crate::names::{KNOWN, current_name};
 use crate::problem::{Problem, ProblemKind};
 use crate::rule::{Pattern, Rule, Ruling, Tier, ToolPattern};
 
+mod reach;
+
+pub(crate) use reach::starts_sentence;
+pub use reach::{RuleReach, rule_reach};
+
 /// Letters that a name may be away from a known one to be taken for it.
 const NEAR: usize = 3;
 

@@ -165,6 +165,7 @@ impl Policy {
             parts: Vec::new(),
             reason: None,
             level: ConfinementLevel::None,
+            intended: ConfinementLevel::None,
             configures_git: false,
             assumes: Vec::new(),
         }

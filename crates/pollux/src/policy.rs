@@ -12,8 +12,10 @@ use pollux_agent::{denied, nobody_to_ask};
 
 use crate::arguments::PolicyArguments;
 use crate::exit::Failure;
-use crate::looking::set_up;
+use crate::looking::{set_up, set_up_silently};
 use crate::process::Process;
+
+mod lint;
 
 /// The tool that runs commands, as people know it.
 const SHELL: &str = "Shell";
@@ -27,11 +29,14 @@ const BROKEN: u8 = 52;
 pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
     let options =
         RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
-    let setup = set_up(process, options)?;
+    let is_lint = asked.words.first().is_some_and(|word| word == "lint");
+    let setup =
+        if is_lint { set_up_silently(process, options)? } else { set_up(process, options)? };
     let policy = setup.policy("");
     let code = if policy.facts.is_suspended { BROKEN } else { 0 };
     let text = match asked.words.get(1) {
         Some(command) => explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json),
+        None if is_lint => lint::report(&setup.rules, asked.json),
         None => list(&policy, asked.json),
     };
     Ok((text, code))

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::{SandboxPlaces, SandboxSpec, confined_child, set_helper};
 use pollux_shell::{ChildSpec, Confinement, Program, status_in_foreground};
@@ -30,7 +31,8 @@ async fn measure(rounds: usize) {
     let folder = std::env::current_dir().unwrap();
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
     let state = home.join(".gemini/pollux");
-    let places = SandboxPlaces::standard(vec![home], vec![folder.clone()], state, "/tmp".into());
+    let protected = ProtectedPlaces { homes: vec![home], ..ProtectedPlaces::default() };
+    let places = SandboxPlaces::standard(&protected, vec![folder.clone()], state, "/tmp".into());
     let places = Arc::new(places);
     let spec = |level| {
         let path = PathBuf::from("/bin/true");

@@ -18,6 +18,7 @@ mod model;
 mod nested;
 mod programs;
 mod quoting;
+mod reach;
 mod reader;
 mod redirections;
 mod table;
@@ -25,6 +26,7 @@ mod tables;
 
 pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
 pub use programs::{Does, Known, Unfamiliar};
+pub use reach::{Starter, starters};
 
 /// Reads the text of a table in the format of `programs/<name>.toml`.
 ///
@@ -50,6 +52,38 @@ pub fn read(text: &str, dialect: Dialect) -> CommandLine {
     };
     nested::expand(&mut line);
     line
+}
+
+/// Returns all words of a line's commands and the files that it opens, as written and as paths seen from the directory
+/// in which the line begins; `None` if the line is not parsed, or if a word is known only when it runs.
+pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
+    let line = read(text, dialect);
+    let folder = match &line.folder {
+        Some(folder) => Some(constant(folder)?),
+        None => None,
+    };
+    let files = |command: &SimpleCommand| -> Vec<Option<Word>> {
+        command.redirections.iter().map(|redirection| redirection.target.clone()).collect()
+    };
+    let mut words = Vec::new();
+    for command in &line.commands {
+        for word in command.words.iter().cloned().map(Some).chain(files(command)) {
+            let word = constant(&word?)?;
+            words.extend(folder.as_ref().map(|folder| format!("{folder}/{word}")));
+            words.push(word);
+        }
+    }
+    let is_constant = line.is_parsed() && line.commands.iter().all(SimpleCommand::is_constant);
+    is_constant.then_some(words)
+}
+
+/// Returns a word as it is seen from the directory in which the line begins.
+fn constant(word: &Word) -> Option<String> {
+    match word {
+        Word::Literal(text) => Some(text.clone()),
+        Word::InFolder(rest) => Some(format!(".{rest}")),
+        Word::InHome(_) | Word::Pattern(_) | Word::Unknown(_) => None,
+    }
 }
 
 #[cfg(test)]

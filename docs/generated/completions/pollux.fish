@@ -72,7 +72,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -a "demo" -d 'Show the agent
 complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change and explain settings'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and try the hooks, your programs at the agent\'s events'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and try the hooks, your programs at the agent\'s events'
-complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Say what the policy rules make of a command line, or list them'
+complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Say what the policy rules make of a command line, list them, or check them'
 complete -c pollux -n "__fish_pollux_needs_command" -a "prompt" -d 'Show what a model is told before the first prompt, and what it costs in tokens'
 complete -c pollux -n "__fish_pollux_needs_command" -a "sandbox" -d 'Show and try the confinement of commands by the kernel'
 complete -c pollux -n "__fish_pollux_needs_command" -a "completions" -d 'Print the completions for a shell'

@@ -77,7 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
-            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, or list them')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, list them, or check them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show what a model is told before the first prompt, and what it costs in tokens')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and try the confinement of commands by the kernel')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')

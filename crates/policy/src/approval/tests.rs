@@ -58,9 +58,50 @@ fn an_approval_of_a_line_is_for_this_line() {
         ("echo \"a\\n\" > out.txt", "echo \"a\\n\" > out.txt; rm x"),
         ("eval $x", "eval $y"),
         ("A=1 mkdir x", "mkdir x"),
+        ("rm -rf a b", "rm -rf 'a b'"),
+        ("echo a > b", "echo a '>' b > c"),
+        ("echo '>'", "echo '>' > c"),
+        ("frob a", "frob a > b"),
+        ("frob a\\ ", "frob a\\"),
+        ("eval $x ", "eval $x y"),
+        ("eval $x\n", "eval $y\n"),
         ("git commit -m \"$(cat <<'E'\na (b)* c\nE\n)\"", "git commit -m x"),
     ] {
         after(given, Scope::Call, &[(other, false)]);
+    }
+}
+
+#[test]
+fn white_space_around_a_line_means_nothing() {
+    after("frob a", Scope::Call, &[("frob a ", true), ("\n frob a\n", true)]);
+    after(" frob a  ", Scope::Call, &[("frob a", true), ("frob a   ", true)]);
+    after("eval $x ", Scope::Call, &[("eval $x", true), (" eval $x  ", true)]);
+}
+
+/// Approvals of lines that an earlier version saved.
+#[test]
+fn patterns_without_the_nul_are_for_one_line_too() {
+    let text = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 950\n\
+                commandRegex = 'eval\\ \\$x\"'\n";
+    let file = file::read(Tier::User, Path::new(FILE_NAME), text);
+    let saved = Policy::new(asking().facts.clone(), file);
+    for (line, expected) in [("eval $x", Verdict::Allow), ("eval $xy", Verdict::Ask)] {
+        let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
+        assert_eq!(saved.decide(query(&args, &effects)), expected, "{line}");
+    }
+}
+
+#[test]
+fn an_approval_of_programs_names_the_line_for_gemini_cli() {
+    let policy = asking();
+    let long = format!("git push {}", "x".repeat(3000));
+    for (line, regex) in
+        [("git push origin", r#""git\\ push\\ origin\"\\x00""#), (long.as_str(), r#""\\x00""#)]
+    {
+        let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
+        let approval = Approval::of(&policy, &query(&args, &effects), Scope::Program).unwrap();
+        let fields = format!("commandRegex = {regex}\npolluxPrefix = [ \"git\" ]\n");
+        assert!(approval.text.contains(&fields), "{}", approval.text);
     }
 }
 
@@ -192,6 +233,10 @@ fn tools_of_servers_and_tools_as_a_whole() {
         "{whole}"
     );
     assert_eq!(of(named_by_path("write_file"), Scope::Call), None);
+    // Such a name would stand for all servers or tools.
+    let any = Subject { server: Some("*"), ..Subject::named("mcp_*_t") };
+    assert_eq!(of(any, Scope::Call), None);
+    assert_eq!(of(any, Scope::Server), None);
 }
 
 /// The approval of a command line in a mode.
@@ -215,7 +260,10 @@ fn approvals_that_are_saved_at_once_are_all_kept() {
     });
     let text = fs::read_to_string(&path).unwrap();
     for name in &names {
-        assert!(text.contains(&format!("commandRegex = \"{name}\\\"\"")), "{name} in {text}");
+        assert!(
+            text.contains(&format!("commandRegex = \"{name}\\\"\\\\x00\"")),
+            "{name} in {text}"
+        );
     }
     assert_eq!(fs::read_dir(folder.path().join("policies")).unwrap().count(), 1, "no lock is left");
 }
@@ -236,7 +284,7 @@ fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
     let rule = |name: &str| {
         format!(
             "[[rule]]\ndecision = \"allow\"\npriority = 950\ntoolName = \"run_shell_command\"\n\
-             commandRegex = \"{name}\\\"\"\nallowRedirection = true\nmodes = [ \"default\", \"autoEdit\", \"yolo\" ]\n"
+             commandRegex = \"{name}\\\"\\\\x00\"\nmodes = [ \"default\", \"autoEdit\", \"yolo\" ]\n"
         )
     };
     assert_eq!(text, format!("{before}\n{}\n{}", rule("make\\\\ all"), rule("mkdir\\\\ x")));

@@ -1,7 +1,5 @@
 //! Rules that a person saves about a command line.
 
-use std::fmt::Write as _;
-
 use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 
 use super::read_stripped;
@@ -15,8 +13,13 @@ use crate::policy::Policy;
 pub(crate) enum Narrow {
     /// Commands that begin with one of these.
     Prefixes(Vec<String>),
-    /// This very line, as a pattern.
-    Exactly(String),
+    /// This very line.
+    Exactly {
+        /// Pattern for `commandRegex`.
+        pattern: String,
+        /// The line opens files by redirection.
+        redirects: bool,
+    },
 }
 
 /// Returns the condition of a rule that allows this line for a scope; `None` if there is none, or if it would say the
@@ -26,7 +29,10 @@ pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow
     match scope {
         Scope::Call => {
             let pattern = exactly(text);
-            (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly(pattern))
+            let may_redirect = !line.is_parsed() && text.contains(['<', '>']);
+            let redirects = may_redirect
+                || line.commands.iter().any(|command| !command.redirections.is_empty());
+            (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly { pattern, redirects })
         }
         Scope::Subcommand => prefixes(&line, subcommand).map(Narrow::Prefixes),
         Scope::Program => {
@@ -37,17 +43,75 @@ pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow
     }
 }
 
-/// Returns a pattern for `commandRegex` that fits this line only, in Gemini CLI as well.
+/// End of a pattern for one line: the quote that ends the command in the arguments as JSON, and the NUL behind it. Only
+/// the outermost pairs of the arguments stand between NULs, so an argument inside another one is not mistaken for the
+/// command.
+const END: &str = r#""\x00"#;
+
+/// Any number of spaces around a line.
+const SPACES: &str = " *";
+
+/// Pattern for `commandRegex` that no command fits: in JSON a NUL is written as `\u0000`.
+pub(crate) const NO_COMMAND: &str = r"\x00";
+
+/// Returns a pattern for `commandRegex` that fits this line only, in Gemini CLI as well. If there are spaces around the
+/// line, the pattern fits any number of them.
 pub(crate) fn exactly(line: &str) -> String {
+    let inner = line.trim_matches(' ');
+    // Where other white space stands around the line, or the last space belongs to a word, each letter counts.
+    if inner == line || inner != trimmed(line) {
+        return literally(line) + END;
+    }
+    format!("{SPACES}{}{SPACES}{END}", literally(inner))
+}
+
+/// Returns true for a pattern that fits one line only, made by [`exactly`].
+pub(crate) fn is_of_one_line(pattern: &str) -> bool {
+    pattern.ends_with(END)
+}
+
+/// Returns true if a pattern for one line is about this line. White space around the line does not count.
+pub(crate) fn is_exactly(pattern: &str, line: &str) -> bool {
+    // Earlier versions saved the pattern without the NUL.
+    let pattern = pattern.strip_suffix(END).or_else(|| pattern.strip_suffix('"'));
+    let Some(pattern) = pattern else { return false };
+    let inner = pattern.strip_prefix(SPACES).and_then(|rest| rest.strip_suffix(SPACES));
+    let pattern = inner.unwrap_or(pattern);
+    pattern == literally(line) || pattern == literally(trimmed(line))
+}
+
+/// Returns the line that a pattern for one line is about; `None` for another pattern.
+pub(crate) fn line_of(pattern: &str) -> Option<String> {
+    let inner = pattern.strip_suffix(END).or_else(|| pattern.strip_suffix('"'))?;
+    let mut text = String::from("\"");
+    let mut letters = inner.strip_prefix(SPACES).unwrap_or(inner).chars();
+    while let Some(letter) = letters.next() {
+        text.push(if letter == '\\' { letters.next()? } else { letter });
+    }
+    text.push('"');
+    let line = serde_json::from_str::<String>(&text).ok()?;
+    let line = line.trim_end_matches(SPACES).to_owned();
+    is_exactly(pattern, &line).then_some(line)
+}
+
+/// Returns the line without the white space around it that means nothing to a shell.
+fn trimmed(line: &str) -> &str {
+    let is_blank = |letter: char| matches!(letter, ' ' | '\t' | '\n');
+    let start = line.trim_start_matches(is_blank);
+    let inner = start.trim_end_matches(is_blank);
+    // A backslash makes the blank behind it a part of the word.
+    if inner.ends_with('\\') { start } else { inner }
+}
+
+/// Returns a pattern for a text as JSON writes it.
+fn literally(text: &str) -> String {
     let mut pattern = String::new();
-    for letter in arguments::escaped(line.trim()).chars() {
+    for letter in arguments::escaped(text).chars() {
         if letter.is_ascii() && !letter.is_ascii_alphanumeric() && letter != '_' {
             pattern.push('\\');
         }
         pattern.push(letter);
     }
-    // The quote that ends the command.
-    pattern.write_char('"').unwrap_or_default();
     pattern
 }
 

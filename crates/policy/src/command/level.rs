@@ -5,6 +5,7 @@ use pollux_shell::command_line::Does;
 
 use super::line::{Judged, Line};
 use super::part::Part;
+use crate::facts::ConfinementFacts;
 use crate::rule::{Rule, Ruling};
 
 /// The strictest level first.
@@ -18,9 +19,27 @@ impl Line<'_, '_> {
     /// Commands that run because they only read do not loosen the level of the others: alone they get `inspect`, in a
     /// line with commands that rules allow they run with those.
     pub(super) fn level(&self, judged: &[Judged<'_>], redirects: bool) -> ConfinementLevel {
-        let ruled = judged.iter().filter(|judged| !judged.only_reads);
-        let levels = ruled.map(|judged| self.level_of(judged.rule));
         let facts = &self.policy.facts.confinement;
+        self.level_by(judged, redirects, |level| facts.strongest(level))
+    }
+
+    /// Returns the level that the line would get if the operating system could give every level.
+    pub(super) fn intended_level(
+        &self,
+        judged: &[Judged<'_>],
+        redirects: bool,
+    ) -> ConfinementLevel {
+        self.level_by(judged, redirects, |level| level)
+    }
+
+    fn level_by(
+        &self,
+        judged: &[Judged<'_>],
+        redirects: bool,
+        given: impl Fn(ConfinementLevel) -> ConfinementLevel,
+    ) -> ConfinementLevel {
+        let ruled = judged.iter().filter(|judged| !judged.only_reads);
+        let levels = ruled.map(|judged| self.level_of(judged.rule, &given));
         levels.min_by_key(|level| rank(*level)).unwrap_or_else(|| {
             // Edits are free there, and the commands only read.
             let level = if redirects {
@@ -28,47 +47,52 @@ impl Line<'_, '_> {
             } else {
                 ConfinementLevel::Inspect
             };
-            facts.strongest(level)
+            given(level)
         })
     }
 
-    fn level_of(&self, rule: Option<&Rule>) -> ConfinementLevel {
+    fn level_of(
+        &self,
+        rule: Option<&Rule>,
+        given: impl Fn(ConfinementLevel) -> ConfinementLevel,
+    ) -> ConfinementLevel {
         let facts = &self.policy.facts.confinement;
         let named = rule.and_then(|rule| rule.confinement);
         match (named, self.query.mode) {
-            (_, ApprovalMode::Plan) => facts.strongest(ConfinementLevel::Inspect),
+            (_, ApprovalMode::Plan) => given(ConfinementLevel::Inspect),
             (Some(level), _) => level,
             (None, ApprovalMode::Yolo) if rule.is_none_or(|rule| !super::is_specific(rule)) => {
-                facts.of_session(facts.yolo)
+                ConfinementFacts::of_session(facts.yolo, given)
             }
-            (None, _) => facts.of_session(facts.allowed),
+            (None, _) => ConfinementFacts::of_session(facts.allowed, given),
         }
     }
 
     /// Returns true if a command changes the configuration of a Git repository, as its table says.
     pub(super) fn configures_git(&self, parts: &[Part<'_>]) -> bool {
-        self.read.is_parsed() && parts.iter().any(|part| does(part) == Some(Does::ConfiguresGit))
+        self.read.is_parsed() && parts.iter().any(|part| part.effect() == Some(Does::ConfiguresGit))
     }
 
-    /// Returns the reason to ask before a program starts that a confined command could not run.
-    pub(super) fn lacks_privileges(
+    /// Returns the reason to ask before a program starts that could not do its work in confinement.
+    pub(super) fn needs_freedom(
         &self,
         parts: &[Part<'_>],
         judged: &[Judged<'_>],
     ) -> Option<String> {
-        let facts = &self.policy.facts.confinement;
-        if facts.keeps_privileges() || self.level(judged, false) == ConfinementLevel::None {
+        if self.level(judged, false) == ConfinementLevel::None {
             return None;
         }
-        let needs = parts.iter().zip(judged).find(|(part, judged)| {
-            judged.ruling == Ruling::Allow && does(part) == Some(Does::NeedsPrivileges)
-        });
-        needs.map(|(part, _)| {
-            format!("{} needs privileges that a confined command lacks", part.name())
+        let keeps_privileges = self.policy.facts.confinement.keeps_privileges();
+        let allowed = parts.iter().zip(judged).filter(|(_, judged)| judged.ruling == Ruling::Allow);
+        allowed.into_iter().find_map(|(part, _)| match part.effect()? {
+            Does::NeedsPrivileges if !keeps_privileges => {
+                Some(format!("{} needs privileges that a confined command lacks", part.name()))
+            }
+            Does::ConfiguresUser => Some(format!(
+                "this {} changes your own configuration, which a confined command cannot",
+                part.name()
+            )),
+            _ => None,
         })
     }
-}
-
-fn does(part: &Part<'_>) -> Option<Does> {
-    part.command.known(part.words.len()).ok()?.does
 }

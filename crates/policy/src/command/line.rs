@@ -9,6 +9,7 @@ use super::matching::{Meaning, meaning};
 use super::mention::mentioned;
 use super::part::Part;
 use super::{is_specific, is_yolo, redirection, strictest};
+use crate::facts::ConfinementFacts;
 use crate::ground::Assumption;
 use crate::judgement::{Judgement, PartJudgement};
 use crate::policy::Policy;
@@ -58,12 +59,14 @@ struct Outcome<'p> {
     reason: Option<String>,
     /// `None` for the session's level.
     level: Option<ConfinementLevel>,
+    /// Level that the operating system may be unable to give; `None` where [`Self::level`] is the same.
+    intended: Option<ConfinementLevel>,
     assumes: Vec<Assumption>,
 }
 
 impl<'p> Outcome<'p> {
     fn new(ruling: Ruling, rule: Option<&'p Rule>) -> Self {
-        Self { ruling, rule, reason: None, level: None, assumes: Vec::new() }
+        Self { ruling, rule, reason: None, level: None, intended: None, assumes: Vec::new() }
     }
 }
 
@@ -99,15 +102,23 @@ impl<'p> Line<'_, 'p> {
             .collect();
         let outcome = self.outcome(&parts, &judged, &shown);
         let outcome = self.with_auto_inspect(outcome, &parts);
-        let Outcome { ruling, rule, reason, level, assumes } = outcome;
+        let Outcome { ruling, rule, reason, level, intended, assumes } = outcome;
         let confinement = &self.policy.facts.confinement;
+        let (level, intended) = level.map_or_else(
+            || {
+                let given = |level| confinement.strongest(level);
+                (ConfinementFacts::of_session(confinement.allowed, given), confinement.allowed)
+            },
+            |level| (level, intended.unwrap_or(level)),
+        );
         Judgement {
             verdict: Policy::verdict(ruling, rule),
             rule,
             parts: shown,
             reason,
             assumes,
-            level: level.unwrap_or_else(|| confinement.of_session(confinement.allowed)),
+            level,
+            intended,
             configures_git: self.configures_git(&parts),
         }
     }
@@ -163,7 +174,8 @@ impl<'p> Line<'_, 'p> {
         let assumes = self.assumptions(judged);
         let redirects = assumes.iter().any(|found| matches!(found, Assumption::Editable(_)));
         let level = Some(self.level(judged, redirects));
-        Outcome { level, assumes, ..Outcome::new(Ruling::Allow, rule) }
+        let intended = Some(self.intended_level(judged, redirects));
+        Outcome { level, intended, assumes, ..Outcome::new(Ruling::Allow, rule) }
     }
 
     /// Lets a line that would be asked about run where it can only read, if the settings want that and no rule about
@@ -220,7 +232,7 @@ impl<'p> Line<'_, 'p> {
         let is_this = match &rule.pattern {
             Some(Pattern::Prefix(prefix)) => prefix.is_all_of(self.text),
             Some(Pattern::Command(expression)) => {
-                expression.as_str() == super::approval::exactly(self.text)
+                super::approval::is_exactly(expression.as_str(), self.text)
             }
             _ => false,
         };
@@ -383,7 +395,7 @@ impl<'p> Line<'_, 'p> {
         if let Some(objection) = self.reservation(general.map(|(part, _)| part)) {
             return Some(objection);
         }
-        if let Some(objection) = self.lacks_privileges(parts, judged) {
+        if let Some(objection) = self.needs_freedom(parts, judged) {
             return Some(objection);
         }
         let (facts, mode, effects) = (&self.policy.facts, self.query.mode, self.query.effects);

@@ -5,6 +5,7 @@ use crate::expression::Found;
 use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
 
+use super::approval;
 use super::form::Form;
 use super::part::Part;
 
@@ -38,6 +39,16 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
                 Likeness::Yes => Meaning::Named(part.words.len()),
                 Likeness::Maybe => Meaning::Perhaps,
                 Likeness::No => Meaning::No,
+            }
+        }
+        // Quotes and spaces of the line count: `rm "a b"` is another line than `rm a b`.
+        (Pattern::Command(expression), Ruling::Allow)
+            if approval::is_of_one_line(expression.as_str()) =>
+        {
+            if approval::is_exactly(expression.as_str(), &part.command.text) {
+                Meaning::Named(part.words.len())
+            } else {
+                Meaning::No
             }
         }
         (Pattern::Command(expression), ruling) => {

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use pollux_shell::command_line::{CommandLine, SimpleCommand, Word};
+use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 
 use super::form::Form;
 
@@ -17,6 +17,7 @@ pub(super) struct Part<'a> {
     /// It is the `cd` at the beginning of the line.
     pub(super) is_folder: bool,
     forms: OnceCell<Forms>,
+    effect: OnceCell<Option<Does>>,
 }
 
 /// Texts of a command that patterns look at.
@@ -45,6 +46,7 @@ impl<'a> Part<'a> {
             text: command.shown(),
             is_folder: index == 0 && line.folder.is_some(),
             forms: OnceCell::new(),
+            effect: OnceCell::new(),
         });
         parts.collect()
     }
@@ -52,6 +54,11 @@ impl<'a> Part<'a> {
     /// Returns the program's name without directories.
     pub(super) fn name(&self) -> &'a str {
         self.command.base_name()
+    }
+
+    /// Returns what the command does under a rule that names all of its words, as far as that is known.
+    pub(super) fn effect(&self) -> Option<Does> {
+        *self.effect.get_or_init(|| self.command.known(self.words.len()).ok()?.does)
     }
 
     /// Returns the texts that patterns look at.

@@ -367,6 +367,15 @@ fn programs_that_need_privileges_are_asked_about_where_confinement_takes_them() 
 }
 
 #[test]
+fn configuration_of_the_person_is_asked_about_where_confinement_protects_it() {
+    let line = "git config --global user.name A";
+    let policy = policy(true, &allow("\"git config\""));
+    assert_eq!(say(&policy, line, ApprovalMode::Default), "ask_user");
+    assert_eq!(say(&policy, line, ApprovalMode::Yolo), "ask_user");
+    assert_eq!(say(&policy, "git config user.name A", ApprovalMode::Default), "allow");
+}
+
+#[test]
 fn a_part_beyond_any_count_is_still_judged() {
     let policy = policy(true, &allow("[\"true\", \"git\"]"));
     let mut line = vec!["git push"; 60].join(" && ");

@@ -240,3 +240,48 @@ fn a_question_without_a_person_is_told_as_one() {
     assert_eq!(answers(&stage), [asked, DENIED]);
     assert!(!stage.home.project().join("a").exists());
 }
+
+#[test]
+fn lint_lists_broad_saved_rules_and_what_programs_start() {
+    let stage = Stage::with([]);
+    let policies = stage.home.gemini().join("policies");
+    std::fs::create_dir_all(&policies).unwrap();
+    let saved = |condition: &str| {
+        format!(
+            "[[rule]]\ndecision = \"allow\"\npriority = 950\ntoolName = \"run_shell_command\"\n{condition}\n"
+        )
+    };
+    let text = saved("commandPrefix = [ \"rm\", \"ls\", \"rm a\" ]") + &saved("");
+    std::fs::write(policies.join("auto-saved.toml"), text).unwrap();
+    let mine = saved("commandPrefix = \"git commit\"").replace("950", "1");
+    std::fs::write(policies.join("mine.toml"), mine + &saved("commandPrefix = \"rm\"")).unwrap();
+    let run = stage.alone().args(["policy", "lint"]).run();
+    run.assert_code(0);
+    let folder = policies.display();
+    let text = run.stdout_text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            format!(
+                "{folder}/auto-saved.toml:1: allows `rm` with all arguments that its table knows; narrower: commandPrefix = \"rm FIRST-ARGUMENT\""
+            ),
+            format!(
+                "{folder}/auto-saved.toml:6: allows every command line; narrower: commandPrefix = \"PROGRAM SUBCOMMAND\""
+            ),
+            format!(
+                "{folder}/mine.toml:1: allows `git commit …`, which also starts: hooks of the repository, and programs that its configuration names (filters, external diffs, credential helpers)"
+            ),
+        ]
+    );
+    let run = stage.alone().args(["policy", "lint", "--json"]).run();
+    let findings: Value = serde_json::from_str(&run.stdout_text()).unwrap();
+    assert_eq!(findings["findings"][0]["kind"], "broad_rule");
+    assert_eq!(findings["findings"][2]["kind"], "starts_programs");
+    std::fs::write(policies.join("mine.toml"), "broken [").unwrap();
+    let run = stage.alone().args(["policy", "lint"]).run();
+    run.assert_code(52);
+    let text = run.stdout_text();
+    let start = format!("{folder}/mine.toml:1: error: TOML parsing failed: ");
+    assert!(text.starts_with(&start), "{text}");
+}

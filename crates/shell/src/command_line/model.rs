@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A command line as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// Directory of a `cd DIRECTORY &&` at the beginning. The `cd` is not among the commands.
+    /// Directory of a `cd DIRECTORY &&` at the beginning. The `cd` is the first of the commands.
     pub folder: Option<Word>,
     /// Simple commands in their order, each followed by the commands that it runs itself (`timeout 5 ls`, `sh -c '…'`).
     pub commands: Vec<SimpleCommand>,

@@ -22,6 +22,8 @@ pub enum Does {
     Changes,
     /// The same, and it changes the configuration of a Git repository.
     ConfiguresGit,
+    /// It changes the person's own configuration, which a confined command cannot.
+    ConfiguresUser,
     /// It needs privileges that a confined command does not have.
     NeedsPrivileges,
 }
@@ -97,7 +99,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
 });
 
 /// Returns the table of a program, by the name as written in a command.
-fn usage(name: &str) -> Option<&'static Usage> {
+pub(super) fn usage(name: &str) -> Option<&'static Usage> {
     static PARSED: LazyLock<Vec<OnceLock<Option<Usage>>>> =
         LazyLock::new(|| TABLES.iter().map(|_| OnceLock::new()).collect());
     let base = match name.rsplit_once('/') {
@@ -137,11 +139,6 @@ impl SimpleCommand {
     /// Returns true if the program has a table.
     pub fn has_table(&self) -> bool {
         usage(self.name()).is_some()
-    }
-
-    /// Returns what the program starts by itself besides its arguments, as a noun phrase.
-    pub fn starts(&self) -> Option<&'static str> {
-        usage(self.name())?.starts.as_deref()
     }
 
     /// Returns the index of the word that is the last of the program's subcommands; `None` if the table lists none.

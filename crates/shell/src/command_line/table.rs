@@ -6,6 +6,11 @@ use serde::Deserialize;
 
 use super::programs::Does;
 
+/// Length of the longest pattern that others may name, in bytes.
+const MAX_PATTERN: usize = 1024;
+/// Length of the longest expression, in bytes, with the patterns that it names.
+const MAX_EXPRESSION: usize = 16 * 1024;
+
 /// Arguments that a program or a subcommand takes, and what it does with them. Whatever is not listed is not known.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
@@ -116,6 +121,9 @@ impl Form {
             _ => {
                 let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
                 let inner = inner.ok_or_else(|| format!("{text:?} is no kind of word"))?;
+                if inner.len() > MAX_EXPRESSION {
+                    return Err(format!("an expression is longer than {MAX_EXPRESSION} bytes"));
+                }
                 let expression = regex::Regex::new(&format!("^(?:{inner})$"));
                 Self::Matches(expression.map_err(|error| error.to_string())?)
             }
@@ -130,6 +138,10 @@ fn fill(patterns: &toml::Table, key: &str, value: toml::Value) -> (String, toml:
         let mut text = text.to_owned();
         if text.starts_with('/') && text.contains('<') {
             for (name, pattern) in patterns {
+                // It is refused when it is read.
+                if text.len() > MAX_EXPRESSION {
+                    break;
+                }
                 text = text.replace(&format!("<{name}>"), pattern.as_str().unwrap_or_default());
             }
         }
@@ -174,6 +186,11 @@ impl Usage {
             Some(toml::Value::Table(patterns)) => patterns,
             _ => toml::Table::new(),
         };
+        let is_long =
+            |pattern: &toml::Value| pattern.as_str().is_some_and(|text| text.len() > MAX_PATTERN);
+        if patterns.values().any(is_long) {
+            return Err(format!("a pattern is longer than {MAX_PATTERN} bytes"));
+        }
         // A pattern may name others: as many rounds as there are patterns replace all of them.
         for _ in 0..patterns.len() {
             let rest = std::mem::take(&mut table);

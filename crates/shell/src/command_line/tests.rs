@@ -47,6 +47,26 @@ fn lines_of_the_small_grammar_are_parsed() {
 }
 
 #[test]
+fn constant_words_are_those_that_nothing_changes_before_the_line_runs() {
+    for (text, expected) in [
+        ("sh 'a b.sh' > log", Some(vec!["sh", "a b.sh", "log"])),
+        ("cat < \"$PWD/in\"", Some(vec!["cat", "./in"])),
+        ("cd x && ./a", Some(vec!["x/cd", "cd", "x/x", "x", "x/./a", "./a"])),
+        ("sh -c 'node b.js'", Some(vec!["sh", "-c", "node b.js", "node", "b.js"])),
+        ("sh ~/a.sh", None),
+        ("sh ./*.sh", None),
+        ("sh \"$X\"", None),
+        ("ls | xargs sh", None),
+        ("cat a.sh | sh", None),
+        ("cd \"$X\" && sh a.sh", None),
+    ] {
+        let expected = expected.map(|words| words.into_iter().map(str::to_owned).collect());
+        assert_eq!(constant_words(text, Dialect::Bash), expected, "{text}");
+    }
+    assert_eq!(constant_words("ls", Dialect::PowerShell), None);
+}
+
+#[test]
 fn what_shells_could_read_differently_is_hidden() {
     for text in [
         "<&-eval ls '; touch C'",
@@ -191,4 +211,89 @@ fn commands_are_known_by_their_tables() {
         let read = line(text);
         assert_eq!(read.commands[0].known(named).map(|known| known.does), expected, "{text}");
     }
+}
+
+#[test]
+fn a_damaged_table_is_refused() {
+    let pattern = |number| format!("p{number} = \"<p{0}><p{0}>\"\n", number + 1);
+    let doubling = (1..40).map(pattern).collect::<Vec<_>>().concat();
+    let bomb = format!("operands = [\"/<p1>/\"]\n[patterns]\n{doubling}p40 = \"xxxxxxxx\"\n");
+    let long = format!("operands = [\"/<p>/\"]\n[patterns]\np = \"{}\"\n", "x".repeat(2000));
+    for (text, reason) in [
+        ("does = \"reads", "TOML"),
+        ("does = \"nothing\"", "unknown variant"),
+        ("flagz = []", "unknown field"),
+        ("operands = [\"words\"]", "is no kind of word"),
+        ("operands = [\"/(/\"]", "unclosed group"),
+        ("with = [\"x\"]", "there is no shared set x"),
+        (&bomb, "an expression is longer than"),
+        (&long, "a pattern is longer than"),
+    ] {
+        let error = check_table(text).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn the_reach_of_a_program_is_what_its_table_knows() {
+    for (text, greatest) in [
+        ("git", Some(Does::ConfiguresUser)),
+        ("git log", Some(Does::ConfiguresUser)),
+        ("/usr/bin/rm", Some(Does::Changes)),
+        ("ls", Some(Does::Reads)),
+        ("sh", Some(Does::Changes)),
+        ("sudo", Some(Does::NeedsPrivileges)),
+        ("timeout", None),
+        ("python3", None),
+    ] {
+        assert_eq!(line(text).commands[0].greatest_effect(), greatest, "{text}");
+    }
+    let git = line("git").commands[0].changing_subcommands();
+    assert!(git.contains(&"commit") && !git.contains(&"status"), "{git:?}");
+    assert!(line("rm").commands[0].changing_subcommands().is_empty());
+}
+
+#[test]
+fn programs_that_run_what_a_project_configures_say_so() {
+    for name in [
+        "apt-get",
+        "brew",
+        "bun",
+        "bundle",
+        "cargo",
+        "cmake",
+        "composer",
+        "ctest",
+        "dotnet",
+        "eslint",
+        "flutter",
+        "git",
+        "go",
+        "gmake",
+        "gradle",
+        "jest",
+        "just",
+        "make",
+        "meson",
+        "mvn",
+        "mypy",
+        "ninja",
+        "npm",
+        "nx",
+        "pip",
+        "pip3",
+        "pnpm",
+        "poetry",
+        "prettier",
+        "pytest",
+        "ssh",
+        "terraform",
+        "uv",
+        "yarn",
+    ] {
+        let starts = line(name).commands[0].starts().unwrap_or_default();
+        assert!(!starts.is_empty() && !starts.ends_with('.'), "{name}: {starts:?}");
+        assert!(starters().iter().any(|starter| starter.names.contains(&name)), "{name}");
+    }
+    assert_eq!(line("tsc").commands[0].starts(), None);
 }

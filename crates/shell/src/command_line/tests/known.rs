@@ -41,6 +41,7 @@ fn lines_that_read_are_known() {
 fn lines_that_change_are_known() {
     check(include_str!("known_changes.txt"), Does::Changes);
     check(include_str!("known_configures_git.txt"), Does::ConfiguresGit);
+    check("git config --global user.email a@b.example", Does::ConfiguresUser);
 }
 
 #[test]
