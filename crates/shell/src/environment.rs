@@ -50,14 +50,15 @@ const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// The environment for a command: `base` without the variables named in `credentials_to_remove`,
 /// with the fixed variables of Gemini CLI 0.61 set and its git overrides appended to those that
-/// `base` already carries in `GIT_CONFIG_KEY_n`. `git_config` is an [`empty_git_config`].
+/// `base` already carries in `GIT_CONFIG_KEY_n`. `git_config` is an [`empty_git_config`], or `None` for a command that
+/// may change the person's own configuration of Git.
 ///
 /// Names compare as the platform does: without regard to case on Windows. The order of `base` is
 /// kept; our own variables follow.
 pub fn child_environment(
     base: impl IntoIterator<Item = (OsString, OsString)>,
     credentials_to_remove: &[&str],
-    git_config: &Path,
+    git_config: Option<&Path>,
 ) -> Vec<(OsString, OsString)> {
     let mut git_count = 0;
     let mut environment: Vec<(OsString, OsString)> = Vec::new();
@@ -67,7 +68,8 @@ pub fn child_environment(
             git_count = value.to_str().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
             continue;
         }
-        let mut fixed = FIXED.iter().map(|(fixed, _)| fixed).chain(&GIT_FILES);
+        let git_files = git_config.map_or(&[][..], |_| &GIT_FILES);
+        let mut fixed = FIXED.iter().map(|(fixed, _)| fixed).chain(git_files);
         let replaced = fixed.any(|fixed| same_name(&name, fixed));
         let secret = credentials_to_remove.iter().any(|secret| same_name(&name, secret));
         if !replaced && !secret {
@@ -76,7 +78,9 @@ pub fn child_environment(
     }
     let fixed = FIXED.iter().map(|&(name, value)| (name.into(), value.into()));
     environment.extend(fixed);
-    environment.extend(GIT_FILES.map(|name| (name.into(), git_config.into())));
+    environment.extend(
+        git_config.into_iter().flat_map(|path| GIT_FILES.map(|name| (name.into(), path.into()))),
+    );
     append_git_settings(&mut environment, git_count);
     environment
 }

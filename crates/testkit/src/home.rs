@@ -33,6 +33,11 @@ impl TestHome {
         Self { root, _folder: folder }
     }
 
+    /// The folder that holds the three.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The child's `$HOME`.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")

@@ -27,7 +27,7 @@ pub struct Pollux {
     defaults: BTreeMap<OsString, OsString>,
     environment: BTreeMap<OsString, Option<OsString>>,
     directory: Option<PathBuf>,
-    disk: Option<Vec<OsString>>,
+    prefix: Vec<OsString>,
     stdin: Stdin,
     stdout_limit: Option<usize>,
     timeout: Duration,
@@ -50,7 +50,7 @@ impl Pollux {
             defaults: BTreeMap::new(),
             environment: BTreeMap::new(),
             directory: None,
-            disk: None,
+            prefix: Vec::new(),
             stdin: Stdin::Closed,
             stdout_limit: None,
             timeout: Duration::from_secs(30),
@@ -97,7 +97,16 @@ impl Pollux {
 
     /// Runs where this file system is mounted.
     pub fn on_disk(mut self, disk: &TinyDisk) -> Self {
-        self.disk = Some(disk.prefix());
+        self.prefix = disk.prefix();
+        self
+    }
+
+    /// Runs as this user, who becomes the owner of the home's files. Needs root.
+    pub fn as_user(mut self, user: u32, home: &TestHome) -> Self {
+        let given = Command::new("chown").arg("-R").arg(user.to_string()).arg(home.root()).status();
+        assert!(given.is_ok_and(|status| status.success()), "cannot give the home to {user}");
+        let [user, group] = [format!("--reuid={user}"), format!("--regid={user}")];
+        self.prefix = ["setpriv", &user, &group, "--clear-groups"].map(OsString::from).to_vec();
         self
     }
 
@@ -165,7 +174,7 @@ impl Pollux {
     }
 
     fn command_line(&self) -> (OsString, Vec<OsString>) {
-        let mut words = self.disk.clone().unwrap_or_default();
+        let mut words = self.prefix.clone();
         words.push(self.program.clone().into());
         words.extend(self.arguments.iter().cloned());
         let program = words.remove(0);

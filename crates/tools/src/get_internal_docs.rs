@@ -30,6 +30,7 @@ const PAGES: &[(&str, &str)] = &[
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
     ("generated/cli.md", include_str!("../../../docs/generated/cli.md")),
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
+    ("generated/starters.md", include_str!("../../../docs/generated/starters.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
     ("security.md", include_str!("../../../docs/security.md")),

@@ -17,7 +17,7 @@ use pollux_protocol::{
 use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec};
 use pollux_shell::{
     ChildSpec, Chunk, Confinement, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError,
-    Spill, TerminalSize, Wish,
+    Spill, TerminalSize, Wish, command_line,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -225,6 +225,7 @@ impl Invocation for RunShellCommand {
                 command,
                 writes: line.writes(),
                 unknown: unknown.into_iter().collect(),
+                starts: Vec::new(),
                 // Policy knows these.
                 reason: None,
                 level: ConfinementLevel::None,
@@ -236,6 +237,7 @@ impl Invocation for RunShellCommand {
         if let Err(error) = self.context.recheck(&self.folder, Access::Write) {
             return error.into();
         }
+        confined::report_weaker_level(&self.context, run.confinement);
         let file = output_path(&self.context.spill_directory, NAME, &run.call_id);
         let report = Report {
             threshold: truncation::limit(self.context.options.truncate_threshold, run.room),
@@ -287,6 +289,16 @@ async fn reported(tell: impl FnOnce() -> ToolOutput + Send + 'static) -> ToolOut
     })
 }
 
+/// Returns true if a command of the line is `git config --global`. Allowed without confinement, it is about the
+/// person's own file; all others see an empty one.
+fn configures_user(line: &str) -> bool {
+    let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
+    command_line::read(line, dialect).commands.iter().any(|command| {
+        let has = |text| command.words.iter().any(|word| word.literal() == Some(text));
+        command.base_name() == "git" && has("config") && has("--global")
+    })
+}
+
 fn not_started(error: &ShellError) -> ToolOutput {
     ToolError::new(ToolErrorKind::ShellExecuteError, error.to_string()).into()
 }
@@ -312,9 +324,12 @@ impl RunShellCommand {
         let environment = pollux_shell::redact(context.environment.clone(), &redaction);
         let credentials: Vec<&str> = context.credentials.iter().map(String::as_str).collect();
         let in_terminal = context.gives_terminals();
-        let git_config = pollux_shell::empty_git_config(&context.spill_directory);
+        let is_own =
+            confinement.level == ConfinementLevel::None && configures_user(&self.params.command);
+        let git_config =
+            (!is_own).then(|| pollux_shell::empty_git_config(&context.spill_directory));
         let mut environment =
-            pollux_shell::child_environment(environment, &credentials, &git_config);
+            pollux_shell::child_environment(environment, &credentials, git_config.as_deref());
         if in_terminal {
             let pager = OsStr::new(&context.options.shell_pager);
             let pagers =

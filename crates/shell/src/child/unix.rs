@@ -21,8 +21,8 @@ pub(super) fn prepare(
     inherited: Vec<RawFd>,
 ) {
     // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit, fcntl) and touches no
-    // memory of the parent. Standard input is the terminal by then: std connects the streams before
+    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit, fcntl, prctl) and touches
+    // no memory of the parent. Standard input is the terminal by then: std connects the streams before
     // it calls the closure.
     unsafe {
         command.pre_exec(move || {
@@ -34,6 +34,9 @@ pub(super) fn prepare(
                 }
                 SessionKind::Shared => {}
             }
+            if kind != SessionKind::Shared {
+                give_up_tracing();
+            }
             for &file in &inherited {
                 fcntl_setfd(BorrowedFd::borrow_raw(file), FdFlags::empty())?;
             }
@@ -42,3 +45,17 @@ pub(super) fn prepare(
         });
     }
 }
+
+/// Takes from the programs of root the capability to read the memory of processes that have more capabilities than they,
+/// such as the keys in that of this program. Other users are kept out by the kernel, since the program is not dumpable.
+#[cfg(target_os = "linux")]
+fn give_up_tracing() {
+    // Root's programs get what the bounding set has. A failure means that they lack the right to change it, and then
+    // usually this capability, too.
+    rustix::thread::remove_capability_from_bounding_set(rustix::thread::CapabilitySet::SYS_PTRACE)
+        .ok();
+}
+
+/// Other systems have no capabilities.
+#[cfg(not(target_os = "linux"))]
+fn give_up_tracing() {}

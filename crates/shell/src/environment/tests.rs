@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn environment(base: &[(&str, &str)], credentials: &[&str]) -> Vec<(String, String)> {
     let base = base.iter().map(|&(name, value)| (name.into(), value.into()));
-    child_environment(base, credentials, Path::new("/state/empty.gitconfig"))
+    child_environment(base, credentials, Some(Path::new("/state/empty.gitconfig")))
         .into_iter()
         .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
         .collect()
@@ -83,7 +83,7 @@ fn what_git_writes_globally_is_gone_at_the_next_command() {
     let git = |arguments: &[&str]| {
         let base = std::env::vars_os().filter(|(name, _)| name == "PATH");
         let git_config = empty_git_config(state.path());
-        let environment = child_environment(base, &[], &git_config);
+        let environment = child_environment(base, &[], Some(&git_config));
         let device = |(_, value): &(_, OsString)| value.to_string_lossy().contains("/dev/");
         assert!(!environment.iter().any(device), "Git could replace a device: {environment:?}");
         let mut command = Command::new("git");

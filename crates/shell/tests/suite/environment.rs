@@ -20,7 +20,7 @@ async fn credentials_are_gone_and_git_asks_nobody() {
     command.child.environment.push(("MY_KEY".into(), "secret".into()));
     command.child.environment.push(("OTHER".into(), "kept".into()));
     command.child.environment =
-        child_environment(command.child.environment, &["MY_KEY"], &no_git_config());
+        child_environment(command.child.environment, &["MY_KEY"], Some(&no_git_config()));
     assert_eq!(outcome(command).await.text(), "[][kept][1][cat][0]\n0");
 }
 
@@ -32,7 +32,8 @@ async fn git_takes_our_settings_over_the_repositorys() {
          >> .git/config && git status --short && git config core.pager; ls",
     );
     command.child.folder = folder.path().into();
-    command.child.environment = child_environment(command.child.environment, &[], &no_git_config());
+    command.child.environment =
+        child_environment(command.child.environment, &[], Some(&no_git_config()));
     assert_eq!(outcome(command).await.text(), "cat");
 }
 
@@ -45,7 +46,8 @@ async fn git_shows_differences() {
          git ls-remote ssh://nowhere.invalid/x 2>&1 | grep -c 'cannot run'",
     );
     command.child.folder = folder.path().into();
-    command.child.environment = child_environment(command.child.environment, &[], &no_git_config());
+    command.child.environment =
+        child_environment(command.child.environment, &[], Some(&no_git_config()));
     assert_eq!(outcome(command).await.text(), "+two\n0");
 }
 

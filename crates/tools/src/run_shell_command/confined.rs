@@ -2,18 +2,37 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    AnsiOutput, AnsiToken, ApprovalMode, ConfinementLevel, Directive, Display, Part, ToolOutput,
+    AnsiOutput, AnsiToken, ApprovalMode, CallConfinement, ConfinementLevel, Directive, Display,
+    Part, ToolOutput,
 };
 use pollux_shell::sandbox::{
-    RunningAudit, SandboxChange, SandboxSpec, SandboxWall, forget_ended_audits, wall_in,
+    RunningAudit, SandboxChange, SandboxSpec, SandboxSupport, SandboxWall, forget_ended_audits,
+    wall_in,
 };
 use pollux_shell::{BackgroundProcess, Confinement, Ended, Outcome, ShellCommand};
 
 use super::{NAME, RunShellCommand};
 use crate::completion::BackgroundEnd;
 use crate::context::ToolContext;
+
+/// Reports to the person that a command runs at a weaker level than its rule says, once per program.
+pub(super) fn report_weaker_level(context: &ToolContext, confinement: CallConfinement) {
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    let CallConfinement { level, intended, .. } = confinement;
+    let Some(reporter) = context.reporter.as_ref().filter(|_| level != intended) else { return };
+    let Some(reason) = SandboxSupport::probe().lack(intended) else { return };
+    if IS_REPORTED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    reporter(BackgroundEnd::ForPerson(format!(
+        "Commands that should be confined at {} run at {} here. {reason} See pollux sandbox status.",
+        intended.as_str(),
+        level.as_str()
+    )));
+}
 
 /// Confinement of one command, from its start to its report.
 pub(super) struct Confined {

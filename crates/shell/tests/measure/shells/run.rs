@@ -80,8 +80,10 @@ impl ShellBox {
         }
         for name in WRAPPERS {
             let run = match name {
+                // An operand before `-c` is the file of a script, and there is none.
                 "sh" | "bash" => {
-                    "while [ $# -gt 1 ] && [ \"$1\" != -c ]; do shift; done; eval \"$2\""
+                    "while [ $# -gt 1 ]; do case $1 in -c) eval \"$2\"; break ;; -*) shift ;; \
+                     *) break ;; esac; done"
                 }
                 "timeout" => "shift; \"$@\"",
                 _ => "\"$@\"",
@@ -90,12 +92,13 @@ impl ShellBox {
                 "{name}() {{ printf '%s\\001' {name} \"$@\" '\u{2}' >&9; {run}; return {status}; }}\n"
             );
         }
-        // Only what is new is recorded: the files of the beginning are a constant.
+        // Only what is new is recorded: the files of the beginning are a constant. The substitution waits for commands in
+        // the background, too: all of them hold its pipe.
         script += &format!(
             "files() {{ set -- '{top}/home'/* '{top}/home'/.[!.]* '{top}/home/work'/* \
              '{top}/home/work'/.[!.]* '{top}/home/work/sub'/* '{top}/home/work/sub'/.[!.]*; \
              local IFS; IFS='\u{1}'; now=\"$*\"; }}\nfiles\nbefore=$now\n\
-             L() {{ printf '\u{3}\\001' >&9; ( eval \"$1\" ) >/dev/null 2>&1; }}\n\
+             L() {{ printf '\u{3}\\001' >&9; unused=$( ( eval \"$1\" ) 8>&1 >/dev/null 2>&1 ); }}\n\
              W() {{ L \"$1\"; files\n\
              if [ \"$now\" != \"$before\" ]; then printf '\u{4}\\001%s\\001\u{2}\\001' \"$now\" >&9; \
              clean; fi; }}\n"
