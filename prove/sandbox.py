@@ -1,13 +1,19 @@
-"""Tries to get out of the levels of confinement. Started by `cargo xtask prove sandbox`. Python 3.11, standard library
-only; Linux.
+"""Tries to get out of the levels of confinement, and does everyday jobs in them. Started by `cargo xtask prove sandbox`.
+Python 3.11, standard library only; Linux.
 
 Each attempt is a script that ends with 0 when it has reached what it was after. It runs at every level, as root (if
 the proof does) and as a user without rights, in a home and a project of its own. A level that promises to refuse the
 attempt must refuse it; where a level promises nothing, the table says why. Without confinement the attempt must work
 for at least one of the users, or it proves nothing.
+
+Each job must work at `protect`, at `workspace-write` and without confinement, for each user. A job is named as not tried
+where the machine lacks one of its programs.
 """
 
 import argparse
+import concurrent.futures
+import contextlib
+import functools
 import json
 import os
 import shutil
@@ -16,10 +22,27 @@ import sys
 import tempfile
 from pathlib import Path
 
+import sandbox_jobs
 from sandbox_attempts import ATTEMPTS, service_address
+from sandbox_jobs import JOBS
 
 LEVELS = ("inspect", "workspace-write", "protect")
 OTHER_USER = 54321
+# Most of the time is spent waiting for programs to start.
+AT_ONCE = 2 + (os.cpu_count() or 2)
+
+
+def as_user(user):
+    """Words before a command that a user starts."""
+    if user is None:
+        return []
+    return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+
+
+def given_to(user, folder):
+    """Gives a folder to a user."""
+    if user is not None:
+        subprocess.run(["chown", "-R", f"{user}:{user}", folder], check=True)
 
 
 class Place:
@@ -49,29 +72,23 @@ class Place:
         (project / "link-to-env").symlink_to(".env")
         subprocess.run([*git, "add", "file"], check=True)
         subprocess.run([*git, "commit", "-qm", "x"], check=True)
-        if user is not None:
-            subprocess.run(["chown", "-R", f"{user}:{user}", self.folder], check=True)
+        given_to(user, self.folder)
         self.environment = {
             "HOME": str(self.folder / "home"),
             "PATH": os.environ["PATH"],
             "SECRET_IN_ENVIRONMENT": "SECRET",
         }
-        self.victim = subprocess.Popen([*self.prefix(), "sleep", "600"], env=self.environment, cwd=project)
+        self.victim = subprocess.Popen([*as_user(self.user), "sleep", "600"], env=self.environment, cwd=project)
         # Root without capabilities: whoever has some may trace it, unless something else is in the way.
         weak = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if user is None and os.geteuid() == 0 else []
-        self.weak_victim = subprocess.Popen([*self.prefix(), *weak, "sleep", "600"], env=self.environment, cwd=project)
+        self.weak_victim = subprocess.Popen([*as_user(self.user), *weak, "sleep", "600"], env=self.environment, cwd=project)
         self.environment.pop("SECRET_IN_ENVIRONMENT")
         self.environment["WEAK_VICTIM"] = str(self.weak_victim.pid)
         self.environment["VICTIM"] = str(self.victim.pid)
         self.environment["SERVICE"] = str(service_address(self.folder))
 
-    def prefix(self):
-        if self.user is None:
-            return []
-        return ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups"]
-
     def run(self, binary, level, script):
-        command = [*self.prefix(), binary, "sandbox", "run", "--level", level, "--", "bash", "-c", script]
+        command = [*as_user(self.user), binary, "sandbox", "run", "--level", level, "--", "bash", "-c", script]
         project = self.folder / "project"
         return subprocess.run(
             command, env=self.environment, cwd=project, stdin=subprocess.DEVNULL, capture_output=True, timeout=60
@@ -103,6 +120,168 @@ def levels_that_hold(binary):
     return [name for name in LEVELS if found[name]["holds"]]
 
 
+def attempt_row(binary, users, levels, attempt):
+    """Results of an attempt, and what is printed of them."""
+    works = any([tried(binary, user, "none", attempt.script) for user in users])
+    results, row = [], []
+    for level in levels:
+        reached = any([tried(binary, user, level, attempt.script) for user in users])
+        if level not in attempt.refused_at:
+            result = "out of the promise"
+        else:
+            result = "escaped" if reached else "refused"
+        results.append(result)
+        row.append(f"{level}: {result}")
+    if not works and attempt.must_work:
+        results.append("proves nothing")
+        row.append("none: PROVES NOTHING")
+    return results, f"{'; '.join(row)}  {attempt.reason}".rstrip()
+
+
+class Workshop:
+    """Programs and fixtures of the jobs, for all users."""
+
+    def __init__(self, binary, users, with_pytest):
+        self.binary = binary
+        self.users = users
+        self.folder = Path(tempfile.mkdtemp(prefix="pollux-prove-", dir="/var/tmp"))
+        os.chmod(self.folder, 0o755)
+        self.template = self.folder / "template"
+        # Wrappers of version managers look for their programs in the person's home.
+        path = [entry for entry in os.environ["PATH"].split(":") if "shims" not in entry]
+        self.path = ":".join([*self.toolchain(), *path])
+        self.make_template()
+        self.libraries = self.folder / "libraries"
+        if with_pytest:
+            pip = ["python3", "-m", "pip", "install", "-q", "--target", self.libraries, "pytest"]
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(pip, env={**os.environ, "PATH": self.path}, capture_output=True, timeout=60)
+
+    def toolchain(self):
+        """Folder of the programs of Rust, where every user can start them: hard links, as it is large."""
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            found = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
+            sysroot, target = Path(found.stdout.strip()), self.folder / "rust"
+            for name in ("bin", "lib", "libexec"):
+                if (sysroot / name).exists():
+                    shutil.copytree(sysroot / name, target / name, copy_function=os.link, symlinks=True)
+            return [str(target / "bin")]
+        return []
+
+    def make_template(self):
+        """Home, project and remote repository that each job gets a copy of."""
+        caches = ("home/.cache", "home/.npm", "home/.cargo/registry", "home/.cargo/git")
+        for name in (*caches, "home/.ssh", "home/.gemini", "project"):
+            (self.template / name).mkdir(parents=True)
+        (self.template / "home/.ssh/known_hosts").write_text("host\n")
+        (self.template / "home/.bashrc").write_text("# mine\n")
+        shutil.copy(Path(__file__).parent / "sandbox_services.py", self.template / "services.py")
+        script = """
+            git init -q -b main . && git config user.name A && git config user.email a@b
+            for text in first second third; do echo $text >> file; git add file; git commit -qm $text; done
+            git checkout -q -b topic HEAD~1 && echo x > topic-file && git add topic-file && git commit -qm topic
+            git checkout -q main && git init -q --bare -b main ../remote.git && git remote add origin ../remote.git
+            git push -q origin main topic && git fetch -q && git branch -q -D topic
+            git config branch.main.remote origin && git config branch.main.merge refs/heads/main
+        """
+        environment = {"HOME": str(self.template / "home"), "PATH": self.path}
+        subprocess.run(["bash", "-ec", script], cwd=self.template / "project", env=environment, check=True)
+
+    def environment(self, place):
+        return {
+            "HOME": str(place / "home"),
+            "PATH": self.path,
+            "PLACE": str(place),
+            "POLLUX": self.binary,
+            "PYTHONPATH": str(self.libraries),
+        }
+
+    @functools.cache
+    def lacks(self, user, program):
+        """True if the machine has no such program for this user."""
+        check = "python3 -c 'import pytest'" if program == "pytest" else f"command -v {program}"
+        environment = self.environment(self.folder)
+        run = subprocess.run([*as_user(user), "bash", "-c", check], env=environment, cwd="/", capture_output=True)
+        return run.returncode != 0
+
+    def fault(self, user, level, job):
+        """Does a job at a level. Returns what went wrong, if anything did."""
+        place = Path(tempfile.mkdtemp(prefix="pollux-prove-", dir="/var/tmp"))
+        try:
+            subprocess.run(["cp", "-a", f"{self.template}/.", place], check=True)
+            os.chmod(place, 0o755)
+            given_to(user, place)
+            words = ["sandbox", "run", "--level", level]
+            words += ["--git-config"] if job.configures_git else []
+            words += ["--network"] if job.network else []
+            confined = [self.binary, *words, "--"]
+            steps = [([], job.prepare), *((confined, line) for line in job.lines), ([], job.check)]
+            for start, script in steps:
+                run = subprocess.run(
+                    [*as_user(user), *start, "bash", "-ec", script],
+                    env=self.environment(place),
+                    cwd=place / "project",
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=120,
+                )
+                message = run.stderr.decode(errors="replace").strip()
+                if run.returncode != 0:
+                    return f"{script}: exit code {run.returncode}: {message[-800:]}"
+                if "taken back" in message or "moved to" in message:
+                    return f"{script}: undone: {message[-800:]}"
+            return None
+        except subprocess.TimeoutExpired as late:
+            return str(late)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def row(self, levels, job):
+        """Results of a job, and what is printed of them."""
+        results, row, faults, tried_by, reasons = [], [], [], [], []
+        for user in self.users:
+            name = "another user" if user is not None else "root" if os.geteuid() == 0 else "this user"
+            missing = [program for program in job.needs if self.lacks(user, program)]
+            if missing:
+                reasons.append(f"{name}: NOT TRIED, no {', '.join(missing)}")
+                results.append("not tried")
+            elif job.root_only and name != "root":
+                reasons.append(f"{name}: no job, {job.root_only}")
+            elif job.named_only and user is not None:
+                reasons.append(f"{name}: no job, {job.named_only}")
+            else:
+                tried_by.append((user, name))
+        for level in (*levels, "none"):
+            if level in job.except_at:
+                row.append(f"{level}: no job, {job.except_at[level]}")
+                continue
+            found = [(name, self.fault(user, level, job)) for user, name in tried_by]
+            broken = [f"    {level}, {name}: {fault}" for name, fault in found if fault]
+            faults += broken
+            if level == "none":
+                results += ["proves nothing"] if broken else []
+            elif found:
+                results.append("fails" if broken else "works")
+            if broken or (found and level != "none"):
+                row.append(f"{level}: {'FAILS' if broken else 'works'}")
+        return results, "\n".join(["; ".join(row + reasons), *faults])
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def counted(rows, width, kinds):
+    """Prints rows as they come. Returns how many results there are of each kind."""
+    counts = dict.fromkeys(kinds, 0)
+    for name, row in rows:
+        results, shown = row.result()
+        for result in results:
+            counts[result] += 1
+        print(f"{name:<{width}}  {shown}".rstrip(), flush=True)
+    print(", ".join(f"{name}: {count}" for name, count in counts.items()), flush=True)
+    return counts
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True, type=lambda path: str(Path(path).resolve()))
@@ -110,27 +289,21 @@ def main():
     options = parser.parse_args()
     users = [None, OTHER_USER] if os.geteuid() == 0 else [None]
     levels = levels_that_hold(options.binary)
-    counts = {"refused": 0, "out of the promise": 0, "escaped": 0, "proves nothing": 0}
-    width = max(len(attempt.name) for attempt in ATTEMPTS)
-    for attempt in ATTEMPTS:
-        if options.only not in attempt.name:
-            continue
-        works = any([tried(options.binary, user, "none", attempt.script) for user in users])
-        row = []
-        for level in levels:
-            reached = any([tried(options.binary, user, level, attempt.script) for user in users])
-            if level not in attempt.refused_at:
-                result = "out of the promise"
-            else:
-                result = "escaped" if reached else "refused"
-            counts[result] += 1
-            row.append(f"{level}: {result}")
-        if not works and attempt.must_work:
-            counts["proves nothing"] += 1
-            row.append("none: PROVES NOTHING")
-        print(f"{attempt.name:<{width}}  {'; '.join(row)}  {attempt.reason}".rstrip(), flush=True)
-    print(", ".join(f"{name}: {count}" for name, count in counts.items()))
-    return 1 if counts["escaped"] or counts["proves nothing"] else 0
+    attempts = [attempt for attempt in ATTEMPTS if options.only in attempt.name]
+    jobs = [job for job in JOBS if options.only in job.name]
+    width = max((len(row.name) for row in (*attempts, *jobs)), default=0)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        rows = [(one.name, pool.submit(attempt_row, options.binary, users, levels, one)) for one in attempts]
+        attempted = counted(rows, width, ("refused", "out of the promise", "escaped", "proves nothing"))
+        if not jobs:
+            return 1 if attempted["escaped"] or attempted["proves nothing"] else 0
+        with_pytest = any("pytest" in job.needs for job in jobs)
+        with contextlib.closing(Workshop(options.binary, users, with_pytest)) as workshop:
+            job_levels = [level for level in sandbox_jobs.LEVELS if level in levels]
+            rows = [(job.name, pool.submit(workshop.row, job_levels, job)) for job in jobs]
+            done = counted(rows, width, ("works", "fails", "not tried", "proves nothing"))
+    failed = sum(counts[kind] for counts in (attempted, done) for kind in ("escaped", "fails", "proves nothing") if kind in counts)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Tests of `sandbox.py`: it must find a level that does not hold."""
+"""Tests of `sandbox.py`: it must find a level that does not hold, and one at which a job does not work."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -7,11 +8,21 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import sandbox
+import sandbox_jobs
+
 FOLDER = Path(__file__).resolve().parent
 LEVELS = [{"level": level, "holds": True, "reason": None} for level in ("inspect", "workspace-write", "protect")]
 STATUS = f"#!/bin/bash\nif [ $2 = status ]; then echo '{json.dumps({'levels': LEVELS})}'; exit; fi\n"
 # Runs the command without any confinement.
 OPEN = STATUS + 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'
+# As above, but at protect no repository can be written, and what is made at workspace-write is reported as undone.
+NARROW = OPEN.replace(
+    "while",
+    'case "$*" in\n*" protect "*) chmod -R a-w .git/objects; exec 2> /dev/null; cd /;;\n'
+    '*" workspace-write "*) echo "x is new, and protected; moved to y" >&2;;\nesac\nwhile',
+    1,
+)
 # Runs nothing at all.
 CLOSED = STATUS + "exit 1\n"
 
@@ -36,6 +47,33 @@ class Proof(unittest.TestCase):
         run = self.proved(CLOSED, "read .netrc")
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertIn("PROVES NOTHING", run.stdout)
+
+    def test_a_level_at_which_a_job_does_not_work_is_found(self):
+        run = self.proved(NARROW, "git commit --amend")
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("protect: FAILS; workspace-write: FAILS", run.stdout)
+        self.assertIn("undone: x is new", run.stdout)
+        self.assertIn("fails: 2", run.stdout)
+        self.assertEqual(self.proved(OPEN, "git commit --amend").returncode, 0)
+
+    def test_a_job_that_never_works_is_found(self):
+        run = self.proved(CLOSED, "git commit --amend")
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("none: FAILS", run.stdout)
+        self.assertIn("proves nothing: 1", run.stdout)
+
+    def test_a_job_whose_program_is_missing_is_named(self):
+        users = [None]
+        with contextlib.closing(sandbox.Workshop("/bin/false", users, with_pytest=False)) as workshop:
+            job = sandbox_jobs.Job("x", ("true",), needs=("no-such-program",))
+            results, shown = workshop.row(["protect"], job)
+        self.assertEqual(results, ["not tried"])
+        self.assertIn("NOT TRIED, no no-such-program", shown)
+
+    def test_there_are_enough_jobs_with_names_of_their_own(self):
+        names = [job.name for job in sandbox_jobs.JOBS]
+        self.assertGreaterEqual(len(names), 40)
+        self.assertEqual(len(names), len(set(names)))
 
 
 if __name__ == "__main__":

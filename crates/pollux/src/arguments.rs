@@ -218,7 +218,9 @@ fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
                 .map_err(|error| error.to_string())?;
             Ok(Some(Invocation::Demo(arguments)))
         }
-        [flags::POLICY, "list"] | [flags::POLICY, "explain", _] if line.only_has(POLICY_FLAGS) => {
+        [flags::POLICY, "list" | "lint"] | [flags::POLICY, "explain", _]
+            if line.only_has(POLICY_FLAGS) =>
+        {
             checks::choices(line)?;
             let mut arguments = line
                 .matches(flags::policy())

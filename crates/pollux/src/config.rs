@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pollux_config::{Environment, LoadOptions, Loaded, Places};
+use pollux_config::{Environment, Loaded, Places};
+use pollux_host::load_options;
 use pollux_protocol::plain_text::harmless;
 use serde_json::{Value, json};
 
@@ -96,7 +97,7 @@ impl Desk {
     }
 
     fn load_quietly(&self) -> Result<Loaded, Failure> {
-        let options = LoadOptions::new(&self.places, &self.cwd, &self.environment, self.skip_trust);
+        let options = load_options(&self.places, &self.cwd, &self.environment, self.skip_trust);
         pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_host::{Host, RunOptions, Setup};
+use pollux_host::{Host, RunOptions, Setup, problem_notices};
 use pollux_protocol::SessionRequest;
 
 use crate::exit::Failure;
@@ -14,6 +14,18 @@ use crate::stderr::stderr_line;
 /// # Errors
 /// When they cannot be read.
 pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
+    let setup = set_up_silently(process, options)?;
+    for line in problem_notices(&setup.rules) {
+        stderr_line(&line);
+    }
+    Ok(setup)
+}
+
+/// The same without the notices about problems of policy files, for a command that reports those itself.
+///
+/// # Errors
+/// When the settings cannot be read.
+pub(crate) fn set_up_silently(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
     let host = Host {
         environment: process.environment.clone(),
         options: RunOptions { looks_up: true, ..options },

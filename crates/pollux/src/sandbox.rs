@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_config::Places;
+use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::{
     GitConfiguration, NetworkAccess, SandboxAudit, SandboxPlaces, SandboxSpec, SandboxSupport,
@@ -59,12 +60,8 @@ pub(crate) async fn answer(
 /// Places of the levels for a workspace that is one folder.
 fn places(process: &Process, folder: PathBuf) -> SandboxPlaces {
     let places = Places::new(&process.environment);
-    let mut homes = vec![places.home.clone()];
-    homes.extend(process.environment.home());
-    homes.retain(|home| home.is_absolute());
-    homes.sort();
-    homes.dedup();
-    SandboxPlaces::standard(homes, vec![folder], places.pollux_dir(), std::env::temp_dir())
+    let protected = ProtectedPlaces::new(&places, &process.environment);
+    SandboxPlaces::standard(&protected, vec![folder], places.pollux_dir(), std::env::temp_dir())
 }
 
 /// Runs a command with the streams of this program.

@@ -41,6 +41,8 @@ mod suite {
     mod resume;
     #[cfg(target_os = "linux")]
     mod sandbox;
+    #[cfg(target_os = "linux")]
+    mod sandbox_systems;
     mod sessions;
     mod shell;
     mod stage;

@@ -220,8 +220,8 @@ pub(crate) struct DemoArguments {
 /// The flags and words of `policy`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct PolicyArguments {
-    /// list, or explain and a command line
-    #[arg(value_name = "list | explain COMMAND", num_args = 1..=3, required = true)]
+    /// list; lint, for what is doubtful about the rules; or explain and a command line
+    #[arg(value_name = "list | lint | explain COMMAND", num_args = 1..=3, required = true)]
     pub(crate) words: Vec<String>,
 
     /// The approval mode to judge in
@@ -290,7 +290,7 @@ pub(super) fn main(called_as: &str) -> Command {
 pub(super) fn policy() -> Command {
     let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
     PolicyArguments::augment_args(policy)
-        .about("Say what the policy rules make of a command line, or list them")
+        .about("Say what the policy rules make of a command line, list them, or check them")
         .long_about(None)
 }
 

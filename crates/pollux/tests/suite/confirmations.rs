@@ -161,6 +161,27 @@ fn a_permission_is_kept_by_enter_where_that_is_wanted() {
 }
 
 #[test]
+fn a_wider_approval_says_what_the_program_starts() {
+    let call = |line: &str| reply().call("run_shell_command", json!({ "command": line }));
+    let stage = stage([call("git commit -m x"), call("touch x"), reply().text("Done.")]);
+    stage.home.settings(&json!({"security": { "enablePermanentToolApproval": true }}));
+    let talk = Talk::start(stage, |program| program);
+    talk.wait(
+        "git commit also starts: hooks of the repository, and programs that its configuration",
+    );
+    talk.wait("Allow `git commit …` for all future sessions (policies/auto-saved.toml)");
+    talk.wait("Choose 1-8:");
+    talk.line("1");
+    talk.wait("touch x");
+    talk.wait("Choose 1-6:");
+    let screen = talk.terminal.screen();
+    assert_eq!(screen.matches("also starts").count(), 1, "{screen}");
+    talk.line("6");
+    talk.wait("Request cancelled.");
+    talk.end();
+}
+
+#[test]
 fn words_about_a_plan_go_back_to_the_model() {
     let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
     let stage = stage([

@@ -786,7 +786,7 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     let (stage, _) = talk.leave();
     let saved =
         std::fs::read_to_string(stage.home.gemini().join("policies/auto-saved.toml")).unwrap();
-    assert!(saved.contains("commandPrefix = [ \"mkdir\" ]"), "{saved}");
+    assert!(saved.contains("polluxPrefix = [ \"mkdir\" ]"), "{saved}");
     for answer in [run("mkdir two"), run("rmdir two"), reply().text("Second.")] {
         stage.server.stream(answer);
     }

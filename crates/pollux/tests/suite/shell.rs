@@ -146,3 +146,27 @@ fn keys_are_not_in_the_environment_block_of_the_program() {
     // The program and its commands still have their environment.
     assert!(told.contains(&format!("home {}", stage.home.home().display())), "{told}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_cannot_read_the_memory_of_the_program() {
+    let look = "import os\ndef parent(p):\n    return int(open(f'/proc/{p}/stat').read().rsplit(')', 1)[1].split()[1])\np = parent(os.getppid())\nwhile p > 1:\n    try:\n        open(f'/proc/{p}/mem', 'rb').close()\n        print('memory of', p)\n    except OSError as e:\n        print('kept', p, e)\n    p = parent(p)\n";
+    // From the program on: the shell of the command is like the command.
+    let other = rustix::process::geteuid().is_root().then_some(54321);
+    for user in [None, other] {
+        let stage = Stage::with([
+            reply().call("run_shell_command", json!({"command": format!("python3 -c \"{look}\"")})),
+            reply().text("ok"),
+        ]);
+        // Nothing but the user's rights stands between the command and the program.
+        stage.home.settings(&json!({"pollux": {"sandbox": {"yolo": "none"}}}));
+        let own = stage.pollux(&["--yolo", "-p", "go"]);
+        let run = match user {
+            None => own.run(),
+            Some(user) => own.as_user(user, &stage.home).run(),
+        };
+        run.assert_code(0);
+        let told = stage.response();
+        assert!(told.contains("kept ") && !told.contains("memory of"), "{user:?}: {told}");
+    }
+}
