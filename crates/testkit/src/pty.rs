@@ -132,7 +132,7 @@ impl Terminal {
     /// Lets the reader catch up with a program that has ended. A grandchild may hold the terminal
     /// open, hence the limit.
     fn read_the_rest(&self) {
-        let limit = Duration::from_millis(500);
+        let limit = Duration::from_secs(5);
         let closed = |display: &mut Display| !display.closed;
         drop(self.shared.changed.wait_timeout_while(self.display(), limit, closed));
     }
