@@ -1,7 +1,8 @@
-//! The loop: ask the model, run what it calls, ask again, until it is done with a prompt.
+//! The loop: sends requests to the model and runs the calls of its answers until a prompt is
+//! finished.
 //!
-//! The main agent of a session and its subagents are the same loop with different [`AgentParts`] over
-//! the same [`AgentServices`].
+//! The main agent of a session and its subagents run the same loop with different [`AgentParts`]
+//! and the same [`AgentServices`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,38 +40,40 @@ mod request;
 
 use request::Answered;
 
-/// Maximum number of requests for one prompt, unless the settings set a limit of their own.
+/// Maximum number of requests for one prompt if the settings set no limit.
 const PROMPT_TURNS: u64 = 100;
 
-/// The loading of tools: runs beside everything, and ends.
+/// Loading of tools in the background. The future can be cloned, so that several tasks can wait for
+/// its end.
 pub type Loading = Shared<BoxFuture<'static, ()>>;
 
-/// Everything that one agent has for itself.
+/// Parts that each agent has for itself.
 pub struct AgentParts {
-    /// Role of the agent's requests: the main conversation, or that of a subagent.
+    /// Role of the agent's requests: main conversation or subagent.
     pub role: ModelRole,
-    /// Model that is asked for: a name, an alias or `auto`.
+    /// Requested model: a name, an alias or `auto`.
     pub requested_model: Live<String>,
     /// Source of the system instruction.
     pub instruction: InstructionSource,
-    /// File to which the system instruction is written as often as it changes.
+    /// File that receives a copy of the system instruction each time the instruction changes.
     pub instruction_copy: Option<PathBuf>,
-    /// All tools, before policy decides which of them are on offer. They may change while the agent
-    /// works.
+    /// All tools, before the policy decides which of them are offered to the model. The set may
+    /// change while the agent works.
     pub toolset: Live<Toolset>,
-    /// Ends when the tools are complete that the agent begins with; the first request waits for that.
+    /// Future that ends when the agent's initial tools are complete. The first request waits for
+    /// it.
     pub loading: Option<Loading>,
-    /// The agent's log, and its way out for events.
+    /// Writer for the agent's log, with the outlet for its events.
     pub recorder: Recorder,
     /// The conversation so far.
     pub history: History,
-    /// Gathers what opens a new conversation.
+    /// Function that collects the context block at the start of a new conversation.
     pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
-    /// Limits and habits.
+    /// Limits and behaviour of the loop.
     pub settings: Live<LoopSettings>,
-    /// Places and sources for keeping the conversation within what the model takes.
+    /// Folders and data sources for keeping the conversation within the model's context window.
     pub fitting: FittingParts,
-    /// Form of answers that a program reads.
+    /// Required form of the final answer, for answers that a program reads.
     pub answer: Option<AnswerForm>,
 }
 
@@ -93,17 +96,17 @@ pub struct AgentLoop {
     hooks: HookEvents,
     conseca: Option<Conseca>,
     steering: Arc<Steering>,
-    /// To-do list of a conversation that goes on, until it is reported.
+    /// To-do list of a resumed conversation, until it is reported.
     todos: Vec<Todo>,
-    /// Words of programs at the start of the session, for the first prompt.
+    /// Text that hooks returned at the start of the session, for the first prompt.
     opening: Option<String>,
-    /// Model that was reported last.
+    /// Model of the last [`Event::ModelChanged`].
     model: Option<String>,
-    /// Requests of the conversation so far.
+    /// Number of requests in this conversation so far.
     turns: u64,
 }
 
-/// Early end of a prompt's work: by an outcome, or by a log that cannot be written.
+/// Early end of a prompt: with an outcome, or because the log cannot be written.
 enum End {
     Outcome(PromptOutcome),
     Log(JournalError),
@@ -122,12 +125,12 @@ impl From<PromptOutcome> for End {
 }
 
 impl AgentLoop {
-    /// Creates an agent that has done nothing yet.
+    /// Creates an agent that has not handled any prompt yet.
     pub fn new(services: AgentServices, parts: AgentParts) -> Self {
         let outlet = parts.recorder.outlet().clone();
         let Standing { topic, plan, todos } = Standing::of(&parts.history, &parts.toolset.get());
         let hooks = HookEvents::new(services.hooks.clone(), outlet.clone());
-        // Side calls before the first request follow the conversation, too.
+        // Side calls before the first request also use the model of the conversation.
         let requested = String::clone(&parts.requested_model.get());
         let side_models = services.side_models(outlet.clone(), requested);
         let budget = services.budget.clone();
@@ -179,7 +182,7 @@ impl AgentLoop {
         &self.steering
     }
 
-    /// Works on one prompt to its end, whatever that is. The end is reported as
+    /// Handles one prompt until it ends, for any reason. The end is reported as
     /// [`Event::PromptEnded`].
     pub async fn prompt(
         &mut self,
@@ -207,13 +210,13 @@ impl AgentLoop {
         outcome
     }
 
-    /// True for the main agent of a session. Subagents work within its prompt, and its budget.
+    /// True for the main agent of a session. Subagents work within its prompt and its budget.
     fn is_main(&self) -> bool {
         self.outlet().origin().agent.is_main()
     }
 
-    /// Works on a prompt as long as its budget lasts. When the time is up, whatever runs is stopped as
-    /// a person would stop it.
+    /// Handles a prompt within its budget. At the end of the available time, running work is
+    /// cancelled in the same way as by the user.
     async fn within_budget(
         &mut self,
         id: &str,
@@ -263,7 +266,7 @@ impl AgentLoop {
         })
     }
 
-    /// Asks, runs what the model calls, and asks again.
+    /// Sends requests and runs the calls of the answers until the model is done.
     async fn work(
         &mut self,
         parts: Vec<Part>,
@@ -305,7 +308,7 @@ impl AgentLoop {
                     None => continue,
                 }
             }
-            // Words that came while the model finished are work of their own.
+            // User messages that arrived while the model finished need a further request.
             let words = self.steering.take_with_words();
             if !words.is_empty() {
                 run.add(&words);
@@ -327,7 +330,7 @@ impl AgentLoop {
         }
     }
 
-    /// Begins with a prompt.
+    /// Resets the state that belongs to one prompt.
     fn begin(&mut self, prompt_id: &str) {
         self.instruction.begin_prompt();
         if let Some(shaping) = &mut self.shaping {
@@ -336,7 +339,7 @@ impl AgentLoop {
         self.own_side_calls(prompt_id, self.side_models.owner().instruction.clone());
     }
 
-    /// Makes side calls from now on on behalf of this prompt, and of the agent as it is now.
+    /// Makes all later side calls use this prompt and the agent's current model and mode.
     fn own_side_calls(&mut self, prompt_id: &str, instruction: Option<Arc<str>>) {
         self.side_models = Arc::new(self.side_models.owned_by(Owner {
             requested: String::clone(&self.requested_model.get()),
@@ -346,8 +349,8 @@ impl AgentLoop {
         }));
     }
 
-    /// Brings in what programs said at the start of the session: in front of the prompt, or in a
-    /// conversation with a person before it.
+    /// Adds the text that hooks returned at the start of the session: in an interactive session as
+    /// a message before the prompt, otherwise at the start of the prompt.
     async fn opened(&mut self, mut parts: Vec<Part>) -> Result<Vec<Part>, End> {
         let Some(context) = self.opening.take() else { return Ok(parts) };
         if self.services.interactive {
@@ -379,7 +382,7 @@ impl AgentLoop {
         Ok(self.conversation.say(parts, display).await?)
     }
 
-    /// Waits until the tools are complete that the agent begins with.
+    /// Waits until the agent's initial tools are complete.
     async fn wait_for_tools(&mut self, cancel: &CancellationToken) {
         if let Some(loading) = self.loading.clone()
             && cancel.run_until_cancelled(loading).await.is_some()
@@ -388,14 +391,14 @@ impl AgentLoop {
         }
     }
 
-    /// True when the person has asked for another model since `requested`, which follows them.
+    /// True if the user has requested another model since `requested`. Updates `requested`.
     fn asks_for_another(&self, requested: &mut Arc<String>) -> bool {
         let before = std::mem::replace(requested, self.requested_model.get());
         !Arc::ptr_eq(&before, requested)
     }
 
-    /// Counts a turn. The settings' limit holds for the conversation; without one a single prompt may
-    /// not go on for ever.
+    /// Counts a turn. The limit in the settings applies to the whole conversation. Without that
+    /// limit, a fixed maximum applies to each prompt, so that no prompt runs forever.
     fn begin_turn(&mut self, turn_of_prompt: u64) -> Result<(), PromptOutcome> {
         self.turns += 1;
         let limit = match self.settings.get().max_turns {
@@ -405,7 +408,7 @@ impl AgentLoop {
         limit.map_or(Ok(()), |limit| Err(PromptOutcome::TurnLimit(limit)))
     }
 
-    /// Lets programs look at a prompt. One that is refused was never said.
+    /// Runs the `BeforeAgent` hooks on a prompt. A blocked prompt is not added to the conversation.
     async fn before_agent(
         &mut self,
         mut parts: Vec<Part>,
@@ -425,7 +428,7 @@ impl AgentLoop {
     }
 }
 
-/// Returns a message for the log about an early end.
+/// Returns the log message for an early end.
 fn failure(outcome: &PromptOutcome) -> Option<String> {
     match outcome {
         PromptOutcome::Failed(error) => Some(error.message.clone()),

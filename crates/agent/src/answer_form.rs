@@ -1,43 +1,44 @@
-//! An answer that satisfies a schema.
+//! Final answers that must satisfy a JSON Schema.
 //!
-//! The model is told the schema with every request and works as ever. Its last answer must be JSON that
-//! satisfies the schema; if it does not, the model is told what is wrong and asked again, without tools,
-//! and by the vendor's own way to ask for JSON where it has one.
+//! Every request contains the schema, and the model works as usual. Its last answer must be JSON
+//! that satisfies the schema. Otherwise Pollux sends the model a list of the problems and asks
+//! again, this time without tools, and with the vendor's own JSON mode if there is one.
 
 use std::sync::Arc;
 
 use pollux_protocol::{AnswerSchema, PromptOutcome, Request, Unsatisfied};
 use serde_json::Value;
 
-/// The form that answers must have.
+/// Required form of answers.
 #[derive(Clone)]
 pub struct AnswerForm {
-    /// Schema that they satisfy.
+    /// Schema that answers must satisfy.
     pub schema: Arc<dyn AnswerSchema>,
-    /// Number of times that an answer which does not is asked for again.
+    /// Maximum number of further attempts after an answer that does not satisfy the schema.
     pub repairs: u32,
 }
 
-/// The way of one prompt to an answer of the form.
+/// State of one prompt on its way to an answer with the required form.
 pub(crate) struct Shaping {
     form: AnswerForm,
-    /// The instruction with the schema behind it, and the one without that it was made from.
+    /// System instruction without the schema, and the same instruction with the schema appended.
     instruction: Option<[Arc<str>; 2]>,
-    /// Number of times that the answer may still be asked for again; `None` before the first time.
+    /// Number of further attempts that are left; `None` before the first one.
     left: Option<u32>,
-    /// The service refuses the schema; words must do.
+    /// True if the service refuses the schema as a parameter, so that only the prompt text
+    /// describes it.
     by_words: bool,
-    /// The last answer satisfies it.
+    /// True if the last answer satisfies the schema.
     satisfied: bool,
 }
 
-/// Result of a look at an answer.
+/// Result of checking an answer.
 pub(crate) enum Checked {
-    /// It satisfies the schema.
+    /// The answer satisfies the schema.
     Satisfied(Value),
-    /// It does not. The model is told these words, and asked again.
+    /// The answer does not satisfy the schema. The model receives this message and is asked again.
     Again(String),
-    /// It does not, and has been asked for often enough.
+    /// The answer does not satisfy the schema, and no attempt is left.
     Unsatisfied(Box<Unsatisfied>),
 }
 
@@ -46,7 +47,7 @@ impl Shaping {
         Self { form, instruction: None, left: None, by_words: false, satisfied: false }
     }
 
-    /// Begins with a prompt: nothing is answered yet.
+    /// Resets the state for a new prompt.
     pub(crate) fn begin(&mut self) {
         (self.left, self.satisfied) = (None, false);
     }
@@ -70,7 +71,7 @@ impl Shaping {
         request
     }
 
-    /// Looks at an answer.
+    /// Checks an answer against the schema.
     pub(crate) fn check(&mut self, text: &str) -> Checked {
         let problems = match json_text(text) {
             Ok(value) => match self.form.schema.problems(&value) {
@@ -93,7 +94,7 @@ impl Shaping {
         ))
     }
 
-    /// Returns true, once, if the service that has refused a request may take it without the schema.
+    /// Returns true once: if a service that has refused a request may accept it without the schema.
     pub(crate) fn try_by_words(&mut self) -> bool {
         !std::mem::replace(&mut self.by_words, true)
     }
@@ -114,7 +115,7 @@ impl Shaping {
     }
 }
 
-/// Parses a text as one JSON value; a Markdown fence around it does no harm.
+/// Parses a text as one JSON value. A Markdown fence around the value is ignored.
 fn json_text(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -1,7 +1,8 @@
-//! What the work may cost: every request and every call asks here before it is made.
+//! Budget of a session: every request and every tool call is checked against its limits before it
+//! is made.
 //!
-//! A request holds what it is estimated to need until its real cost is known, so that requests side by side cannot
-//! pass a limit together. Whatever was refused once ends the prompt: not one request more is made for it.
+//! A request holds its estimated amounts until its real cost is known, so that parallel requests
+//! cannot exceed a limit together. After one refusal, the prompt makes no further requests.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,24 +18,24 @@ use crate::outlet::Outlet;
 #[cfg(test)]
 mod tests;
 
-/// Limits, what was spent so far, and where prices and days are looked up.
+/// Limits, amounts spent so far, and sources of prices and of the day's amounts.
 #[derive(Clone, Default)]
 pub struct Spending {
-    /// The limits of a prompt.
+    /// Limits of a prompt.
     pub prompt: Ceilings,
-    /// Those of the session.
+    /// Limits of the session.
     pub session: Ceilings,
-    /// Those of a day.
+    /// Limits of a day.
     pub day: Ceilings,
-    /// What the session spent before it was taken up again.
+    /// Amounts that the session spent before it was resumed.
     pub so_far: Amounts,
-    /// What models cost; without it nothing has a price.
+    /// Prices of models. Without them, no model has a price.
     pub prices: Option<Arc<dyn Prices>>,
-    /// What today has seen; none where nothing is spent (a demonstration).
+    /// Ledger of today's amounts; `None` if nothing is really spent (a demonstration).
     pub ledger: Option<Arc<dyn DayLedger>>,
 }
 
-/// The budget of a session. Cheap to clone; clones count together.
+/// Budget of a session. Cheap to clone. All clones share the same counts.
 #[derive(Clone)]
 pub struct Budget {
     spending: Arc<Spending>,
@@ -46,19 +47,19 @@ pub struct Budget {
 struct State {
     prompt: Amounts,
     session: Amounts,
-    /// For requests under way.
+    /// Amounts that running requests hold.
     held: Amounts,
-    /// Spent, and not in the ledger yet.
+    /// Amounts that are spent and not in the ledger yet.
     unbooked: Amounts,
-    /// Held in the ledger, and not needed any more.
+    /// Amounts that are held in the ledger and not needed any more.
     given_back: Amounts,
-    /// Why this prompt makes no more requests.
+    /// Limit because of which this prompt makes no more requests.
     exceeded: Option<Exceeded>,
-    /// Up to when the time of the prompt is counted; none between prompts.
+    /// End of the time that is already counted for the prompt; `None` between prompts.
     counted: Option<Instant>,
 }
 
-/// What a request holds. Who drops it without [settling](Self::settle) gives all of it back.
+/// Amounts that a request holds. Dropping it without [settling](Self::settle) releases all of them.
 pub(crate) struct Hold {
     budget: Budget,
     held: Amounts,
@@ -66,13 +67,13 @@ pub(crate) struct Hold {
 }
 
 impl Budget {
-    /// A budget that nothing was spent of, beside what the session spent before.
+    /// Creates a budget whose only spent amounts are those that the session spent before.
     pub fn new(spending: Spending, outlet: Outlet) -> Self {
         let state = State { session: spending.so_far, ..State::default() };
         Self { spending: Arc::new(spending), outlet, state: Arc::new(Mutex::new(state)) }
     }
 
-    /// A prompt begins.
+    /// Starts the counts of a new prompt.
     pub(crate) fn begin(&self) {
         let mut state = self.lock();
         state.prompt = Amounts::default();
@@ -80,34 +81,36 @@ impl Budget {
         state.counted = Some(Instant::now());
     }
 
-    /// The prompt has ended: what it spent goes into the ledger of the day.
+    /// Ends a prompt and books its amounts in the day's ledger.
     pub(crate) async fn end(&self) {
         {
             let mut state = self.lock();
             state.count_time();
             state.counted = None;
         }
-        // What cannot be booked now is booked with the next request. Where the day has a limit, that one is refused until
-        // it can be.
+        // Amounts that cannot be booked now are booked with the next request. With a daily limit,
+        // that request is refused until the booking succeeds.
         drop(self.book(Amounts::default()).await);
     }
 
-    /// What the prompt came up against.
+    /// Returns the limit that stopped the prompt.
     pub(crate) fn exceeded(&self) -> Option<Exceeded> {
         self.lock().exceeded
     }
 
-    /// The price of a model: of the one that answered, else of the one that was asked.
+    /// Returns the price of the first of these models that has one: the answering model, then the
+    /// requested model.
     pub(crate) fn price(&self, vendor: &str, names: [&str; 2]) -> Option<Price> {
         let prices = self.spending.prices.as_ref()?;
         names.into_iter().find_map(|name| prices.price(vendor, name))
     }
 
-    /// Makes room for a request of about `estimate` tokens. `price` is that of `model`.
+    /// Reserves a request of about `estimate` tokens. `price` is the price of `model`.
     ///
     /// # Errors
-    /// It does not fit ([`ModelErrorKind::Budget`]); its price is not known and money is limited
-    /// ([`ModelErrorKind::Config`]); what was spent today cannot be known, and is limited.
+    /// Returns an error if the request does not fit into a limit ([`ModelErrorKind::Budget`]), if
+    /// money is limited and the price of the model is unknown ([`ModelErrorKind::Config`]), or if
+    /// the day is limited and its ledger cannot be updated.
     pub(crate) async fn admit(
         &self,
         model: &str,
@@ -133,7 +136,7 @@ impl Budget {
         Ok(hold)
     }
 
-    /// Makes room for so many calls; gives how many of them fit.
+    /// Reserves up to `count` calls. Returns the number of calls that fit into the limits.
     pub(crate) async fn take_calls(&self, count: usize) -> usize {
         let wanted = u64::try_from(count).unwrap_or(u64::MAX);
         let mut room = self.room_for_calls(wanted);
@@ -160,7 +163,7 @@ impl Budget {
         usize::try_from(room).unwrap_or(count).min(count)
     }
 
-    /// When the prompt's time is up, and which limit says so.
+    /// Returns the end of the prompt's available time, and the limit that sets it.
     pub(crate) async fn deadline(&self) -> Option<(Instant, Exceeded)> {
         let day = match self.spending.day.get(Resource::Seconds) {
             Some(_) => self.spent_today().await,
@@ -180,7 +183,7 @@ impl Budget {
         Some((Instant::now() + Duration::from_millis(left), exceeded))
     }
 
-    /// The prompt makes no more requests.
+    /// Stops the prompt: it makes no more requests.
     pub(crate) fn stop(&self, exceeded: Exceeded) {
         self.lock().exceeded.get_or_insert(exceeded);
     }
@@ -192,7 +195,7 @@ impl Budget {
         estimate: impl FnOnce() -> u64,
     ) -> Result<Amounts, ModelError> {
         let limited = |resource| Period::ALL.iter().any(|one| self.limit(*one, resource).is_some());
-        // Any time that is left is enough to begin.
+        // Any remaining time is enough to start a request.
         let wanted = Amounts::of(Resource::Turns, 1).with(Resource::Seconds, 1);
         let in_usd = limited(Resource::Usd);
         if in_usd && price.is_none() {
@@ -207,7 +210,7 @@ impl Budget {
         Ok(wanted.with(Resource::Tokens, tokens).with(Resource::Usd, cost.parts()))
     }
 
-    /// Holds what is wanted, if it fits into prompt and session.
+    /// Holds the wanted amounts if they fit into the limits of prompt and session.
     fn hold(&self, wanted: Amounts) -> Result<(), ModelError> {
         let mut state = self.lock();
         state.count_time();
@@ -230,7 +233,7 @@ impl Budget {
         ModelError::new(ModelErrorKind::Budget, exceeded.to_string())
     }
 
-    /// How many of the calls fit into prompt and session.
+    /// Returns the number of these calls that fit into the limits of prompt and session.
     fn room_for_calls(&self, wanted: u64) -> u64 {
         let mut state = self.lock();
         let spent = [(Period::Prompt, state.prompt), (Period::Session, state.session)];
@@ -256,11 +259,11 @@ impl Budget {
 
     async fn spent_today(&self) -> Amounts {
         let Some(ledger) = &self.spending.ledger else { return Amounts::default() };
-        // One that cannot be read is told of where a request is about to be made.
+        // An unreadable ledger is reported when the next request is about to be sent.
         ledger.book(DayEntry::default()).await.map(|booked| booked.spent).unwrap_or_default()
     }
 
-    /// Brings the ledger up to date and makes room in it.
+    /// Books spent and released amounts in the ledger, and reserves the wanted amounts there.
     async fn book(&self, wanted: Amounts) -> Result<Option<Exceeded>, LedgerError> {
         let (spent, given_back) = {
             let mut state = self.lock();
@@ -304,7 +307,7 @@ impl Budget {
         self.ceilings(period).get(resource)
     }
 
-    /// The limit of calls alone.
+    /// Returns only the limit of calls.
     fn calls_of(&self, period: Period) -> Ceilings {
         let mut calls = Ceilings::default();
         if let Some(limit) = self.limit(period, Resource::ToolCalls) {
@@ -313,18 +316,19 @@ impl Budget {
         calls
     }
 
-    /// A panic elsewhere does not make sums wrong.
+    /// Locks the state. A panic in another thread leaves the sums intact, so a poisoned lock is
+    /// usable.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// Adds the time since it was last counted.
+    /// Adds the time since the last count.
     fn count_time(&mut self) {
         let Some(counted) = &mut self.counted else { return };
         let passed = u64::try_from(counted.elapsed().as_millis()).unwrap_or(u64::MAX);
-        // What is left over of a millisecond is counted next time.
+        // The rest below one millisecond is counted next time.
         *counted += Duration::from_millis(passed);
         let passed = Amounts::of(Resource::Seconds, passed);
         self.prompt = self.prompt.plus(passed);
@@ -334,7 +338,7 @@ impl State {
 }
 
 impl Hold {
-    /// The request was made and cost this much; its turn is counted too.
+    /// Charges a completed request and its turn with the real cost, and releases the held amounts.
     pub(crate) fn settle(mut self, tokens: u64, cost: Option<Money>) {
         let spent = Amounts::of(Resource::Turns, 1)
             .with(Resource::Tokens, tokens)
@@ -343,7 +347,7 @@ impl Hold {
         self.budget.spend(spent, true);
     }
 
-    /// The request was made, and nobody waits for what comes of it: it is charged about what was sent.
+    /// Charges a request whose result nobody waits for, with about the cost of the sent tokens.
     pub(crate) fn abandon(self, tokens: u64, vendor: &str, model: &str) {
         let usage = Usage { prompt: tokens, ..Usage::default() };
         let cost = self.budget.price(vendor, [model, model]).map(|price| price.cost(&usage));
@@ -366,7 +370,7 @@ impl Drop for Hold {
     }
 }
 
-/// Time is counted by the clock, and cannot be held.
+/// Returns the amounts without the time. Time is measured by the clock, and cannot be held.
 fn without_time(amounts: Amounts) -> Amounts {
     amounts.with(Resource::Seconds, 0)
 }

@@ -1,8 +1,8 @@
-//! One request, one usable answer.
+//! Sends one request and returns one usable answer.
 //!
-//! A stream that breaks on the way, or that ends without anything usable, is asked for again: what had
-//! streamed is void then, and the frontend is told so. Everything else (the history, the log, the calls)
-//! is the session's.
+//! A stream that breaks, or that ends without usable content, is requested again. The content that
+//! was already streamed is then void, and the frontend is notified. History, log and calls are not
+//! handled here but by the session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ mod hooked;
 pub(crate) use hooked::Interference;
 use hooked::{Hooked, Prepared};
 
-/// How often and how patiently an unusable answer is asked for again.
+/// Number and delays of attempts after an unusable answer.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamRetries {
-    /// Attempts in all.
+    /// Total number of attempts.
     pub attempts: u32,
-    /// The wait before the second attempt; it doubles each time.
+    /// Delay before the second attempt. It doubles with each further attempt.
     pub base: Duration,
 }
 
@@ -40,18 +40,18 @@ impl Default for StreamRetries {
     }
 }
 
-/// What came of a request. `turn` holds what was said, also when it was cut short.
+/// Result of a request. `turn` holds the received content, also of an answer that was cut short.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) turn: Turn,
     pub(crate) end: Result<(), ModelError>,
-    /// The model that was asked, by its name.
+    /// Name of the model that was asked.
     pub(crate) model: String,
-    /// Somebody stepped in.
+    /// Intervention by a hook or by the loop guard.
     pub(crate) interference: Option<Interference>,
 }
 
-/// Asks models.
+/// Sends requests to models.
 #[derive(Clone)]
 pub(crate) struct Chat {
     outlet: Outlet,
@@ -61,8 +61,8 @@ pub(crate) struct Chat {
 }
 
 impl Chat {
-    /// Creates a chat that reports to `outlet` and pays from `budget`. `log_prompts`: measurements carry
-    /// the texts too.
+    /// Creates a chat that reports to `outlet` and charges `budget`. If `log_prompts` is true,
+    /// measurements contain the texts, too.
     pub(crate) fn new(
         outlet: Outlet,
         retries: StreamRetries,
@@ -73,15 +73,16 @@ impl Chat {
         Self { outlet, retries, watch, hooked: None }
     }
 
-    /// Lets the user's programs look at requests and answers. `models` finds those that a program asks for instead.
+    /// Lets hooks inspect requests and answers. `models` resolves a model that a hook requests
+    /// instead.
     #[must_use]
     pub(crate) fn with_hooks(self, events: HookEvents, models: Arc<dyn Models>) -> Self {
         Self { hooked: Some(Hooked { events, models }), ..self }
     }
 
-    /// Sends the request until an answer is usable, the attempts are used up, or `cancel` is.
+    /// Sends the request until an answer is usable, the attempts are used up, or `cancel` fires.
     ///
-    /// `guarded`: an answer that goes round in circles is cut off.
+    /// An answer that repeats itself is cut off if `guarded` is true.
     pub(crate) async fn ask(
         &self,
         choice: &Choice,
@@ -110,7 +111,7 @@ impl Chat {
                 return answer;
             }
             if !error.retryable {
-                // A request that was refused is no attempt at an answer.
+                // A refused request does not count as an attempt at an answer.
                 if answer.turn.begun {
                     self.measure_surrender(choice, error, attempt);
                 }
@@ -143,7 +144,7 @@ impl Chat {
         }
     }
 
-    /// One attempt, from opening to the end of the stream.
+    /// Makes one attempt, from opening the stream to its end.
     async fn attempt(
         &self,
         choice: &Choice,
@@ -175,7 +176,7 @@ impl Chat {
         }
     }
 
-    /// The answer where somebody stepped in. What was blocked or cut off makes no calls.
+    /// Returns the answer after an intervention. A blocked or cut-off answer makes no calls.
     async fn interfered(&self, model: &str, mut turn: Turn, interference: Interference) -> Answer {
         if !matches!(interference, Interference::Stopped(_)) {
             turn.forget_calls();
@@ -188,7 +189,8 @@ impl Chat {
         Answer { turn, end: Ok(()), model: model.to_owned(), interference: Some(interference) }
     }
 
-    /// Takes in the stream to its end, or to where a program steps in. `told` is the request as programs know it.
+    /// Reads the stream to its end, or until a hook or the loop guard intervenes. `told` is the
+    /// request in the form that hooks see.
     async fn drain(
         &self,
         mut stream: ChunkStream,
@@ -243,7 +245,7 @@ impl Chat {
         self.outlet.measure(&measure);
     }
 
-    /// Tells that an answer is asked for again: one that cannot be used, or one that broke off.
+    /// Reports that another attempt follows, after an unusable answer or a broken stream.
     fn measure_retry(&self, choice: &Choice, error: &ModelError, attempt: u32, delay: Duration) {
         let measurement = if matches!(error.kind, ModelErrorKind::Unusable(_)) {
             Measurement::ContentRetry(failed_attempt(choice, error, attempt, Some(delay)))
@@ -259,7 +261,7 @@ impl Chat {
         self.outlet.measure(&measurement);
     }
 
-    /// Tells that no further answer is asked for.
+    /// Reports that no further attempt follows.
     fn measure_surrender(&self, choice: &Choice, error: &ModelError, attempt: u32) {
         let measure = failed_attempt(choice, error, attempt, None);
         self.outlet.measure(&Measurement::ContentRetryFailure(measure));
@@ -285,7 +287,7 @@ fn failed_attempt(
     }
 }
 
-/// The system instruction with a word about the answer that said nothing.
+/// Returns the system instruction with an added hint about the unusable answer.
 fn nudged(request: &Request, error: &ModelError) -> Option<Arc<str>> {
     let nudge = match error.kind {
         ModelErrorKind::Unusable(InvalidStream::ThinkingOnlyResponse) => {

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 
 use crate::outlet::Outlet;
 
-/// A command that is about to run. What it does and prints belongs to its id.
+/// Run of one slash command. Its events and output carry its id.
 pub(crate) struct CommandRun {
-    /// `None` for a name that is no command.
+    /// `None` if no command has this name.
     pub(crate) command: Option<Arc<dyn Command>>,
     /// Name as it was typed.
     pub(crate) name: String,
@@ -27,7 +27,8 @@ pub(crate) struct CommandRun {
 }
 
 impl CommandRun {
-    /// Runs the command to its end and reports that. Returns the operation that goes on with the work.
+    /// Runs the command to its end and reports the end. Returns the operation that continues the
+    /// work.
     pub(crate) async fn run(self) -> Option<Op> {
         let outlet = self.outlet.for_prompt(&self.id);
         let (cancel, ops) = (self.cancel.clone(), Arc::clone(&self.ops));
@@ -57,7 +58,7 @@ impl CommandRun {
         None
     }
 
-    /// Runs the command and sends its output as it comes.
+    /// Runs the command and sends its output as it arrives.
     async fn drive(
         self,
         command: &dyn Command,
@@ -90,8 +91,8 @@ impl CommandRun {
     }
 }
 
-/// Measures a command by its own name, whatever alias it was called by. A name that is no command is
-/// not measured: it may be text of a prompt.
+/// Measures a command under its own name, not under the alias that was typed. A name that is no
+/// command is not measured, because it may be part of a prompt.
 fn measure(outlet: &Outlet, name: &str, success: bool) {
     let (command, subcommand) = match name.split_once(' ') {
         Some((command, rest)) => (command, Some(rest.to_owned())),

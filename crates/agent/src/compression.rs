@@ -1,9 +1,11 @@
-//! Compression: when it is due, where a conversation is cut, which results of tools are too much, what a model is asked to
-//! write in place of the rest, what is kept word for word, and what is done where no model can help.
+//! Compression of a conversation: the threshold, the point where the conversation is cut, the limit
+//! for tool results, the request for a summary, the content that is kept word for word, and the
+//! fallback without a model.
 //!
-//! A snapshot is a `<state_snapshot>` that a model wrote, with what no model is trusted to remember behind it: what was
-//! done ([`ActionLedger`]), what is to be done ([`Todos`]), what the user has said ([`Said`]) and the plan that they approved. All
-//! of it is read back out of an earlier snapshot, so that it outlasts any number of compressions.
+//! A snapshot is a `<state_snapshot>` that a model wrote, followed by content that is kept exactly
+//! and not left to a model's memory: past actions ([`ActionLedger`]), open tasks ([`Todos`]), the
+//! user's messages ([`Said`]) and the plan that the user approved. All of this is also read back
+//! from an earlier snapshot, so that it survives any number of compressions.
 
 mod budget;
 mod chunks;
@@ -31,7 +33,8 @@ pub use split::{is_due, split_point, split_point_within};
 pub(crate) use summariser::{Summariser, Trouble};
 pub use todos::Todos;
 
-/// Items between tags, each with its length, so that it may hold whatever it likes. Without items nothing.
+/// Returns items between tags, each with its length, so that an item may contain any text. Empty if
+/// there are no items.
 fn list(tag: &str, name: &str, items: &[String]) -> String {
     if items.is_empty() {
         return String::new();
@@ -41,7 +44,8 @@ fn list(tag: &str, name: &str, items: &[String]) -> String {
     format!("<{tag}>\n{}</{tag}>", items.concat())
 }
 
-/// The items of the list of this tag, as they were written. What is no such list has none.
+/// Returns the items of the list with this tag, as they were written. Empty if the text has no
+/// valid list.
 fn items_of(text: &str, tag: &str, name: &str) -> Vec<String> {
     let opening = format!("<{tag}>\n<{name} bytes=\"");
     let Some((_, mut rest)) = text.split_once(&opening) else { return Vec::new() };
@@ -60,7 +64,7 @@ fn items_of(text: &str, tag: &str, name: &str) -> Vec<String> {
     items
 }
 
-/// A text without line feeds.
+/// Returns the text without line feeds.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")

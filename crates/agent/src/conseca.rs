@@ -1,6 +1,6 @@
-//! A model as a safety checker (`security.enableConseca`): from the person's words it derives, once for each prompt, what
-//! tools may do for them, and judges each call by that. Whatever fails lets the call pass, as in Gemini CLI; the person is
-//! told so once.
+//! Safety checker that uses a model (`security.enableConseca`). Once for each prompt, the model
+//! derives from the user's text which tool uses are allowed. Then it judges each call by this
+//! policy. Any failure lets the call pass, as in Gemini CLI, and the user is notified once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,37 +17,37 @@ use crate::outlet::Outlet;
 const POLICY_PROMPT: &str = include_str!("../prompts/conseca_policy.md");
 const VERDICT_PROMPT: &str = include_str!("../prompts/conseca_verdict.md");
 
-/// The configuration of the models that are asked: quick, and with as little chance as can be had.
+/// Alias of the model configuration for these requests: fast, and with minimal randomness.
 const ALIAS: &str = "gemini-3-flash-base";
 
-/// The checker of a session.
+/// Checker of a session.
 pub(crate) struct Conseca {
     outlet: Outlet,
-    /// The latest prompt that there is a policy for.
+    /// Latest prompt that has a policy.
     known: Mutex<Option<Known>>,
-    /// That calls pass unchecked was told.
+    /// True if the user was already notified that a call passed unchecked.
     told: AtomicBool,
 }
 
-/// What tools may do for a prompt.
+/// Policy for the tools of one prompt.
 struct Known {
     prompt: String,
     policy: Value,
 }
 
-/// What is to be judged.
+/// Call that is to be judged, with its context.
 pub(crate) struct Inquiry<'a> {
     /// Models of the agent that made the call.
     pub(crate) models: &'a dyn SideModels,
-    /// The words of the person.
+    /// Text of the user's prompt.
     pub(crate) prompt: &'a str,
-    /// Gives the tools that the model was told of.
+    /// Function that returns the tools that the model was offered.
     pub(crate) tools: &'a (dyn Fn() -> Vec<Declaration> + Sync),
     /// The call: its tool and arguments.
     pub(crate) call: Value,
 }
 
-/// What the model makes of a call.
+/// Judgement of the model about a call.
 struct Judged {
     finding: Finding,
     verdict: &'static str,
@@ -59,7 +59,7 @@ impl Conseca {
         Self { outlet, known: Mutex::default(), told: AtomicBool::new(false) }
     }
 
-    /// What the model makes of a call. None when `cancel` fired.
+    /// Returns the finding of the model about a call; `None` if `cancel` fired.
     pub(crate) async fn look(
         &self,
         inquiry: &Inquiry<'_>,
@@ -95,8 +95,8 @@ impl Conseca {
         judged.finding
     }
 
-    /// The policy for the prompt: the one that is known, else a new one. One that could not be had is asked for again
-    /// with the next call.
+    /// Returns the policy for the prompt: the stored one, otherwise a new one. After a failure, the
+    /// next call asks for the policy again.
     async fn policy(
         &self,
         inquiry: &Inquiry<'_>,
@@ -137,7 +137,7 @@ impl Conseca {
         read_verdict(&answer)
     }
 
-    /// A guard is not passed over in silence; once is enough.
+    /// Warns about a call that passed unchecked, only the first time.
     async fn warn(&self, error: &str) {
         if self.told.swap(true, Ordering::Relaxed) {
             return;
@@ -172,7 +172,7 @@ async fn ask(
     answer.map(|(value, _)| value).map_err(|error| error.to_string())
 }
 
-/// The entries of an answer by their tools.
+/// Returns the entries of an answer by their tools.
 fn by_tool(answer: &Value) -> Result<Value, String> {
     let Some(entries) = answer.get("policies").and_then(Value::as_array) else {
         return Err("The answer holds no policies.".to_owned());
@@ -209,7 +209,7 @@ fn read_verdict(answer: &Value) -> Result<Judged, String> {
     Ok(Judged { finding, verdict: ruling.as_str(), reason })
 }
 
-/// Words of a ruling that a model may answer with.
+/// Returns the texts of the rulings that a model may answer with.
 fn ruling_words() -> [&'static str; 3] {
     [Ruling::Allow, Ruling::AskUser, Ruling::Deny].map(Ruling::as_str)
 }

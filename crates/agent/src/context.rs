@@ -1,30 +1,31 @@
-//! The block that opens every conversation: where and when this is, and what the project says of itself.
+//! Block at the start of every conversation: date, system, folders, and the project's context
+//! files.
 
 use std::path::PathBuf;
 
-/// The id of the entry that holds the block, the same in every session (and in Gemini CLI's: it is the
-/// first 32 hex digits of SHA-256 of `environment-context`).
+/// Id of the entry that holds the block. It is the same in every session, and the same as in Gemini
+/// CLI: the first 32 hex digits of SHA-256 of `environment-context`.
 pub const CONTEXT_ENTRY_ID: &str = "d04923d38bb0f6017037e74183378ef4";
 
-/// What the block says.
+/// Content of the block.
 #[derive(Debug, Clone, Default)]
 pub struct SessionContext {
-    /// Today, such as `Friday, November 20, 2026`.
+    /// Today's date, such as `Friday, November 20, 2026`.
     pub date: String,
-    /// The operating system by Node's name: `linux`, `darwin`, `win32`.
+    /// Name of the operating system as Node.js has it: `linux`, `darwin`, `win32`.
     pub platform: String,
-    /// The project's folder for temporary files.
+    /// Folder of the project for temporary files.
     pub temporary_directory: PathBuf,
-    /// The folders that the tools may work in.
+    /// Folders that the tools may work in.
     pub workspace: Vec<PathBuf>,
-    /// The folders as a tree; none when the settings leave it out.
+    /// Folders as a tree; `None` if the settings disable it.
     pub tree: Option<String>,
-    /// Contents of the project's context files, ready to append; empty without any.
+    /// Contents of the project's context files, ready to append; empty without such files.
     pub memory: String,
 }
 
 impl SessionContext {
-    /// The block as text.
+    /// Returns the block as text.
     pub fn render(&self) -> String {
         let folders: Vec<String> =
             self.workspace.iter().map(|folder| format!("  - {}\n", folder.display())).collect();

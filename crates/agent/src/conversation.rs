@@ -1,4 +1,5 @@
-//! The conversation of one agent: what a request sends, and the log that holds it first.
+//! Conversation of one agent: the entries for requests, and the log that records each of them
+//! first.
 
 use std::sync::Arc;
 
@@ -20,19 +21,19 @@ pub(crate) use fill::Load;
 /// End of an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 
-/// Minimum number of characters that one result may have, however full the conversation is: enough to
-/// go on with.
+/// Minimum number of characters that one result may have, even in an almost full conversation:
+/// enough for the model to continue.
 const LEAST_ROOM: usize = 2000;
 
-/// History and log of one agent. Every change is in the log before it is in the history.
+/// History and log of one agent. Each change is written to the log before the history changes.
 pub(crate) struct Conversation {
     recorder: Recorder,
     history: History,
-    /// Gathers what opens a new conversation.
+    /// Function that collects the context block of a new conversation.
     context: Box<dyn Fn() -> SessionContext + Send + Sync>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
     fill: Fill,
-    /// Tokens of the last request and its answer.
+    /// Number of tokens of the last request and its answer.
     last_tokens: u64,
 }
 
@@ -67,7 +68,7 @@ impl Conversation {
     /// Returns the entries of the next request.
     ///
     /// # Errors
-    /// The conversation is in no state to be sent.
+    /// Returns an error if the conversation cannot be sent in its current state.
     pub(crate) fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
         self.history.request()
     }
@@ -77,10 +78,10 @@ impl Conversation {
         EntryId::new((self.new_id)())
     }
 
-    /// Opens the conversation with the context of this place, unless it has been opened.
+    /// Starts the conversation with the context block, unless it has one.
     pub(crate) async fn open(&mut self) -> Result<(), JournalError> {
         let id = EntryId::new(CONTEXT_ENTRY_ID);
-        // An imported conversation comes without it.
+        // An imported conversation has no context block.
         if !has(&self.history, &id) {
             let parts = vec![Part::text((self.context)().render())];
             self.record(Record::Context { id: id.clone(), parts: parts.clone() }).await?;
@@ -89,7 +90,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds words of the user's side.
+    /// Adds a message of the user's side.
     pub(crate) async fn say(
         &mut self,
         parts: Vec<Part>,
@@ -137,7 +138,7 @@ impl Conversation {
         self.record(Record::Model(message)).await
     }
 
-    /// Adds what an answer had said when it was cut short, and marks it.
+    /// Adds the received part of an answer that was cut short, and marks it.
     pub(crate) async fn answer_cut_short(&mut self, answer: Answer) -> Result<(), JournalError> {
         let id = self.new_id();
         let Answer { mut turn, model, .. } = answer;
@@ -164,8 +165,8 @@ impl Conversation {
         .await
     }
 
-    /// Returns the parts of the answer with this id as the history holds them; empty if it has
-    /// nothing to say.
+    /// Returns the parts of the answer with this id as the history holds them; empty if the answer
+    /// has no content.
     fn parts_of(&self, id: &EntryId) -> Vec<Part> {
         let last = self.history.entries().last();
         last.filter(|entry| entry.id() == id && entry.content().role == Role::Model)
@@ -173,12 +174,12 @@ impl Conversation {
             .unwrap_or_default()
     }
 
-    /// Notes what calls declared when they began to run. The log has it.
+    /// Notes the effects that a call declared when it started. They are already in the log.
     pub(crate) fn note_effects(&mut self, call_id: &str, effects: Effects) {
         self.history.note_effects(call_id, effects);
     }
 
-    /// Applies a compression. `history` is the conversation with it.
+    /// Applies a compression. `history` is the compressed conversation.
     pub(crate) async fn compress(
         &mut self,
         compression: Compression,
@@ -191,7 +192,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Makes old results short. What is left of the conversation keeps its count of tokens.
+    /// Shortens old results. The counted tokens of the remaining conversation are kept.
     pub(crate) async fn shorten(&mut self, compression: Compression) -> Result<(), JournalError> {
         self.record(Record::Compressed(compression.clone())).await?;
         self.history.compress(&compression);
@@ -199,7 +200,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Brings back all that is out of sight. Returns false if nothing is.
+    /// Restores the complete conversation from the log. Returns false if it is not compressed.
     pub(crate) async fn uncompress(&mut self) -> Result<bool, JournalError> {
         if !self.history.is_compressed() {
             return Ok(false);
@@ -211,9 +212,9 @@ impl Conversation {
         Ok(true)
     }
 
-    /// Forgets everything from one entry on. Returns false if there is no such entry.
+    /// Removes an entry and everything after it. Returns false if there is no such entry.
     pub(crate) async fn rewind(&mut self, to: &EntryId) -> Result<bool, JournalError> {
-        // The entry may be out of sight, in the log alone.
+        // A compression may have replaced the entry, so that only the log still holds it.
         if !has_anywhere(&self.history, to) {
             self.history = self.recorder.recall().await?;
         }
@@ -226,8 +227,9 @@ impl Conversation {
         Ok(true)
     }
 
-    /// Takes back words that were not sent, so that the conversation can go on without them. Returns
-    /// false, and takes back nothing, after results of tools: what those did is done.
+    /// Removes the last message of the user's side if it could not be sent, so that the
+    /// conversation can continue without it. Returns false and removes nothing if the message holds
+    /// results of tools: their actions cannot be undone.
     pub(crate) async fn take_back(&mut self) -> Result<bool, JournalError> {
         let last = self.history.entries().last().cloned();
         let Some(last) = last.filter(|last| last.content().responses().next().is_none()) else {
@@ -238,7 +240,7 @@ impl Conversation {
         Ok(true)
     }
 
-    /// Forgets the whole conversation. The log says so, and nothing of it is sent again.
+    /// Clears the whole conversation. The log records the change, and no old entry is sent again.
     pub(crate) async fn forget(&mut self) -> Result<(), JournalError> {
         self.record(Record::Cleared).await?;
         self.history = History::new();
@@ -247,8 +249,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Writes the end of a prompt to the log, and brings the log to the device. `failure` is a
-    /// message about an early end.
+    /// Writes the end of a prompt to the log, and syncs the log to the storage device. `failure` is
+    /// a message about an early end.
     pub(crate) async fn end_prompt(
         &self,
         prompt_id: &str,
@@ -261,19 +263,19 @@ impl Conversation {
         self.recorder.sync().await
     }
 
-    /// Returns the tokens of the last request.
+    /// Returns the number of tokens of the last request.
     pub(crate) fn tokens(&mut self) -> u64 {
         self.fill.tokens(&self.history)
     }
 
-    /// Returns the size of the next request, by what is new in it.
+    /// Returns the size of the next request, with the new entries counted separately.
     pub(crate) fn load(&mut self) -> Load<'_> {
         self.fill.load(&self.history)
     }
 
-    /// Returns the number of characters of one result for which the model has room: half of what is
-    /// left, at four to a token. `None` if its context is not known. Gemini CLI takes all of it, and
-    /// then cannot ask any more.
+    /// Returns the maximum number of characters for one result: half of the remaining context, at
+    /// four characters to a token. `None` if the size of the context is unknown. Gemini CLI allows
+    /// the whole remaining context, and then cannot send another request.
     pub(crate) fn room(&self, limits: Limits) -> Option<usize> {
         if limits.context == 0 {
             return None;
@@ -291,7 +293,7 @@ fn has(history: &History, id: &EntryId) -> bool {
     history.entries().iter().any(|entry| entry.id() == id)
 }
 
-/// True if the history holds the entry, in sight or not.
+/// True if the history holds the entry, even if a compression replaced it.
 fn has_anywhere(history: &History, id: &EntryId) -> bool {
     history.whole().iter().any(|entry| entry.id() == id)
 }

@@ -1,8 +1,9 @@
-//! What finished conversations leave behind: the question to a model, and what of its answer is taken.
+//! Extraction of memory from finished conversations: the request to a model, and the reading of its
+//! answer.
 //!
-//! Pure. What was said in those conversations is hostile input, and the answer with it: the model has no tools, and what it
-//! proposes is data of bounded size and form. Where proposals go, and that nothing takes effect before a person agrees, is
-//! the program's business.
+//! The functions are pure. The conversations are untrusted input, and therefore the answer is, too:
+//! the model has no tools, and its proposals are data of bounded size and form. The program stores
+//! the proposals, and ensures that they have no effect before the user approves them.
 
 use pollux_protocol::{Body, Content, Entry, JsonRequest, ModelRole, Part, Request, Role, Speaker};
 use serde_json::{Value, json};
@@ -13,70 +14,70 @@ use crate::context::CONTEXT_ENTRY_ID;
 mod tests;
 
 const INSTRUCTION: &str = include_str!("../prompts/extraction.md");
-/// The prompt's name in figures.
+/// Name of the prompt in measurements.
 const PROMPT_ID: &str = "auto-memory";
-/// How often an answer that is none is asked for again.
+/// Maximum number of attempts when the model returns no usable JSON.
 const ATTEMPTS: u32 = 2;
 
-/// Characters of one conversation that are shown.
+/// Maximum number of characters that are shown of one conversation.
 const SHOWN: usize = 40_000;
-/// Characters of one thing that somebody said, of a call, and of a result.
+/// Maximum number of characters that are shown of one message, of one call, and of one result.
 const SHOWN_WORDS: usize = 2000;
 const SHOWN_CALL: usize = 200;
 const SHOWN_RESULT: usize = 300;
-/// Characters of what is known already.
+/// Maximum number of characters that are shown of existing notes.
 const SHOWN_KNOWN: usize = 40_000;
 
-/// What is taken of an answer at most.
+/// Limits for one answer: numbers of skills and facts, and their lengths.
 const SKILLS: usize = 3;
 const FACTS: usize = 10;
 const FACT_LENGTH: usize = 300;
 const SKILL_NAME: usize = 50;
 const SKILL_LENGTH: usize = 20_000;
-/// Names that mean something else where proposals are looked at.
+/// Names that the commands for reviewing proposals use for something else.
 const TAKEN: [&str; 4] = ["private", "global", "project", "all"];
 
-/// A conversation that is read.
+/// Conversation that the model reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// Its session.
+    /// Id of the session.
     pub id: String,
-    /// What was said.
+    /// Text of the conversation.
     pub text: String,
 }
 
-/// What is proposed to the person.
+/// Proposals for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proposals {
     /// Skills for this project.
     pub skills: Vec<ProposedSkill>,
-    /// Sentences for the person's notes on this project.
+    /// Sentences for the user's private notes on this project.
     pub private: Vec<String>,
-    /// Sentences for the person's file for all projects.
+    /// Sentences for the user's context file for all projects.
     pub global: Vec<String>,
 }
 
-/// A skill that is proposed.
+/// Proposed skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedSkill {
-    /// Letters, digits and hyphens: safe as the name of a folder.
+    /// Name of letters, digits and hyphens: safe as the name of a folder.
     pub name: String,
-    /// When it applies, on one line.
+    /// Situations in which the skill applies, on one line.
     pub description: String,
-    /// The instructions.
+    /// Instructions of the skill.
     pub body: String,
 }
 
 impl ProposedSkill {
-    /// The text of its `SKILL.md`.
+    /// Returns the content of the skill's `SKILL.md`.
     pub fn to_markdown(&self) -> String {
-        // A string of JSON is one of YAML, whatever is in it.
+        // Every JSON string is also a valid YAML string.
         let description = Value::from(self.description.as_str());
         format!("---\nname: {}\ndescription: {description}\n---\n\n{}\n", self.name, self.body)
     }
 }
 
-/// How many times the person said something in a conversation.
+/// Returns the number of messages that the user wrote in a conversation.
 pub fn messages<'a>(contents: impl IntoIterator<Item = (&'a str, &'a Content)>) -> usize {
     contents.into_iter().filter(|(id, content)| is_prompt(id, content)).count()
 }
@@ -88,7 +89,7 @@ fn is_prompt(id: &str, content: &Content) -> bool {
         && content.parts.iter().any(|part| part.as_text().is_some())
 }
 
-/// A conversation in words, cut in the middle where it is long.
+/// Returns a conversation as text. The middle of a long conversation is cut out.
 pub fn transcript<'a>(
     id: &str,
     contents: impl IntoIterator<Item = (&'a str, &'a Content)>,
@@ -126,7 +127,7 @@ fn told(speaker: Speaker, part: &Part) -> Option<String> {
     }
 }
 
-/// Head and tail of what is longer than so many characters.
+/// Returns the beginning and the end of a text of more than `limit` characters.
 fn cut(text: &str, limit: usize) -> String {
     let length = text.chars().count();
     if length <= limit {
@@ -138,7 +139,8 @@ fn cut(text: &str, limit: usize) -> String {
     format!("{head} [...] {tail}")
 }
 
-/// The question. `index` names all sessions that there are, `known` is what was noted before.
+/// Returns the request to the model. `index` names all existing sessions, `known` holds the
+/// existing notes.
 pub fn request(transcripts: &[Transcript], index: &[String], known: &str) -> JsonRequest {
     let mut question = fenced("known", &cut(known, SHOWN_KNOWN));
     question += &fenced("index", &index.join("\n"));
@@ -159,7 +161,7 @@ pub fn request(transcripts: &[Transcript], index: &[String], known: &str) -> Jso
     }
 }
 
-/// A block that its content cannot close.
+/// Returns a block whose content cannot contain its end tag.
 fn fenced(tag: &str, text: &str) -> String {
     format!("<{tag}>\n{}\n</{tag}>\n\n", text.replace("</", "&lt;/"))
 }
@@ -188,7 +190,8 @@ fn schema() -> Value {
     })
 }
 
-/// What of an answer is taken: what has the form and is not too much. Nothing in it can be wrong enough to fail.
+/// Returns the valid proposals of an answer, up to the limits. Invalid parts are ignored, so
+/// reading cannot fail.
 pub fn read(answer: &Value) -> Proposals {
     let list = |key: &str| answer.get(key).and_then(Value::as_array).into_iter().flatten();
     let facts = |key: &str| -> Vec<String> {
@@ -225,7 +228,7 @@ pub fn is_skill_name(name: &str) -> bool {
         && !TAKEN.contains(&name)
 }
 
-/// Words as one line of bounded length; none without any.
+/// Returns the text as one line. `None` if the line is empty or too long.
 fn line(words: &str) -> Option<String> {
     let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

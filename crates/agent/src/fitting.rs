@@ -1,9 +1,9 @@
-//! Keeps the conversation within what the model takes: masks old results, compresses when it has become
-//! long, when the model refuses it, and when the person wants it.
+//! Keeps the conversation within the model's context window: masks old results, and compresses the
+//! conversation when it has become long, when the model refuses it, or on request of the user.
 //!
-//! A model writes the summary. Where it cannot, results of tools become short and, if that is not
-//! enough, the oldest messages go: a conversation never ends because it is too long. Everything stays
-//! in the log, and comes back when the person says so.
+//! A model writes the summary. If it cannot, tool results are shortened and, if that is not
+//! sufficient, the oldest messages are dropped, so that a conversation never ends because of its
+//! length. Everything stays in the log, and the user can restore it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,52 +29,55 @@ mod proposal;
 pub(crate) use overflow::NoRoom;
 use proposal::Proposal;
 
-/// Share of a model's context by which a conversation has to grow before it is compressed again.
+/// Share of a model's context by which a conversation must grow before the next attempt to compress
+/// it.
 const GROWTH: f64 = 0.05;
 
 const NOTHING: &str = "Nothing to compress.";
 const NOT_SHORTER: &str = "Chat history compression was not beneficial: the summary would be longer. Nothing was changed.";
-/// Reason why there is no summary of a conversation that cannot be cut.
+/// Reason for a missing summary of a conversation that cannot be cut.
 const NO_CUT: &str = "It has no part that could be summarised.";
 
-/// Places and sources that fitting needs beside the settings.
+/// Folders and data sources that fitting needs in addition to the settings.
 pub struct FittingParts {
-    /// Folder for whole results that became short (`…/tool-outputs/session-<id>`).
+    /// Folder for the complete texts of shortened results (`…/tool-outputs/session-<id>`).
     pub outputs: PathBuf,
-    /// Lists what the tasks that are kept beside the conversation have left open, one line each.
+    /// Function that lists the open tasks which are stored outside of the conversation, one line
+    /// each.
     pub open_tasks: Box<dyn Fn() -> Vec<String> + Send + Sync>,
-    /// Place of the files that tools have read and changed.
+    /// Workspace with the files that tools have read and changed.
     pub workspace: Arc<Workspace>,
     /// Folder of plans.
     pub plans: PathBuf,
-    /// True if the person can bring back what was compressed.
+    /// True if the user can undo a compression.
     pub interactive: bool,
 }
 
-/// Fits one conversation.
+/// Fits one conversation into the context window.
 pub(crate) struct Fitting {
     parts: FittingParts,
     settings: Live<LoopSettings>,
     masking: Masking,
-    /// Something was tried; from the next look on it has to grow before anything is tried again.
+    /// True after an attempt. From the next check on, the conversation must grow before another
+    /// attempt.
     is_settling: bool,
-    /// An answer has come since.
+    /// True if an answer has arrived since the last attempt.
     is_answered: bool,
     not_before: u64,
 }
 
-/// Reason to compress.
+/// Reason for a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The conversation may have become long.
+    /// The conversation may have become too long.
     Due,
-    /// The person asked for it.
+    /// The user requested the compression.
     Asked,
-    /// The model has refused the conversation.
+    /// The model refused the conversation as too long.
     Refused,
 }
 
-/// The request that the conversation is to fit.
+/// Context of the request into which the conversation must fit.
 pub(crate) struct Occasion<'a> {
     pub(crate) prompt_id: &'a str,
     pub(crate) choice: &'a Choice,
@@ -97,13 +100,12 @@ impl Fitting {
         }
     }
 
-    /// Takes note of an answer.
+    /// Notes the arrival of an answer.
     pub(crate) fn answered(&mut self) {
         self.is_answered = true;
     }
 
-    /// Takes note that the conversation has become another one. It has to grow before anything is
-    /// tried.
+    /// Notes that the conversation was replaced. It must grow before the next attempt.
     pub(crate) fn changed(&mut self) {
         self.is_settling = true;
         self.is_answered = false;
@@ -127,8 +129,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Compresses the conversation, if the cause is reason enough. Returns true if it has become
-    /// shorter.
+    /// Compresses the conversation if the cause requires it. Returns true if it has become shorter.
     pub(crate) async fn compress(
         &mut self,
         conversation: &mut Conversation,
@@ -153,7 +154,7 @@ impl Fitting {
                 occasion.hooks.pre_compress(CompressTrigger::Manual, occasion.cancel).await;
             }
         }
-        // Vendors do not always count all of it.
+        // Some vendors do not count all tokens.
         let before = conversation.tokens().max(size(conversation.history(), occasion));
         let Some(cut) = Cut::of(conversation.entries()) else {
             return match cause {
@@ -192,7 +193,7 @@ impl Fitting {
         self.fall_back(conversation, cause, occasion, before, &why).await
     }
 
-    /// True if so many tokens are reason to try, as far as is known of earlier attempts.
+    /// True if this number of tokens requires an attempt, given the earlier attempts.
     fn may_try(&mut self, tokens: u64, context: u64) -> bool {
         let is_due = is_due(tokens, context, self.settings.get().compression_share);
         if self.is_settling && self.is_answered {
@@ -203,7 +204,7 @@ impl Fitting {
         is_due && !self.is_settling && tokens >= self.not_before
     }
 
-    /// Makes results short, and drops the oldest messages if it must: for want of a summary.
+    /// Shortens results and, if necessary, drops the oldest messages, because there is no summary.
     async fn fall_back(
         &mut self,
         conversation: &mut Conversation,
@@ -241,7 +242,7 @@ impl Fitting {
         Ok(true)
     }
 
-    /// Makes a proposal the conversation.
+    /// Replaces the conversation with a proposal.
     async fn take(
         &mut self,
         conversation: &mut Conversation,
@@ -263,7 +264,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Returns the words that say how a person gets the whole conversation back.
+    /// Returns the sentence that explains how the user can restore the whole conversation.
     fn way_back(&self) -> &'static str {
         if self.parts.interactive { " /compress undo brings everything back." } else { "" }
     }
@@ -273,12 +274,12 @@ async fn notify(conversation: &Conversation, severity: Severity, text: String) {
     conversation.outlet().emit(Event::Notice { severity, text }).await;
 }
 
-/// Returns the tokens of a request with this conversation, by estimate.
+/// Returns the estimated tokens of a request with this conversation.
 fn size(history: &History, occasion: &Occasion<'_>) -> u64 {
     (size_of(history.entries()) + occasion.instruction.tokens()) as u64
 }
 
-/// Returns the tokens of entries, by estimate.
+/// Returns the estimated tokens of entries.
 fn size_of(entries: &[Arc<Entry>]) -> f64 {
     entries.iter().map(|entry| estimate::content(entry.content())).sum()
 }

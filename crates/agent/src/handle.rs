@@ -1,4 +1,4 @@
-//! The agent at work: accepts operations, runs prompts, can be stopped at any moment.
+//! The running agent: accepts operations, runs prompts, and can be stopped at any time.
 
 mod desk;
 
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::agent_loop::AgentLoop;
 use desk::{Desk, QueuedOnCancel};
 
-/// The frontend's end: operations down, events up.
+/// Frontend's handle to the agent: sends operations and receives events.
 pub struct Handle {
     ops: mpsc::UnboundedSender<Op>,
     events: Mutex<Option<mpsc::Receiver<Arc<Envelope>>>>,
@@ -33,7 +33,7 @@ impl WeakHandle {
         }
     }
 
-    /// Sends an operation; an agent that has ended ignores it.
+    /// Sends an operation. It is dropped if the agent has ended.
     pub fn send(&self, op: Op) {
         if let Some(ops) = self.0.upgrade() {
             drop(ops.send(op));
@@ -42,7 +42,7 @@ impl WeakHandle {
 }
 
 impl Handle {
-    /// Returns a sender for components beside the frontend.
+    /// Returns a sender for components other than the frontend.
     pub fn downgrade(&self) -> WeakHandle {
         WeakHandle(self.ops.downgrade())
     }
@@ -59,7 +59,7 @@ impl AgentHandle for Handle {
             let mut receiver = receiver?;
             receiver.recv().await.map(|event| (event, Some(receiver)))
         })
-        // A frontend may look once more after the end.
+        // A frontend may poll again after the end.
         .fuse()
         .boxed()
     }
@@ -69,8 +69,8 @@ impl AgentHandle for Handle {
     }
 }
 
-/// Starts the session on the current runtime. `events` is the far end of the session's outlet. The
-/// agent ends, and with it the stream of events, after [`Op::Close`] or when the handle is dropped.
+/// Starts the session on the current runtime. `events` is the receiver of the session's outlet. The
+/// agent and the stream of events end after [`Op::Close`] or when the handle is dropped.
 pub fn spawn(
     agent: AgentLoop,
     commands: Live<CommandSet>,
@@ -82,7 +82,7 @@ pub fn spawn(
     (Handle { ops, events: Mutex::new(Some(events)), commands }, task)
 }
 
-/// The task of one session.
+/// Task of one session.
 struct Worker {
     agent: AgentLoop,
     desk: Desk,
@@ -97,7 +97,8 @@ impl Worker {
         self.finish().await;
     }
 
-    /// Begins the session. Operations wait, but a stop is heard: it ends the prompts that wait as well.
+    /// Starts the session. Operations wait, but a cancel takes effect immediately: it also ends the
+    /// waiting prompts.
     async fn begin(&mut self) {
         let cancel = CancellationToken::new();
         let begun = self.agent.session_start(&cancel);
@@ -110,14 +111,14 @@ impl Worker {
         }
     }
 
-    /// Ends the session: programs hear of it, and the time in the last mode is measured.
+    /// Ends the session: runs the `SessionEnd` hooks, and measures the time in the last mode.
     async fn finish(&mut self) {
         self.agent.session_end().await;
         let modes = &self.agent.services().modes;
         modes.measure_end_of(modes.get());
     }
 
-    /// Does one piece of work. Operations that act at once have been applied by the desk.
+    /// Runs one operation. Operations with immediate effect were already applied by the desk.
     async fn serve(&mut self, op: Op) {
         let cancel = CancellationToken::new();
         let (agent, desk) = (&mut self.agent, &mut self.desk);

@@ -1,4 +1,4 @@
-//! Where events reach the user's programs: each is fired from here, and what the programs say and fail at is told.
+//! Sends events to the user's hooks, and reports their messages and failures.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -8,12 +8,13 @@ use pollux_protocol::{CancellationToken, Event, HookEvent, HookPayload, Measurem
 
 use crate::outlet::Outlet;
 
-/// The hooks of a session, and where they are heard.
+/// Hooks of a session, and the outlet for their messages.
 #[derive(Clone)]
 pub(crate) struct HookEvents {
     hooks: Hooks,
     outlet: Outlet,
-    /// Failures at the events of one request that were told: pieces of an answer come often.
+    /// Failures that were already reported for the current request. The hooks of a streamed answer
+    /// run once for each chunk, so the same failure may repeat often.
     told: Arc<Mutex<BTreeSet<(HookEvent, String)>>>,
 }
 
@@ -22,12 +23,13 @@ impl HookEvents {
         Self { hooks, outlet, told: Arc::default() }
     }
 
-    /// Whether an event concerns anybody: only then need it be described.
+    /// True if a hook is registered for the event. Otherwise the payload need not be built.
     pub(crate) fn has(&self, event: HookEvent) -> bool {
         self.hooks.has(event)
     }
 
-    /// Fires an event and gives back what was decided. With `cancel` the programs are ended and nothing is decided.
+    /// Runs the hooks of an event and returns their decision. `cancel` ends the hooks without a
+    /// decision.
     pub(crate) async fn fire(
         &self,
         payload: &HookPayload,

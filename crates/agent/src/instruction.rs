@@ -1,4 +1,4 @@
-//! What a request says before the conversation: the system instruction and the tools on offer.
+//! Fixed part of a request: the system instruction and the offered tools.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,29 +14,30 @@ use crate::prompt::{PromptInputs, Situation, system_prompt};
 use crate::standing::{clean, plan_name};
 use crate::toolset::Toolset;
 
-/// The instruction as it was last made. It is made anew when mode, model or tools change, and with a new prompt when the topic
-/// has; else it is the very same bytes, which is what vendors' caches go by.
+/// System instruction as it was last built. It is built again when mode, model, tools or context
+/// files change, and for a new prompt when the topic has changed. Otherwise it keeps exactly the
+/// same bytes, because the prompt caches of vendors depend on them.
 pub(crate) struct Instruction {
     source: InstructionSource,
     topic: Option<String>,
-    /// The file of the plan that the user has approved, as the model named it.
+    /// File of the plan that the user has approved, as the model named it.
     plan: Option<String>,
     made: Option<Made>,
-    /// It has been made and not been copied.
+    /// True if the instruction was built and not yet copied to the file.
     is_new: bool,
 }
 
 /// Source of an agent's system instruction.
 #[derive(Clone)]
 pub enum InstructionSource {
-    /// The instruction of a session's main agent.
+    /// Instruction of a session's main agent.
     Session {
         /// Facts about the session that do not change.
         inputs: Box<PromptInputs>,
-        /// The user's own context files.
+        /// Content of the user's own context files.
         memory: Live<SessionMemory>,
     },
-    /// A text, as subagents have it.
+    /// Fixed text, as for subagents.
     Text(Arc<str>),
 }
 
@@ -45,7 +46,7 @@ struct Made {
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
-    /// The part of the source that changes, as it was shared.
+    /// Variable part of the source at the time of building.
     memory: Arc<str>,
     system: Arc<str>,
     tools: Arc<[Declaration]>,
@@ -61,12 +62,12 @@ impl Instruction {
         Self { source, topic, plan, made: None, is_new: false }
     }
 
-    /// Begins anew, for another conversation.
+    /// Resets everything for a new conversation.
     pub(crate) fn forget(&mut self) {
         (self.topic, self.plan, self.made, self.is_new) = (None, None, None, false);
     }
 
-    /// Takes the message for the next prompt about context files that have changed.
+    /// Takes the message for the next prompt about changed context files.
     pub(crate) fn take_notice(&self) -> Option<String> {
         match &self.source {
             InstructionSource::Session { memory, .. } => take_notice(memory),
@@ -74,34 +75,36 @@ impl Instruction {
         }
     }
 
-    /// Tokens of what goes with every request, by estimate; none before the first.
+    /// Returns the estimated tokens of the system instruction and the tools; 0 before the first
+    /// request.
     pub(crate) fn tokens(&self) -> f64 {
         self.made
             .as_ref()
             .map_or(0.0, |made| estimate::text(&made.system) + estimate::declarations(&made.tools))
     }
 
-    /// The file of the plan that the user has approved.
+    /// Returns the file of the plan that the user has approved.
     pub(crate) fn plan_file(&self, plans: &Path) -> Option<PathBuf> {
         self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)))
     }
 
-    /// The user has approved the plan in this file: it is worked on from now on.
+    /// Sets the plan that the user has approved. The agent works on it from now on.
     pub(crate) fn approve_plan(&mut self, plan: &str) {
         self.plan = plan_name(plan).or(self.plan.take());
     }
 
-    /// The work is about this from now on: the next prompt is told so. A title without words changes nothing.
+    /// Sets the topic of the work, for the instruction of the next prompt. An empty title changes
+    /// nothing.
     pub(crate) fn set_topic(&mut self, title: &str) {
         self.topic = clean(title).or(self.topic.take());
     }
 
-    /// A prompt begins: what names another topic than the present one is out of date.
+    /// Discards an instruction with an outdated topic, at the start of a prompt.
     pub(crate) fn begin_prompt(&mut self) {
         self.made.take_if(|made| made.topic != self.topic);
     }
 
-    /// Returns system instruction and declarations for this mode and this model.
+    /// Returns system instruction and tool declarations for this mode and this model.
     pub(crate) fn make(
         &mut self,
         toolset: &Arc<Toolset>,
@@ -153,10 +156,11 @@ impl Instruction {
         system_prompt(inputs, situation).text().into()
     }
 
-    /// Writes the instruction to the file where the user wants to see it, when it is another than before.
+    /// Writes the instruction to the file that the user configured, if the instruction has changed.
     ///
     /// # Errors
-    /// When the file cannot be written: the user would read an old one.
+    /// Returns an error if the file cannot be written, because the user would read an outdated
+    /// instruction.
     pub(crate) async fn copy_to(&mut self, file: Option<&Path>) -> Result<(), ModelError> {
         let (Some(file), Some(made)) = (file, &self.made) else { return Ok(()) };
         if !std::mem::take(&mut self.is_new) {

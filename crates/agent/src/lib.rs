@@ -1,11 +1,13 @@
-//! The loop: a prompt goes in, the model is asked, its calls run, it is asked again, until it is done.
+//! The agent loop: sends a prompt to the model, runs the tool calls of the answer, and sends their
+//! results back, until the model finishes the prompt.
 //!
-//! [`spawn`] starts an [`AgentLoop`] on the current runtime and gives back a handle that speaks `Op` down
-//! and `Event` up. Inside, [`Conversation`](conversation) holds the history and its log, [`Chat`](chat)
-//! turns one request into one usable answer (restarting streams that are not), [`Scheduler`] runs the
-//! calls of one answer, and everything durable goes through the journal before it takes effect. The agent
-//! never prints, never reads a key and never opens a socket: it sees models, tools, journal and person
-//! only as ports.
+//! [`spawn`] starts an [`AgentLoop`] on the current runtime and returns a handle. The handle
+//! accepts each `Op` and delivers each `Event`. Inside the loop, [`Conversation`](conversation)
+//! holds the history and its log, [`Chat`](chat) turns one request into one usable answer (a stream
+//! without a usable answer is restarted), and [`Scheduler`] runs the calls of one answer. Every
+//! lasting change is written to the journal before it takes effect. The agent never prints, never
+//! reads a key and never opens a socket: it reaches models, tools, journal and user only through
+//! ports.
 
 mod agent_loop;
 mod answer_form;

@@ -1,10 +1,10 @@
-//! Is the model going round in circles?
+//! Detection of loops in the model's work.
 //!
-//! What counts is progress, not likeness: a call that is repeated is no loop while its results differ, and two hundred
-//! files that are moved one by one are two hundred different calls. Three things are looked at: calls that keep giving
-//! the same ([`CallTrail`]), words that keep coming back while an answer streams ([`Chant`]), and, once a prompt has
-//! taken long, what another model makes of it ([`JudgeSchedule`]). All of that is pure; what follows
-//! from a finding is in [`action`].
+//! The criterion is progress, not similarity: a repeated call is not a loop while its results
+//! differ, and moving two hundred files one by one makes two hundred different calls. Three things
+//! are checked: calls that keep returning the same results ([`CallTrail`]), text that repeats
+//! itself while an answer streams ([`Chant`]), and, in a long prompt, the judgement of another
+//! model ([`JudgeSchedule`]). These checks are pure. The reactions are in [`action`].
 
 mod action;
 mod calls;
@@ -22,28 +22,28 @@ use pollux_protocol::{Live, LoopKind};
 use crate::outlet::Outlet;
 use crate::settings::LoopSettings;
 
-/// A loop, with what shows it.
+/// Detected loop, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: LoopKind,
-    /// For the model and for the person.
+    /// Description for the model and for the user.
     pub(crate) details: String,
 }
 
-/// Looks for loops in the work on prompts.
+/// Searches for loops in the work on prompts.
 pub(crate) struct LoopGuard {
     settings: Live<LoopSettings>,
     outlet: Outlet,
     interactive: bool,
-    /// The person wants no more of it in this session.
+    /// True if the user disabled loop detection for this session.
     is_disabled: bool,
-    /// The words of the prompt.
+    /// Text of the prompt.
     prompt: String,
     calls: CallTrail,
     schedule: JudgeSchedule,
-    /// Turns with calls that have ended.
+    /// Number of finished turns with calls.
     turns: u64,
-    /// Loops found so far.
+    /// Number of loops found so far.
     found: u32,
 }
 
@@ -62,20 +62,20 @@ impl LoopGuard {
         }
     }
 
-    /// Begins with the work on a prompt.
+    /// Resets the state for a new prompt.
     pub(crate) fn begin(&mut self, prompt: &str) {
         prompt.clone_into(&mut self.prompt);
         (self.calls, self.schedule) = (CallTrail::default(), JudgeSchedule::default());
         (self.turns, self.found) = (0, 0);
     }
 
-    /// True if loops are looked for.
+    /// True if loop detection is on.
     pub(crate) fn is_on(&self) -> bool {
         !self.is_disabled && self.settings.get().loop_detection
     }
 }
 
-/// What the model is told when it seems to go round in circles.
+/// Returns the message for a model that seems to be in a loop.
 fn nudge(details: &str) -> String {
     format!(
         "System: Potential loop detected. Details: {details} Take a step back before you go on. What were you asked for, what has \

@@ -1,8 +1,8 @@
-//! Old results of tools become short: what was read twenty turns ago is seldom looked at again, and is sent with every
-//! request.
+//! Masking of old tool results: a result of twenty turns ago is rarely needed again, but is sent
+//! with every request.
 //!
-//! The whole result goes to a file that the model can read; a preview with the file's path stays. The session log keeps
-//! both. Thresholds are those of Gemini CLI (core §10).
+//! The complete result goes to a file that the model can read, and a preview with the file's path
+//! replaces it. The session log keeps both. The thresholds are those of Gemini CLI (core §10).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 
 use crate::toolset::Toolset;
 
-/// Stands around what is left of a result.
+/// Tags around the rest of a masked result.
 const OPENING: &str = "<tool_output_masked>";
 const CLOSING: &str = "</tool_output_masked>";
-/// Stands before what a command has printed.
+/// Opening tag before the output of a command.
 const UNTRUSTED: &str = "<untrusted_context>\n";
-/// Characters of a preview from each end.
+/// Number of characters from each end that a preview shows.
 const SHOWN: usize = 250;
-/// Lines of a command's output that are shown from each end.
+/// Number of lines from each end that are shown of a command's output.
 const SHOWN_LINES: usize = 10;
-/// Characters of such a line: a preview is short whatever the lines are.
+/// Maximum number of characters of such a line, so that the preview is short for any line length.
 const SHOWN_OF_LINE: usize = 500;
 
-/// When results are masked.
+/// Thresholds for masking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskingOptions {
     /// Estimated tokens of the newest results that are never masked
@@ -48,34 +48,35 @@ impl Default for MaskingOptions {
 /// Finds the results to mask in one conversation.
 #[derive(Debug)]
 pub(crate) struct Masking {
-    /// Folder for the whole results (`…/tool-outputs/session-<id>`); made when needed.
+    /// Folder for the complete results (`…/tool-outputs/session-<id>`), created when needed.
     directory: PathBuf,
-    /// Maskable tokens of each entry, by its serial: an entry never changes.
+    /// Maskable tokens of each entry, by its serial number. An entry never changes.
     tokens: HashMap<u64, f64>,
-    /// Place and serial of the newest entry that was looked at to be masked: what is before it is settled.
+    /// Index and serial number of the newest entry that was processed. Everything before it is
+    /// final.
     settled: Option<(usize, u64)>,
 }
 
-/// Results to mask. Their whole texts are in files.
+/// Results to mask. Their complete texts are already in files.
 pub(crate) struct Masked {
     pub(crate) shortened: Vec<Shortened>,
     pub(crate) measurement: Measurement,
-    /// Place of the newest entry that was looked at.
+    /// Index of the newest entry that was processed.
     through: usize,
 }
 
-/// A result that is to be masked.
+/// Masking of one result.
 #[derive(Debug, PartialEq)]
 struct Mask {
     shortened: Shortened,
     file: PathBuf,
-    /// The whole response.
+    /// Complete response.
     whole: String,
     before: f64,
     after: f64,
 }
 
-/// What is to be masked, oldest last.
+/// Results to mask, oldest last.
 #[derive(Debug, Default, PartialEq)]
 struct Plan {
     masks: Vec<Mask>,
@@ -87,8 +88,9 @@ impl Masking {
         Self { directory, tokens: HashMap::new(), settled: None }
     }
 
-    /// Finds what is old enough, and writes it to files. A result whose file cannot be written is left
-    /// out. `None` while it is too little. Call [`Self::settle`] when the conversation has the change.
+    /// Finds old results, and writes them to files. A result whose file cannot be written is left
+    /// out. `None` while there are too few tokens to mask. Call [`Self::settle`] after the
+    /// conversation has changed.
     pub(crate) async fn find(
         &mut self,
         history: &History,
@@ -114,14 +116,14 @@ impl Masking {
         Some(Masked { shortened, measurement, through: boundary.0 })
     }
 
-    /// Takes note that the conversation has the change.
+    /// Notes that the conversation contains the change.
     pub(crate) fn settle(&mut self, masked: &Masked, history: &History) {
         self.tokens.clear();
         let place = masked.through;
         self.settled = history.entries().get(place).map(|entry| (place, entry.serial()));
     }
 
-    /// How many entries need no look any more, in a conversation that was not rewound since.
+    /// Returns the number of entries that need no further check. It is 0 after a rewind.
     fn settled_before(&self, history: &History) -> usize {
         let still = |(place, serial): &(usize, u64)| {
             history.entries().get(*place).is_some_and(|entry| entry.serial() == *serial)
@@ -129,7 +131,8 @@ impl Masking {
         self.settled.filter(still).map_or(0, |(place, _)| place)
     }
 
-    /// Where masking begins: what is before this part of this entry, and it itself, is old. None while it is too little.
+    /// Returns the index of the newest entry to mask and of its newest part. `None` while there are
+    /// too few tokens to mask.
     fn boundary(
         &mut self,
         history: &History,
@@ -169,7 +172,7 @@ impl Masking {
     }
 }
 
-/// The responses of a content that may be masked, each with its place.
+/// Returns the responses in a content that may be masked, each with its index.
 fn maskable<'a>(
     content: &'a pollux_protocol::Content,
     toolset: &Toolset,
@@ -181,7 +184,8 @@ fn maskable<'a>(
     })
 }
 
-/// How a result may be shortened; `None` for one that stays, or is short already.
+/// Returns the way in which a result may be shortened; `None` for a result that stays complete or
+/// is already short.
 fn shortening(response: &FunctionResponse, toolset: &Toolset) -> Option<Shortening> {
     let shortening = toolset.facts(&response.name).shortening;
     (shortening != Shortening::Never && !is_masked(&response.response)).then_some(shortening)
@@ -192,7 +196,7 @@ fn is_masked(response: &Value) -> bool {
     output.is_some_and(|output| output.starts_with(OPENING))
 }
 
-/// What becomes of everything up to the boundary. What would not become smaller is left out.
+/// Plans the masking up to the boundary. A result that would not become smaller is left out.
 fn plan(
     history: &History,
     toolset: &Toolset,
@@ -223,7 +227,8 @@ fn plan(
     plan
 }
 
-/// The same for one result, whatever its age. None for one that is never masked, or is already.
+/// Returns file, replacement and complete text for one result of any age. `None` for a result that
+/// is never masked, or is already masked.
 pub(crate) fn short(
     response: &FunctionResponse,
     toolset: &Toolset,
@@ -232,7 +237,7 @@ pub(crate) fn short(
     shortening(response, toolset).map(|shortening| mask(response, shortening, directory))
 }
 
-/// The file of a result, what stands in its place, and what goes into the file.
+/// Returns the file of a result, its replacement, and the content for the file.
 fn mask(
     response: &FunctionResponse,
     shortening: Shortening,
@@ -253,7 +258,8 @@ fn mask(
     (file, json!({ "output": shown }), whole)
 }
 
-/// The block of context files at the end of a result. They hold for all that comes, and are told once: they stay.
+/// Returns the context files at the end of a result. They apply to all later work and are sent only
+/// once, so they must stay.
 fn discovered(output: &str) -> Option<String> {
     let [opening, closing] = DISCOVERED_CONTEXT;
     let (_, block) = output.rsplit_once(opening)?;
@@ -261,8 +267,8 @@ fn discovered(output: &str) -> Option<String> {
     Some(format!("\n\n{opening}{told}{closing}"))
 }
 
-/// What goes into the file: the words themselves, where there is nothing else, because a model reads a file by lines and
-/// text in JSON is one line; else JSON for people.
+/// Returns the content for the file: plain text if the response has a single text, otherwise
+/// indented JSON. A model reads files by lines, and text inside JSON would be one long line.
 fn whole(response: &Value) -> String {
     let mut fields = response.as_object().into_iter().flatten();
     match (fields.next(), fields.next()) {
@@ -271,7 +277,8 @@ fn whole(response: &Value) -> String {
     }
 }
 
-/// `<tool>_<call id>_<mark>.txt`. The mark comes from the text: a conversation that is resumed finds its files again.
+/// Returns `<tool>_<call id>_<mark>.txt`. The mark is a hash of the text, so a resumed conversation
+/// finds its files again.
 fn file_name(response: &FunctionResponse, whole: &str) -> String {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let safe = |text: &str| -> String {
@@ -287,7 +294,7 @@ fn file_name(response: &FunctionResponse, whole: &str) -> String {
     format!("{}_{}_{mark:08x}.txt", safe(&response.name), safe(&response.id))
 }
 
-/// The two ends of a text.
+/// Returns the beginning and the end of a text.
 fn preview(text: &str) -> String {
     match middle(text, 2 * SHOWN) {
         Some((head, tail)) => format!("{head}\n... [TRUNCATED] ...\n{tail}"),
@@ -295,7 +302,7 @@ fn preview(text: &str) -> String {
     }
 }
 
-/// Head and tail of a text with more than `limit` characters.
+/// Returns beginning and end of a text with more than `limit` characters.
 fn middle(text: &str, limit: usize) -> Option<(&str, &str)> {
     text.char_indices().nth(limit)?;
     let head = text.char_indices().nth(limit / 2)?.0;
@@ -303,7 +310,8 @@ fn middle(text: &str, limit: usize) -> Option<(&str, &str)> {
     Some((&text[..head], &text[tail..]))
 }
 
-/// Of what a command has printed both ends; what is told besides (exit code, signal, processes) whole.
+/// Returns the beginning and the end of a command's output, with the additional data (exit code,
+/// signal, processes).
 fn command_preview(output: &str) -> String {
     const SECTIONS: [&str; 5] =
         ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
@@ -312,7 +320,7 @@ fn command_preview(output: &str) -> String {
         None => ("", output),
     };
     let lines: Vec<&str> = output.lines().collect();
-    // The sections stand at the end; what a command itself prints like one comes before them.
+    // The sections are at the end. Similar lines that the command itself printed come before them.
     let is_section = |line: &&str| {
         SECTIONS.iter().any(|name| line.starts_with(name))
             || line.starts_with("</untrusted_context>")
@@ -335,7 +343,7 @@ fn command_preview(output: &str) -> String {
     format!("{opening}{}", shown.join("\n"))
 }
 
-/// Writes the whole result, unless it lies there already.
+/// Writes the complete result, unless the file already exists with that size.
 pub(crate) fn save(file: &Path, whole: &str) -> Result<(), pollux_fs::Error> {
     let there = pollux_fs::link_info(file);
     if there.is_ok_and(|info| info.size == whole.len() as u64) {

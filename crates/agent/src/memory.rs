@@ -1,17 +1,16 @@
-//! The user's own context files as the system instruction has them. They may change while a session
-//! runs.
+//! The user's own context files in the system instruction. They may change during a session.
 
 use std::sync::Arc;
 
 use pollux_protocol::Live;
 
-/// Text that a model gets from context files.
+/// Text from context files for the model.
 #[derive(Debug, Clone, Default)]
 pub struct SessionMemory {
-    /// End of the system instruction, ready to append; empty without such files. Keeps its address
-    /// while the text is the same.
+    /// End of the system instruction, ready to append; empty without context files. The `Arc` is
+    /// replaced only when the text changes.
     pub system: Arc<str>,
-    /// Message for the next prompt about files that have changed.
+    /// Message for the next prompt about changed files.
     pub notice: Option<String>,
 }
 

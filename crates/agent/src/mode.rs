@@ -1,4 +1,4 @@
-//! The approval mode of a session, and everything that follows from a change of it.
+//! Approval mode of a session, and everything that follows from a change of it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -7,7 +7,7 @@ use pollux_protocol::{ApprovalMode, Event, Live, LiveWatch, Measurement};
 
 use crate::outlet::Outlet;
 
-/// The mode as the loop, the scheduler and the handle share it.
+/// Approval mode, shared by the loop, the scheduler and the handle.
 pub struct SessionMode {
     mode: Live<ApprovalMode>,
     since: Mutex<Instant>,
@@ -15,12 +15,12 @@ pub struct SessionMode {
 }
 
 impl SessionMode {
-    /// Takes over the live value that the tools read.
+    /// Creates the mode from the live value that the tools read.
     pub fn new(mode: Live<ApprovalMode>, outlet: Outlet) -> Self {
         Self { mode, since: Mutex::new(Instant::now()), outlet }
     }
 
-    /// Returns the present mode.
+    /// Returns the current mode.
     pub(crate) fn get(&self) -> ApprovalMode {
         *self.mode.get()
     }
@@ -30,7 +30,7 @@ impl SessionMode {
         self.mode.watch()
     }
 
-    /// Changes the mode at once and reports it.
+    /// Changes the mode immediately and reports the change.
     pub async fn set(&self, mode: ApprovalMode) {
         let from = *self.mode.set(mode);
         if from != mode {

@@ -1,5 +1,5 @@
-//! Is the model done, or does it only pause? Another model says who speaks next; where that is plain,
-//! nobody is asked.
+//! Detection of answers in which the model only pauses. Clear cases are decided by rules. In other
+//! cases another model decides who speaks next.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use serde_json::{Value, json};
 
 use crate::prompt_run::PromptRun;
 
-/// Whether anybody looks.
+/// Methods of the detection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NextSpeakerOptions {
-    /// A model is asked (`model.skipNextSpeakerCheck` is off).
+    /// True if a model decides (`model.skipNextSpeakerCheck` is off).
     pub asks_model: bool,
-    /// Plain cases are decided without one (`pollux.continueUnfinished`).
+    /// True if clear cases are decided by rules, without a model (`pollux.continueUnfinished`).
     pub plain_cases: bool,
 }
 
-/// Configuration of the model that is asked.
+/// Model configuration for the decision.
 const JUDGE: &str = "next-speaker-checker";
 
-/// How often an answer that is none is asked for again.
+/// Maximum number of attempts when the model returns no usable JSON.
 const ATTEMPTS: u32 = 5;
 
 const QUESTION: &str = include_str!("../prompts/next_speaker.md");
 
-/// Characters that may stand behind the last word without meaning anything.
+/// Characters that may follow the last word without a meaning.
 const CLOSING: [char; 9] = ['*', '_', '`', '"', '\'', '”', '’', '»', ')'];
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
-/// What no sentence and no list ends with.
+/// Characters that do not end a sentence or a list.
 const OPEN_ENDS: [char; 11] = [',', ';', ':', '(', '[', '{', '，', '、', '：', '；', '（'];
-/// Words that no sentence ends with.
+/// Words that do not end a sentence.
 const OPEN_WORDS: [&str; 14] = [
     "a", "an", "and", "are", "because", "but", "by", "from", "into", "of", "or", "than", "the",
     "with",
 ];
-/// How a step that comes right now is announced.
+/// Phrases that announce an immediate step.
 const ANNOUNCEMENTS: [&str; 18] = [
     "first, i will",
     "first, i'll",
@@ -58,18 +58,18 @@ const ANNOUNCEMENTS: [&str; 18] = [
     "now i'll",
     "now let me",
 ];
-/// What makes an announcement depend on the user.
+/// Phrases that make an announcement depend on the user.
 const CONDITIONS: [&str; 7] =
     [" if ", " once ", " unless ", " until ", " when ", " you ", "let me know"];
 
 impl NextSpeakerOptions {
-    /// True if anybody looks.
+    /// True if any method is on.
     pub(crate) fn is_on(self) -> bool {
         self.asks_model || self.plain_cases
     }
 }
 
-/// Returns who speaks after the last answer to a prompt, as far as anybody knows.
+/// Returns the speaker after the last answer to a prompt, if it is known.
 pub(crate) async fn next_speaker(
     options: NextSpeakerOptions,
     entries: &[Arc<Entry>],
@@ -96,18 +96,18 @@ pub(crate) async fn next_speaker(
     run.cancel.run_until_cancelled(asked).await.flatten()
 }
 
-/// What can be told from the conversation alone.
+/// Result of the conversation's structure alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// The model speaks next: a result was not answered.
+    /// The model speaks next, because it has not answered a result.
     Model,
-    /// Nobody can tell.
+    /// The next speaker is unknown.
     Unknown,
-    /// The last words are the model's, and have to be judged.
+    /// The last message is text of the model, which must be judged.
     Words,
 }
 
-/// Where a conversation stands.
+/// Returns the result of the conversation's structure.
 fn standing(entries: &[Arc<Entry>]) -> Standing {
     let Some(last) = entries.last().map(|last| last.content()) else { return Standing::Unknown };
     match last.role {
@@ -118,8 +118,8 @@ fn standing(entries: &[Arc<Entry>]) -> Standing {
     }
 }
 
-/// Who speaks after these words, where that is plain: a question to the user, words that break off, the announcement
-/// of a step. None leaves it open.
+/// Returns the speaker after this text in clear cases: a question to the user, an incomplete text,
+/// or the announcement of a step. `None` leaves the decision open.
 fn plain_case(words: &str, finish: Option<&FinishReason>) -> Option<Speaker> {
     if finish == Some(&FinishReason::MaxTokens) {
         return Some(Speaker::Model);
@@ -140,12 +140,12 @@ fn plain_case(words: &str, finish: Option<&FinishReason>) -> Option<Speaker> {
     (is_open || announces(&sentence)).then_some(Speaker::Model)
 }
 
-/// A line without the marks at its end.
+/// Returns a line without closing marks at its end.
 fn bare(line: &str) -> &str {
     line.trim_end_matches(CLOSING)
 }
 
-/// The last line is a question, or the one before the choices that follow it.
+/// True if the last line, or the line before a final list of choices, is a question.
 fn asks(lines: &[&str]) -> bool {
     let is_question = |line: &str| bare(line).ends_with(QUESTION_MARKS);
     let before_choices = lines.iter().rev().find(|line| !is_item(line));
@@ -153,7 +153,7 @@ fn asks(lines: &[&str]) -> bool {
         || before_choices.is_some_and(|line| is_question(line))
 }
 
-/// An item of a list.
+/// True for an item of a list.
 fn is_item(line: &str) -> bool {
     let counted = line.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
     let is_counted = line.len() - counted.len() <= 3
@@ -182,7 +182,7 @@ fn announces(sentence: &str) -> bool {
         && !CONDITIONS.iter().any(|condition| padded.contains(condition))
 }
 
-/// The question, about the end of this conversation.
+/// Returns the request about the end of this conversation.
 fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
     let question = Entry::detached(Content::user(vec![Part::text(QUESTION.trim_end())]));
     JsonRequest {
@@ -211,7 +211,7 @@ fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
     }
 }
 
-/// The answer, if it is one.
+/// Reads the answer; `None` if it has another form.
 fn read(answer: &Value) -> Option<Speaker> {
     match answer.get("next_speaker")?.as_str()? {
         "model" => Some(Speaker::Model),

@@ -1,5 +1,5 @@
-//! The person behind the stream of events: a question goes out as an event, its reply comes back as an
-//! operation.
+//! The user as seen through the event stream: a question is sent as an event, and its reply arrives
+//! as an operation.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ impl EventOperator {
         Self { outlet, open: Mutex::default() }
     }
 
-    /// Hands a reply to its question; a reply to no open question is dropped.
+    /// Delivers a reply to its question. A reply without an open question is dropped.
     pub(crate) fn reply(&self, reply: Reply) {
         if let Some(asked) = self.open().remove(&reply.question) {
             drop(asked.send(reply));
@@ -33,7 +33,7 @@ impl EventOperator {
     }
 }
 
-/// Closes a question whose future is dropped.
+/// Guard that closes a question when its future is dropped.
 struct OpenQuestion<'a>(&'a EventOperator, QuestionId);
 
 impl Drop for OpenQuestion<'_> {

@@ -1,25 +1,26 @@
-//! The way out for events: observers first, then the frontend.
+//! Output for events: they go to the observers first, then to the frontend.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::{Envelope, Event, Measurement, Observer, Origin};
 use tokio::sync::mpsc;
 
-/// Maximum number of events that wait in the channel to the frontend before the agent is held back.
+/// Maximum number of events in the channel to the frontend. The agent waits while the channel is
+/// full.
 const CHANNEL: usize = 1024;
 
-/// Sends events to their receivers, in order, and states their origin.
+/// Sends events to their receivers, in order, together with their origin.
 #[derive(Clone)]
 pub struct Outlet {
     observers: Arc<[Arc<dyn Observer>]>,
     frontend: mpsc::Sender<Arc<Envelope>>,
-    /// Shared by all clones, so that all of them follow the prompt at work.
+    /// Origin of the next event, shared by all clones, so that all of them follow the current
+    /// prompt.
     origin: Arc<Mutex<Arc<Origin>>>,
 }
 
 impl Outlet {
-    /// Creates the outlet of a session's main agent, and the end of the channel that the frontend
-    /// reads.
+    /// Creates the outlet of a session's main agent, and the receiver for the frontend.
     pub fn new(
         session: impl Into<Arc<str>>,
         observers: Vec<Arc<dyn Observer>>,
@@ -42,13 +43,13 @@ impl Outlet {
         self.at(Origin { agent: parent.agent.child(name), ..Origin::clone(&parent) })
     }
 
-    /// States the prompt at work in all events that follow, those of clones included.
+    /// Sets the prompt in the origin of all following events, including those of clones.
     pub(crate) fn set_prompt(&self, prompt: Option<&str>) {
         let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
         *origin = Arc::new(Origin { prompt: prompt.map(Arc::from), ..Origin::clone(&origin) });
     }
 
-    /// Returns an outlet whose events belong to one prompt or command, whatever else is at work.
+    /// Returns an outlet whose events always belong to one prompt or command.
     #[must_use]
     pub(crate) fn for_prompt(&self, prompt: &str) -> Self {
         self.at(Origin { prompt: Some(prompt.into()), ..Origin::clone(&self.origin()) })
@@ -58,18 +59,18 @@ impl Outlet {
         Self { origin: Arc::new(Mutex::new(Arc::new(origin))), ..self.clone() }
     }
 
-    /// Sends an event. Waits while the frontend is behind; a frontend that is gone is no reason to
-    /// stop.
+    /// Sends an event. Waits while the channel is full. Without a frontend the event only reaches
+    /// the observers.
     pub async fn emit(&self, event: Event) {
         let envelope = Envelope { origin: self.origin(), event };
         for observer in self.observers.iter() {
             observer.observe(&envelope);
         }
-        // The receiver may be gone: then nobody reads.
+        // Sending fails only if the receiver is gone. Then no one reads events.
         drop(self.frontend.send(Arc::new(envelope)).await);
     }
 
-    /// Hands a measurement to the observers.
+    /// Sends a measurement to the observers.
     pub fn measure(&self, measurement: &Measurement) {
         let origin = self.origin();
         for observer in self.observers.iter() {

@@ -1,5 +1,5 @@
-//! The system instruction: a pure function of what the session is. The words are in `prompts/`, one file for each
-//! section, in the syntax of [`template`].
+//! The system instruction as a pure function of the session's facts. Its texts are in `prompts/`,
+//! one file for each section, in the syntax of [`template`].
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,106 +16,106 @@ pub use section::Section;
 
 use template::{Facts, render};
 
-/// What the program runs in.
+/// Sandbox in which the program runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sandbox {
-    /// Nothing but the system itself.
+    /// No sandbox.
     #[default]
     None,
-    /// A profile of macOS Seatbelt.
+    /// Profile of macOS Seatbelt.
     Seatbelt,
-    /// A container or another kind.
+    /// Container, or another kind of sandbox.
     Container,
 }
 
-/// A subagent on offer.
+/// Subagent that the model can invoke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
-    /// Name that it is invoked by.
+    /// Name for invoking the subagent.
     pub name: String,
-    /// When to use it.
+    /// Description of its purpose, which helps the model to choose.
     pub description: String,
 }
 
-/// A skill on offer.
+/// Skill that the model can activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    /// Name that it is activated by.
+    /// Name for activating the skill.
     pub name: String,
-    /// When to use it.
+    /// Description of its purpose, which helps the model to choose.
     pub description: String,
-    /// Its file.
+    /// File of the skill.
     pub location: PathBuf,
 }
 
-/// What the system instruction depends on and a session does not change.
+/// Facts for the system instruction that do not change during a session.
 #[derive(Debug, Clone, Default)]
 pub struct PromptInputs {
-    /// A person can answer.
+    /// True if a user can answer.
     pub interactive: bool,
-    /// The project is a Git repository.
+    /// True if the project is a Git repository.
     pub git: bool,
-    /// What the program runs in.
+    /// Sandbox in which the program runs.
     pub sandbox: Sandbox,
-    /// Commands are to print little (`tools.shell.enableShellOutputEfficiency`).
+    /// True if commands should print little (`tools.shell.enableShellOutputEfficiency`).
     pub brief_output: bool,
-    /// Where plan mode may write.
+    /// Folder in which plan mode may write.
     pub plans_directory: PathBuf,
-    /// Where the task tracker keeps its tasks.
+    /// Folder in which the task tracker keeps its tasks.
     pub tracker_directory: PathBuf,
-    /// The project's folder for temporary files.
+    /// Folder of the project for temporary files.
     pub temporary_directory: PathBuf,
-    /// The name of context files.
+    /// File name of context files.
     pub context_name: String,
-    /// The context file of all projects.
+    /// Context file for all projects.
     pub global_memory: PathBuf,
-    /// The index of the user's private notes on this project.
+    /// Index of the user's private notes on this project.
     pub private_memory: PathBuf,
-    /// Subagents on offer.
+    /// Subagents that the model can invoke.
     pub subagents: Vec<Subagent>,
-    /// Skills on offer.
+    /// Skills that the model can activate.
     pub skills: Vec<Skill>,
-    /// Sections that the user does not want.
+    /// Sections that the user has disabled.
     pub left_out: Vec<Section>,
-    /// The user's own words instead of all sections.
+    /// Text of the user that replaces all built-in sections.
     pub custom: Option<Arc<str>>,
 }
 
-/// What the system instruction depends on and a session changes.
+/// Facts for the system instruction that may change during a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// The approval mode.
+    /// Approval mode.
     pub mode: ApprovalMode,
-    /// The model's prompt family.
+    /// Prompt family of the model.
     pub family: PromptFamily,
-    /// The names of the tools on offer.
+    /// Names of the offered tools.
     pub tools: &'a [&'a str],
-    /// The plan that the user has approved.
+    /// File of the plan that the user has approved.
     pub approved_plan: Option<&'a Path>,
-    /// What the work is about.
+    /// Topic of the work.
     pub topic: Option<&'a str>,
-    /// Contents of the user's own context files, ready to append; empty without any.
+    /// Contents of the user's own context files, ready to append; empty without such files.
     pub memory: &'a str,
 }
 
-/// A system instruction in its sections, in order. None is empty.
+/// System instruction in its sections, in order. No section is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPrompt(Vec<(Section, String)>);
 
 impl SystemPrompt {
-    /// The sections with their texts.
+    /// Returns the sections with their texts.
     pub fn sections(&self) -> impl Iterator<Item = (Section, &str)> {
         self.0.iter().map(|(section, text)| (*section, text.as_str()))
     }
 
-    /// The whole, as it is sent.
+    /// Returns the complete text, as it is sent.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.sections().map(|(_, text)| text).collect();
         texts.join("\n\n")
     }
 }
 
-/// Puts the system instruction together.
+/// Builds the system instruction.
 pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemPrompt {
     let Situation { mode, tools, topic, memory, .. } = situation;
     let facts = facts(inputs, situation);
@@ -146,7 +146,7 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
         .iter()
         .filter(|(section, holds, _)| *holds && wanted(*section))
         .map(|(section, _, text)| (*section, render(text, &facts)));
-    // Who has switched topics off since it was named is not to be told of one.
+    // A topic is not mentioned if the user has disabled the topic tool since the topic was set.
     let topic =
         topic.filter(|_| facts.holds("topics")).map(|topic| format!("[Active Topic: {topic}]"));
     let sections = own
@@ -160,7 +160,7 @@ pub fn system_prompt(inputs: &PromptInputs, situation: Situation<'_>) -> SystemP
     SystemPrompt(sections.collect())
 }
 
-/// What the texts ask for by name.
+/// Returns the flags and values that the texts refer to by name.
 fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     let Situation { mode, family, tools, approved_plan, .. } = situation;
     let mut flags: Vec<(&str, bool)> = built_in::conditions(tools).collect();
@@ -200,14 +200,15 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     }
 }
 
-/// Names in a sentence. One that could be more than a name is left out.
+/// Returns names as a list in a sentence. A name with characters beyond those of plain names is
+/// left out.
 fn enumerated(names: &[&str]) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:".contains(letter);
     let plain = names.iter().filter(|name| name.chars().all(is_plain));
     plain.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The subagents by name and description; empty without any.
+/// Returns the subagents with name and description; empty without subagents.
 fn subagents(inputs: &PromptInputs) -> String {
     let entry = |agent: &Subagent| {
         let (name, description) = (escaped(&agent.name), escaped(&agent.description));
@@ -216,7 +217,7 @@ fn subagents(inputs: &PromptInputs) -> String {
     block("available_subagents", &inputs.subagents.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// The skills by name, description and file; empty without any.
+/// Returns the skills with name, description and file; empty without skills.
 fn skills(inputs: &PromptInputs) -> String {
     let entry = |skill: &Skill| {
         let (name, description) = (escaped(&skill.name), escaped(&skill.description));
@@ -235,7 +236,7 @@ fn block(tag: &str, entries: &[String]) -> String {
     format!("<{tag}>\n{}\n</{tag}>", entries.join("\n"))
 }
 
-/// A text that cannot close the block that it stands in.
+/// Escapes a text so that it cannot close its enclosing block.
 fn escaped(text: &str) -> String {
     text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

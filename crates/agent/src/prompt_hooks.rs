@@ -1,4 +1,4 @@
-//! The user's programs around a session and its prompts.
+//! The user's hooks around a session and its prompts.
 
 use pollux_hooks::HookResult;
 use pollux_protocol::{
@@ -8,31 +8,31 @@ use pollux_protocol::{
 
 use crate::hook_events::HookEvents;
 
-/// Told to programs where no answer had words.
+/// Text for hooks in place of an answer, if no answer contained text.
 const NO_WORDS: &str = "[no response text]";
 
-/// Decision of programs about a prompt, or about its end. Reasons are for the person.
+/// Decision of hooks about a prompt, or about its end. The reasons are for the user.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// Nobody objects.
+    /// No objection.
     Go,
-    /// The prompt is refused, or its work goes on.
+    /// The prompt is blocked, or, at its end, the work must continue.
     Block(String),
-    /// All work ends.
+    /// All work must stop.
     Stop(String),
 }
 
-/// Decision of programs about the end of a prompt.
+/// Decision of hooks about the end of a prompt.
 pub(crate) struct AfterAgent {
     pub(crate) verdict: Verdict,
-    /// True if the conversation is to be forgotten.
+    /// True if the conversation must be cleared.
     pub(crate) clears: bool,
-    /// Words with which the work goes on, for the model.
+    /// Text for the model with which the work continues.
     pub(crate) words: Option<String>,
 }
 
 impl HookEvents {
-    /// Reports the start of a session. Returns what programs have to say to the model.
+    /// Runs the `SessionStart` hooks. Returns their context for the model.
     pub(crate) async fn session_start(
         &self,
         source: SessionSource,
@@ -44,7 +44,7 @@ impl HookEvents {
         self.fire(&HookPayload::SessionStart { source }, cancel).await.fenced_context()
     }
 
-    /// Reports the end of a session.
+    /// Runs the `SessionEnd` hooks.
     pub(crate) async fn session_end(&self, reason: SessionEndReason) {
         if self.has(HookEvent::SessionEnd) {
             let payload = HookPayload::SessionEnd { reason };
@@ -52,7 +52,7 @@ impl HookEvents {
         }
     }
 
-    /// Reports a prompt, to which programs may add context.
+    /// Runs the `BeforeAgent` hooks on a prompt. They may add context to it.
     pub(crate) async fn before_agent(
         &self,
         parts: &mut Vec<Part>,
@@ -71,8 +71,8 @@ impl HookEvents {
         verdict
     }
 
-    /// Reports the end of the work on a prompt. `goes_on` is true if programs have made it go on
-    /// before.
+    /// Runs the `AfterAgent` hooks at the end of the work on a prompt. `goes_on` is true if hooks
+    /// have already extended the work.
     pub(crate) async fn after_agent(
         &self,
         prompt: &str,
@@ -95,7 +95,7 @@ impl HookEvents {
         AfterAgent { clears: clears && !matches!(verdict, Verdict::Go), verdict, words }
     }
 
-    /// Reports that the conversation is looked at, whether it has become too long.
+    /// Runs the `PreCompress` hooks before the check whether the conversation has become too long.
     pub(crate) async fn pre_compress(&self, trigger: CompressTrigger, cancel: &CancellationToken) {
         if self.has(HookEvent::PreCompress) {
             self.fire(&HookPayload::PreCompress { trigger }, cancel).await;
@@ -104,7 +104,7 @@ impl HookEvents {
 }
 
 impl Verdict {
-    /// Takes the words that are meant for the person, else the reason.
+    /// Creates the verdict. The hook's message for the user has priority over its reason.
     fn of(result: HookResult) -> Self {
         let message = result.system_message;
         match (result.stop, result.block) {

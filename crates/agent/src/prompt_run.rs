@@ -1,22 +1,22 @@
-//! The prompt under way.
+//! The current prompt.
 
 use pollux_protocol::{CancellationToken, FinishReason, Operator, Part};
 
 use crate::prompt_hooks::text_of;
 
-/// One prompt, as all parts of the loop see it.
+/// State of one prompt, shared by all parts of the loop.
 pub(crate) struct PromptRun<'a> {
     /// Id of the prompt.
     pub(crate) id: &'a str,
-    /// The person who is asked.
+    /// Operator that asks the user.
     pub(crate) operator: &'a dyn Operator,
-    /// Stops the work.
+    /// Token that stops the work.
     pub(crate) cancel: &'a CancellationToken,
-    /// Text of the person: what they typed, and what they added while the model worked.
+    /// Text of the user: the prompt as typed, and messages added while the model worked.
     pub(crate) text: String,
-    /// Texts of the model's answers, the latest last; those without text are left out.
+    /// Texts of the model's answers, the latest last. Answers without text are left out.
     pub(crate) answers: Vec<String>,
-    /// Reason for the end of the last answer.
+    /// Finish reason of the last answer.
     pub(crate) finish: Option<FinishReason>,
 }
 
@@ -29,18 +29,18 @@ impl<'a> PromptRun<'a> {
         Self { id, operator, cancel, text: String::new(), answers: Vec::new(), finish: None }
     }
 
-    /// Adds words that the person said while the model worked.
+    /// Adds messages that the user wrote while the model worked.
     pub(crate) fn add(&mut self, parts: &[Part]) {
         self.text = format!("{}\n\n{}", self.text, text_of(parts));
     }
 
-    /// Returns the text of the last answer; empty without one.
+    /// Returns the text of the last answer; empty without an answer.
     pub(crate) fn last_answer(&self) -> &str {
         self.answers.last().map_or("", String::as_str)
     }
 
-    /// True if the last answer has the words of the one before: asked once more it would come once
-    /// more.
+    /// True if the last answer has the same text as the one before. A further request would
+    /// probably return the same text again.
     pub(crate) fn repeats_itself(&self) -> bool {
         matches!(self.answers.as_slice(), [.., before, last] if before == last)
     }

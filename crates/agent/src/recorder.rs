@@ -1,4 +1,4 @@
-//! The journal of one agent, and the outlet that reports what is written to it.
+//! Journal of one agent, and the outlet that reports its records.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use pollux_protocol::{Event, History, Journal, JournalError, Record};
 
 use crate::outlet::Outlet;
 
-/// Writes durable events: first to the journal, then to the outlet.
+/// Writes records: first to the journal, then to the outlet.
 #[derive(Clone)]
 pub struct Recorder {
     journal: Arc<dyn Journal>,
@@ -14,12 +14,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the recorder of one agent. A subagent has a journal of its own.
+    /// Creates the recorder of one agent. A subagent has its own journal.
     pub fn new(journal: Arc<dyn Journal>, outlet: Outlet) -> Self {
         Self { journal, outlet }
     }
 
-    /// Returns the way out for events that are not durable.
+    /// Returns the outlet for events that are not recorded.
     pub fn outlet(&self) -> &Outlet {
         &self.outlet
     }
@@ -27,15 +27,16 @@ impl Recorder {
     /// Writes one record.
     ///
     /// # Errors
-    /// The log cannot be written. Nothing is sent then, and the caller must stop before the effect.
+    /// Returns an error if the log cannot be written. In that case the record was not sent to the
+    /// outlet either, and the caller must stop before the recorded action.
     pub async fn record(&self, record: Record) -> Result<(), JournalError> {
         self.record_all(vec![record]).await
     }
 
-    /// Writes several records that belong together with one access to the log.
+    /// Writes several records that belong together, with one access to the log.
     ///
     /// # Errors
-    /// As [`Self::record`].
+    /// Same as [`Self::record`].
     pub async fn record_all(&self, records: Vec<Record>) -> Result<(), JournalError> {
         self.journal.append(&records).await?;
         for record in records {
@@ -44,10 +45,10 @@ impl Recorder {
         Ok(())
     }
 
-    /// Brings the log to the device.
+    /// Syncs the log to the storage device.
     ///
     /// # Errors
-    /// The log cannot be written.
+    /// Returns an error if the log cannot be written.
     pub async fn sync(&self) -> Result<(), JournalError> {
         self.journal.sync().await
     }
@@ -55,7 +56,7 @@ impl Recorder {
     /// Reads the whole conversation from the log.
     ///
     /// # Errors
-    /// The log cannot be read.
+    /// Returns an error if the log cannot be read.
     pub async fn recall(&self) -> Result<History, JournalError> {
         self.journal.recall().await
     }

@@ -1,10 +1,11 @@
-//! From a tool's output to what the model is told: one function response, and media beside it.
+//! Conversion of a tool's output to parts for the model: one function response, and media in or
+//! after it.
 
 use pollux_protocol::{Body, Call, Part, ToolError, ToolOutput};
 use serde_json::{Value, json};
 
-/// Converts an output. `media_in_responses`: the model takes images and documents inside the response;
-/// otherwise they follow it as siblings.
+/// Converts an output. If `media_in_responses` is true, the model accepts images and documents
+/// inside the response. Otherwise they follow the response as separate parts.
 pub(crate) fn convert(call: &Call, output: ToolOutput, media_in_responses: bool) -> Vec<Part> {
     if let Some(error) = &output.error {
         return vec![failure(call, error)];
@@ -15,7 +16,7 @@ pub(crate) fn convert(call: &Call, output: ToolOutput, media_in_responses: bool)
         match part.body {
             Body::Text(text) => texts.push(text),
             Body::Inline(_) | Body::File(_) => media.push(part),
-            // A response of its own wins over everything beside it.
+            // A complete response in the output replaces everything else in the output.
             Body::Response(embedded) => {
                 return vec![Part::response(call.id.as_str(), &call.name, embedded.response)];
             }
@@ -30,7 +31,7 @@ pub(crate) fn convert(call: &Call, output: ToolOutput, media_in_responses: bool)
     with_media(call, response, media, media_in_responses)
 }
 
-/// What stands in the place of words.
+/// Returns the text of a response that contains only media.
 fn announce(media: &[Part]) -> String {
     let played: Vec<&str> = media.iter().filter_map(played).collect();
     if played.is_empty() {
@@ -39,7 +40,7 @@ fn announce(media: &[Part]) -> String {
     format!("Binary content ({}) was read. It follows the results of the calls.", played.join(", "))
 }
 
-/// The media type of sound and film.
+/// Returns the media type of audio and video.
 fn played(part: &Part) -> Option<&str> {
     let Body::Inline(blob) = &part.body else { return None };
     let is_played = ["audio/", "video/"].iter().any(|kind| blob.mime_type.starts_with(kind));
@@ -64,12 +65,12 @@ fn nests(mime_type: &str) -> bool {
     mime_type.starts_with("image/") || mime_type == "application/pdf"
 }
 
-/// The response of a call that failed.
+/// Returns the response of a failed call.
 pub(crate) fn failure(call: &Call, error: &ToolError) -> Part {
     Part::error(call.id.as_str(), &call.name, &error.message)
 }
 
-/// The response of a call that a person ended. What it had done by then stays with it.
+/// Returns the response of a call that the user stopped, with its output until then.
 pub(crate) fn cancelled(call: &Call, reason: &str, so_far: Option<ToolOutput>) -> Vec<Part> {
     let mut parts = so_far.map_or_else(Vec::new, |output| convert(call, output, false));
     let message = format!("[Operation Cancelled] {reason}");

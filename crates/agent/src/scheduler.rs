@@ -1,9 +1,9 @@
 //! Runs the calls of one answer.
 //!
-//! Calls run in groups: a run of calls that may stand beside each other, or one call that must be alone.
-//! All calls of a group are prepared, judged and, where need be, approved before the first of them runs;
-//! then all run at once. Every step is in the log before it happens. Whatever goes wrong, each call ends
-//! with exactly one response.
+//! Calls run in groups. A group is a sequence of calls that may run in parallel, or a single call
+//! that must run alone. All calls of a group are prepared, judged and, if necessary, approved
+//! before the first of them runs. Then all of them run in parallel. Every step is logged before it
+//! happens. Each call ends with exactly one response, even after errors.
 
 mod approval;
 mod checkpoint;
@@ -42,36 +42,38 @@ pub use grants::Grants;
 use hooked::Hooked;
 pub use inputs::CallInputs;
 
-/// About calls that waited behind it, or that were never begun when the work was stopped.
+/// Reason for calls that waited behind a refused call, or had not started when the work was
+/// stopped.
 const STOPPED: &str = "Reason: User cancelled operation";
-/// About calls that the budget had no room for.
+/// Reason for calls that exceeded the budget.
 const OVER_BUDGET: &str = "Not run: the budget of tool calls is used up.";
-/// About a call that was stopped while it ran.
+/// Reason for a call that was stopped while it ran.
 const INTERRUPTED: &str = "User cancelled tool execution.";
 
-/// What came of the calls of one answer.
+/// Result of the calls of one answer.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The calls in the order in which they completed: the model is told their responses so.
+    /// Calls in the order in which their groups completed. The model receives their responses in
+    /// this order.
     pub finished: Vec<Arc<FinishedCall>>,
-    /// Changes of the session that they asked for.
+    /// Changes of the session that the calls requested.
     pub directives: Vec<Directive>,
-    /// The person ended the work.
+    /// True if the user stopped the work.
     pub cancelled: bool,
-    /// The mode in which an approved plan is carried out.
+    /// Mode in which an approved plan is carried out.
     pub after_plan: ApprovalMode,
-    /// The person refused a call; those that waited behind it were not run.
+    /// True if the user refused a call. The calls behind it were not run.
     pub refused: bool,
-    /// Work was done, or tried: a call that only announces what follows is none.
+    /// True if a call did work or tried to. Calls that only announce the next steps do not count.
     has_worked: bool,
-    /// Effects that calls declared when they began to run.
+    /// Effects that calls declared when they started.
     pub(crate) started: Vec<(CallId, Effects)>,
-    /// The limit for which some were not run.
+    /// Limit because of which some calls were not run.
     pub exceeded: Option<Exceeded>,
 }
 
 impl Batch {
-    /// An end that the calls themselves brought about.
+    /// Returns the outcome of the prompt if the calls themselves ended it.
     pub(crate) fn outcome(&self) -> Option<PromptOutcome> {
         for finished in &self.finished {
             let Some(error) = &finished.error else { continue };
@@ -97,8 +99,8 @@ impl Batch {
         self.ends_the_work().then_some(PromptOutcome::Cancelled)
     }
 
-    /// The work ends here: the person ended it, or refused everything that could be refused. Where something
-    /// was done, the model is told of it.
+    /// True if the work ends here: the user stopped it, or refused a call and no other call did any
+    /// work. After some work, the model must still receive the results.
     pub fn ends_the_work(&self) -> bool {
         self.cancelled || (self.refused && !self.has_worked)
     }
@@ -107,52 +109,53 @@ impl Batch {
 /// Runs calls. Borrowed from an agent for one batch.
 pub struct Scheduler<'a> {
     pub(crate) services: &'a AgentServices,
-    /// The rules of this batch.
+    /// Rules for this batch.
     pub(crate) policy: &'a Policy,
     pub(crate) recorder: &'a Recorder,
     pub(crate) toolset: &'a Toolset,
     pub(crate) operator: &'a dyn Operator,
     pub(crate) hooks: &'a HookEvents,
-    /// The model that checks calls, when it is wanted.
+    /// Safety checker that uses a model, if it is enabled.
     pub(crate) conseca: Option<&'a Conseca>,
     /// Models for the side calls of tools and checks.
     pub(crate) side_models: &'a Arc<WatchedModels>,
-    /// The words of the prompt under way.
+    /// Text of the current prompt.
     pub(crate) prompt: &'a str,
-    /// The conversation so far.
+    /// Conversation so far.
     pub(crate) history: &'a History,
     pub(crate) cancel: &'a CancellationToken,
-    /// The model's name.
+    /// Name of the model.
     pub(crate) model: &'a str,
-    /// What the model can take.
+    /// Limits of the model.
     pub(crate) limits: Limits,
-    /// Characters of output that it still has room for, as far as that is known.
+    /// Maximum number of characters in one result for the remaining context, if known.
     pub(crate) room: Option<usize>,
 }
 
-/// A call in the queue. A tail call answers under the name of the call that it continues.
+/// Call in the queue. A tail call answers under the name of the call that it continues.
 struct Queued {
     call: Call,
     answers_as: String,
 }
 
-/// A call that is ready to run.
+/// Call that is ready to run.
 struct Ready {
     queued: Queued,
     tool: Arc<dyn Tool>,
     invocation: Box<dyn Invocation>,
     effects: Effects,
     decision: Option<Decision>,
-    /// Mode in which policy let it run; `None` where a person did.
+    /// Mode in which the policy allowed the call; `None` if the user allowed it.
     allowed_in: Option<ApprovalMode>,
-    /// Confinement of its processes: `None` where a person allowed it for this once.
+    /// Confinement of the call's processes: its level is `None` if the user allowed the call only
+    /// once.
     confinement: CallConfinement,
-    /// What the user's programs said about it.
+    /// Decisions of hooks about the call.
     hooked: Hooked,
 }
 
 impl Ready {
-    /// What policy is asked about it.
+    /// Returns the query to the policy about the call.
     fn query(&self, mode: ApprovalMode) -> Query<'_> {
         Query {
             subject: Subject::of(self.tool.as_ref()),
@@ -163,7 +166,7 @@ impl Ready {
     }
 }
 
-/// A call that may come to run, or one that cannot, and why.
+/// Call that may run, or a call that cannot run, with its error.
 type Prepared = Result<Ready, Box<(Queued, ToolError)>>;
 
 impl Scheduler<'_> {
@@ -171,7 +174,7 @@ impl Scheduler<'_> {
         self.recorder.outlet()
     }
 
-    /// Runs all calls to their ends.
+    /// Runs all calls to their end.
     pub async fn run(&self, calls: Vec<Call>) -> Result<Batch, JournalError> {
         let mut batch = Batch::default();
         let places: HashMap<CallId, usize> =
@@ -194,7 +197,8 @@ impl Scheduler<'_> {
             let group = self.next_group(&mut queue).await;
             let approved = self.approve_group(group, &mut batch).await?;
             self.run_group(approved, &mut queue, &mut batch).await?;
-            // Calls that never ran have ended sooner; the model is told in the order in which it asked.
+            // Calls that never ran end earlier. Sorting restores the order in which the model made
+            // the calls.
             batch.finished[before..].sort_by_key(|finished| places.get(&finished.call.id).copied());
         }
         if !over_budget.is_empty() {
@@ -206,7 +210,7 @@ impl Scheduler<'_> {
         Ok(batch)
     }
 
-    /// Describes a call whose arguments are known or have changed.
+    /// Reports a call with new or changed arguments.
     async fn describe(&self, ready: &Ready) {
         let Ready { queued, tool, invocation, effects, .. } = ready;
         let prepared = PreparedCall {
@@ -249,7 +253,7 @@ impl Scheduler<'_> {
         self.complete(batch, vec![Ended::new(finished, ready)]).await
     }
 
-    /// The end of a call with its output.
+    /// Returns a finished call with its output.
     fn finished_call(
         &self,
         queued: &Queued,
@@ -271,7 +275,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Puts finished calls into the log, tells them and counts them.
+    /// Logs, reports and counts finished calls.
     async fn complete(&self, batch: &mut Batch, ended: Vec<Ended>) -> Result<(), JournalError> {
         let (finished, records): (Vec<_>, Vec<_>) = ended
             .into_iter()
@@ -292,7 +296,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// A call that has ended, and what the log says of it.
+/// Finished call, and its log record.
 struct Ended {
     finished: FinishedCall,
     record: CallRecord,
@@ -318,7 +322,7 @@ impl Ended {
     }
 }
 
-/// The end of a call that a person stopped.
+/// Returns a finished call that was cancelled.
 fn cancelled_call(
     queued: &Queued,
     ready: Option<&Ready>,
@@ -340,7 +344,7 @@ fn cancelled_call(
 }
 
 impl Queued {
-    /// The call under the name that its response carries.
+    /// Returns the call under the name that its response must have.
     fn answering(&self) -> Call {
         Call { name: self.answers_as.clone(), ..self.call.clone() }
     }

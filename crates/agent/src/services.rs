@@ -1,4 +1,4 @@
-//! Everything that the agents of a session share.
+//! Services that the agents of a session share.
 
 use std::sync::Arc;
 
@@ -13,39 +13,39 @@ use crate::outlet::Outlet;
 use crate::scheduler::{ApprovalChoices, CallInputs, Grants};
 use crate::side_models::{Owner, WatchedModels};
 
-/// The services of a session. Clones share them: a subagent gets a clone, and with it the same mode,
-/// rules, approvals and budget as its parent.
+/// Services of a session. Clones share them: a subagent gets a clone, and therefore has the same
+/// mode, rules, approvals and budget as its parent.
 #[derive(Clone)]
 pub struct AgentServices {
-    /// Chooses models.
+    /// Selection of models.
     pub models: Arc<dyn Models>,
     /// Rules that decide which calls may run.
     pub policy: Live<Policy>,
-    /// The person's programs that check calls.
+    /// The user's programs that check calls.
     pub checkers: CheckerPrograms,
-    /// True if a model checks calls too (`security.enableConseca`).
+    /// True if a model checks calls, too (`security.enableConseca`).
     pub conseca: bool,
     /// Approval mode.
     pub modes: Arc<SessionMode>,
-    /// Choices beyond yes and no when a call needs approval.
+    /// Choices in addition to "allow once" and "no" when a call needs approval.
     pub choices: ApprovalChoices,
     /// Approvals for the rest of the session.
     pub grants: Arc<Grants>,
-    /// Keys and sizes on their way to running calls.
+    /// Channels for keys and window sizes to running calls.
     pub inputs: Arc<CallInputs>,
-    /// Keeper of the state before calls change files.
+    /// Checkpoints of the files before calls change them.
     pub checkpoints: Arc<dyn Checkpoints>,
-    /// Limits of what the work may cost.
+    /// Limits of the work's cost.
     pub budget: Budget,
-    /// The person's programs at events.
+    /// The user's hooks.
     pub hooks: Hooks,
-    /// Repetition of unusable answers.
+    /// Number and delays of attempts after unusable answers.
     pub retries: StreamRetries,
-    /// True if measurements carry the texts of requests and answers too.
+    /// True if measurements contain the texts of requests and answers, too.
     pub log_prompts: bool,
-    /// True if a person can answer questions.
+    /// True if a user can answer questions.
     pub interactive: bool,
-    /// Makes ids for new entries.
+    /// Function that creates ids for new entries.
     pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
 }
 

@@ -1,23 +1,24 @@
-//! Settings of the loop. They may change while a session runs.
+//! Settings of the loop. They may change during a session.
 
 use std::time::Duration;
 
 use crate::masking::MaskingOptions;
 use crate::next_speaker::NextSpeakerOptions;
 
-/// Settings that an agent looks up each time it needs them.
+/// Settings that an agent reads each time it needs them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopSettings {
-    /// Requests that the agent may send; `None` for no limit of its own (`model.maxSessionTurns`).
+    /// Maximum number of requests of the agent; `None` for no configured limit
+    /// (`model.maxSessionTurns`).
     pub max_turns: Option<u64>,
-    /// True if loops are looked for (`model.disableLoopDetection`).
+    /// True if loops are detected (`model.disableLoopDetection`).
     pub loop_detection: bool,
-    /// Continuation of answers that only paused.
+    /// Continuation after answers in which the model only paused.
     pub next_speaker: NextSpeakerOptions,
     /// Masking of old results.
     pub masking: MaskingOptions,
     /// Share of a model's context at which the conversation is compressed
-    /// (`model.compressionThreshold`); zero for never.
+    /// (`model.compressionThreshold`); 0 disables compression.
     pub compression_share: f64,
     /// Maximum time for one answer of the model that summarises (`pollux.compression.timeout`).
     pub compression_timeout: Duration,

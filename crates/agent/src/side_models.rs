@@ -1,4 +1,4 @@
-//! Models for calls beside the conversation of an agent.
+//! Models for the side calls of an agent.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::outlet::Outlet;
 use crate::turn::Turn;
 use crate::watch::{Asked, Watch};
 
-/// Models for the side calls of one agent: its tools, its checks, its summaries. What is asked of them
-/// is reported and paid like what the conversation asks.
+/// Models for the side calls of one agent: its tools, its checks, its summaries. Side calls are
+/// reported and charged like the requests of the conversation.
 #[derive(Clone)]
 pub struct WatchedModels {
     models: Arc<dyn Models>,
@@ -24,22 +24,22 @@ pub struct WatchedModels {
     owner: Arc<Owner>,
 }
 
-/// The request on whose behalf side calls are made.
+/// Request on whose behalf side calls are made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owner {
-    /// Model that the agent was asked to use: a name, an alias or `auto`.
+    /// Requested model of the agent: a name, an alias or `auto`.
     pub(crate) requested: String,
     /// Approval mode of the request.
     pub(crate) mode: ApprovalMode,
-    /// Prompt under way; empty between prompts.
+    /// Current prompt; empty between prompts.
     pub(crate) prompt_id: String,
-    /// System instruction of the request; `None` before the first one.
+    /// System instruction of the request; `None` before the first request.
     pub(crate) instruction: Option<Arc<str>>,
 }
 
 impl WatchedModels {
-    /// Creates the side models of an agent that has made no request yet. They report to `outlet` and
-    /// pay from `budget`. `log_prompts`: measurements carry the texts too.
+    /// Creates the side models of an agent that has made no request yet. They report to `outlet`
+    /// and charge `budget`. If `log_prompts` is true, measurements contain the texts, too.
     pub(crate) fn new(
         models: Arc<dyn Models>,
         outlet: Outlet,
@@ -57,7 +57,7 @@ impl WatchedModels {
         Self { owner: Arc::new(owner), ..self.clone() }
     }
 
-    /// Returns the request on whose behalf these models are asked.
+    /// Returns the request on whose behalf these models are used.
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -85,11 +85,11 @@ impl SideModels for WatchedModels {
     }
 }
 
-/// A model whose requests are told.
+/// Model whose requests are reported.
 struct WatchedModel {
     inner: Arc<dyn Model>,
     watch: Watch,
-    /// For requests that name none.
+    /// Prompt id for requests without one.
     prompt_id: String,
 }
 
@@ -105,7 +105,7 @@ impl WatchedModel {
         Asked::new(self.inner.vendor(), self.inner.name(), self.named(request))
     }
 
-    /// One attempt at a JSON answer: each is a request of its own.
+    /// Makes one attempt at a JSON answer. Each attempt is a separate request.
     async fn json_once(
         &self,
         request: &JsonRequest,
@@ -124,7 +124,8 @@ impl WatchedModel {
         self.whole(request.request.clone(), cancel, send, shown).await
     }
 
-    /// An answer that comes as a whole; `shown` is what the figures see of it.
+    /// Makes a request whose answer arrives as a whole. `shown` converts the answer for the
+    /// measurements.
     async fn whole<T, F>(
         &self,
         request: Request,
@@ -201,7 +202,7 @@ impl Model for WatchedModel {
         }
     }
 
-    /// Counting is no request in the figures.
+    /// Counts tokens. This does not appear as a request in the measurements.
     async fn count_tokens(
         &self,
         request: Request,
@@ -210,7 +211,7 @@ impl Model for WatchedModel {
         self.inner.count_tokens(request, cancel).await
     }
 
-    /// Nor is embedding.
+    /// Embeds texts. This does not appear as a request in the measurements.
     async fn embed(
         &self,
         texts: Vec<String>,
@@ -220,7 +221,7 @@ impl Model for WatchedModel {
     }
 }
 
-/// An answer on its way.
+/// Answer that is being received.
 struct Watched {
     inner: ChunkStream,
     watch: Watch,
@@ -230,7 +231,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// The next piece, and what is left after it.
+    /// Returns the next chunk, and the state for the chunks after it.
     async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Option<Self>)> {
         let next = self.cancel.run_until_cancelled(self.inner.next()).await;
         match next.unwrap_or_else(|| Some(Err(ModelError::cancelled()))) {

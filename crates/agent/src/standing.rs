@@ -1,5 +1,5 @@
-//! Where a conversation stands, as it tells itself: what it is about, the plan that is carried out, the list of what is to
-//! be done. A conversation that goes on has no other memory of that.
+//! State of the work that a conversation's calls have set: its topic, the approved plan, and the
+//! to-do list. A resumed conversation has no other record of this state.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use pollux_protocol::{Directive, Entry, FunctionCall, FunctionResponse, History,
 
 use crate::toolset::Toolset;
 
-/// Characters of a topic; the rest says nothing more.
+/// Maximum number of characters of a topic.
 const LONGEST_TOPIC: usize = 200;
 
-/// State of the work, as the calls of a conversation have left it.
+/// State of the work, as set by the calls of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Topic of the work.
@@ -22,9 +22,10 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Looks through a conversation, from its end, for what the tools say of their calls.
+    /// Reads the state from a conversation. The tools interpret their past calls, from the latest
+    /// on.
     pub fn of(history: &History, toolset: &Toolset) -> Self {
-        // What is out of sight of the model holds all the same.
+        // Entries that a compression replaced still count.
         let entries = history.whole();
         let (mut topic, mut plan, mut todos) = (None, None, None);
         for (call, answer) in answered(&entries) {
@@ -43,7 +44,7 @@ impl Standing {
     }
 }
 
-/// The answered calls of a conversation with their answers, the last first.
+/// Returns the answered calls of a conversation with their answers, the last first.
 fn answered(entries: &[Arc<Entry>]) -> impl Iterator<Item = (&FunctionCall, &FunctionResponse)> {
     entries.iter().enumerate().rev().flat_map(move |(place, entry)| {
         let answers = entries.get(place + 1);
@@ -54,7 +55,7 @@ fn answered(entries: &[Arc<Entry>]) -> impl Iterator<Item = (&FunctionCall, &Fun
     })
 }
 
-/// Returns the name of a plan's file, if it can be one.
+/// Returns the name of a plan's file, if the name is valid.
 pub(crate) fn plan_name(name: &str) -> Option<String> {
     let name = name.trim();
     (!name.is_empty() && !name.contains(char::is_control)).then(|| name.to_owned())
@@ -65,8 +66,9 @@ fn cleaned(list: Vec<Todo>) -> Vec<Todo> {
     list.into_iter().filter_map(todo).collect()
 }
 
-/// A title as one line of bounded length; none when there is nothing to it. It stands among instructions, so a model
-/// that was talked into a long or many-lined one gains nothing by it.
+/// Returns a title as one line of limited length; `None` for an empty title. The title becomes part
+/// of the instructions, so these limits prevent a manipulated model from adding long or multi-line
+/// text there.
 pub(crate) fn clean(title: &str) -> Option<String> {
     let words = title.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -120,7 +122,7 @@ mod tests {
         }
     }
 
-    /// What is left of calls with these arguments and answers.
+    /// Returns the state after calls with these arguments and answers.
     fn after(steps: &[(Value, Option<&str>)]) -> Standing {
         let mut history = History::new();
         for (number, (args, answer)) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What comes in for the work under way: words of the person, and the output of commands that have ended in the
+//! Input for running work: messages of the user, and the output of commands that have ended in the
 //! background.
 
 use std::collections::VecDeque;
@@ -6,10 +6,11 @@ use std::sync::Mutex;
 
 use pollux_protocol::Part;
 
-/// Reports that wait. A storm of commands must not fill the conversation: the oldest go.
+/// Maximum number of waiting outputs. When many commands end, the oldest outputs are dropped, so
+/// that they do not fill the conversation.
 const MOST_OUTPUTS: usize = 20;
 
-/// What waits for the next request. Shared between the handle and the session.
+/// Input that waits for the next request. Shared between the handle and the session.
 #[derive(Debug, Default)]
 pub(crate) struct Steering(Mutex<Waiting>);
 
@@ -20,14 +21,14 @@ struct Waiting {
 }
 
 impl Steering {
-    /// Words of the person.
+    /// Adds a message of the user.
     pub(crate) fn push(&self, text: String) {
         if let Ok(mut waiting) = self.0.lock() {
             waiting.words.push(text);
         }
     }
 
-    /// What a program said.
+    /// Adds the output of a program.
     pub(crate) fn push_output(&self, text: String) {
         if let Ok(mut waiting) = self.0.lock() {
             if waiting.outputs.len() == MOST_OUTPUTS {
@@ -37,7 +38,7 @@ impl Steering {
         }
     }
 
-    /// All that has come since the last call, for the model: first what programs said.
+    /// Returns all input since the last call, for the model: first the output of programs.
     pub(crate) fn take(&self) -> Vec<Part> {
         let Ok(mut waiting) = self.0.lock() else { return Vec::new() };
         let Waiting { words, mut outputs } = std::mem::take(&mut *waiting);
@@ -46,7 +47,8 @@ impl Steering {
         outputs.into_iter().chain(words).map(Part::text).collect()
     }
 
-    /// The same, but nothing while no words of the person wait: what programs said alone begins no work.
+    /// Same as [`Self::take`], but returns nothing without a message of the user: output of
+    /// programs alone does not start a request.
     pub(crate) fn take_with_words(&self) -> Vec<Part> {
         let has_words = self.0.lock().is_ok_and(|waiting| !waiting.words.is_empty());
         if has_words { self.take() } else { Vec::new() }

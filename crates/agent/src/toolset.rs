@@ -1,4 +1,4 @@
-//! The registry of tools: look-up, declarations, suggestions, and changes while a session runs.
+//! Registry of tools: search, declarations, suggestions, and changes during a session.
 
 use std::sync::Arc;
 
@@ -8,26 +8,28 @@ use pollux_protocol::{
     Limits, Tool, ToolFacts, ToolSource, spelling,
 };
 
-/// Longer names are not compared: a model that sends one is not close to anything.
+/// Maximum length of a name in the search for similar names. A longer name is not similar to any
+/// tool.
 const LONGEST_COMPARED: usize = 64;
 
-/// The tools on offer. Order is declaration order: those that are built in, those that a command has listed,
-/// those of servers by the server's name; within each as they came. Copies are cheap, so that a subagent may
-/// have its own; that of a session is a [`Live`](pollux_protocol::Live) value.
+/// Tools for a model. The order is the order of declaration: built-in tools, discovered tools, then
+/// tools of servers by the server's name. Within each source the order is unchanged. Copies are
+/// cheap, so that each subagent can have its own. The toolset of a session is a
+/// [`Live`](pollux_protocol::Live) value.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: Vec<Arc<dyn Tool>>,
 }
 
 impl Toolset {
-    /// A set of these tools, in this order.
+    /// Creates a set of these tools, in this order.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut set = Self::default();
         set.extend(tools);
         set
     }
 
-    /// Adds a tool; one of the same name is replaced where it stands.
+    /// Adds a tool. It replaces a tool of the same name at the same position.
     pub fn insert(&mut self, tool: Arc<dyn Tool>) {
         self.extend([tool]);
     }
@@ -42,14 +44,15 @@ impl Toolset {
         self.tools.sort_by_cached_key(|tool| place(&tool.source()));
     }
 
-    /// Takes a tool away, and says whether it was there.
+    /// Removes a tool. Returns true if it was present.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.tools.len();
         self.tools.retain(|tool| tool.name() != name);
         self.tools.len() < before
     }
 
-    /// All tools of a source become these: what it no longer has goes, what it has anew comes.
+    /// Replaces all tools of a source: tools that are not in the list are removed, new tools are
+    /// added.
     pub fn replace_source(&mut self, source: &ToolSource, tools: Vec<Arc<dyn Tool>>) {
         let stays = |tool: &dyn Tool| {
             tool.source() != *source || tools.iter().any(|new| new.name() == tool.name())
@@ -58,12 +61,13 @@ impl Toolset {
         self.extend(tools);
     }
 
-    /// Keeps only the tools that pass.
+    /// Keeps only the tools for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&dyn Tool) -> bool) {
         self.tools.retain(|tool| keep(tool.as_ref()));
     }
 
-    /// The tools that a model is told of: those that suit it, and that the rules do not take away in this mode.
+    /// Returns the tools to offer to a model: those that suit the model, and that the policy allows
+    /// in this mode.
     #[must_use]
     pub fn offered(
         &self,
@@ -79,20 +83,19 @@ impl Toolset {
         offered
     }
 
-    /// The tool of this name, or of the name that it had in older versions.
+    /// Returns the tool with this name, or with this name in older versions.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let found = |name: &str| self.tools.iter().find(|tool| tool.name() == name);
         found(name).or_else(|| found(pollux_policy::renamed(name)?))
     }
 
-    /// Returns the facts about the tool of this name; of one that is not there those that are right
-    /// for any.
+    /// Returns the facts about the tool with this name; the default facts for an unknown tool.
     pub fn facts(&self, name: &str) -> ToolFacts {
         self.get(name).map(|tool| tool.facts()).unwrap_or_default()
     }
 
-    /// Returns the effects that a call of another program would have here; `None` for a call that no
-    /// tool takes.
+    /// Returns the effects that a call recorded by another program would have here; `None` if no
+    /// tool accepts the call.
     pub fn effects_of(&self, call: &FunctionCall) -> Option<Effects> {
         let tool = self.get(&call.name)?;
         let invocation = tool.prepare(call.args.as_object()?).ok()?;
@@ -107,17 +110,18 @@ impl Toolset {
         self.get(&call.name)?.recall(&call.args, &answer.response)
     }
 
-    /// All tools in order.
+    /// Returns all tools in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter()
     }
 
-    /// The declarations in order.
+    /// Returns the declarations in order.
     pub fn declarations(&self) -> Arc<[Declaration]> {
         self.tools.iter().map(|tool| tool.declaration()).collect()
     }
 
-    /// What the model is told when it asks for a tool that is not there: the three nearest names.
+    /// Returns the error message for the model about an unknown tool, with the three most similar
+    /// names.
     pub fn not_found(&self, name: &str) -> String {
         let mut names: Vec<(usize, &str)> = self
             .tools
@@ -139,7 +143,8 @@ impl Toolset {
     }
 }
 
-/// Returns the effects of a call. A tool from outside may touch anything, whatever it says of itself.
+/// Returns the effects of a call. A tool that is not built in may have any effect, whatever it
+/// declares.
 pub(crate) fn declared_effects(tool: &dyn Tool, invocation: &dyn Invocation) -> Effects {
     match tool.source() {
         ToolSource::BuiltIn => invocation.effects(),
@@ -147,7 +152,7 @@ pub(crate) fn declared_effects(tool: &dyn Tool, invocation: &dyn Invocation) -> 
     }
 }
 
-/// Where the tools of a source stand among the others.
+/// Returns the sort key for the tools of a source.
 fn place(source: &ToolSource) -> (u8, String) {
     match source {
         ToolSource::BuiltIn => (0, String::new()),

@@ -1,4 +1,4 @@
-//! One answer as it streams in: parts are put together, calls get their ids, events are told.
+//! One answer during streaming: joins its parts, gives ids to its calls, and creates the events.
 
 use std::collections::HashSet;
 
@@ -11,36 +11,36 @@ use serde_json::{Value, json};
 use crate::loop_guard::{Chant, Finding};
 use crate::validity::{StreamEnd, judge};
 
-/// Bytes of one answer; a model that goes on after that is not going to end.
+/// Maximum size of an answer in bytes. A longer answer would probably not end.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
-/// Bytes of a tool's name and of a call's id.
+/// Maximum number of bytes of a tool's name and of a call's id.
 const LONGEST_NAME: usize = 256;
-/// The name of a call that came without one.
+/// Name for a call without a name.
 const NAMELESS: &str = "generic_tool";
 
-/// An answer under way or complete.
+/// Answer, complete or still streaming.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     prompt_id: String,
-    /// Milliseconds since 1970 when the turn began; part of made-up call ids.
+    /// Milliseconds from 1970 to the start of the turn. Part of generated call ids.
     epoch_ms: i64,
-    /// What goes into the history.
+    /// Parts for the history.
     pub(crate) parts: Vec<Part>,
     pub(crate) thoughts: Vec<Thought>,
     pub(crate) calls: Vec<Call>,
     pub(crate) usage: Option<Usage>,
     pub(crate) finish: Option<FinishReason>,
     pub(crate) response_id: Option<String>,
-    /// The model that answers, by the vendor's name.
+    /// Name of the answering model, as the vendor reports it.
     model_version: Option<String>,
-    /// A piece of the answer has come.
+    /// True if a chunk of the answer has arrived.
     pub(crate) begun: bool,
     citations: Vec<Citation>,
     /// Ids of `calls`.
     ids: HashSet<String>,
-    /// Ids that were made up for calls without one.
+    /// Number of ids generated for calls without one.
     made_up: usize,
-    /// Bytes taken in so far.
+    /// Number of bytes received so far.
     bytes: usize,
     chant: Chant,
 }
@@ -50,7 +50,7 @@ impl Turn {
         Self { prompt_id: prompt_id.to_owned(), epoch_ms, ..Self::default() }
     }
 
-    /// Takes in one chunk; gives the events to tell, in order: thoughts, text, calls.
+    /// Adds one chunk. Returns the events to report, in order: thoughts, text, calls.
     pub(crate) fn take(&mut self, chunk: Chunk) -> Vec<Event> {
         let mut thoughts = Vec::new();
         let mut text = String::new();
@@ -97,7 +97,8 @@ impl Turn {
         if part.is_empty() {
             return;
         }
-        // Plain text goes on where plain text ended; anything with a signature stays by itself.
+        // Unsigned text continues the unsigned text before it. A part with a signature stays
+        // separate.
         if let (Body::Text(more), None) = (&part.body, &part.opaque)
             && let Some(Part { body: Body::Text(text), thought: false, opaque: None }) =
                 self.parts.last_mut()
@@ -131,23 +132,24 @@ impl Turn {
         call
     }
 
-    /// What the answer asked for is not to be done.
+    /// Removes the calls, so that they are not run.
     pub(crate) fn forget_calls(&mut self) {
         self.parts.retain(|part| part.as_call().is_none());
         self.calls.clear();
     }
 
-    /// The answer is longer than any that can be meant.
+    /// True if the answer is longer than any useful answer.
     pub(crate) fn is_too_long(&self) -> bool {
         self.bytes > LONGEST_ANSWER
     }
 
-    /// The words have begun to repeat themselves. To be asked about each text once, as it comes.
+    /// Returns a finding if the text has begun to repeat itself. Must be called once for each new
+    /// text.
     pub(crate) fn hear(&mut self, words: &str) -> Option<Finding> {
         self.chant.hear(words)
     }
 
-    /// The id, or the id with a number when another call of the answer has it.
+    /// Returns the id, with a number appended if another call of the answer already has it.
     fn unused(&mut self, id: &str, count: usize) -> String {
         let mut unused = id.to_owned();
         let mut number = count;
@@ -158,17 +160,18 @@ impl Turn {
         unused
     }
 
-    /// The answer's words.
+    /// Returns the text of the answer.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
     }
 
-    /// The model that answers, as far as it has said so.
+    /// Returns the name of the answering model if it is known, otherwise `asked`.
     pub(crate) fn answered_by<'a>(&'a self, asked: &'a str) -> &'a str {
         self.model_version.as_deref().unwrap_or(asked)
     }
 
-    /// The answer as the Gemini API would have sent it in one piece, in the list that readers of telemetry expect.
+    /// Returns the answer as a single response of the Gemini API, in a list as readers of telemetry
+    /// expect it.
     pub(crate) fn to_json(&self) -> String {
         let mut candidate =
             json!({ "content": { "role": "model", "parts": self.parts }, "index": 0 });
@@ -189,12 +192,12 @@ impl Turn {
         json!([answer]).to_string()
     }
 
-    /// True once something other than thoughts has come.
+    /// True if anything other than thoughts has arrived.
     pub(crate) fn has_content(&self) -> bool {
         self.parts.iter().any(|part| !part.thought)
     }
 
-    /// The reason why the answer cannot be used, if there is one.
+    /// Returns the reason for an unusable answer, if there is one.
     pub(crate) fn judge(&self, answers_results: bool) -> Option<pollux_protocol::InvalidStream> {
         judge(StreamEnd {
             finish: self.finish.as_ref(),
@@ -205,7 +208,7 @@ impl Turn {
         })
     }
 
-    /// Sources as lines for a person; none when none were named.
+    /// Returns the sources as lines for the user; `None` without sources.
     pub(crate) fn citations(&self) -> Option<String> {
         let mut lines: Vec<String> = self
             .citations
@@ -232,7 +235,7 @@ fn usage_json(usage: Usage) -> Value {
     })
 }
 
-/// Bytes that a part keeps in memory, roughly.
+/// Returns the approximate number of bytes of a part in memory.
 fn size(part: &Part) -> usize {
     let opaque = part.opaque.as_ref().map_or(0, |opaque| opaque.data.len());
     opaque
@@ -248,7 +251,7 @@ fn shorten(name: &mut String) {
     name.truncate(name.floor_char_boundary(LONGEST_NAME));
 }
 
-/// `<name>__<id>`, unless the id begins so already.
+/// Returns `<name>__<id>`, or the id itself if it already begins with that prefix.
 fn call_id(name: &str, id: &str) -> String {
     let prefix = format!("{name}__");
     if id.starts_with(&prefix) { id.to_owned() } else { format!("{prefix}{id}") }

@@ -1,20 +1,20 @@
-//! Is an answer usable? A pure judgement of a finished stream.
+//! Decides if an answer is usable, from a finished stream. The functions are pure.
 
 use pollux_protocol::{FinishReason, InvalidStream};
 
-/// What is known of a stream that has ended.
+/// Facts about a finished stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StreamEnd<'a> {
     pub(crate) finish: Option<&'a FinishReason>,
     pub(crate) text: &'a str,
     pub(crate) has_calls: bool,
     pub(crate) has_thoughts: bool,
-    /// The request carried results of tools.
+    /// True if the request contained results of tools.
     pub(crate) answers_results: bool,
 }
 
-/// The reason why the answer cannot be used, if there is one. An answer with calls always can; an empty
-/// answer to tool results can too.
+/// Returns the reason for an unusable answer, if there is one. An answer with calls is always
+/// usable. An empty answer to tool results is usable, too.
 pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
     if end.has_calls {
         return None;
@@ -42,7 +42,7 @@ pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
     }
 }
 
-/// True when something is left after invisible characters and HTML comments are taken away.
+/// True if the text contains more than invisible characters and HTML comments.
 fn says_something(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -56,7 +56,7 @@ fn says_something(text: &str) -> bool {
         }
         match after {
             Some(after) => rest = after,
-            // An unclosed comment is text like any other.
+            // An unclosed comment counts as ordinary text.
             None => return rest.contains("<!--"),
         }
     }
@@ -81,7 +81,7 @@ mod tests {
         let tokens = FinishReason::MaxTokens;
         let (other, blocked) =
             (FinishReason::Other("OTHER".into()), FinishReason::Other("BLOCKLIST".into()));
-        // finish, text, calls, thoughts, answers results
+        // Columns: finish, text, calls, thoughts, answers results.
         let table: &[Row<'_>] = &[
             (Some(&stop), "hi", false, false, false, None),
             (None, "hi", false, false, false, Some(I::NoFinishReason)),

@@ -1,7 +1,8 @@
-//! One request to a model under the eyes of the observers.
+//! Accounting and measurement of one request to a model.
 //!
-//! Every request of a session passes here, those of the conversation and those beside it: it is made only if the budget
-//! has room for it, each attempt at a connection is told as a request, and ends as a response or an error.
+//! Every request of a session, including side calls, passes through this module. It is made only if
+//! the budget has room for it. Each connection attempt is reported as a request, and its end as a
+//! response or an error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +18,10 @@ use crate::budget::{Budget, Hold};
 use crate::outlet::Outlet;
 use crate::turn::Turn;
 
-/// The class of errors that are refusals of the vendor.
+/// Type name of errors with which the vendor refused a request.
 const API_ERROR: &str = "ApiError";
 
-/// Tells of requests.
+/// Charges and reports requests.
 #[derive(Clone)]
 pub(crate) struct Watch {
     outlet: Outlet,
@@ -28,16 +29,16 @@ pub(crate) struct Watch {
     log_prompts: bool,
 }
 
-/// A request on its way.
+/// Request that is being made.
 pub(crate) struct Asked {
-    /// The model as it was asked for.
+    /// Name of the requested model.
     model: String,
-    /// Who bills it.
+    /// Vendor that bills the request.
     vendor: String,
     request: Request,
-    /// When the attempt under way began; none while the next one is waited for.
+    /// Start of the current attempt; `None` during the wait for the next attempt.
     began: Option<Instant>,
-    /// What the attempt, or the next one, holds of the budget; none once it is settled.
+    /// Budget that the current or the next attempt holds; `None` after it is settled.
     hold: Option<Hold>,
 }
 
@@ -47,13 +48,13 @@ impl Asked {
         Self { model, vendor, request, began: None, hold: None }
     }
 
-    /// About how many tokens are sent.
+    /// Returns the estimated number of tokens that are sent.
     fn estimate(&self) -> u64 {
         estimate::request(&self.request).ceil() as u64
     }
 }
 
-/// Whoever drops a request under way has still sent it.
+/// Charges a request that was sent and then dropped.
 impl Drop for Asked {
     fn drop(&mut self) {
         if self.began.is_some()
@@ -65,16 +66,17 @@ impl Drop for Asked {
 }
 
 impl Watch {
-    /// `log_prompts`: figures carry the texts too.
+    /// Creates a watch. If `log_prompts` is true, measurements contain the texts, too.
     pub(crate) fn new(outlet: Outlet, budget: Budget, log_prompts: bool) -> Self {
         Self { outlet, budget, log_prompts }
     }
 
-    /// Sends the request with `send`; tells of connection attempts that failed while it waits. Who gets an
-    /// answer, or an error, [closes](Self::close) the matter.
+    /// Sends the request with `send`, and reports failed connection attempts in the meantime. The
+    /// caller must [close](Self::close) the request after an answer or an error.
     ///
     /// # Errors
-    /// Those of `send`; `Cancelled` as soon as `cancel` is; those of the [budget](Budget::admit), and then nothing is sent.
+    /// Returns the error of `send`, `Cancelled` as soon as `cancel` fires, or an error of the
+    /// [budget](Budget::admit). After a budget error, no further attempt is made.
     pub(crate) async fn open<T, F>(
         &self,
         asked: &mut Asked,
@@ -87,14 +89,14 @@ impl Watch {
         let (sender, mut notices) = mpsc::unbounded_channel();
         let mut request = asked.request.clone();
         request.on_retry = Some(Arc::new(move |notice| {
-            // Nobody waits any more when the receiver is gone.
+            // Sending fails only if the receiver is gone. Then no one waits for notices.
             drop(sender.send(notice));
         }));
         self.admit(asked).await?;
         self.begin(asked, Instant::now());
         let opening = send(request);
         tokio::pin!(opening);
-        // When the next attempt begins, while none is under way.
+        // Start of the next attempt, during the wait for it.
         let mut next: Option<Instant> = None;
         loop {
             let waited = next.unwrap_or_else(Instant::now);
@@ -107,7 +109,7 @@ impl Watch {
                     }
                     next = Some(Instant::now() + notice.delay);
                     self.tell_waiting(asked, notice).await;
-                    // The next attempt is a request like the first.
+                    // The next attempt is charged like the first.
                     self.admit(asked).await?;
                 }
                 opened = &mut opening => {
@@ -124,9 +126,9 @@ impl Watch {
         }
     }
 
-    /// Tells how the last attempt ended: with the answer in `turn`, or with an error.
+    /// Reports the end of the last attempt: with the answer in `turn`, or with an error.
     pub(crate) fn close(&self, asked: &mut Asked, turn: &Turn, error: Option<&ModelError>) {
-        // Who gave up between two attempts had no request under way.
+        // Between two attempts there is no request to report.
         let Some(began) = asked.began.take() else { return };
         let usage = asked.charged(turn, error);
         let names = [turn.answered_by(&asked.model), &asked.model];
@@ -143,14 +145,14 @@ impl Watch {
         self.outlet.measure(&measure);
     }
 
-    /// Makes room for the next attempt.
+    /// Reserves budget for the next attempt.
     async fn admit(&self, asked: &mut Asked) -> Result<(), ModelError> {
         let price = self.budget.price(&asked.vendor, [&asked.model, &asked.model]);
         asked.hold = Some(self.budget.admit(&asked.model, price, || asked.estimate()).await?);
         Ok(())
     }
 
-    /// What tokens cost; nothing costs nothing, whoever bills it.
+    /// Returns the cost of tokens. No tokens cost nothing, even if the price is unknown.
     fn cost(&self, vendor: &str, names: [&str; 2], usage: &Usage) -> Option<Money> {
         if *usage == Usage::default() {
             return Some(Money::ZERO);
@@ -158,7 +160,7 @@ impl Watch {
         self.budget.price(vendor, names).map(|price| price.cost(usage))
     }
 
-    /// Each attempt at a connection is a request of its own in the figures.
+    /// Reports the start of an attempt. Each connection attempt is measured as a separate request.
     fn begin(&self, asked: &mut Asked, began: Instant) {
         asked.began = Some(began);
         let request = &asked.request;
@@ -219,8 +221,8 @@ impl Watch {
 }
 
 impl Asked {
-    /// What is paid for: what the vendor told; else an estimate of what was sent and what came back. Nothing for what was
-    /// refused or never arrived.
+    /// Returns the usage to charge: the vendor's count, otherwise an estimate of the sent and
+    /// received tokens. Requests that were refused or never arrived are free.
     fn charged(&self, turn: &Turn, error: Option<&ModelError>) -> Usage {
         if let Some(usage) = turn.usage {
             return usage;
@@ -242,7 +244,7 @@ impl Asked {
         error: &ModelError,
         cost: Option<Money>,
     ) -> Measurement {
-        // What a vendor refused is an API error in the figures, whatever it means for the run.
+        // A vendor's refusal is measured as an API error, whatever its consequence for the run.
         let error_type = if error.refusal.is_some() { API_ERROR } else { error.type_name };
         Measurement::ApiError(ApiErrorMeasure {
             model: model.to_owned(),
@@ -257,7 +259,7 @@ impl Asked {
     }
 }
 
-/// The status of an attempt that the vendor refused: the reason begins with it.
+/// Returns the HTTP status with which the vendor refused an attempt. The reason begins with it.
 fn refused_with(notice: &RetryNotice) -> Option<u16> {
     if notice.error_type != API_ERROR {
         return None;

@@ -1,4 +1,4 @@
-//! The loop with scripted models, tools, journal and people, inside one process.
+//! Tests of the loop with scripted models, tools, journal and users, inside one process.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

@@ -1,4 +1,4 @@
-//! The calls of one answer, and what they change in the agent.
+//! Runs the calls of one answer and applies their changes to the agent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::prompt_run::PromptRun;
 use crate::scheduler::{Batch, Scheduler};
 
 impl AgentLoop {
-    /// Runs calls, and adds their results to the conversation.
+    /// Runs calls and adds their results to the conversation.
     pub(super) async fn run_calls(
         &mut self,
         calls: Vec<Call>,
@@ -52,7 +52,7 @@ impl AgentLoop {
         Ok(batch)
     }
 
-    /// Makes the changes that calls asked for. Those that end the work stay in the batch.
+    /// Applies the changes that calls requested. Directives that end the work stay in the batch.
     async fn follow(&mut self, batch: &mut Batch) {
         for directive in std::mem::take(&mut batch.directives) {
             match directive {
@@ -65,15 +65,15 @@ impl AgentLoop {
                     self.instruction.approve_plan(&plan);
                     self.services.modes.set(batch.after_plan).await;
                 }
-                // The scheduler follows these.
+                // The scheduler handles these.
                 Directive::TailCall { .. } | Directive::AskAgain(_) => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),
             }
         }
     }
 
-    /// Returns the results of calls for the model, with what has come in meanwhile before them. `hint`
-    /// is ours.
+    /// Returns the results of calls for the model, preceded by user messages that arrived in the
+    /// meantime. `hint` is a message from Pollux itself.
     fn responses(&self, batch: &Batch, hint: Option<Part>) -> Vec<Part> {
         let responses =
             batch.finished.iter().flat_map(|finished| finished.response.iter().cloned());

@@ -1,4 +1,4 @@
-//! Changes of the conversation that the person asks for between prompts.
+//! Changes to the conversation that the user requests between prompts.
 
 use pollux_protocol::{
     CancellationToken, EntryId, Event, PromptOutcome, SessionEndReason, SessionSource, Severity,
@@ -8,8 +8,8 @@ use super::{AgentLoop, End};
 use crate::fitting::Cause;
 
 impl AgentLoop {
-    /// Reports the start of the session: its to-do list to the frontend, and the start to programs, whose
-    /// words go to the model with the first prompt.
+    /// Reports the start of the session: the to-do list to the frontend, and the start itself to
+    /// hooks. Text that the hooks return goes to the model with the first prompt.
     pub(crate) async fn session_start(&mut self, cancel: &CancellationToken) {
         let todos = std::mem::take(&mut self.todos);
         if !todos.is_empty() {
@@ -20,33 +20,33 @@ impl AgentLoop {
         self.opening = self.hooks.session_start(source, cancel).await;
     }
 
-    /// Reports the end of the session to programs.
+    /// Runs the `SessionEnd` hooks.
     pub(crate) async fn session_end(&self) {
         self.hooks.session_end(SessionEndReason::Exit).await;
     }
 
-    /// Compresses the conversation.
+    /// Compresses the conversation on request of the user.
     pub(crate) async fn compress_now(&mut self, id: &str, cancel: &CancellationToken) {
         self.begin_change(id);
         let done = self.compress_asked(id, cancel).await;
         self.end_change(done, cancel).await;
     }
 
-    /// Brings back all that is out of sight.
+    /// Restores the complete conversation, as it was before any compression.
     pub(crate) async fn uncompress_now(&mut self, id: &str) {
         self.begin_change(id);
         let done = self.uncompress().await;
         self.end_change(done, &CancellationToken::new()).await;
     }
 
-    /// Forgets the conversation. The next prompt opens a new one.
+    /// Clears the conversation. The next prompt starts a new one.
     pub(crate) async fn clear_now(&mut self, id: &str) {
         self.begin_change(id);
         let done = self.clear().await;
         self.end_change(done, &CancellationToken::new()).await;
     }
 
-    /// Forgets the conversation from one entry on.
+    /// Removes an entry and everything after it from the conversation.
     pub(crate) async fn rewind_now(&mut self, id: &str, to: &EntryId) {
         self.begin_change(id);
         let done = self.rewind(to).await;

@@ -1,5 +1,5 @@
-//! What follows an answer without calls: the model may have paused, the answer may have the wrong form,
-//! and programs may want more.
+//! Steps after an answer without calls: the model may only have paused, the answer may have the
+//! wrong form, and hooks may ask for more work.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::prompt_hooks::Verdict;
 use crate::prompt_run::PromptRun;
 
 impl AgentLoop {
-    /// Lets programs look at the end of the work. They may end it for good, or make it go on with words
-    /// of their own: those are returned.
+    /// Runs the `AfterAgent` hooks at the end of the work. They may end it, or make the agent
+    /// continue with their own text. That text is returned.
     pub(super) async fn after_agent(
         &mut self,
         prompt: &str,
@@ -38,8 +38,9 @@ impl AgentLoop {
         }
     }
 
-    /// Returns true when the model goes on without the person; it was told so. The limits of turns hold
-    /// for that, too.
+    /// Returns true if the model should continue without input from the user. In that case the
+    /// message that says so is already in the conversation. The turn limits apply to this
+    /// continuation, too.
     pub(super) async fn goes_on_alone(&mut self, run: &PromptRun<'_>) -> Result<bool, End> {
         let options = self.settings.get().next_speaker;
         if !options.is_on() {
@@ -63,7 +64,7 @@ impl AgentLoop {
         Ok(goes_on)
     }
 
-    /// Looks at the last answer, and asks again until it satisfies the schema.
+    /// Checks the last answer, and asks again until the answer satisfies the schema.
     pub(super) async fn satisfy(
         &mut self,
         choice: &Choice,
@@ -94,7 +95,7 @@ impl AgentLoop {
             self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
             let before = run.answers.len();
             let said = match self.ask(choice, run).await {
-                // Calls of tools that are not there are answered by the history.
+                // The history itself answers calls of tools that do not exist.
                 Ok(Answered::Calls(_)) => run.answers.drain(before..).next_back(),
                 Err(End::Outcome(PromptOutcome::Failed(error)))
                     if error.kind == ModelErrorKind::Invalid

@@ -1,4 +1,4 @@
-//! One request of an agent and its answer.
+//! One request of an agent and the handling of its answer.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,19 +15,19 @@ use crate::loop_guard::Finding;
 use crate::prompt_run::PromptRun;
 use crate::toolset::Toolset;
 
-/// Number of times that a conversation which the model refuses is made shorter.
+/// Maximum number of times that a conversation is shortened after the model refused it as too long.
 const REFUSALS: u32 = 4;
 
-/// Demand of an answer.
+/// Next action that an answer requires.
 pub(super) enum Answered {
-    /// Calls to run; none when the model is done.
+    /// Calls to run. Empty if the model is done.
     Calls(Vec<Call>),
-    /// The answer went round in circles and was cut off.
+    /// The answer repeated itself and was cut off.
     Looped(Finding),
 }
 
 impl AgentLoop {
-    /// Chooses the model, and reports it when it is another one than before.
+    /// Selects the model, and reports it if it differs from the previous one.
     pub(super) async fn choose(&mut self) -> Result<Choice, End> {
         let started = Instant::now();
         let context = self.select_context();
@@ -53,7 +53,7 @@ impl AgentLoop {
         Ok(choice)
     }
 
-    /// Describes the agent for the choice of its model.
+    /// Returns the facts about the agent that the selection of a model needs.
     pub(super) fn select_context(&self) -> SelectContext {
         SelectContext {
             requested: String::clone(&self.requested_model.get()),
@@ -83,8 +83,8 @@ impl AgentLoop {
         Ok(self.fitting.compress(&mut self.conversation, cause, &occasion).await?)
     }
 
-    /// Makes one request. A conversation that the model refuses as too long is made shorter until it
-    /// takes it.
+    /// Makes one request. A conversation that the model refuses as too long is compressed and sent
+    /// again.
     pub(super) async fn ask_fitting(
         &mut self,
         choice: &Choice,
@@ -192,7 +192,7 @@ impl AgentLoop {
         choice: &Choice,
         run: &mut PromptRun<'_>,
     ) -> Result<Vec<Call>, End> {
-        // Vendors do not count all answers.
+        // Some vendors do not report the usage of every answer.
         if let Some(usage) = answer.turn.usage {
             let (model, context) = (answer.model.clone(), choice.limits.context);
             self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
@@ -207,7 +207,7 @@ impl AgentLoop {
     }
 }
 
-/// Describes a call that has not run.
+/// Returns the log record of a call that has not run yet.
 fn planned(call: &Call, toolset: &Toolset) -> CallRecord {
     let tool = toolset.get(&call.name);
     CallRecord {

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// A day in memory.
+/// Day ledger in memory.
 #[derive(Default)]
 struct Day(Mutex<Amounts>);
 
@@ -20,7 +20,7 @@ impl DayLedger for Day {
     }
 }
 
-/// A ledger that cannot be had.
+/// Ledger that cannot be locked.
 struct Locked;
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl DayLedger for Locked {
 }
 
 const CENT: Price = Price {
-    // A dollar for a hundred tokens.
+    // One dollar for a hundred tokens.
     rates: Rates { input: 10_000_000_000, cached: 0, cache_write: 0, output: 10_000_000_000 },
     long: None,
 };
@@ -150,7 +150,7 @@ async fn the_shortest_time_is_the_deadline_and_only_work_takes_time() {
     assert!((4900..=5000).contains(&(at - Instant::now()).as_secs()));
     budget.end().await;
     let counted = budget.lock().session;
-    // Time that passes is what must not be counted.
+    // Only a passage of real time can show that it is not counted.
     tokio::time::sleep(Duration::from_millis(20)).await;
     budget.lock().count_time();
     assert_eq!(budget.lock().session, counted, "between prompts no time passes");

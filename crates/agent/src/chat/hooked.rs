@@ -1,4 +1,4 @@
-//! The user's programs around a request: what they change before it is sent, and about what comes back.
+//! Hooks around a request: they may change it before it is sent, and replace parts of its answer.
 
 use std::sync::Arc;
 
@@ -13,38 +13,38 @@ use super::Chat;
 use crate::hook_events::HookEvents;
 use crate::loop_guard::Finding;
 
-/// A request or its answer was not let go its way: by a program, or by the loop guard.
+/// Intervention in a request or its answer, by a hook or by the loop guard.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Interference {
-    /// All work is to stop, for this reason.
+    /// All work must stop, for this reason.
     Stopped(String),
-    /// This was not let through; the answer, if there is one, stands in its place.
+    /// The request or the answer was blocked. A given answer replaces it.
     Blocked(Option<Box<Chunk>>),
-    /// The answer went round in circles and was cut off.
+    /// The answer repeated itself and was cut off.
     Looped(Finding),
 }
 
-/// The programs around the requests of a conversation.
+/// Hooks around the requests of a conversation.
 #[derive(Clone)]
 pub(super) struct Hooked {
     pub(super) events: HookEvents,
-    /// Finds the model that a program asks for instead.
+    /// Resolves a model that a hook requests instead.
     pub(super) models: Arc<dyn Models>,
 }
 
-/// A request as it is sent, and as programs are told of it afterwards.
+/// Request as it is sent, with its description for the hooks that see the answer.
 pub(super) struct Prepared {
     pub(super) choice: Choice,
     pub(super) request: Request,
-    /// None where nobody is to be told.
+    /// `None` if there are no `AfterModel` hooks.
     pub(super) told: Option<Value>,
 }
 
 impl Chat {
-    /// Lets programs look at a request and change it.
+    /// Lets hooks inspect and change a request.
     ///
     /// # Errors
-    /// It is not to be sent.
+    /// Returns the intervention if the request must not be sent.
     pub(super) async fn before(
         &self,
         choice: Choice,
@@ -79,10 +79,10 @@ impl Chat {
         Ok(prepared)
     }
 
-    /// Lets programs look at a piece of an answer and replace it.
+    /// Lets hooks inspect and replace one chunk of an answer.
     ///
     /// # Errors
-    /// It is not to be shown.
+    /// Returns the intervention if the chunk must not be shown.
     pub(super) async fn after(
         &self,
         told: Option<&Value>,
@@ -142,7 +142,8 @@ impl Prepared {
         llm::request(&self.choice.name, &self.request.entries, &tuning)
     }
 
-    /// A model that stays free is offered fewer tools; else it is told what it must or must not do.
+    /// Applies a hook's choice of tools. In mode `Auto`, the model is offered fewer tools. In the
+    /// other modes, the choice is sent as a parameter of the request.
     fn choose_tools(&mut self, mut choice: ToolChoice) {
         let tools = &self.request.tools;
         choice.allowed.retain(|name| tools.iter().any(|tool| tool.name == *name));

@@ -1,12 +1,13 @@
-//! How much of what tools have answered is kept.
+//! Budget for the tool results that a compressed conversation keeps.
 
 use pollux_protocol::{Content, estimate};
 
-/// Tokens of results that a compressed conversation keeps whole.
+/// Number of tokens in tool results that a compressed conversation keeps complete.
 pub const RESPONSE_TOKENS: f64 = 50_000.0;
 
-/// The results that do not fit into so many tokens when the newest are taken first, by content and part, newest first.
-/// One that does not fit leaves its room to older ones that do.
+/// Returns the results that do not fit into `tokens` tokens if the newest are taken first, as pairs
+/// of content and part indices, newest first. A result that does not fit leaves its room to older
+/// results.
 pub fn over_budget(contents: &[&Content], tokens: f64) -> Vec<(usize, usize)> {
     let mut left = tokens;
     let mut over = Vec::new();

@@ -1,18 +1,18 @@
-//! A conversation in pieces that a model can read one after the other.
+//! Division of a conversation into pieces that a model can read one after the other.
 
 use std::sync::Arc;
 
 use pollux_protocol::{Body, Content, Entry, Part, estimate};
 use serde_json::{Map, Value};
 
-/// The share of a piece that one message may take: a call and its results then always fit.
+/// Maximum share of a piece that one message may take. With it, a call and its results always fit.
 const SHARE: f64 = 0.3;
 
-/// Stands in the middle of what was cut.
+/// Marker in place of text that was cut out.
 const GAP: &str = "\n[... cut ...]\n";
 
-/// The entries in pieces of at most about so many tokens. No call is parted from its responses; a message that is too long
-/// for a piece is cut in its middle.
+/// Divides the entries into pieces of at most about `tokens` tokens. A call and its responses stay
+/// in the same piece. A message that is too long for a piece loses its middle.
 pub(super) fn chunks(entries: &[Arc<Entry>], tokens: f64) -> Vec<Vec<Arc<Entry>>> {
     let mut chunks: Vec<Vec<Arc<Entry>>> = Vec::new();
     let mut size = 0.0;
@@ -33,7 +33,7 @@ pub(super) fn chunks(entries: &[Arc<Entry>], tokens: f64) -> Vec<Vec<Arc<Entry>>
     chunks
 }
 
-/// The entry, cut where it is longer than so many tokens, and its tokens.
+/// Returns the entry and its number of tokens. An entry of more than `tokens` tokens is cut.
 fn fitted(entry: &Arc<Entry>, tokens: f64) -> (Arc<Entry>, f64) {
     let cost = estimate::content(entry.content());
     if cost <= tokens {
@@ -47,7 +47,7 @@ fn fitted(entry: &Arc<Entry>, tokens: f64) -> (Arc<Entry>, f64) {
     (Entry::detached(content), cost)
 }
 
-/// A part of at most about so many tokens.
+/// Returns a part of at most about `tokens` tokens.
 fn cut(mut part: Part, tokens: f64) -> Part {
     if estimate::part(&part) <= tokens {
         return part;
@@ -64,7 +64,7 @@ fn cut(mut part: Part, tokens: f64) -> Part {
     part
 }
 
-/// An object whose texts share so many tokens; what is neither text nor number nor truth value becomes text.
+/// Returns an object whose texts share `tokens` tokens. Arrays and objects become text.
 fn cut_value(value: &Value, tokens: f64) -> Value {
     let fields = value.as_object().cloned().unwrap_or_default();
     let each = tokens / fields.len().max(1) as f64;
@@ -81,7 +81,7 @@ fn cut_value(value: &Value, tokens: f64) -> Value {
     Value::Object(fields.into_iter().map(cut).collect::<Map<_, _>>())
 }
 
-/// The two ends of a text that has more than so many tokens.
+/// Returns the beginning and the end of a text of more than `tokens` tokens.
 fn middle_cut(text: &str, tokens: f64) -> String {
     let all = estimate::text(text);
     if all <= tokens {
@@ -133,7 +133,7 @@ mod tests {
             prop_assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), sizes.len() * 3);
             for piece in pieces {
                 let size: f64 = piece.iter().map(|entry| estimate::content(entry.content())).sum();
-                // Results stay with their call even where they do not fit any more.
+                // Results stay with their call even if they do not fit.
                 prop_assert!(size <= tokens * (1.0 + 2.0 * SHARE), "{} {}", size, tokens);
                 prop_assert!(piece[0].content().responses().next().is_none());
                 let calls = piece.iter().flat_map(|entry| entry.content().calls()).count();

@@ -1,4 +1,4 @@
-//! What of a conversation goes, and what stays.
+//! Choice of the part of a conversation that a summary replaces.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pollux_protocol::{Entry, Role, estimate};
 use super::split::{begins_something, split_point, split_point_within};
 use crate::context::CONTEXT_ENTRY_ID;
 
-/// The entries that a summary takes the place of: from the first, up to the one before `end`.
+/// Range of the entries that a summary replaces: from `first` up to, but not including, `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) first: usize,
@@ -15,8 +15,10 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Where Gemini CLI cuts; within a piece of work when it has become more than half of the conversation. What opens the
-    /// conversation stays, and so does what the model has not answered. None when nothing would go.
+    /// Returns the cut at the place where Gemini CLI cuts, or within the current piece of work if
+    /// that has become more than half of the conversation. The context block at the start and
+    /// messages without an answer yet always stay. `None` if the cut would be empty or hold no
+    /// answer of the model.
     pub(crate) fn of(entries: &[Arc<Entry>]) -> Option<Self> {
         let (first, answered) = answered(entries);
         let weighed: Vec<_> = entries[first..answered]
@@ -30,13 +32,14 @@ impl Cut {
         } else {
             between
         };
-        // A prompt alone says itself what it says.
+        // A prompt without an answer needs no summary.
         let gone = &weighed[..point];
         let is_worth_it = gone.iter().any(|(content, _)| content.role == Role::Model);
         is_worth_it.then_some(Self { first, end: first + point })
     }
 
-    /// The least that must go so that the rest has at most so many tokens; as much as can when that is not enough.
+    /// Returns the smallest cut after which the rest has at most `tokens` tokens, or the largest
+    /// possible cut if no cut is sufficient.
     pub(crate) fn leaving(entries: &[Arc<Entry>], tokens: f64) -> Option<Self> {
         let (first, answered) = answered(entries);
         let mut rest: f64 =
@@ -56,12 +59,13 @@ impl Cut {
         (end > first).then_some(Self { first, end })
     }
 
-    /// Where what the model has not answered yet begins.
+    /// Returns the index of the first entry that the model has not answered yet.
     pub(crate) fn unanswered(entries: &[Arc<Entry>]) -> usize {
         answered(entries).1
     }
 
-    /// Whether the model says something to what takes the place: unless its own words follow.
+    /// True if the model must acknowledge the summary, because no message of the model follows the
+    /// cut.
     pub(crate) fn is_acknowledged(self, entries: &[Arc<Entry>]) -> bool {
         entries.get(self.end).is_none_or(|next| next.content().role == Role::User)
     }
@@ -71,7 +75,7 @@ impl Cut {
     }
 }
 
-/// The part of a conversation that may go: behind the block that opens it, up to the model's last word.
+/// Returns the range that may be cut: from after the context block to the model's last message.
 fn answered(entries: &[Arc<Entry>]) -> (usize, usize) {
     let opening = |entry: &Arc<Entry>| entry.id().as_str() == CONTEXT_ENTRY_ID;
     let first = usize::from(entries.first().is_some_and(opening));
@@ -79,7 +83,7 @@ fn answered(entries: &[Arc<Entry>]) -> (usize, usize) {
     (first, last.map_or(first, |last| (last + 1).max(first)))
 }
 
-/// Whether what goes may end before this entry.
+/// True if the cut may end before this entry.
 fn may_end(entries: &[Arc<Entry>], place: usize, answered: usize) -> bool {
     let before = entries[place - 1].content();
     if place == answered {

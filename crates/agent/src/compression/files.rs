@@ -1,4 +1,4 @@
-//! How the files stand that were read or changed, when a conversation is compressed.
+//! States of the files that were read or changed, at the time of a compression.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,33 +7,33 @@ use std::path::PathBuf;
 use pollux_fs::{Access, Fingerprint, Workspace};
 use pollux_protocol::CancellationToken;
 
-/// Files that are looked at.
+/// Maximum number of files that are examined.
 const MOST: usize = 200;
 
-/// Bytes that are read of one file, and of all of them.
+/// Maximum number of bytes that are read of one file (`LARGEST`) and of all files (`ALL`).
 const LARGEST: u64 = 5_000_000;
 const ALL: u64 = 100_000_000;
 
-/// Hexadecimal digits of a hash that are told.
+/// Number of hexadecimal digits that are shown of a hash.
 const DIGITS: usize = 12;
 
-/// How a file stands.
+/// State of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState {
-    /// The first six bytes of the SHA-256 of its bytes, as a number.
+    /// First six bytes of the SHA-256 of the file's content, as a number.
     Hash(u64),
-    /// It is not there.
+    /// The file does not exist.
     Gone,
 }
 
 impl FileState {
-    /// The state of a file with these bytes.
+    /// Returns the state of a file with these bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         let hash = Fingerprint::of_bytes(bytes, None).hash;
         Self::Hash(hash.iter().take(DIGITS / 2).fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     }
 
-    /// Reads what its words say.
+    /// Parses the text form of a state.
     pub fn read(words: &str) -> Option<Self> {
         if words == "gone" {
             return Some(Self::Gone);
@@ -53,8 +53,8 @@ impl fmt::Display for FileState {
     }
 }
 
-/// The states of these files, the first of them where they are many. What no tool may read, is no file or is too large
-/// has none.
+/// Returns the states of the first `MOST` of these files. A file that tools may not read, that is
+/// not a regular file or that is too large has no entry in the result.
 pub(crate) fn states_of(
     workspace: &Workspace,
     files: Vec<PathBuf>,

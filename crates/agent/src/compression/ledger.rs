@@ -1,5 +1,5 @@
-//! Ledger of what the calls of a conversation did, taken from the effects that they declared: no model
-//! is asked.
+//! Ledger of the actions of a conversation's calls. It is built from the effects that the calls
+//! declared, without a model.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -20,42 +20,43 @@ const READ: &str = "read ";
 const CHANGED: &str = "changed ";
 const REMOVED: &str = "removed ";
 
-/// Actions of one kind that are kept: the latest.
+/// Maximum number of actions of one kind that are kept. The latest are kept.
 const MOST: usize = 200;
 
-/// Characters of a command, a path or the arguments of a call that are kept.
+/// Maximum number of characters that are kept of a command, a path or the arguments of a call.
 const LONGEST: usize = 300;
 
-/// Stands before a list with hashes.
+/// Explanation before a list that contains hashes.
 const MEANING: &str = "In the ledger a file has the start of its sha256 at the summary that listed it: while it has the same, it \
                        has not changed since.";
 
-/// Facts about calls that a ledger is made from.
+/// Data about calls from which a ledger is made.
 pub struct ActionSource<'a> {
-    /// Returns the effects that a call declared; `None` for one that nothing is known about.
+    /// Function that returns the effects that a call declared; `None` for an unknown call.
     pub effects_of: &'a dyn Fn(&FunctionCall) -> Option<Cow<'a, Effects>>,
     /// Folders of the session. Files below the first of them are listed by their relative paths.
     pub workspace: &'a Workspace,
 }
 
-/// Files that were read, changed and removed, commands that ran, and calls that may have done anything:
-/// each once, at its latest place.
+/// Files that were read, changed and removed, commands that ran, and calls with unknown effects.
+/// Each action is listed once, at its latest position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActionLedger(Vec<Action>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Action {
-    /// What was done, and to what: the same text when it is done again.
+    /// Action and its object. A repeated action has the same text.
     text: String,
-    /// File whose state counts, absolute; `None` for a command, and for what a snapshot lists.
+    /// Absolute path of the file whose state is recorded; `None` for a command and for a line of an
+    /// earlier snapshot.
     file: Option<PathBuf>,
-    /// State of the file when it was listed, as far as that is known.
+    /// State of the file at the time of the listing, if it is known.
     state: Option<FileState>,
 }
 
 impl ActionLedger {
-    /// Lists what was done in these contents, and before them where one is a snapshot. Calls that failed
-    /// are left out, except for commands: those have an exit code.
+    /// Lists the actions in these contents, and the actions that a snapshot among the contents
+    /// lists. Failed calls are left out, except for commands: those have an exit code.
     pub fn in_contents<'a>(
         contents: impl IntoIterator<Item = &'a Content>,
         source: &ActionSource<'_>,
@@ -81,8 +82,8 @@ impl ActionLedger {
         Self(latest(actions))
     }
 
-    /// Returns the files that calls have read or changed, each once, the latest first. Those that a
-    /// snapshot lists are not among them: their states stay what the snapshot says.
+    /// Returns the files that calls have read or changed, each once, the latest first. Files that
+    /// only a snapshot lists are not included: their states stay as the snapshot has them.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut known = HashSet::new();
         let files = self.0.iter().rev().filter_map(|action| action.file.as_ref());
@@ -105,7 +106,7 @@ impl ActionLedger {
         self.0.iter().map(Action::to_string)
     }
 
-    /// Returns the list as a snapshot holds it; empty when nothing was done.
+    /// Returns the list in its snapshot form; empty without actions.
     pub fn render(&self) -> String {
         let list = list(TAG, ITEM, &self.lines().collect::<Vec<_>>());
         let has_hash = self.0.iter().any(|action| matches!(action.state, Some(FileState::Hash(_))));
@@ -114,7 +115,7 @@ impl ActionLedger {
 }
 
 impl ActionSource<'_> {
-    /// Adds what a call did, by its effects and its answer.
+    /// Adds the actions of a call, derived from its effects and its answer.
     fn add(&self, call: &FunctionCall, answer: &FunctionResponse, actions: &mut Vec<Action>) {
         let Some(effects) = (self.effects_of)(call) else { return };
         let failed = answer.response.get("error").is_some();
@@ -129,7 +130,7 @@ impl ActionSource<'_> {
         if effects.unknown {
             let text = format!("called {} {}", call.name, call.args);
             actions.push(Action::of(shortened(&text)));
-            // Anything else that it declares is a claim.
+            // The other effects that such a call declares are not reliable.
             return;
         }
         let only_read = effects.reads.iter().filter(|path| !effects.writes.contains(path));
@@ -144,7 +145,7 @@ impl ActionSource<'_> {
         Action { file: Some(path.to_path_buf()), ..Action::of(text) }
     }
 
-    /// Relative to the folder of the project, for what is below it.
+    /// Returns the path to show: relative to the project folder for files below it.
     fn name(&self, path: &Path) -> String {
         let relative = self.workspace.relative(path);
         let shown = if relative.starts_with("..") { path } else { &relative };
@@ -177,7 +178,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// Keeps each action once, where it stands last, and of each kind the latest.
+/// Keeps each action once, at its last position, and only the latest actions of each kind.
 fn latest(actions: Vec<Action>) -> Vec<Action> {
     let mut known = HashSet::new();
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -194,7 +195,8 @@ fn latest(actions: Vec<Action>) -> Vec<Action> {
     kept
 }
 
-/// Returns the exit code that the result of a command names; without one it went well, or never ran.
+/// Returns the exit code in the result of a command. Without a code it is `0`, or `none` for a
+/// failed call.
 fn exit_code(output: &str, failed: bool) -> String {
     let named = output.lines().rev().find_map(|line| line.strip_prefix("Exit Code: "));
     let code = named.and_then(|code| code.trim().parse::<i64>().ok());

@@ -1,4 +1,4 @@
-//! What can be done without a model: old results become short, and the oldest messages go.
+//! Compression without a model: old results are shortened, and the oldest messages are dropped.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,33 +9,34 @@ use super::{Cut, Kept, Snapshot, over_budget};
 use crate::masking;
 use crate::toolset::Toolset;
 
-/// Tokens of a conversation of which the oldest messages went that are left to the words in their place.
+/// Number of tokens that are reserved for the text in place of the dropped messages.
 const PLACE_OF_WORDS: f64 = 1000.0;
 
-/// The oldest messages, and what takes their place.
+/// Dropped oldest messages and their replacement.
 pub(crate) struct Dropped {
     pub(crate) summary: Summary,
     pub(crate) kept: Kept,
     pub(crate) messages: usize,
 }
 
-/// A result that is to become short.
+/// Shortening of one result.
 #[derive(Debug, Clone)]
 pub(crate) struct Truncation {
     pub(crate) shortened: Shortened,
-    /// Where the whole result goes, and what it is.
+    /// File that receives the complete result, and the content for it.
     file: PathBuf,
     whole: String,
 }
 
 impl Truncation {
-    /// Keeps the whole result in its file. False when it cannot be written.
+    /// Saves the complete result in its file. Returns false if the file cannot be written.
     pub(crate) fn save(&self) -> bool {
         masking::save(&self.file, &self.whole).is_ok()
     }
 }
 
-/// The results that do not fit into so many tokens, the newest taken first. What would not become shorter stays.
+/// Returns shortenings of the results that do not fit into `tokens` tokens if the newest are taken
+/// first. A result that would not become shorter stays complete.
 pub(crate) fn truncate(
     entries: &[Arc<Entry>],
     toolset: &Toolset,
@@ -55,8 +56,8 @@ pub(crate) fn truncate(
     .collect()
 }
 
-/// What takes the place of the oldest messages, so that the rest has at most so many tokens; as little as can be when that
-/// is not enough. None when nothing can go.
+/// Returns a replacement for the oldest messages, so that the rest has at most `tokens` tokens, or
+/// as few as possible if that cannot be reached. `None` if no message can be dropped.
 pub(crate) fn drop_oldest(
     entries: &[Arc<Entry>],
     tokens: f64,

@@ -1,4 +1,4 @@
-//! What the user has said, word for word.
+//! User messages of a conversation, word for word.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::{items_of, list};
 pub(super) const TAG: &str = "said_by_user";
 pub(super) const ITEM: &str = "prompt";
 
-/// Texts that programs put among the user's words begin like this.
+/// Prefixes of texts that Pollux or hooks put among the user's messages.
 const OF_PROGRAMS: [&str; 5] = [
     "<session_context>",
     "<context_update>",
@@ -19,22 +19,22 @@ const OF_PROGRAMS: [&str; 5] = [
     "System: Potential loop detected. Details: ",
 ];
 
-/// What a program says in the user's place.
+/// Text that Pollux sends in place of the user.
 const CONTINUE: &str = "Please continue.";
 
-/// What the user writes while the model works begins like this.
+/// Prefix of messages that the user writes while the model works.
 const STEERING: &str = "# User steering";
 
-/// Shortened to less than this many bytes a prompt says nothing any more.
+/// Minimum length in bytes to which a prompt is shortened. A shorter text would be useless.
 const LEAST: usize = 160;
 
-/// The prompts of a user, oldest first.
+/// Prompts of a user, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said(Vec<String>);
 
 impl Said {
-    /// What the user has said in these contents, and before them where one is a snapshot. Word for word, but for prompts that
-    /// are the same.
+    /// Returns the user's messages in these contents, and those that a snapshot among the contents
+    /// lists. The text is exact, and repeated prompts are listed once.
     pub fn in_contents<'a>(contents: impl IntoIterator<Item = &'a Content>) -> Self {
         let mut prompts = Vec::new();
         for content in contents.into_iter().filter(|content| content.role == Role::User) {
@@ -53,13 +53,14 @@ impl Said {
         Self(prompts)
     }
 
-    /// The prompts.
+    /// Returns the prompts.
     pub fn prompts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Makes it fit into so many tokens: the longest prompts are shortened in the middle, all to the same length. Where that
-    /// would leave nothing of them, those between the first and the latest go.
+    /// Shortens the list to at most `tokens` tokens: the longest prompts lose their middle, all
+    /// down to the same length. If that length would be below `LEAST`, prompts between the first
+    /// and the latest are dropped.
     #[must_use]
     pub fn within(self, tokens: f64) -> Self {
         let fits = |prompts: &[String]| estimate::text(&list(TAG, ITEM, prompts)) <= tokens;
@@ -78,13 +79,14 @@ impl Said {
         Self(shortened(&kept, length))
     }
 
-    /// As a snapshot holds it; empty without a prompt.
+    /// Returns the list in its snapshot form; empty without prompts.
     pub fn render(&self) -> String {
         list(TAG, ITEM, &self.0)
     }
 }
 
-/// The greatest number from `least` to `most` that fits, where each that is smaller than one that fits does, too.
+/// Returns the greatest number from `least` to `most` that fits. Every number below a fitting
+/// number must fit, too.
 fn greatest(least: usize, most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (least, most);
     while low < high {
@@ -106,7 +108,8 @@ fn is_of_programs(text: &str) -> bool {
     text == CONTINUE || OF_PROGRAMS.iter().any(|opening| text.starts_with(opening))
 }
 
-/// The beginning and the end of a text that is longer than so many bytes; the mark between them counts.
+/// Returns the beginning and the end of a text of more than `length` bytes. The length includes the
+/// mark between them.
 fn shorten(text: &str, length: usize) -> String {
     const MARK: &str = "\n[...]\n";
     if text.len() <= length {

@@ -1,8 +1,8 @@
-//! What a model has written to take the place of a conversation.
+//! Snapshot that a model wrote to replace a conversation.
 
 use super::{ActionLedger, Said, Todos, ledger, said, todos};
 
-/// The parts that a snapshot is asked to have.
+/// Sections that the model is asked to write.
 pub const SECTIONS: [&str; 7] = [
     "overall_goal",
     "active_constraints",
@@ -13,26 +13,26 @@ pub const SECTIONS: [&str; 7] = [
     "task_state",
 ];
 
-/// Stands around the plan that was approved.
+/// Tag around the approved plan.
 const PLAN: &str = "approved_plan";
 
 const OPEN: &str = "<state_snapshot>";
 const CLOSE: &str = "</state_snapshot>";
 
-/// What no model is trusted to remember.
+/// Content that is kept exactly and not left to a model's memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// What was done.
+    /// Past actions.
     pub ledger: ActionLedger,
-    /// What is to be done.
+    /// Open tasks.
     pub todos: Todos,
-    /// What the user has said.
+    /// User messages.
     pub said: Said,
-    /// The plan that the user has approved: its file, and what it says.
+    /// Plan that the user approved: its file and its content.
     pub plan: Option<(String, String)>,
 }
 
-/// The words between the tags of a `<state_snapshot>`; never empty.
+/// Text between the tags of a `<state_snapshot>`; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     words: String,
@@ -40,13 +40,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the answer of a model that was asked for a snapshot. Its private thoughts before are left out. Without the
-    /// tags all of it counts: a summary in another form is better than none. None when nothing is said.
+    /// Reads the answer of a model that was asked for a snapshot. The scratchpad is left out. An
+    /// answer without the tags is used as a whole: a summary in another form is better than no
+    /// summary. `None` if the text is empty.
     pub fn read(answer: &str) -> Option<Self> {
         let said = match answer.rsplit_once("</scratchpad>") {
             Some((_, said)) => said,
             None => match answer.split_once("<scratchpad>") {
-                // Thoughts without an end reach to the snapshot, where there is one.
+                // A scratchpad without an end tag ends at the snapshot, if there is one.
                 Some((before, thoughts)) => {
                     thoughts.find(OPEN).map_or(before, |start| &thoughts[start..])
                 }
@@ -57,7 +58,8 @@ impl Snapshot {
         let inner = inner.rsplit_once(CLOSE).map_or(inner, |(inner, _)| inner);
         let inner =
             [OPEN, CLOSE].iter().fold(inner.to_owned(), |inner, tag| inner.replace(tag, ""));
-        // What it repeats of an earlier one's lists is not taken for ours.
+        // A list that the model copied from an earlier snapshot must not be read as a list from
+        // Pollux.
         let tags = [said::TAG, ledger::TAG, todos::TAG, PLAN];
         let inner = tags
             .iter()
@@ -67,7 +69,7 @@ impl Snapshot {
         (!inner.is_empty()).then(|| Self { words: inner.to_owned(), has_tags })
     }
 
-    /// What is written in its place when no model has written one.
+    /// Returns the replacement text for messages without a summary by a model.
     pub fn of_nothing(messages: usize) -> Self {
         let words = format!(
             "The oldest part of this conversation, {messages} messages, could not be summarised and is left out. What was done in \
@@ -76,27 +78,30 @@ impl Snapshot {
         Self { words, has_tags: false }
     }
 
-    /// This one, or a later one that takes its place. What only says that all is well does not.
+    /// Returns `later` if it is a better snapshot than this one. A later answer without the tags,
+    /// such as "no changes needed", does not replace a snapshot with tags.
     #[must_use]
     pub fn replaced_by(self, later: Option<Self>) -> Self {
         later.filter(|later| later.has_tags || !self.has_tags).unwrap_or(self)
     }
 
-    /// The words of one part; none when it is not there or says nothing.
+    /// Returns the text of one section; `None` if the section is missing or empty.
     pub fn section(&self, name: &str) -> Option<&str> {
         let (_, rest) = self.words.split_once(&format!("<{name}>"))?;
         let (words, _) = rest.split_once(&format!("</{name}>"))?;
         Some(words.trim()).filter(|words| !words.is_empty())
     }
 
-    /// The parts that it should have and has not.
+    /// Returns the names of the missing sections.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> {
         SECTIONS.into_iter().filter(|name| self.section(name).is_none())
     }
 
-    /// The message that takes the place of the conversation, with what is kept word for word behind it.
+    /// Returns the message that replaces the conversation, with the exactly kept content at its
+    /// end.
     pub fn render(&self, kept: &Kept) -> String {
-        // Actions and todos are one line each and cannot look like another list; a prompt and a plan may look like anything.
+        // Each action and each todo is a single line and cannot look like another list. A prompt or
+        // a plan may contain any text.
         let plan = kept.plan.as_ref().map(|(path, text)| {
             format!("<{PLAN}>\n{}\n{}\n</{PLAN}>", super::one_line(path), text.trim_end())
         });
@@ -113,14 +118,14 @@ impl Snapshot {
     }
 }
 
-/// The part of a snapshot's message in which nobody's words stand as they were said.
+/// Returns the part of a snapshot's message before the user's own text.
 pub(super) fn machine_made(message: &str) -> &str {
-    // What stands before is in lines of its own and cannot look like it.
+    // The items before are single lines and cannot look like this opening.
     let prompts = format!("<{}>\n<{} ", said::TAG, said::ITEM);
     message.split_once(&prompts).map_or(message, |(before, _)| before)
 }
 
-/// True for a message that takes the place of a conversation.
+/// True for a message that replaces a conversation.
 pub(super) fn is_snapshot(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(OPEN) && text.ends_with(CLOSE)

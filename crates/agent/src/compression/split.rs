@@ -1,19 +1,20 @@
-//! Where a conversation is cut when it is compressed: what is summarised, what stays word for word.
+//! Point where a conversation is cut for compression: messages before it are summarised, messages
+//! after it stay word for word.
 
 use pollux_protocol::{Content, Role};
 
-/// The share of a conversation, by the length of its JSON, that a summary is to take the place of.
+/// Share of a conversation, by the length of its JSON, that a summary replaces.
 const SUMMARISED: f64 = 0.7;
 
-/// Whether a conversation has come to be compressed: its last request took this share of what the model takes.
-/// A share that is no number, or not above zero, is never reached.
+/// True if a conversation is due for compression: its last request took at least the share `share`
+/// of the model's context window. A share that is not a number or not above zero is never reached.
 pub fn is_due(tokens: u64, context: u64, share: f64) -> bool {
     share > 0.0 && tokens as f64 >= share * context as f64
 }
 
-/// How many contents, from the oldest, a summary takes the place of. The rest begins with words of the user, so that no
-/// call is parted from its responses; it may be nothing when the model spoke last and has asked for nothing. 0: there is
-/// nothing to summarise.
+/// Returns the number of contents, from the oldest, that a summary replaces. The rest begins with a
+/// message of the user, so that no call is separated from its responses. The rest may be empty if
+/// the model wrote last and made no calls. 0 means that there is nothing to summarise.
 ///
 /// `contents` gives each content with its weight.
 pub fn split_point<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>) -> usize {
@@ -36,7 +37,8 @@ pub fn split_point<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>)
     if ended { contents.len() } else { last }
 }
 
-/// The same within one long piece of work: the rest begins with an answer of the model, which goes on with its calls.
+/// Same as [`split_point`] within one long piece of work: the rest begins with an answer of the
+/// model and its calls.
 pub fn split_point_within<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>) -> usize {
     let contents: Vec<(&Content, usize)> = contents.into_iter().collect();
     let all: usize = contents.iter().map(|(_, weight)| weight).sum();
@@ -56,7 +58,7 @@ pub fn split_point_within<'a>(contents: impl IntoIterator<Item = (&'a Content, u
     last
 }
 
-/// Words of the user that answer no call.
+/// True for a message of the user that answers no call.
 pub(super) fn begins_something(content: &Content) -> bool {
     content.role == Role::User && content.responses().next().is_none()
 }

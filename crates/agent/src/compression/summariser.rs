@@ -1,4 +1,4 @@
-//! The model that writes down what a conversation came to.
+//! Requests to the model that summarises a conversation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,27 +15,27 @@ const INSTRUCTION: &str = include_str!("../../prompts/compression.md");
 const WITH_PLAN: &str = include_str!("../../prompts/compression_plan.md");
 const CHECK: &str = include_str!("../../prompts/compression_check.md");
 
-/// The question behind the conversation.
+/// Question after the conversation.
 const ASK_NEW: &str =
     "Think in the scratchpad first. Then write the <state_snapshot> of the conversation above.";
 const ASK_AGAIN: &str = "The conversation above begins with an earlier <state_snapshot>. Think in the scratchpad first. Then write a new \
                          <state_snapshot> that takes its place: everything of it that still holds, and what has come since.";
 
-/// Stands before a piece of a conversation that begins in its middle.
+/// Marker before a piece that begins in the middle of a conversation.
 const GOES_ON: &str = "[The conversation goes on here.]";
 
-/// The share of what a model takes that a conversation may fill when it is summarised: estimates are not exact, and the answer
-/// needs room.
+/// Share of the summarising model's context window that a conversation may fill. The rest covers
+/// inexact estimates and the answer.
 const FILLED: f64 = 0.6;
 
-/// Why there is no summary.
+/// Reason for a missing summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The person does not want to wait for it any more.
+    /// The user cancelled the compression.
     Cancelled,
-    /// The model had nothing to say.
+    /// The model's answer was empty.
     Empty,
-    /// It could not be asked, for this reason.
+    /// The request failed, for this reason.
     Failed(String),
 }
 
@@ -48,22 +48,23 @@ impl From<ModelError> for Trouble {
     }
 }
 
-/// Asks for summaries.
+/// Asks a model for summaries.
 pub(crate) struct Summariser<'a> {
     pub(crate) models: &'a dyn SideModels,
-    /// The conversation's model.
+    /// Model of the conversation.
     pub(crate) model: &'a str,
     pub(crate) prompt_id: &'a str,
-    /// There is a plan that the user has approved.
+    /// True if there is a plan that the user has approved.
     pub(crate) has_plan: bool,
-    /// How long one answer may take.
+    /// Maximum time for one answer.
     pub(crate) patience: Duration,
     pub(crate) cancel: &'a CancellationToken,
 }
 
 impl Summariser<'_> {
-    /// The snapshot of these entries. What is too long for the model is told piece by piece, each with the snapshot of
-    /// those before it; the last one is checked by the model once more.
+    /// Returns the snapshot of these entries. A conversation that is too long for the model is sent
+    /// in pieces, each with the snapshot of the pieces before it. The model checks the last
+    /// snapshot once more.
     pub(crate) async fn summarise(&self, entries: &[Arc<Entry>]) -> Result<Snapshot, Trouble> {
         let choice = self.models.select(alias(self.model)).await?;
         let context = choice.limits.context;
@@ -85,7 +86,7 @@ impl Summariser<'_> {
         Err(Trouble::Empty)
     }
 
-    /// The model reads its own snapshot again. That it cannot changes nothing.
+    /// Lets the model check its own snapshot. A failed check does not change the snapshot.
     async fn check(
         &self,
         choice: &Choice,
@@ -123,18 +124,19 @@ impl Summariser<'_> {
         let asked = choice.model.generate(request, cancel.clone());
         tokio::pin!(asked);
         let Ok(answer) = tokio::time::timeout(self.patience, &mut asked).await else {
-            // The figures know of it as of any other that was given up.
+            // Waits for the end of the cancelled request, so that it is measured like other
+            // cancelled requests.
             cancel.cancel();
             drop(asked.await);
             let seconds = self.patience.as_secs();
             return Err(Trouble::Failed(format!("No answer came within {seconds} s.")));
         };
-        // A model that calls tools here says nothing by it.
+        // Calls in this answer are ignored.
         Ok(Content::model(answer?.parts).text())
     }
 }
 
-/// A piece of the conversation with the question behind it.
+/// Returns a piece of the conversation with the question after it.
 fn told(piece: Vec<Arc<Entry>>, earlier: Option<String>) -> Vec<Arc<Entry>> {
     let is_snapshot = |entry: &Arc<Entry>| {
         let mut texts = entry.content().parts.iter().filter_map(Part::as_text);
@@ -150,7 +152,7 @@ fn told(piece: Vec<Arc<Entry>>, earlier: Option<String>) -> Vec<Arc<Entry>> {
     opening.into_iter().chain(piece).chain([question]).collect()
 }
 
-/// The configuration of the model that summarises the conversations of another.
+/// Returns the alias of the model configuration that summarises conversations of the given model.
 fn alias(model: &str) -> &'static str {
     match model {
         "gemini-3-pro-preview" | "gemini-3.1-pro-preview" => "chat-compression-3-pro",

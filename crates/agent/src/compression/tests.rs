@@ -34,7 +34,7 @@ fn failure(name: &str, message: &str) -> Content {
     Content::user(vec![Part::error("c", name, message)])
 }
 
-/// The ledger of these calls in the project `/p`.
+/// Returns the ledger of these calls in the project `/p`.
 fn ledger(contents: &[Content]) -> ActionLedger {
     let effects_of = |call: &FunctionCall| {
         let path = || Some(Path::new("/p").join(call.args.get("path")?.as_str()?));
@@ -54,7 +54,7 @@ fn ledger(contents: &[Content]) -> ActionLedger {
     ActionLedger::in_contents(contents, &source)
 }
 
-/// Tools of which `list` keeps the to-do list.
+/// Returns tools of which `list` keeps the to-do list.
 fn lists() -> Toolset {
     let list = FakeTool::new("list").recalls(|args, _| {
         Some(Directive::SetTodos(serde_json::from_value(args["todos"].clone()).unwrap()))
@@ -62,7 +62,8 @@ fn lists() -> Toolset {
     Toolset::new(vec![Arc::new(list), Arc::new(FakeTool::new("glob"))])
 }
 
-/// Where these are cut: `u` and `m` speak, `c` calls and `r` answers; each weighs what its digit says.
+/// Returns the split point of a pattern. `u` is a message of the user, `m` one of the model, `c` a
+/// call, and `r` a response. The digit is the weight.
 fn cut(pattern: &str) -> usize {
     let contents: Vec<(Content, usize)> = pattern
         .split_whitespace()
@@ -85,11 +86,12 @@ fn a_conversation_is_cut_before_words_of_the_user() {
         ("", 0),
         ("u1", 0),
         ("u1 m1", 2),
-        // The first words of the user behind seven tenths.
+        // The first message of the user after seven tenths of the weight.
         ("u1 m6 u1 m1 u1", 2),
         ("u1 m5 u1 m1 u2", 4),
         ("u7 m0 u1 m1 u1", 2),
-        // None there: all of it when the model is done, else the last words of the user.
+        // Without such a message: the whole conversation if the model is done, otherwise the last
+        // message of the user.
         ("u1 m1 u1 m9", 4),
         ("u1 m1 u1 c9", 2),
         ("u1 c1 r9", 0),
@@ -242,7 +244,7 @@ fn a_constraint_survives_twenty_compressions() {
         contents.push(model("Done."));
         let said = Said::in_contents(&contents).within(4000.0);
         let ledger = ledger(&contents);
-        // A model that forgets everything, and repeats lists that are not true.
+        // A model that forgets everything, and writes false lists.
         let forgetful = "<state_snapshot><said_by_user>\n<prompt bytes=\"2\">no</prompt>\n</said_by_user></state_snapshot>";
         let message =
             Snapshot::read(forgetful).unwrap().render(&Kept { ledger, said, ..Kept::default() });
@@ -261,7 +263,7 @@ fn a_constraint_survives_twenty_compressions() {
 
 #[test]
 fn the_newest_results_stay_whole() {
-    // Each costs a quarter of its length, the name and twelve bytes of JSON.
+    // Each costs a quarter of its length, plus the name and twelve bytes of JSON.
     let sized = |tokens: usize| answer("glob", &"x".repeat(tokens * 4 - 4 - 13));
     let contents = [sized(10), user("words"), sized(100), model("more"), sized(50), sized(40)];
     let contents: Vec<&Content> = contents.iter().collect();
@@ -346,10 +348,10 @@ fn what_opens_a_conversation_and_what_is_not_answered_stays() {
         ("x u9 m9", Some((1, 3))),
         ("x u9 m9 u500", Some((1, 3))),
         ("u9 m9 u9", Some((0, 2))),
-        // Results are never parted from their calls, nor sent twice.
+        // Results are never separated from their calls, nor sent twice.
         ("x u9 c9 r9", None),
         ("x u9 m900 u9 c9 r9", Some((1, 3))),
-        // A long piece of work is cut within.
+        // A long piece of work is cut in its middle.
         ("x u9 c400 r400 c9 r9 c90 r90", Some((1, 4))),
         ("x u9 m9 u9 c400 r400 c400 r400 c9 r9", Some((1, 8))),
     ] {

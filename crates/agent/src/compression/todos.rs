@@ -1,4 +1,4 @@
-//! What is still to be done, as the model itself has listed it.
+//! Open tasks, as the model itself has listed them.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::toolset::Toolset;
 pub(super) const TAG: &str = "open_todos";
 const ITEM: &str = "todo";
 
-/// Those that are kept.
+/// Maximum number of tasks that are kept.
 const MOST: usize = 200;
 
-/// The entries of the latest list that are not done, in its order.
+/// Entries of the latest list that are not done, in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Todos(Vec<String>);
 
 impl Todos {
-    /// Returns what is open at the end of these contents, as the tools read their calls.
+    /// Returns the open tasks at the end of these contents, as the tools read their calls.
     pub fn in_contents<'a>(
         contents: impl IntoIterator<Item = &'a Content>,
         toolset: &Toolset,
@@ -42,7 +42,7 @@ impl Todos {
         Self(todos)
     }
 
-    /// These, and other open tasks behind them.
+    /// Adds other open tasks after these.
     #[must_use]
     pub fn and(mut self, tasks: impl IntoIterator<Item = String>) -> Self {
         for task in tasks {
@@ -54,12 +54,12 @@ impl Todos {
         self
     }
 
-    /// How many there are.
+    /// Returns the number of tasks.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// As a snapshot holds them; empty without one.
+    /// Returns the list in its snapshot form; empty without tasks.
     pub fn render(&self) -> String {
         list(TAG, ITEM, &self.0)
     }

@@ -1,4 +1,4 @@
-//! How full a conversation is, without counting what was counted before.
+//! Size of a conversation's context, without counting old entries again.
 
 use std::sync::Arc;
 
@@ -6,27 +6,29 @@ use pollux_protocol::{Body, Entry, EntryId, History, Part, Role, estimate};
 
 use crate::context::CONTEXT_ENTRY_ID;
 
-/// The tokens of a conversation as the vendor counted them last, and which entries they are of. What was said since is
-/// estimated by itself, so that a turn costs the same in a conversation of any length.
+/// Number of tokens in a conversation as last counted by the vendor, and the entries that the count
+/// covers. Later entries are estimated separately, so that a turn has the same cost in a
+/// conversation of any length.
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
     tokens: u64,
-    /// Number of entries, and the last of them. Another one in its place means another conversation.
+    /// Number of counted entries, and the id of the last of them. A different id at that position
+    /// means a different conversation.
     counted: Option<(usize, EntryId)>,
-    /// It was the vendor who counted.
+    /// True if the count comes from the vendor.
     is_told: bool,
 }
 
-/// A request that is about to be sent.
+/// Size of a request that is about to be sent.
 pub(crate) struct Load<'a> {
-    /// Tokens of what was sent before.
+    /// Number of tokens that were sent before.
     pub(crate) held: u64,
-    /// What the user's side has said since: prompts, results.
+    /// Entries of the user's side since then: prompts and results.
     pub(crate) new: Vec<&'a Arc<Entry>>,
 }
 
 impl Fill {
-    /// The vendor has counted a request with all of this conversation.
+    /// Stores the vendor's count for a request with this whole conversation.
     pub(crate) fn counted(&mut self, history: &History, tokens: u64) {
         let last = history.entries().last();
         if let Some(last) = last.filter(|_| tokens > 0) {
@@ -36,13 +38,13 @@ impl Fill {
         }
     }
 
-    /// The conversation is another one.
+    /// Forgets the count, because the conversation was replaced.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Tokens of the last request; where the vendor has not counted it, those of what came before the user's last words,
-    /// by estimate.
+    /// Returns the tokens of the last request. If the vendor has not counted it, returns an
+    /// estimate for the entries before the last messages of the user's side.
     pub(crate) fn tokens(&mut self, history: &History) -> u64 {
         self.load(history);
         let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
@@ -55,7 +57,8 @@ impl Fill {
         self.tokens
     }
 
-    /// What the next request comes to. A conversation that is not known yet, or no more, is estimated once.
+    /// Returns the size of the next request. A conversation without a valid count is estimated
+    /// once.
     pub(crate) fn load<'a>(&mut self, history: &'a History) -> Load<'a> {
         let entries = history.entries();
         let is_known = |(number, id): &(usize, EntryId)| {
@@ -74,7 +77,7 @@ impl Fill {
     }
 }
 
-/// How many entries stand before what the user's side has said last.
+/// Returns the number of entries before the last messages of the user's side.
 fn before_the_user(entries: &[Arc<Entry>]) -> usize {
     let is_new = |entry: &&Arc<Entry>| {
         entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
@@ -87,12 +90,12 @@ fn estimated(entries: &[Arc<Entry>]) -> u64 {
 }
 
 impl Load<'_> {
-    /// Tokens of what is new, without asking anyone.
+    /// Returns the estimated tokens of the new entries, without a request to the vendor.
     pub(crate) fn estimate(&self) -> u64 {
         self.new.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64
     }
 
-    /// Something in it has a size that only its vendor knows.
+    /// True if a new entry contains media, whose tokens only the vendor can count.
     pub(crate) fn has_media(&self) -> bool {
         self.new.iter().any(|entry| entry.content().parts.iter().any(is_media))
     }
@@ -131,7 +134,7 @@ mod tests {
         fill.counted(&history, 5000);
         history.push_model(id(2), vec![Part::call("c", "glob", json!({}))]);
         history.push_responses(id(3), vec![Part::output("c", "glob", "12345")]);
-        // `glob` and `{"output":"12345"}`.
+        // Tokens of `glob` and `{"output":"12345"}`.
         assert_eq!(load(&mut fill, &history), (5000, 5));
         fill.counted(&history, 0);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A prompt for which the model has no room is not sent.
+//! Check that a prompt fits into the model's context window before it is sent.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use pollux_protocol::{
 use super::Fitting;
 use crate::conversation::{Conversation, Load};
 
-/// Reason why a request is not sent.
+/// Reason for not sending a request.
 #[derive(Debug)]
 pub(crate) enum NoRoom {
-    /// The model has no room for it.
+    /// The request is larger than the remaining context.
     Overflow(ModelError),
-    /// Words that had to be taken back could not be: the log failed.
+    /// A message had to be taken back, and the log failed.
     Log(JournalError),
 }
 
 impl Fitting {
-    /// Checks that the model has room for what is new in the conversation. Words that it could not
-    /// take even alone are taken back; for others, and for results, the conversation can be made
-    /// shorter ([`ModelErrorKind::TooLong`]).
+    /// Checks that the new entries fit into the remaining context. A message that is larger than
+    /// the whole context is taken back. Otherwise, and for results, the conversation can be
+    /// compressed ([`ModelErrorKind::TooLong`]).
     pub(crate) async fn check_room(
         &self,
         conversation: &mut Conversation,
@@ -52,7 +52,8 @@ impl Fitting {
     }
 }
 
-/// Counts the tokens of what is new: by the vendor where something in it has a size that only it knows.
+/// Returns the tokens of the new entries. Media are counted by the vendor, because only it knows
+/// their size.
 async fn count(load: &Load<'_>, choice: &Choice, cancel: &CancellationToken) -> u64 {
     let estimated = load.estimate();
     if !load.has_media() {

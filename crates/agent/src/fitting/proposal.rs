@@ -1,4 +1,4 @@
-//! What a conversation may become when it is compressed.
+//! Possible replacements for a conversation that is compressed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,27 +14,29 @@ use crate::compression::{
 };
 use crate::conversation::Conversation;
 
-/// The share of what a model takes up to which the oldest messages go where there is no summary.
+/// Share of the model's context to which the conversation is reduced by dropping the oldest
+/// messages, if there is no summary.
 const LEFT: f64 = 0.7;
 
-/// The tokens of the user's words that are kept, as a share of what the model takes, and at least and most.
+/// Tokens of the user's messages that are kept: as a share of the model's context, with a minimum
+/// and a maximum.
 const SAID: f64 = 0.05;
 const LEAST_SAID: f64 = 400.0;
 const MOST_SAID: f64 = 20_000.0;
 
-/// Bytes of a plan that is kept word for word; a longer one is only named.
+/// Maximum size in bytes of a plan that is kept word for word. A longer plan is only named.
 const LONGEST_PLAN: u64 = 100_000;
 
-/// A conversation as it may become.
+/// Conversation as it would be after a compression.
 pub(super) struct Proposal {
     pub(super) compression: Compression,
     pub(super) history: History,
-    /// What is kept, in words.
+    /// Description of the kept content for the user.
     pub(super) kept: String,
 }
 
 impl Fitting {
-    /// The conversation with a summary in the place of what is cut off.
+    /// Returns the conversation with a summary in place of the cut part.
     pub(super) async fn summarised(
         &self,
         conversation: &Conversation,
@@ -69,7 +71,8 @@ impl Fitting {
         proposed(conversation.history(), compression, in_words(&kept)).ok_or(Trouble::Empty)
     }
 
-    /// The conversation as it can be made shorter without a model, and how many messages go. None when it cannot.
+    /// Returns the conversation as shortened without a model, and the number of dropped messages.
+    /// `None` if it cannot be shortened.
     pub(super) async fn shortened(
         &self,
         conversation: &Conversation,
@@ -83,7 +86,7 @@ impl Fitting {
         let estimated = size_of(history.entries()) + beside;
         let target = match cause {
             Cause::Asked => f64::INFINITY,
-            // The vendor counts otherwise than we do.
+            // The vendor's count differs from the estimate.
             Cause::Due => LEFT * context as f64 * estimated / (before as f64).max(1.0) - beside,
             Cause::Refused => estimated / 2.0 - beside,
         };
@@ -112,7 +115,7 @@ impl Fitting {
         Some((proposed(history, Compression { summary, ..short }, kept)?, gone))
     }
 
-    /// What no model is trusted to remember of entries that go.
+    /// Returns the content of replaced entries that is kept exactly.
     fn kept(
         &self,
         gone: &[Arc<Entry>],
@@ -132,8 +135,8 @@ impl Fitting {
         }
     }
 
-    /// What the calls of these entries did. A call whose effects no log holds, because another program
-    /// ran it, is described by the tool of that name.
+    /// Returns the actions of the calls in these entries. If no log holds the effects of a call,
+    /// because another program ran it, the tool of that name describes them.
     fn ledger(
         &self,
         entries: &[Arc<Entry>],
@@ -150,7 +153,7 @@ impl Fitting {
         ActionLedger::in_contents(entries.iter().map(|entry| entry.content()), &source)
     }
 
-    /// How the files stand that were read and changed in these entries.
+    /// Returns the states of the files that were read and changed in these entries.
     async fn states(
         &self,
         entries: &[Arc<Entry>],
@@ -163,7 +166,7 @@ impl Fitting {
         looking.await.unwrap_or_default()
     }
 
-    /// The plan that the user has approved.
+    /// Returns the plan that the user has approved: its file and its content.
     async fn plan(&self, occasion: &Occasion<'_>) -> Option<(String, String)> {
         let file = occasion.instruction.plan_file(&self.parts.plans)?;
         let shown = file.display().to_string();
@@ -174,7 +177,7 @@ impl Fitting {
     }
 }
 
-/// The conversation with a compression. None when that changes nothing.
+/// Returns the conversation after a compression. `None` if the compression changes nothing.
 fn proposed(history: &History, mut compression: Compression, kept: String) -> Option<Proposal> {
     let mut history = history.clone();
     if !history.compress(&compression) {
@@ -190,7 +193,7 @@ fn compression(id: EntryId, summary: Option<Summary>, truncations: Vec<Truncatio
     Compression { id, summary, shortened }
 }
 
-/// Those whose whole results could be kept in files.
+/// Returns the truncations whose complete results could be saved in files.
 async fn saved(truncations: Vec<Truncation>) -> Vec<Truncation> {
     let saving = tokio::task::spawn_blocking(move || {
         truncations.into_iter().filter(Truncation::save).collect()
@@ -198,7 +201,7 @@ async fn saved(truncations: Vec<Truncation>) -> Vec<Truncation> {
     saving.await.unwrap_or_default()
 }
 
-/// What is kept, for a person.
+/// Returns a description of the kept content for the user.
 fn in_words(kept: &Kept) -> String {
     let mut words = vec![format!("prompts ({})", kept.said.prompts().count())];
     let (todos, deeds) = (kept.todos.count(), kept.ledger.lines().count());

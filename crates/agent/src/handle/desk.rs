@@ -1,4 +1,4 @@
-//! Operations while work is under way: those that act at once are applied, all others wait in order.
+//! Operations during running work: some are applied immediately, all others wait in order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::scheduler::CallInputs;
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
-/// Treatment of work that waits when the work before it is cancelled.
+/// Treatment of waiting operations when the running work is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueuedOnCancel {
-    /// It stays in the queue.
+    /// The operations stay in the queue.
     Keep,
-    /// It is taken out of the queue, see [`Desk::take_stopped`].
+    /// The operations are removed from the queue, see [`Desk::take_stopped`].
     Stop,
 }
 
-/// Everything that operations reach without the session itself.
+/// Parts of the session that operations can reach while the agent is working.
 struct Controls {
     outlet: Outlet,
     modes: Arc<SessionMode>,
@@ -41,7 +41,7 @@ struct Controls {
 }
 
 impl Controls {
-    /// Applies an operation that acts at once, and gives back every other one.
+    /// Applies an operation with immediate effect. Returns every other operation.
     async fn apply(&self, op: Op) -> Option<Op> {
         match op {
             Op::Steer(text) => self.steering.push(text),
@@ -70,17 +70,18 @@ impl Controls {
     }
 }
 
-/// Something that has come in.
+/// Input of the desk.
 enum Incoming {
-    /// An operation, or the end of all of them.
+    /// Operation; `None` after the last sender is gone.
     Op(Option<Op>),
-    /// A command that ran beside the work has ended, and may lead to more.
+    /// End of a command that ran in parallel to the work, with an operation that may follow from
+    /// it.
     CommandEnded(Option<Op>),
-    /// A live value has changed.
+    /// Change of a live value.
     Changed(Event),
 }
 
-/// Receiver of operations, and the queue of work.
+/// Receiver of operations, and the queue of waiting operations.
 pub(super) struct Desk {
     controls: Controls,
     commands: Live<CommandSet>,
@@ -88,9 +89,9 @@ pub(super) struct Desk {
     ops: mpsc::UnboundedReceiver<Op>,
     commands_changed: LiveWatch<CommandSet>,
     tools_changed: LiveWatch<Toolset>,
-    /// Commands that run beside the work.
+    /// Commands that run in parallel to the work.
     running: FuturesUnordered<BoxFuture<'static, Option<Op>>>,
-    /// Stops them.
+    /// Cancels these commands.
     running_cancel: CancellationToken,
     waiting: VecDeque<Op>,
     stopped: Vec<Op>,
@@ -128,12 +129,12 @@ impl Desk {
         }
     }
 
-    /// Returns the person.
+    /// Returns the operator, which asks the user.
     pub(super) fn operator(&self) -> Arc<EventOperator> {
         Arc::clone(&self.controls.operator)
     }
 
-    /// Waits for the next piece of work; `None` when the agent is to end.
+    /// Waits for the next operation to run; `None` if the agent must end.
     pub(super) async fn next(&mut self) -> Option<Op> {
         loop {
             if let Some(work) = self.waiting.pop_front() {
@@ -151,14 +152,14 @@ impl Desk {
         }
     }
 
-    /// Runs `work`, and serves what comes in meanwhile. Closing cancels the work.
+    /// Runs `work` and handles operations that arrive in the meantime. Closing cancels the work.
     pub(super) async fn during<T>(
         &mut self,
         cancel: &CancellationToken,
         queued: QueuedOnCancel,
         work: impl Future<Output = T>,
     ) -> T {
-        // Work is large, and lives long.
+        // The future is large and lives long.
         let mut work = Box::pin(work);
         loop {
             let incoming = tokio::select! {
@@ -183,7 +184,7 @@ impl Desk {
             }
             let taken = self.take(incoming);
             tokio::pin!(taken);
-            // A frontend that is slow to read must not hold the work up.
+            // A slow frontend must not block the work.
             tokio::select! {
                 biased;
                 done = &mut work => {
@@ -195,8 +196,8 @@ impl Desk {
         }
     }
 
-    /// Puts the operation with which a command goes on in front of all that waits, behind what the
-    /// command itself has sent.
+    /// Puts the operation that follows from a command before all waiting operations, and after the
+    /// operations that the command itself has sent.
     pub(super) async fn continue_with(&mut self, op: Op) {
         let waiting = std::mem::take(&mut self.waiting);
         while let Ok(sent) = self.ops.try_recv() {
@@ -207,7 +208,7 @@ impl Desk {
         self.take(Incoming::CommandEnded(Some(op))).await;
     }
 
-    /// Takes the work that a cancel has taken out of the queue.
+    /// Returns the operations that a cancel has removed from the queue.
     pub(super) fn take_stopped(&mut self) -> Vec<Op> {
         std::mem::take(&mut self.stopped)
     }
@@ -254,7 +255,7 @@ impl Desk {
         }
     }
 
-    /// Applies what acts at once, and queues work.
+    /// Applies operations with immediate effect, and queues all others.
     async fn take(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Op(None | Some(Op::Close)) | Incoming::CommandEnded(Some(Op::Close)) => {
@@ -270,7 +271,7 @@ impl Desk {
                 let work = self.controls.apply(op).await;
                 self.waiting.extend(work);
             }
-            // It goes on with what was begun before anything that waits.
+            // The operation continues the command's work, so it comes before everything that waits.
             Incoming::CommandEnded(Some(op)) => {
                 if let Some(work) = self.controls.apply(op).await {
                     self.waiting.push_front(work);
@@ -280,7 +281,7 @@ impl Desk {
         }
     }
 
-    /// True for a command that runs beside the work.
+    /// True for a command that runs in parallel to the work.
     fn is_beside(&self, name: &str) -> bool {
         self.commands.get().get(name).is_some_and(|command| command.runs_while_working())
     }

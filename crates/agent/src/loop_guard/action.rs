@@ -1,5 +1,5 @@
-//! Reactions to a loop: first the model gets a hint, then the person is asked; without one the work
-//! ends.
+//! Reactions to a loop: the first time, the model gets a hint. After that, the user is asked, or
+//! the work ends in a session without a user.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{CONVICTION, CallTrail, Finding, Judgement, LoopGuard, judge, nudge};
 use crate::prompt_run::PromptRun;
 use crate::scheduler::Batch;
 
-/// Configuration of the model that is asked, and of the one that is asked when the first is sure.
+/// Model configuration of the judge, and of the second judge that confirms a confident judgement.
 const JUDGE: &str = "loop-detection";
 const SECOND_JUDGE: &str = "loop-detection-double-check";
 
@@ -22,11 +22,11 @@ const DISABLE: &str =
     "Disable loop detection for this session - Loops are not looked for any more.";
 
 impl LoopGuard {
-    /// Looks at the calls of a turn; when a prompt has taken long, another model does, too. Returns a
-    /// hint for the model if it seems to go round in circles.
+    /// Checks the calls of a turn. In a long prompt, another model judges them, too. Returns a hint
+    /// for the model if it seems to be in a loop.
     ///
     /// # Errors
-    /// The work ends here.
+    /// Returns the outcome if the work ends here.
     pub(crate) async fn after_calls(
         &mut self,
         batch: &Batch,
@@ -55,11 +55,11 @@ impl LoopGuard {
         self.react(found, judged, run).await.map(Some)
     }
 
-    /// Reacts to a loop: `judged` by a model, or found in calls or words. Returns the hint with which
-    /// the work goes on.
+    /// Reacts to a loop that a model `judged`, or that was found in calls or text. Returns the hint
+    /// for the model that continues.
     ///
     /// # Errors
-    /// The work ends here.
+    /// Returns the outcome if the work ends here.
     pub(crate) async fn react(
         &mut self,
         found: Finding,
@@ -78,14 +78,14 @@ impl LoopGuard {
             analysis: judgement.map(|judgement| judgement.analysis),
         };
         self.outlet.measure(&Measurement::LoopDetected(measure));
-        // The first time the model gets a chance to find out by itself.
+        // The first time, the model gets a chance to notice the loop itself.
         if self.found > 1 {
             self.ask_person(&found, run).await?;
         }
         Ok(Part::text(nudge(&found.details)))
     }
 
-    /// Asks the person whether the work goes on; without a person it ends.
+    /// Asks the user whether to continue. Without a user the work ends.
     async fn ask_person(
         &mut self,
         found: &Finding,
@@ -110,7 +110,7 @@ impl LoopGuard {
         }
     }
 
-    /// Asks another model, when it is time for that. A model that cannot say changes nothing.
+    /// Asks another model if a check is due. Without a usable answer nothing changes.
     async fn judge(
         &mut self,
         entries: &[Arc<Entry>],
@@ -138,7 +138,7 @@ impl LoopGuard {
             second_confidence: second.as_ref().map(|(judgement, _)| judgement.confidence),
         };
         self.outlet.measure(&measure);
-        // Where there is no second model the first one has the last word.
+        // Without a second judgement, the first one decides.
         Some(second.unwrap_or(first)).filter(is_sure)
     }
 
@@ -159,7 +159,7 @@ impl LoopGuard {
     }
 }
 
-/// Choices of the person.
+/// Returns the choices for the user.
 fn choices() -> Vec<QuestionChoice> {
     vec![
         QuestionChoice::new(Outcome::Cancel, STOP, 'n'),

@@ -1,4 +1,4 @@
-//! Calls that lead nowhere.
+//! Detection of calls without progress.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,27 +7,31 @@ use pollux_protocol::{CallStatus, FinishedCall, LoopKind, Part};
 
 use super::Finding;
 
-/// How often a call, or a round of calls, is made with the same outcome before that is a loop.
+/// Number of times that a call, or a round of calls, must return the same results to count as a
+/// loop.
 const REPEATS: usize = 5;
-/// The longest round of calls that is recognised.
+/// Maximum number of calls in a round that is recognised.
 const LONGEST_ROUND: usize = 5;
-/// Turns in a row in which every call failed, or gave what it had given shortly before.
+/// Number of consecutive turns in which every call failed, or returned a result it had returned
+/// shortly before.
 const FRUITLESS_TURNS: usize = 10;
-/// How many of them must have failed: who only reads again what was read has a round of calls to be known by.
+/// Minimum number of these turns with a failed call. Without failures, repeated reading is
+/// recognised only as a round of calls.
 const FAILURES: usize = 4;
-/// Characters of a tool's name in words about it.
+/// Maximum number of characters of a tool's name in messages.
 const SHOWN_NAME: usize = 64;
 
-/// The last calls of a prompt, each with its outcome.
+/// Latest calls of a prompt, each with its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct CallTrail {
     steps: VecDeque<Step>,
-    /// Turns in a row that brought nothing, and in how many of them a call failed.
+    /// Number of consecutive turns without a new result, and number of those turns with a failed
+    /// call.
     fruitless: usize,
     failing: usize,
 }
 
-/// A call and what it gave, as far as two of them can be told apart.
+/// Hashes of a call and of its result, for comparison.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
     call: u64,
@@ -36,7 +40,7 @@ struct Step {
 }
 
 impl CallTrail {
-    /// Takes in the calls of one turn, in the order in which the model made them.
+    /// Adds the calls of one turn, in the order in which the model made them.
     pub(crate) fn turn<'a>(
         &mut self,
         finished: impl IntoIterator<Item = &'a FinishedCall>,
@@ -73,7 +77,7 @@ impl CallTrail {
         Finding { kind: LoopKind::Calls, details }
     }
 
-    /// The shortest round that the last steps repeat.
+    /// Returns a finding for the shortest round that the latest calls repeat.
     fn round(&self) -> Option<Finding> {
         let length = (1..=LONGEST_ROUND).find(|length| self.repeats(*length))?;
         let names: Vec<&str> = self
@@ -116,7 +120,7 @@ impl Step {
     }
 }
 
-/// What a part says, without the id of its call, which is new each time.
+/// Hashes the content of a part, without the id of its call, which is always new.
 fn hash_part(part: &Part, hasher: &mut DefaultHasher) {
     match part.as_response() {
         Some(response) => {

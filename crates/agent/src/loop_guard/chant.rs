@@ -1,4 +1,4 @@
-//! Words that come back again and again while an answer streams.
+//! Detection of text that repeats itself while an answer streams.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -8,19 +8,20 @@ use pollux_protocol::LoopKind;
 use super::Finding;
 use super::refrain::Refrain;
 
-/// Characters of the piece that must come back.
+/// Number of characters in the piece that must repeat.
 const PIECE: usize = 50;
-/// How often.
+/// Number of times that the piece must occur.
 const REPEATS: usize = 10;
-/// How far apart on the average, in characters.
+/// Maximum average distance between two occurrences, in characters.
 const DISTANCE: usize = 5 * PIECE;
-/// How many different texts may stand between: a list whose lines begin alike goes on, a chant does not.
+/// Maximum number of different texts between the occurrences. A list whose lines begin alike has
+/// more of them.
 const VARIETY: usize = 5;
-/// Characters that are remembered.
+/// Number of characters that are remembered.
 const MEMORY: usize = 5000;
-/// The base of the rolling hash.
+/// Base of the rolling hash.
 const BASE: u64 = 1_000_003;
-/// What the first character of a piece counts in it: `BASE` to the power of `PIECE - 1`.
+/// Factor of a piece's first character in the hash: `BASE` to the power of `PIECE - 1`.
 const LEADING: u64 = {
     let (mut power, mut done) = (1_u64, 1);
     while done < PIECE {
@@ -30,43 +31,44 @@ const LEADING: u64 = {
     power
 };
 
-/// Listens to an answer. Code, tables, lists, headings, quotations and dividers repeat themselves honestly: they are not
-/// listened to, and what follows them starts anew; only what no list and no code says so often, the [`Refrain`], ends them.
+/// Checks the text of an answer. Code, tables, lists, headings, quotations and dividers may repeat
+/// legitimately: they are ignored, and the check restarts after them. In such text only the
+/// [`Refrain`] check applies, with limits that ordinary lists and code do not reach.
 #[derive(Debug, Default)]
 pub(crate) struct Chant {
-    /// The last characters that were listened to.
+    /// Latest checked characters.
     text: VecDeque<char>,
-    /// How many characters have gone from the front of `text`.
+    /// Number of characters that were removed from the front of `text`.
     gone: usize,
-    /// The hash of the last `PIECE` characters.
+    /// Hash of the last `PIECE` characters.
     rolling: u64,
-    /// Where pieces began, by their hash.
+    /// Positions of pieces, by their hash.
     places: HashMap<u64, Places>,
     line: Line,
     in_code: bool,
     refrain: Refrain,
 }
 
-/// Where one piece was. Most are there once: that costs no allocation.
+/// Positions of one piece. Most pieces occur once, which needs no allocation.
 #[derive(Debug)]
 struct Places {
     last: usize,
     earlier: VecDeque<usize>,
 }
 
-/// The line under way, as far as its kind depends on it.
+/// Beginning of the current line, as far as it determines the kind of the line.
 #[derive(Debug, Default)]
 struct Line {
-    /// Its first characters, without leading blanks.
+    /// First characters of the line, without leading whitespace.
     start: String,
     is_structure: bool,
 }
 
-/// Characters by which the kind of a line is known.
+/// Number of characters that determine the kind of a line.
 const LINE_START: usize = 6;
 
 impl Chant {
-    /// More of the answer. A finding is told once; what comes after it is not worth listening to.
+    /// Checks more text of the answer. After the first finding, later text need not be checked.
     pub(crate) fn hear(&mut self, words: &str) -> Option<Finding> {
         words.chars().find_map(|letter| self.letter(letter))
     }
@@ -110,11 +112,11 @@ impl Chant {
         self.seen(piece)
     }
 
-    /// Notes a piece and looks at where it was before. Pieces do not overlap: a line of sixty dots has said nothing ten
-    /// times.
+    /// Notes a piece and compares it with its earlier occurrences. Occurrences must not overlap: a
+    /// line of sixty dots does not contain one piece ten times.
     fn seen(&mut self, piece: usize) -> Option<Finding> {
         let gone = self.gone;
-        // Pieces that will not come back must not stay for ever.
+        // Pieces that do not repeat must not stay in memory forever.
         if piece.is_multiple_of(MEMORY) {
             self.places.retain(|_, places| places.last >= gone);
         }
@@ -157,7 +159,7 @@ impl Chant {
 }
 
 impl Line {
-    /// Takes a character. True when the line turns out to be structure.
+    /// Adds a character. Returns true if the line turns out to be structure.
     fn letter(&mut self, letter: char) -> bool {
         let is_known = self.is_structure || self.start.chars().count() >= LINE_START;
         if is_known || (self.start.is_empty() && letter.is_whitespace()) {
@@ -173,7 +175,7 @@ impl Line {
     }
 }
 
-/// Whether a line that begins so is more than a sentence.
+/// True if a line with this start is structure and not an ordinary sentence.
 fn is_structure(start: &str) -> bool {
     let numbered = start.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let is_divider = start.chars().count() >= 3

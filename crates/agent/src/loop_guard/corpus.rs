@@ -1,9 +1,11 @@
-//! Recorded loops, which must stop in time, and recorded honest work, which must not be stopped.
+//! Test of recorded loops, which must be stopped in time, and of recorded normal work, which must
+//! not be stopped.
 //!
-//! A case is a line of JSON in `corpus/`: `name`, and either `turns` or `text`, a list of pieces. A piece is taken
-//! `times` times, counted from 0; in it `{n}` stands for the count and `{n%7}` for its rest. A turn has `calls`:
-//! `[tool, arguments, output]`, with an exclamation mark before the tool when the call fails. A loop has `by`: the turn, or
-//! the character, at which it must have been seen.
+//! A case is a line of JSON in `corpus/`: a `name`, and either `turns` or `text`, both lists of
+//! pieces. A piece is repeated `times` times, counted from 0. In a piece, `{n}` stands for the
+//! count and `{n%7}` for its remainder. A turn has `calls`: `[tool, arguments, output]`, with an
+//! exclamation mark before the tool if the call fails. A loop has `by`: the turn or the character
+//! by which it must be detected.
 
 use std::time::Duration;
 
@@ -36,12 +38,12 @@ impl Case {
     }
 }
 
-/// How often a piece is taken.
+/// Returns the number of repetitions of a piece.
 fn times(piece: &Value) -> usize {
     piece.get("times").map_or(1, |times| times.as_u64().expect("a number") as usize)
 }
 
-/// The text with counts in it.
+/// Returns the text with the placeholders replaced by counts.
 fn counted(text: &str, count: usize) -> String {
     let mut parts = text.split("{n");
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -79,7 +81,7 @@ fn call(one: &Value, turn: usize) -> FinishedCall {
     }
 }
 
-/// The turn, counted from 1, at which a loop is seen.
+/// Returns the turn, counted from 1, at which a loop is detected.
 fn turn_of(pieces: &[Value]) -> Option<usize> {
     let mut trail = CallTrail::default();
     let turns = pieces.iter().flat_map(|piece| {
@@ -90,7 +92,8 @@ fn turn_of(pieces: &[Value]) -> Option<usize> {
     turns.enumerate().find_map(|(place, calls)| trail.turn(&calls).map(|_| place + 1))
 }
 
-/// The character, counted from 1, at which a loop is seen. The answer streams in pieces of seven.
+/// Returns the character, counted from 1, at which a loop is detected. The answer streams in chunks
+/// of seven characters.
 fn character_of(pieces: &[Value]) -> Option<usize> {
     let mut chant = Chant::default();
     let said = pieces.iter().flat_map(|piece| {

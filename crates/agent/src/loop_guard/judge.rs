@@ -1,29 +1,30 @@
-//! What another model makes of a prompt that takes long.
+//! Judgement of a long prompt by another model.
 
 use std::sync::Arc;
 
 use pollux_protocol::{Content, Entry, JsonRequest, ModelRole, Part, Request, Role};
 use serde_json::{Value, json};
 
-/// Turns of a prompt before anybody is asked.
+/// Number of turns of a prompt before the first judgement.
 const FIRST: u64 = 30;
-/// Turns between two questions, at first.
+/// Initial number of turns between two judgements.
 const INTERVAL: u64 = 10;
-/// The shortest interval, when the last answer was sure of a loop; and how much longer it is when it was sure of none.
+/// Interval in turns after a judgement that is certain of a loop (`SHORTEST`), and the additional
+/// turns after a judgement that is certain of progress (`SPAN`).
 const SHORTEST: f64 = 5.0;
 const SPAN: f64 = 10.0;
-/// How sure a model must be.
+/// Minimum confidence for a loop.
 pub(crate) const CONVICTION: f64 = 0.9;
-/// Entries of the conversation that are shown.
+/// Number of the latest entries of the conversation that are shown.
 const SHOWN: usize = 20;
-/// How often an answer that is none is asked for again.
+/// Maximum number of attempts when the model returns no usable JSON.
 const ATTEMPTS: u32 = 2;
-/// Characters of what is told of a judgement.
+/// Maximum number of characters that are kept of a judgement.
 const LONGEST_ANALYSIS: usize = 1000;
 
 const INSTRUCTION: &str = include_str!("../../prompts/loop_judge.md");
 
-/// When the next question is due.
+/// Schedule of the judgements.
 #[derive(Debug)]
 pub(crate) struct JudgeSchedule {
     last: u64,
@@ -37,12 +38,13 @@ impl Default for JudgeSchedule {
 }
 
 impl JudgeSchedule {
-    /// Whether a model is to be asked before this turn of the prompt, counted from 1.
+    /// True if a judgement is due before this turn of the prompt, counted from 1.
     pub(crate) fn is_due(&self, turn: u64) -> bool {
         turn >= FIRST && turn.saturating_sub(self.last) >= self.interval
     }
 
-    /// A model was asked before this turn, and is so sure, from 0 to 1, that this is a loop; none when it did not say.
+    /// Records a judgement before this turn. `confidence` is the probability of a loop from 0 to 1,
+    /// or `None` without a usable answer.
     pub(crate) fn asked(&mut self, turn: u64, confidence: Option<f64>) {
         self.last = turn;
         if let Some(confidence) = confidence {
@@ -51,15 +53,15 @@ impl JudgeSchedule {
     }
 }
 
-/// What a model says.
+/// Judgement of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Judgement {
     pub(crate) analysis: String,
-    /// From 0 to 1.
+    /// Confidence that the model is in a loop, from 0 to 1.
     pub(crate) confidence: f64,
 }
 
-/// The question, about the last part of a conversation whose prompt was `asked`.
+/// Returns the request about the last part of a conversation whose prompt was `asked`.
 pub(crate) fn request(entries: &[Arc<Entry>], asked: &str) -> JsonRequest {
     let mut shown = &entries[entries.len().saturating_sub(SHOWN)..];
     while let [first, rest @ ..] = shown
@@ -103,7 +105,7 @@ pub(crate) fn request(entries: &[Arc<Entry>], asked: &str) -> JsonRequest {
     }
 }
 
-/// The answer, if it is one.
+/// Reads the judgement; `None` if the answer has another form.
 pub(crate) fn read_judgement(answer: &Value) -> Option<Judgement> {
     let analysis = answer.get("unproductive_state_analysis")?.as_str()?;
     let confidence = answer.get("unproductive_state_confidence")?.as_f64()?;

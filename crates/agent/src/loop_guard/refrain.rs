@@ -1,4 +1,5 @@
-//! Lines that come back in the same order for ever: where an answer is a list, a table or code, only that is a loop.
+//! Detection of lines that repeat in the same order without end. In lists, tables and code, only
+//! this counts as a loop.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,24 +8,25 @@ use pollux_protocol::LoopKind;
 
 use super::Finding;
 
-/// The longest verse, in lines.
+/// Maximum number of lines in a verse, the group of lines that repeats.
 const LONGEST: usize = 40;
-/// How often it must have come.
+/// Minimum number of repetitions.
 const ROUNDS: usize = 40;
-/// And how many lines that must have been: a table of zeros is shorter.
+/// Minimum number of repeated lines. An ordinary table of zeros is shorter.
 const LINES: usize = 400;
-/// Characters of a line that are shown.
+/// Maximum number of characters that are shown of a line.
 const SHOWN: usize = 50;
 
-/// Listens to the lines of an answer, each as soon as it has ended. Blank lines do not count, nor does the number at the
-/// front of one.
+/// Checks each completed line of an answer. Blank lines and the number at the start of a line are
+/// ignored.
 #[derive(Debug)]
 pub(super) struct Refrain {
-    /// Hashes of the last lines, the newest last.
+    /// Hashes of the latest lines, the newest last.
     lines: VecDeque<u64>,
-    /// For each length of a verse, from 1, how many lines in a row were the same as the one a verse before.
+    /// For each length of a verse, from 1: number of consecutive lines that equal the line one
+    /// verse before.
     same: [usize; LONGEST],
-    /// Of the line under way, behind its number.
+    /// Hasher for the current line, without its leading number.
     hasher: DefaultHasher,
     shown: String,
     begun: bool,
@@ -38,7 +40,7 @@ impl Default for Refrain {
 }
 
 impl Refrain {
-    /// Takes a character of the answer.
+    /// Adds a character of the answer.
     pub(super) fn letter(&mut self, letter: char) -> Option<Finding> {
         if letter == '\n' {
             return self.end_line();

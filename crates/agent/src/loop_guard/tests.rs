@@ -26,7 +26,7 @@ fn ended(name: &str, args: Value, output: &str, status: CallStatus) -> FinishedC
     }
 }
 
-/// The call, counted from 1, after which a loop is seen; each call is a turn.
+/// Returns the call, counted from 1, after which a loop is detected. Each call is a turn.
 fn seen_at(calls: impl IntoIterator<Item = FinishedCall>) -> Option<usize> {
     let mut trail = CallTrail::default();
     calls.into_iter().position(|call| trail.turn([&call]).is_some()).map(|place| place + 1)
@@ -98,7 +98,8 @@ fn the_finding_names_the_calls() {
     );
 }
 
-/// Where the answer is cut off, in characters; it streams in pieces of `size`.
+/// Returns the character at which the answer is cut off. The answer streams in chunks of `size`
+/// characters.
 fn cut_at(text: &str, size: usize) -> Option<usize> {
     let mut chant = Chant::default();
     let letters: Vec<char> = text.chars().collect();

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Tools of which `keep` is never shortened, and `shell` by its lines.
+/// Returns tools of which `keep` is never shortened, and `shell` by its lines.
 fn tools() -> Toolset {
     let tool = |name, shortening| -> Arc<dyn Tool> {
         Arc::new(FakeTool::new(name).facts(ToolFacts { shortening, ..ToolFacts::default() }))
@@ -15,7 +15,7 @@ fn tools() -> Toolset {
     Toolset::new(vec![tool("keep", Shortening::Never), tool("shell", Shortening::CommandOutput)])
 }
 
-/// A turn for each answer: the person asks, the model calls, the tool answers.
+/// Returns a conversation with one turn for each answer: prompt, call and result.
 fn conversation(answers: &[(&str, Value)]) -> History {
     let mut history = History::new();
     for (number, (tool, response)) in answers.iter().enumerate() {
@@ -41,7 +41,7 @@ async fn apply(
     is_changed.then_some(masked.measurement)
 }
 
-/// An answer of about this many tokens.
+/// Returns an answer of about this many tokens.
 fn answer(tokens: usize) -> Value {
     json!({ "output": "x".repeat(tokens * 4) })
 }
@@ -81,11 +81,12 @@ async fn only_what_is_old_and_much_is_masked() {
     let folder = tempfile::tempdir().unwrap();
     let table: &[(&[usize], &[bool])] = &[
         (&[10_000; 3], &[false; 3]),
-        // The last does not count; 50,000 before it are kept, and 20,000 are too few to act.
+        // The last result does not count, the 50,000 tokens before it are kept, and 20,000 are too
+        // few to mask.
         (&[10_000, 10_000, 49_000, 10_000], &[false; 4]),
         (&[30_000, 49_000, 90_000], &[true, false, false]),
         (&[20_000, 49_000, 90_000], &[false, false, false]),
-        // The one that crosses the line is old.
+        // The result that crosses the threshold is old.
         (&[2_000, 60_000, 1], &[true, true, false]),
         (&[20_000, 20_000, 20_000, 40_000, 1], &[true, true, true, false, false]),
     ];
@@ -116,7 +117,7 @@ async fn some_tools_are_exempt_and_small_answers_stay() {
     ]);
     let result = masked(&mut history, folder.path(), &MaskingOptions::default()).await;
     assert_eq!(result, [false, false, true, true, false]);
-    // What is masked is not masked again, and nothing new is old enough.
+    // A masked result is not masked again, and no further result is old enough.
     let entries: Vec<u64> = history.entries().iter().map(|entry| entry.serial()).collect();
     let mut again = Masking::new(folder.path().to_owned());
     assert!(apply(&mut again, &mut history, &MaskingOptions::default()).await.is_none());
@@ -215,7 +216,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
     fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..4000, 0..6), 1..30)) {
-        // A tenth of what the settings say, so that many conversations are looked at in little time.
+        // A tenth of the default settings, so that many conversations can be checked in a short
+        // time.
         let options = MaskingOptions { protected: 5000.0, least: 3000.0, protect_latest: true };
         let folder = tempfile::tempdir().unwrap();
         let names = ["read_file", "shell", "keep", "glob", "grep_search", "x"];
@@ -231,7 +233,7 @@ proptest! {
         for (old, new) in before.entries().iter().zip(history.entries()).rev() {
             prop_assert_eq!(old.id(), new.id());
             if kept <= options.protected && old.serial() != new.serial() {
-                // The first that is masked has crossed the line.
+                // The newest masked result has crossed the threshold.
                 prop_assert!(kept + estimate::content(old.content()) > options.protected);
                 kept = f64::MAX;
             }

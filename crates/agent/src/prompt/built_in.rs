@@ -1,10 +1,11 @@
-//! Built-in tools and agents that texts of the system instruction describe: the one file of this crate
-//! in which tools have names. All other tools are described by their declarations alone.
+//! Built-in tools and agents that texts of the system instruction describe. This is the only file
+//! of the crate that contains names of tools. All other tools are described by their declarations
+//! alone.
 
 /// Agent that answers questions about a code base.
 pub(super) const INVESTIGATOR: &str = "codebase_investigator";
 
-/// Conditions of the texts that hold when any of these tools is on offer.
+/// Conditions in the texts, each with the tools of which at least one must be offered.
 const CONDITIONS: [(&str, &[&str]); 11] = [
     ("agents", &["invoke_agent"]),
     ("skill_tool", &["activate_skill"]),
@@ -19,7 +20,7 @@ const CONDITIONS: [(&str, &[&str]); 11] = [
     ("shell", &["run_shell_command"]),
 ];
 
-/// Returns the conditions that are about tools, and whether they hold where these are on offer.
+/// Returns the conditions about tools, each with its value for the offered tools.
 pub(super) fn conditions(offered: &[&str]) -> impl Iterator<Item = (&'static str, bool)> {
     let is_offered = |tools: &[&str]| tools.iter().any(|tool| offered.contains(tool));
     CONDITIONS.into_iter().map(move |(condition, tools)| (condition, is_offered(tools)))

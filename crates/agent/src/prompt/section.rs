@@ -1,44 +1,44 @@
-//! The sections of a system instruction.
+//! Sections of a system instruction.
 
-/// A section by what it is about.
+/// Section, named by its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Section {
-    /// Who speaks to whom.
+    /// Identity of the agent and its user.
     Preamble,
-    /// Safety, care for space, craft.
+    /// Basic rules: safety, economical use of the context, quality of the work.
     CoreMandates,
-    /// The subagents on offer.
+    /// Subagents that the model can invoke.
     AgentContexts,
-    /// The skills on offer.
+    /// Skills that the model can activate.
     AgentSkills,
-    /// What programs of the user add.
+    /// Meaning of the context that the user's hooks add.
     HookContext,
-    /// How work is done.
+    /// Steps of ordinary work.
     PrimaryWorkflows,
-    /// How a plan is made, in plan mode.
+    /// Steps of planning, in plan mode.
     PlanningWorkflow,
-    /// Tasks that depend on each other.
+    /// Tracking of tasks that depend on each other.
     TaskTracker,
-    /// Habits of speaking and of using tools.
+    /// Style of communication and rules for using tools.
     OperationalGuidelines,
-    /// Everything has been approved in advance.
+    /// Behaviour in YOLO mode, where everything is approved in advance.
     InteractiveYoloMode,
-    /// What the program runs in.
+    /// Sandbox in which the program runs.
     Sandbox,
-    /// The project is a Git repository.
+    /// Rules for a Git repository.
     Git,
-    /// What matters most, once more.
+    /// Repetition of the most important rules.
     FinalReminder,
-    /// The user's own words instead of the sections above.
+    /// Text of the user that replaces the sections above.
     Custom,
-    /// The user's own context files.
+    /// Content of the user's own context files.
     Memory,
-    /// What the work is about.
+    /// Topic of the work.
     Topic,
 }
 
 impl Section {
-    /// The sections that can be left out. Gemini CLI has the same names, but for `taskTracker`.
+    /// Sections that can be left out. Gemini CLI has the same names, except for `taskTracker`.
     pub const OPTIONAL: [Self; 13] = [
         Self::Preamble,
         Self::CoreMandates,
@@ -55,7 +55,8 @@ impl Section {
         Self::FinalReminder,
     ];
 
-    /// The name for people and programs. In capitals it ends the name of the variable that leaves the section out.
+    /// Returns the name for users and programs. In capitals, it is the end of the name of the
+    /// environment variable that disables the section.
     pub fn name(self) -> &'static str {
         match self {
             Self::Preamble => "preamble",

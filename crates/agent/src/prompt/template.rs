@@ -1,17 +1,18 @@
-//! The syntax of the texts in `prompts/`, and that of a user's own system instruction.
+//! Syntax of the texts in `prompts/`, and of a user's own system instruction.
 //!
-//! In ours a line may begin with a condition, `{if interactive !plan} `, and is there when every word of it holds;
-//! `{name}` stands for a value. In the user's, `${Name}` stands for something, as in Gemini CLI. Both are read once
-//! from front to back: what comes in as a value is never read again.
+//! In the built-in texts, a line may begin with a condition such as `{if interactive !plan} `, and
+//! is included if every word of the condition holds. `{name}` stands for a value. In the user's
+//! text, `${Name}` stands for a value, as in Gemini CLI. Each text is processed once from start to
+//! end: an inserted value is never processed again.
 
-/// What conditions and values stand for.
+/// Flags for conditions, and values for placeholders.
 pub(super) struct Facts {
     pub(super) flags: Vec<(&'static str, bool)>,
     pub(super) values: Vec<(&'static str, String)>,
 }
 
 impl Facts {
-    /// Whether a condition holds. An unknown one does not.
+    /// True if a condition holds. An unknown condition does not hold.
     pub(super) fn holds(&self, flag: &str) -> bool {
         self.flags.iter().any(|(name, holds)| *name == flag && *holds)
     }
@@ -21,7 +22,7 @@ impl Facts {
     }
 }
 
-/// The text with the lines whose condition holds, and with values in it.
+/// Returns the lines whose condition holds, with placeholders replaced by values.
 pub(super) fn render(text: &str, facts: &Facts) -> String {
     let mut rendered = String::with_capacity(text.len());
     for line in text.lines() {
@@ -34,7 +35,7 @@ pub(super) fn render(text: &str, facts: &Facts) -> String {
     rendered
 }
 
-/// The condition at the start of a line, and the rest of it.
+/// Returns the condition at the start of a line, and the rest of the line.
 pub(super) fn condition(line: &str) -> (&str, &str) {
     let split = line.strip_prefix("{if ").and_then(|rest| rest.split_once('}'));
     let (condition, words) = split.unwrap_or(("", line));
@@ -49,8 +50,8 @@ fn is_met(word: &str, facts: &Facts) -> bool {
     }
 }
 
-/// The user's own words, with what `${…}` stands for: a block by its name, the tools as a list, and the name of each
-/// tool by `NAME_ToolName`.
+/// Returns the user's text with each `${…}` replaced: a block by its name, the tools as a list,
+/// and the name of each tool by `NAME_ToolName`.
 pub(super) fn substitute(words: &str, blocks: &[(&str, String)], tools: &[&str]) -> String {
     let meant = |name: &str| {
         if name == "AvailableTools" {
@@ -73,7 +74,8 @@ fn tool_list(tools: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// Copies `text` with what stands between `open` and `}` replaced. What is not known stays as it is.
+/// Copies `text`, with each placeholder between `open` and `}` replaced. An unknown placeholder
+/// stays unchanged.
 fn replace(text: &str, open: &str, meant: impl Fn(&str) -> Option<String>, output: &mut String) {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
@@ -90,7 +92,7 @@ fn replace(text: &str, open: &str, meant: impl Fn(&str) -> Option<String>, outpu
     output.push_str(rest);
 }
 
-/// The text with at most one empty line in a row.
+/// Returns the text with at most one consecutive empty line.
 pub(super) fn without_gaps(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut breaks = 0;

@@ -8,7 +8,7 @@ use PromptFamily::{Legacy, Modern};
 
 use super::*;
 
-/// The tools of a session that may do everything.
+/// Tools of a session without restrictions.
 const ALL: [&str; 12] = [
     "update_topic",
     "read_file",
@@ -24,7 +24,7 @@ const ALL: [&str; 12] = [
     "activate_skill",
 ];
 
-/// The same in plan mode.
+/// Tools of the same session in plan mode.
 const PLANNING: [&str; 7] = [
     "update_topic",
     "read_file",
@@ -79,7 +79,7 @@ fn text(inputs: &PromptInputs, situation: Situation<'_>) -> String {
     system_prompt(inputs, situation).text()
 }
 
-/// Only this section.
+/// Returns only this section.
 fn section(inputs: &PromptInputs, situation: Situation<'_>, wanted: Section) -> String {
     let prompt = system_prompt(inputs, situation);
     let found = prompt.sections().find(|(section, _)| *section == wanted);
@@ -146,7 +146,7 @@ fn every_way_of_working() {
     assert_snapshot!("ways_of_working", told.join("\n"));
 }
 
-/// Every combination of what decides about sections.
+/// Builds every combination of the facts that select sections.
 #[test]
 fn every_combination() {
     let mut told = Vec::new();

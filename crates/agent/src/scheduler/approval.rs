@@ -1,4 +1,5 @@
-//! May a prepared call run? Policy says, checkers look, and where need be the person is asked.
+//! Decides if a prepared call may run: by policy, by safety checkers, and if necessary by a
+//! question to the user.
 
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use pollux_protocol::{
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
 use crate::toolset::declared_effects;
 
-/// What is told to the model about a call that the person did not let run.
+/// Reason in the response of a call that the user refused.
 const DENIED: &str = "Reason: User denied execution.";
 
-/// What the model is told of a call that a person would have to agree to where there is none; the tool by its name for
-/// people. `reason` is that of the question, where policy gives one.
+/// Returns the model's error message for a call that needs approval in a session without a user.
+/// `tool` is the display name of the tool. `reason` is the policy's reason for the question, if
+/// there is one.
 pub fn nobody_to_ask(tool: &str, reason: Option<&str>) -> String {
     let reason = reason.map(|reason| format!(" Reason: {reason}.")).unwrap_or_default();
     format!(
@@ -24,38 +26,39 @@ pub fn nobody_to_ask(tool: &str, reason: Option<&str>) -> String {
     )
 }
 
-/// What the model is told of a call that policy denies, with what the rule adds.
+/// Returns the model's error message for a call that the policy denies, with the message of the
+/// rule.
 pub fn denied(message: Option<&str>) -> String {
     format!("Tool execution denied by policy. {}", message.unwrap_or_default())
         .trim_end()
         .to_owned()
 }
 
-/// Decision of a person about a call.
+/// Decision of the user about a call.
 enum Asked {
     Yes,
     YesToAllEdits,
     YesToThePlan,
-    /// The call is to be judged again: it was changed, or the approval mode was.
+    /// The call must be judged again, because the call or the approval mode has changed.
     Again,
     No,
 }
 
-/// State of a call after a person's decision.
+/// State of a call after the user's decision.
 enum Followed {
-    /// It may run.
+    /// The call may run.
     Runs,
-    /// It was refused or failed.
+    /// The call was refused or failed.
     Finished,
 }
 
-/// Facts of the decision that a person must be asked.
+/// Facts for a question to the user.
 struct Approving {
-    /// The person is asked whatever they allowed before.
+    /// True if the user must be asked even if an earlier approval covers the call.
     is_strict: bool,
-    /// Mode in which policy decided.
+    /// Mode in which the policy decided.
     mode: ApprovalMode,
-    /// Reason that policy gives.
+    /// Reason that the policy gives.
     reason: Option<String>,
     /// Confinement if the approval lasts longer than this call.
     confinement: CallConfinement,
@@ -69,8 +72,8 @@ enum Replied {
 }
 
 impl Ready {
-    /// True for a question that another approval mode can settle: not one that a hook asked for, nor
-    /// one in which the person says more than yes or no.
+    /// True if another approval mode can make this question unnecessary. False if a hook requested
+    /// the question, or if its answer is more than an approval.
     fn depends_on_mode(&self, question: &Question) -> bool {
         let QuestionSubject::Call(confirmation) = &question.subject else { return false };
         let says_more = matches!(
@@ -82,7 +85,7 @@ impl Ready {
 }
 
 impl Scheduler<'_> {
-    /// Judges every call of the group; those that may run come back, all others are finished.
+    /// Judges every call of the group. Returns the calls that may run. All others are finished.
     pub(super) async fn approve_group(
         &self,
         group: Vec<Prepared>,
@@ -109,8 +112,8 @@ impl Scheduler<'_> {
         self.approve_stale(approved, batch).await
     }
 
-    /// Judges calls again that policy let run under another mode than the present one: they have
-    /// waited for the question about a neighbour.
+    /// Judges calls again that the policy allowed in another mode than the current one. The mode
+    /// may change while a group waits for the question about one of its calls.
     async fn approve_stale(
         &self,
         mut approved: Vec<Ready>,
@@ -161,7 +164,7 @@ impl Scheduler<'_> {
                 self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
                 return Ok(None);
             };
-            // What a checker wants asked is asked, whatever was allowed before.
+            // A question that a checker requests is asked despite earlier approvals.
             let is_strict = judgement.rule.is_some_and(Rule::is_strict)
                 || ready.hooked.asks
                 || checked.wants_asking
@@ -197,13 +200,13 @@ impl Scheduler<'_> {
         Ok(Some(ready))
     }
 
-    /// Returns the reason of policy to ask about a call. What was allowed before is none.
+    /// Returns the policy's reason for a question about a call that earlier approvals do not cover.
     fn reason(&self, ready: &Ready, mode: ApprovalMode) -> Option<String> {
         let granted = self.services.grants.over(self.policy);
         granted.judge(ready.query(mode)).reason
     }
 
-    /// Does what a person decided about a call.
+    /// Applies the user's decision about a call.
     async fn follow(
         &self,
         asked: Result<Asked, ToolError>,
@@ -227,7 +230,7 @@ impl Scheduler<'_> {
         Ok(Followed::Runs)
     }
 
-    /// Returns the reason to ask about a command line that confinement stopped before.
+    /// Returns the reason to ask about a command line that confinement has stopped before.
     fn stopped_before(&self, ready: &Ready) -> Option<String> {
         self.policy.facts.interactive.then(|| self.services.grants.take_stop(&ready.effects))?
     }
@@ -244,7 +247,7 @@ impl Scheduler<'_> {
             return Err(ToolError::new(ToolErrorKind::UnhandledException, message));
         }
         let call_id = ready.queued.call.id.clone();
-        // It may look at the world, and ask a model: a stop does not wait for that.
+        // Preparing the question may read files or ask a model. A cancel does not wait for it.
         let side_models: Arc<dyn SideModels> = self.side_models.clone();
         let look = ready.invocation.confirmation(&call_id, &side_models);
         let Some(confirmation) = self.cancel.run_until_cancelled(look).await else {
@@ -295,7 +298,7 @@ impl Scheduler<'_> {
         Ok(self.decided(ready, reply.outcome, &kind, confinement, mode).await)
     }
 
-    /// Takes note of the outcome that a person chose.
+    /// Processes the outcome that the user chose.
     async fn decided(
         &self,
         ready: &mut Ready,
@@ -305,9 +308,9 @@ impl Scheduler<'_> {
         mode: ApprovalMode,
     ) -> Asked {
         match outcome {
-            // Such a choice was not offered.
+            // A choice of this kind was not offered.
             Outcome::Cancel | Outcome::Option(_) => Asked::No,
-            // The arguments have changed: they are shown once more.
+            // The arguments have changed, so the question is asked again.
             Outcome::ModifyWithEditor => Asked::Again,
             Outcome::ProceedOnce => {
                 ready.decision.get_or_insert(Decision::Accept);
@@ -319,12 +322,12 @@ impl Scheduler<'_> {
             | Outcome::ProceedAlwaysTool
             | Outcome::ProceedSubcommand { .. }
             | Outcome::ProceedProgram { .. }) => {
-                // An approval that lasts is confined from its first run on.
+                // A lasting approval is confined from its first run on.
                 ready.confinement = confinement;
                 ready.decision.get_or_insert(Decision::AutoAccept);
                 self.remember(ready, kind, always, mode).await;
                 match kind {
-                    // What is kept is kept for this one file.
+                    // The saved approval covers only this file.
                     ConfirmationKind::Edit { .. } if always == Outcome::ProceedAlwaysAndSave => {
                         Asked::Yes
                     }
@@ -339,7 +342,7 @@ impl Scheduler<'_> {
     }
 
     /// Waits for the reply to a question about a call. A change of the mode withdraws the question
-    /// when policy would no longer ask; questions that no mode decides stay open.
+    /// if the policy would no longer ask. Questions that do not depend on the mode stay open.
     async fn reply(
         &self,
         question: Question,
@@ -365,7 +368,7 @@ impl Scheduler<'_> {
         replied
     }
 
-    /// Keeps an answer that holds beyond this call.
+    /// Saves an approval that is valid beyond this call.
     async fn remember(
         &self,
         ready: &Ready,
@@ -380,7 +383,7 @@ impl Scheduler<'_> {
                 | Outcome::ProceedProgram { saved: true }
         );
         let has_rule = match kind {
-            // A mode or an answer of its own stands for these.
+            // These approvals have no rule: they set a mode or are complete in themselves.
             ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
             ConfirmationKind::Edit { .. } => is_saved,
             ConfirmationKind::Execute { .. } | ConfirmationKind::Information { .. } => true,

@@ -5,7 +5,7 @@ use pollux_protocol::{JournalError, PendingCall, ToolError, ToolErrorKind};
 use super::{Batch, Ready, STOPPED, Scheduler};
 
 impl Scheduler<'_> {
-    /// Asks for a checkpoint. The calls of the group come back if they may run; otherwise each has been
+    /// Makes a checkpoint. Returns the calls of the group if they may run. Otherwise, each call is
     /// finished with the reason.
     pub(super) async fn checkpoint(
         &self,
@@ -37,7 +37,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// Returns the calls of a group as a checkpoint sees them.
+/// Returns the calls of a group in the form for checkpoints.
 pub(super) fn pending(group: &[Ready]) -> Vec<PendingCall> {
     let call = |ready: &Ready| PendingCall {
         call_id: ready.queued.call.id.clone(),

@@ -1,4 +1,5 @@
-//! What looks at a call beside the rules: the safety checkers, and what the call asks for beside its command.
+//! Checks of a call in addition to the rules: safety checkers, and additional access that the call
+//! requests.
 
 use pollux_policy::{CheckedCall, Checker, CheckerKind, Finding, Query, Verdict};
 use pollux_protocol::{ApprovalMode, Event, History, Role, Severity};
@@ -8,19 +9,19 @@ use super::{Ready, Scheduler};
 use crate::conseca::Inquiry;
 use crate::context::CONTEXT_ENTRY_ID;
 
-/// Bytes of the conversation that a checker is told; older turns are left out.
+/// Maximum number of bytes of the conversation that a checker receives. Older turns are left out.
 const MOST_HISTORY: usize = 1 << 20;
 
-/// A verdict after everything that looks at calls.
+/// Verdict after all checks of a call.
 pub(super) struct Checked {
     pub(super) verdict: Verdict,
-    /// It is to be asked about, whatever the person allowed before.
+    /// True if the user must be asked despite earlier approvals.
     pub(super) wants_asking: bool,
 }
 
 impl Scheduler<'_> {
-    /// The verdict after all checkers that concern the call: it can become stricter, never weaker. None when the work was
-    /// stopped meanwhile.
+    /// Returns the verdict after all checkers that apply to the call. Checkers can make it
+    /// stricter, never weaker. `None` if the work was stopped in the meantime.
     pub(super) async fn checked(
         &self,
         ready: &Ready,
@@ -46,7 +47,7 @@ impl Scheduler<'_> {
         Some(checked)
     }
 
-    /// Follows a finding; why a person is asked is told before the question.
+    /// Applies a finding. Its text is shown to the user before the question.
     async fn take(&self, checked: &mut Checked, finding: Finding) {
         checked.verdict = finding.over(std::mem::replace(&mut checked.verdict, Verdict::Ask));
         checked.wants_asking |= matches!(finding, Finding::Ask(_));
@@ -55,7 +56,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Asks a model, where the settings want that.
+    /// Asks the model that checks calls, if it is enabled.
     async fn ask_conseca(&self, ready: &Ready) -> Option<Finding> {
         let Some(conseca) = self.conseca else { return Some(Finding::ALLOW) };
         let call = &ready.queued.call;
@@ -83,7 +84,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The conversation as checkers know it: what the person said, and what the model said and called thereupon.
+/// Returns the conversation in the form for checkers: messages of the user, each with the text and
+/// calls of the model that follow it.
 fn turns(history: &History) -> Vec<Value> {
     let mut turns: Vec<Value> = Vec::new();
     for entry in history.entries().iter().filter(|entry| entry.id().as_str() != CONTEXT_ENTRY_ID) {

@@ -3,25 +3,26 @@
 use pollux_policy::Scope;
 use pollux_protocol::{ConfirmationKind, Outcome, QuestionChoice};
 
-/// File of saved approvals, below the folder of settings.
+/// File of saved approvals, relative to the settings folder.
 const SAVED_IN: &str = "policies/auto-saved.toml";
 
-/// Choices beyond yes and no.
+/// Available choices in addition to "allow once" and "no".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprovalChoices {
-    /// Approval for the session: not in an untrusted folder, nor against the settings.
+    /// True if approval for the session is offered. False in an untrusted folder, or if the
+    /// settings forbid it.
     pub session: bool,
-    /// Approval for all sessions to come.
+    /// True if approval for all future sessions is offered.
     pub saved: bool,
-    /// The Enter key saves the approval, where that can be chosen.
+    /// True if the Enter key saves the approval, where this choice is offered.
     pub saved_by_default: bool,
-    /// The person can change a proposed file in an editor first.
+    /// True if the user can change a proposed file in an editor first.
     pub editor: bool,
 }
 
 impl ApprovalChoices {
-    /// Returns the choices for a call, and the index of the default one.
-    /// `scopes` are those of a command line, each with the commands that it allows.
+    /// Returns the choices for a call, and the index of the default choice. `scopes` are the scopes
+    /// of a command line, each with the commands that it allows.
     pub(super) fn of(
         self,
         kind: &ConfirmationKind,
@@ -39,7 +40,7 @@ impl ApprovalChoices {
             }
         };
         let is_saved = |choice: &QuestionChoice| choice.outcome == Outcome::ProceedAlwaysAndSave;
-        // A command is never saved by a mere Enter.
+        // The Enter key never saves the approval of a command.
         let is_command = matches!(kind, ConfirmationKind::Execute { .. });
         let saves = self.saved_by_default && !is_command;
         let default = choices.iter().position(is_saved).filter(|_| saves);

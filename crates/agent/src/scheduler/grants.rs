@@ -1,4 +1,4 @@
-//! What the person has allowed for the rest of the session.
+//! Approvals that the user gave for the rest of the session.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use pollux_policy::{Approval, ApprovalError, Policy, Query, Rule, Scope, Verdict};
 use pollux_protocol::{CallConfinement, Effects};
 
-/// Rules that stand for what was allowed. Each is as narrow as the call that was asked about.
+/// Rules from approvals. Each rule is as narrow as the scope that the user approved.
 #[derive(Debug, Default)]
 pub struct Grants {
     rules: Mutex<Vec<Rule>>,
-    /// Command lines that confinement stopped, with the folder and the reason to ask about them.
+    /// Command lines that confinement stopped, each with its folder and the reason to ask about it.
     stopped: Mutex<HashMap<CommandKey, String>>,
 }
 
@@ -20,7 +20,8 @@ pub struct Grants {
 type CommandKey = (String, Option<PathBuf>);
 
 impl Grants {
-    /// Allows what is like this from now on; in later sessions, too, when there is a file that keeps it.
+    /// Adds a rule that allows this kind of call from now on. With a file, the rule is saved for
+    /// later sessions, too.
     pub(super) fn grant(
         &self,
         policy: &Policy,
@@ -35,14 +36,15 @@ impl Grants {
         file.map_or(Ok(()), |file| approval.save(file))
     }
 
-    /// Returns the confinement of a call that what was allowed lets run; `None` if a person must be asked.
+    /// Returns the confinement of a call that earlier approvals allow; `None` if the user must be
+    /// asked.
     pub(super) fn hold(&self, policy: &Policy, query: Query<'_>) -> Option<CallConfinement> {
         let Cow::Owned(policy) = self.over(policy) else { return None };
         let judgement = policy.judge(query);
         (judgement.verdict == Verdict::Allow).then(|| judgement.confinement())
     }
 
-    /// Asks the person before a command line that confinement stopped runs again.
+    /// Makes the next run of a command line that confinement stopped require a question.
     pub(super) fn ask_again(&self, effects: &Effects, reason: String) {
         if let (Some(key), Ok(mut stopped)) = (key(effects), self.stopped.lock()) {
             stopped.insert(key, reason);
@@ -54,7 +56,7 @@ impl Grants {
         self.stopped.lock().ok()?.remove(&key(effects)?)
     }
 
-    /// Returns the policy with what was allowed, itself if that is nothing.
+    /// Returns the policy extended by the approvals, or the unchanged policy if there are none.
     pub(super) fn over<'p>(&self, policy: &'p Policy) -> Cow<'p, Policy> {
         let granted = self.rules.lock().map(|granted| granted.clone()).unwrap_or_default();
         if granted.is_empty() {

@@ -1,4 +1,4 @@
-//! Which calls run together.
+//! Formation of groups of calls that run together.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -12,16 +12,16 @@ use super::run::words;
 use super::{Hooked, Prepared, Queued, Ready, Scheduler};
 use crate::toolset::declared_effects;
 
-/// A call as its tool is asked about it; or why no tool is.
+/// Tool and arguments of a call, or the error if there is no such tool.
 type Request = Result<(Arc<dyn Tool>, Args), ToolError>;
 
-/// A call that its tool has accepted.
+/// Call that its tool has accepted.
 type Accepted = (Arc<dyn Tool>, Box<dyn Invocation>, Effects);
 
 impl Scheduler<'_> {
-    /// Takes the next group from the queue and prepares it: calls that may run beside each other up to
-    /// the first that may not, or that one alone. A call that cannot be prepared is beside everything:
-    /// it will not run.
+    /// Takes the next group from the queue and prepares it. The group contains the calls before the
+    /// first call that must run alone, or only that call. A call that cannot be prepared fits into
+    /// any group, because it will not run.
     pub(super) async fn next_group(&self, queue: &mut VecDeque<Queued>) -> Vec<Prepared> {
         let beside = queue.iter().take_while(|queued| !stands_alone(queued)).count();
         let count = beside.max(1).min(queue.len());
@@ -60,8 +60,8 @@ impl Scheduler<'_> {
         Ok((Arc::clone(tool), arguments(queued)?.clone()))
     }
 
-    /// Checks calls beside the runtime's own thread: arguments are a model's, and looking at them may
-    /// take its time. A stop is not kept waiting. What comes back is as long as the group may be.
+    /// Checks calls on a blocking thread, because the arguments come from a model and checking them
+    /// may take long. A cancel does not wait for the check. The result has the length of the group.
     async fn look_at(&self, requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
         let count = requests.len();
         let all = |error: ToolError| vec![error; count].into_iter().map(Err).collect();
@@ -75,13 +75,13 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The model was told of this tool.
+    /// True if the tool was offered to the model.
     pub(super) fn offers(&self, tool: &dyn Tool) -> bool {
         tool.is_offered_to(self.model, self.limits)
             && self.policy.declares(Subject::of(tool), self.services.modes.get())
     }
 
-    /// Suggests only tools that are on offer.
+    /// Returns the error message for an unknown tool. It suggests only offered tools.
     fn not_found(&self, name: &str) -> String {
         let mut offered = self.toolset.clone();
         offered.retain(|tool| self.offers(tool));
@@ -89,8 +89,9 @@ impl Scheduler<'_> {
     }
 }
 
-/// Asks about one call after the other, up to the first that may not stand beside those before it: it is asked about
-/// anew when its turn comes, for they may change what it finds.
+/// Prepares one call after the other, up to the first that must not run in parallel to those before
+/// it. That call is prepared again in its own group, because the calls before it may change its
+/// preparation.
 fn accept_together(requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
     let mut group = Vec::with_capacity(requests.len());
     let mut running = false;
@@ -109,7 +110,7 @@ fn accept_together(requests: Vec<Request>) -> Vec<Result<Accepted, ToolError>> {
     group
 }
 
-/// Asks a tool about one call. One that panics fails alone.
+/// Prepares one call. A panic of the tool affects only this call.
 fn accept(tool: Arc<dyn Tool>, args: &Args) -> Result<Accepted, ToolError> {
     let asked = AssertUnwindSafe(|| {
         let invocation = tool.prepare(args)?;
@@ -125,14 +126,15 @@ fn accept(tool: Arc<dyn Tool>, args: &Args) -> Result<Accepted, ToolError> {
 fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
     match &queued.call.args {
         Value::Object(arguments) => Ok(arguments),
-        // A list is an object to the validator of the original; only its schema refuses it.
+        // The validator of Gemini CLI treats a list as an object. Only its schema check refuses the
+        // list.
         Value::Array(_) => Err("params must be object"),
         _ => Err("Value of params must be an object"),
     }
     .map_err(|message| ToolError::new(ToolErrorKind::InvalidToolParams, message))
 }
 
-/// The model itself asked that this call waits for those before it.
+/// True if the model itself requested that this call waits for those before it.
 fn stands_alone(queued: &Queued) -> bool {
     queued.call.args.get("wait_for_previous") == Some(&Value::Bool(true))
 }

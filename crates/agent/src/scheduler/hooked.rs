@@ -1,4 +1,4 @@
-//! The user's programs around a call.
+//! The user's hooks around a call.
 
 use std::sync::Arc;
 
@@ -14,23 +14,24 @@ use serde_json::{Value, json};
 use super::{Prepared, Queued, Ready, Scheduler};
 use crate::toolset::declared_effects;
 
-/// Tells the model that a program has changed what it asked for.
+/// Note for the model that a hook has changed the call.
 const MODIFIED: &str =
     "\n\n[System] Tool input parameters were modified by a hook before execution.";
 
-/// What programs said about a call before it was judged.
+/// Decisions of hooks about a call before it was judged.
 #[derive(Debug, Default)]
 pub(super) struct Hooked {
-    /// It is not to run, and why.
+    /// Reason for not running the call.
     pub(super) refusal: Option<ToolError>,
-    /// A person is to be asked even where policy lets it run.
+    /// True if the user must be asked even if the policy allows the call.
     pub(super) asks: bool,
-    /// The arguments are not the model's.
+    /// True if a hook has replaced the model's arguments.
     modified: bool,
 }
 
 impl Hooked {
-    /// Policy's verdict with that of the programs: they can make it stricter, never weaker.
+    /// Combines the policy's verdict with the hooks' decision. Hooks can make the verdict stricter,
+    /// never weaker.
     pub(super) fn over(&self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Allow if self.asks => Verdict::Ask,
@@ -40,7 +41,8 @@ impl Hooked {
 }
 
 impl Scheduler<'_> {
-    /// Lets programs look at the calls of a group, all at once, before policy judges what they made of them.
+    /// Runs the `BeforeTool` hooks on all calls of a group in parallel, before the policy judges
+    /// the resulting calls.
     pub(super) async fn before_tools(&self, group: Vec<Prepared>) -> Vec<Prepared> {
         for ready in group.iter().flatten() {
             self.describe(ready).await;
@@ -68,7 +70,7 @@ impl Scheduler<'_> {
         ready
     }
 
-    /// Makes the call anew with a program's arguments.
+    /// Prepares the call again with a hook's arguments.
     async fn rewrite(&self, ready: &mut Ready, args: Args) {
         let (tool, given) = (Arc::clone(&ready.tool), args.clone());
         let prepared = tokio::task::spawn_blocking(move || tool.prepare(&given)).await;
@@ -94,7 +96,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// What a call gave, as it is told: programs have looked at it, and a change of theirs is named.
+    /// Returns the output of a call after the hooks, with a note if a hook has changed the call's
+    /// arguments.
     pub(super) async fn after_tool(&self, ready: &Ready, output: ToolOutput) -> ToolOutput {
         let mut output = self.looked_at(ready, output).await;
         if ready.hooked.modified && output.error.is_none() {
@@ -103,7 +106,7 @@ impl Scheduler<'_> {
         output
     }
 
-    /// Lets programs look at what a call gave.
+    /// Runs the `AfterTool` hooks on the output of a call.
     async fn looked_at(&self, ready: &Ready, mut output: ToolOutput) -> ToolOutput {
         if !self.hooks.has(HookEvent::AfterTool) {
             return output;
@@ -131,7 +134,7 @@ impl Scheduler<'_> {
         output
     }
 
-    /// Tells programs that a person is about to be asked; nobody waits for them.
+    /// Starts the `Notification` hooks before a question to the user, without waiting for them.
     pub(super) fn notify(&self, confirmation: &Confirmation) {
         if !self.hooks.has(HookEvent::Notification) {
             return;
@@ -142,7 +145,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// A call as programs are told of it.
+/// Returns a call in the form for hooks.
 fn payload(queued: &Queued) -> ToolCallPayload {
     let Queued { call, answers_as } = queued;
     ToolCallPayload {
@@ -153,7 +156,7 @@ fn payload(queued: &Queued) -> ToolCallPayload {
     }
 }
 
-/// Why a call is not to run.
+/// Returns the error of a call that hooks refuse.
 fn refusal(result: &HookResult) -> Option<ToolError> {
     let (kind, message) = match (&result.stop, &result.block) {
         (Some(reason), _) => {
@@ -167,7 +170,8 @@ fn refusal(result: &HookResult) -> Option<ToolError> {
     Some(ToolError::new(kind, message))
 }
 
-/// A result as programs are told of it: a text or a part by itself, else parts.
+/// Returns a result in the form for hooks: a single text or part by itself, otherwise a list of
+/// parts.
 fn response(output: &ToolOutput) -> ToolResponsePayload {
     let llm_content = match (&output.error, &output.content[..]) {
         (Some(error), _) => error.message.clone().into(),
@@ -182,7 +186,7 @@ fn response(output: &ToolOutput) -> ToolResponsePayload {
     ToolResponsePayload { llm_content, return_display: output.display.clone(), error }
 }
 
-/// Adds words to what the model is told.
+/// Adds a text to the model's view of the output.
 fn append(output: &mut ToolOutput, words: &str) {
     match &mut output.content[..] {
         [Part { body: Body::Text(text), .. }] => text.push_str(words),
@@ -190,7 +194,7 @@ fn append(output: &mut ToolOutput, words: &str) {
     }
 }
 
-/// The output as that of a call that failed. What it did stays in the figures.
+/// Returns the output as that of a failed call. Its measurements are kept.
 fn failed(output: ToolOutput, kind: ToolErrorKind, message: String, shown: String) -> ToolOutput {
     ToolOutput {
         content: Vec::new(),
@@ -200,7 +204,7 @@ fn failed(output: ToolOutput, kind: ToolErrorKind, message: String, shown: Strin
     }
 }
 
-/// A question as programs are told of it.
+/// Returns a question in the form for hooks.
 fn notification(confirmation: &Confirmation) -> HookPayload {
     let title = &confirmation.title;
     let (kind, wants) = match &confirmation.kind {

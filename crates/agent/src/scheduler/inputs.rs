@@ -1,4 +1,4 @@
-//! What reaches a call while it runs.
+//! Input for running calls.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 #[derive(Debug, Default)]
 pub struct CallInputs {
     open: Mutex<HashMap<CallId, mpsc::UnboundedSender<CallInput>>>,
-    /// The size of the window, which a call is told before anything else.
+    /// Size of the window, which each call receives as its first input.
     window: Mutex<Option<CallInput>>,
 }
 
 impl CallInputs {
-    /// Sends to one running call; a call that has ended hears nothing.
+    /// Sends an input to one running call. It is dropped if the call has ended.
     pub(crate) fn send(&self, call_id: &CallId, input: CallInput) {
         if let Ok(inputs) = self.open.lock()
             && let Some(sender) = inputs.get(call_id)
@@ -24,7 +24,7 @@ impl CallInputs {
         }
     }
 
-    /// Tells all calls of the size of the window, those that run and those to come.
+    /// Sends the size of the window to all running calls, and stores it for later calls.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let size = CallInput::Resize { columns, rows };
         if let Ok(inputs) = self.open.lock() {

@@ -1,4 +1,4 @@
-//! Running a group.
+//! Execution of a group.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -18,15 +18,15 @@ use tokio::sync::{Semaphore, mpsc};
 use super::checkpoint::pending;
 use super::{Batch, Ended, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call};
 
-/// What a call may take to come back after it was told to stop. Longer is not waited for: the call goes
-/// on dying behind.
+/// Time that a call may take to return after a cancel. After it, the scheduler no longer waits and
+/// drops the call's future.
 const GRACE: Duration = Duration::from_millis(80);
 
-/// Calls of a group that run at the same moment; the others wait for a place. Keeps processes, open
-/// files and threads within what systems allow.
+/// Maximum number of calls of a group that run in parallel. The others wait. The limit keeps
+/// processes, open files and threads within the limits of systems.
 const AT_ONCE: usize = 64;
 
-/// One call that has run.
+/// Result of one call that has run.
 struct Ran {
     index: usize,
     output: ToolOutput,
@@ -34,7 +34,7 @@ struct Ran {
 }
 
 impl Scheduler<'_> {
-    /// Runs all calls of a group at once, each in the log before it starts.
+    /// Runs all calls of a group in parallel. Each call is logged before it starts.
     pub(super) async fn run_group(
         &self,
         group: Vec<Ready>,
@@ -82,7 +82,7 @@ impl Scheduler<'_> {
         self.complete(batch, ended).await
     }
 
-    /// All calls of the group, in the log before the first of them starts.
+    /// Logs all calls of the group before the first of them starts.
     async fn record_starts(&self, group: &[Ready], batch: &mut Batch) -> Result<(), JournalError> {
         let mut records = Vec::with_capacity(2 * group.len());
         for ready in group {
@@ -122,7 +122,7 @@ impl Scheduler<'_> {
             prompt_id: ready.queued.call.prompt_id.clone(),
             cancel: self.cancel.child_token(),
             output: Arc::new(move |output: LiveOutput| {
-                // The scheduler is gone when nobody listens.
+                // Sending fails only if the scheduler is gone.
                 drop(live.send(Event::CallOutput { call_id: told.clone(), output }));
             }),
             input: input.boxed(),
@@ -131,7 +131,7 @@ impl Scheduler<'_> {
             confinement: ready.confinement,
         };
         let started = Instant::now();
-        // A tool that panics fails alone.
+        // A panic of a tool affects only its own call.
         let outcome = AssertUnwindSafe(ready.invocation.run(context)).catch_unwind().await;
         let output = outcome.unwrap_or_else(|panic| {
             ToolError::new(ToolErrorKind::UnhandledException, words(panic.as_ref())).into()
@@ -141,8 +141,8 @@ impl Scheduler<'_> {
         Ran { index, output, duration }
     }
 
-    /// What became of a call that has run, or that was still running when the work was stopped; none for one
-    /// that another call takes the place of.
+    /// Returns the end of a call that has run, or that was still running when the work was stopped.
+    /// `None` for a call that a tail call continues.
     fn settle(
         &self,
         ready: Ready,
@@ -158,7 +158,7 @@ impl Scheduler<'_> {
             batch.cancelled = true;
         }
         match output {
-            // What was done when the stop came counts as done.
+            // Work that was complete at the time of the cancel counts as done.
             Some(mut output) if !self.cancel.is_cancelled() || is_complete(&output) => {
                 for measurement in output.measurements.drain(..) {
                     self.outlet().measure(&measurement);
@@ -189,19 +189,19 @@ impl Scheduler<'_> {
     }
 }
 
-/// What a tool said when it panicked.
+/// Returns the message of a tool's panic.
 pub(super) fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "the tool failed without a message".to_owned())
 }
 
-/// A call that changed a file and said so has ended, whatever came after.
+/// True for a call that changed a file and reported the change. A later cancel does not alter that.
 fn is_complete(output: &ToolOutput) -> bool {
     output.error.is_none() && matches!(output.display, Some(Display::Diff(_)))
 }
 
-/// The figures of a finished call.
+/// Returns the measurement of a finished call.
 pub(super) fn measure(finished: &FinishedCall) -> Measurement {
     let diff = match &finished.display {
         Some(Display::Diff(diff)) => diff.diff_stat,

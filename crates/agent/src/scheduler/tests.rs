@@ -19,7 +19,7 @@ use crate::chat::StreamRetries;
 use crate::mode::SessionMode;
 use crate::outlet::Outlet;
 
-/// What every fake tool writes down as it goes.
+/// Log to which every fake tool writes.
 type Diary = Arc<Mutex<Vec<String>>>;
 
 #[derive(Clone)]
@@ -91,7 +91,7 @@ impl Invocation for FakeRun {
     }
 }
 
-/// Keeps what it is given; fails from a given record on.
+/// Journal that keeps its records in memory. It fails after a given number of records.
 #[derive(Default)]
 struct MemoryJournal {
     records: Mutex<Vec<Record>>,
@@ -192,7 +192,7 @@ impl Bench {
     }
 
     fn services(&self, outlet: &Outlet) -> AgentServices {
-        // The tools of these tests that only look are free.
+        // The read-only tools of these tests need no approval.
         let rules = pollux_policy::read(
             pollux_policy::Tier::User,
             std::path::Path::new("test.toml"),
@@ -224,7 +224,7 @@ impl Bench {
     }
 }
 
-/// `id status answer` of each call, in completed order.
+/// Returns `id status answer` for each call, in the order of completion.
 fn summary(batch: &Batch) -> Vec<String> {
     let line = |finished: &Arc<FinishedCall>| {
         let response = finished.response[0].as_response().unwrap();

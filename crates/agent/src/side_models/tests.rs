@@ -11,7 +11,7 @@ use serde_json::json;
 use super::*;
 use crate::budget::Spending;
 
-/// Answers everything with one word, or fails; notes what it was asked.
+/// Model that answers every request with one word, or fails. It notes the prompt ids of requests.
 #[derive(Default)]
 struct OneWord {
     fails: AtomicBool,
@@ -113,7 +113,7 @@ impl Models for Shared {
     }
 }
 
-/// Notes the figures in words.
+/// Observer that notes the measurements as text.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 

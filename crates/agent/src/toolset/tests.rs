@@ -56,7 +56,7 @@ fn tools_stand_by_their_source_and_then_as_they_came() {
     }
     assert_eq!(names(&set), ["b1", "b0", "d1", "a1", "z1", "z0"]);
     assert!(set.remove("b1") && !set.remove("b1"));
-    // What was taken away and comes again stands at the end of its source.
+    // A tool that was removed and inserted again comes at the end of its source.
     set.insert(tool("b1", ToolSource::BuiltIn));
     assert_eq!(names(&set), ["b0", "b1", "d1", "a1", "z1", "z0"]);
 }

@@ -1,7 +1,8 @@
-//! What compressing a conversation of 1,000,000 tokens costs beside the calls of the model: at most 50 ms.
+//! Cost of compressing a conversation of 1,000,000 tokens, without the calls of the model: at most
+//! 50 ms.
 //!
-//! `cargo run --release -p pollux-agent --example compression_cost` prints the time of each step, the best of ten, and fails
-//! when they take longer together.
+//! `cargo run --release -p pollux-agent --example compression_cost` prints the time of each step,
+//! the best of ten, and fails if all steps together take longer.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::borrow::Cow;
@@ -60,7 +61,8 @@ fn main() {
         assert!(next.compress(&compression(told.clone())));
     };
     let all = [
-        // The length before, for the model that summarises, and after.
+        // The length before compression, the length for the summarising model, and the length
+        // after.
         measured("three estimates", || (0..3).map(|_| tokens()).sum::<f64>()),
         measured("the cut", cut),
         measured("what is kept", || words().len()),
@@ -72,7 +74,7 @@ fn main() {
     assert!(sum <= MOST, "more than {MOST:?}");
 }
 
-/// The best of several rounds.
+/// Returns the best time of several rounds.
 fn measured<T>(name: &str, work: impl Fn() -> T) -> Duration {
     let round = |_| {
         let start = Instant::now();
@@ -84,7 +86,7 @@ fn measured<T>(name: &str, work: impl Fn() -> T) -> Duration {
     best
 }
 
-/// Prompts, calls and results of about so many tokens.
+/// Returns prompts, calls and results with the number of tokens in `TOKENS`.
 fn conversation() -> History {
     let mut history = History::new();
     let words = "some words of a file that was read\n".repeat(200);

@@ -1,4 +1,5 @@
-//! What it costs to put the system instruction together: the largest one, with fifty skills and as many subagents.
+//! Cost of building the system instruction: the largest one, with fifty skills and as many
+//! subagents.
 //!
 //! `cargo run --release -p pollux-agent --example prompt_cost` prints medians in microseconds.
 #![allow(clippy::print_stdout, missing_docs)]
@@ -68,7 +69,7 @@ fn skills() -> Vec<Skill> {
     (0..50).map(skill).collect()
 }
 
-/// The median, in microseconds.
+/// Returns the median time, in microseconds.
 fn time<T>(work: impl Fn() -> T) -> u128 {
     let once = || {
         let began = Instant::now();

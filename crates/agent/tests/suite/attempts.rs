@@ -1,4 +1,4 @@
-//! Answers that break off, say nothing or are refused: asked for again, or reported.
+//! Answers that break off, are empty, or are refused: they are requested again or reported.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn half() -> ScriptedReply {
     reply().text("half ").text("an").breaks(broken())
 }
 
-/// The measurements of requests and their attempts, in order.
+/// Returns the measurements of requests and their attempts, in order.
 fn measured(talk: &Talk) -> Vec<String> {
     talk.log.measured(|measurement| match measurement {
         Measurement::ApiRequest(_) => Some("request".to_owned()),
@@ -117,7 +117,7 @@ async fn a_refusal_that_waiting_cannot_mend_ends_the_prompt_at_once() {
         let PromptOutcome::Failed(error) = outcome else { panic!("{outcome:?}") };
         assert_eq!((error.kind, error.message.as_str()), (kind, "No."));
         assert_eq!(measured(&talk).len(), 2, "a request and its error: {:?}", measured(&talk));
-        // A prompt that failed is not forgotten.
+        // A failed prompt stays in the conversation.
         talk.models.stream(reply().text("ok"));
         let talk = talk.resume().await;
         talk.done("second").await;
@@ -187,7 +187,7 @@ async fn attempts_at_an_answer_are_requests_of_the_budget() {
         let outcome = talk.prompt("go").await;
         assert!(matches!(outcome, PromptOutcome::Budget(_)), "{outcome:?}");
         assert_eq!(talk.models.streamed().len(), 2);
-        // The next prompt has a budget of its own.
+        // The next prompt has its own budget.
         talk.models.stream(reply().text("Hello again."));
         talk.done("and now?").await;
     }

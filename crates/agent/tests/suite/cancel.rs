@@ -1,4 +1,4 @@
-//! A stop, in every state that the work can be in.
+//! A cancel in every state of the work.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use super::stage::{Stage, Talk};
 
-/// What a person has to wait at most until the work has stopped.
+/// Maximum time until the work has stopped.
 const SOON: Duration = Duration::from_millis(100);
 
-/// Stops the prompt, and checks that it ends in time and that the conversation can go on.
+/// Cancels the prompt, and checks that it ends in time and that the conversation can continue.
 async fn stop(talk: Talk, id: &str) {
     let began = tokio::time::Instant::now();
     talk.send(Op::Cancel);
@@ -151,7 +151,7 @@ async fn while_a_person_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn while_tools_are_checked() {
-    // The check is a thread of its own, and blocks it.
+    // The check runs on its own thread, and blocks that thread.
     let (begun, beginning) = std::sync::mpsc::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (begun, released) = (std::sync::Mutex::new(begun), std::sync::Mutex::new(released));

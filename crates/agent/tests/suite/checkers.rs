@@ -1,4 +1,5 @@
-//! Safety checkers that are programs: they look at a call after the rules and before it runs.
+//! Safety checkers that are external programs: they check a call after the rules and before it
+//! runs.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -15,7 +16,8 @@ use super::stage::{Stage, Talk};
 const RULE: &str = "[[safety_checker]]\ntoolName = \"write\"\n[safety_checker.checker]\ntype = \"external\"\nname = \"mine\"\n";
 const ALLOW: &str = r#"echo '{"decision":"allow"}'"#;
 
-/// A model that writes a file, the tool, and the checker `mine`, which is this script.
+/// Returns a model that writes a file, with the tool and with the checker `mine`, which is this
+/// script.
 fn checked_by(script: &str) -> (Stage, FakeTool) {
     let tool = FakeTool::new("write").effects(|_| Effects::write("/a.txt"));
     let call = reply().call("write", json!({"path": "a.txt"}));
@@ -33,7 +35,7 @@ fn name(stage: &mut Stage, program: CheckerProgram) {
     stage.checkers.environment = std::env::vars_os().collect();
 }
 
-/// Runs one prompt; returns the answer to the call and whether it ran.
+/// Runs one prompt. Returns the answer to the call, and true if it ran.
 async fn run(stage: Stage, tool: &FakeTool) -> (String, bool, Talk) {
     let talk = stage.start();
     talk.done("please write").await;
@@ -146,7 +148,7 @@ async fn a_cancel_ends_the_program() {
     assert_ends(&file).await;
 }
 
-// The paused clock goes on by itself while everything waits: the time limit costs no time.
+// The paused clock advances by itself while all tasks wait, so the time limit takes no real time.
 #[tokio::test(start_paused = true)]
 async fn a_program_that_hangs_is_ended() {
     let script = "trap '' TERM; echo $$ > pid.part; mv pid.part pid; exec sleep 600 > /dev/null";
@@ -170,7 +172,7 @@ async fn assert_ends(file: &Path) {
     until("the program is gone", || !is_alive()).await;
 }
 
-/// Waits until something is true that no event reports: another process does it.
+/// Waits for a condition that no event reports, because another process brings it about.
 async fn until(what: &str, mut is_true: impl FnMut() -> bool) {
     let began = std::time::Instant::now();
     while !is_true() {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// Writes down what it is asked.
+/// Checkpoints that only note their calls.
 #[derive(Default)]
 struct Keeper {
     notes: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! A subagent: the same loop as the main agent's, with other parts over the same services.
+//! A subagent: the same loop as the main agent, with other parts and the same services.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// A main agent and a child of it, named `review`.
+/// A main agent and its subagent, named `review`.
 struct Family {
     services: AgentServices,
     main: AgentLoop,
@@ -65,7 +65,7 @@ impl Family {
         self.child.prompt(id, parts, None, &self.operator, &CancellationToken::new()).await
     }
 
-    /// Agent and prompt of every event that `pick` gives something for.
+    /// Returns agent, prompt and value for every event from which `pick` takes a value.
     fn origins<T>(&self, pick: impl Fn(&Event) -> Option<T>) -> Vec<(String, String, T)> {
         let events = self.log.events();
         let found = events.iter().filter_map(|Envelope { origin, event }| {
@@ -76,7 +76,7 @@ impl Family {
     }
 }
 
-/// A tool that asks a model on behalf of its call.
+/// Returns a tool that asks a model on behalf of its call.
 fn asking() -> FakeTool {
     FakeTool::new("look").runs(|_, context| async move {
         let choice = context.models.select("helper").await.unwrap();

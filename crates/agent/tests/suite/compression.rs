@@ -1,4 +1,4 @@
-//! A conversation that has become too long goes on, shorter; nothing of it is lost.
+//! A conversation that has become too long continues in a shorter form, and nothing is lost.
 
 use pollux_protocol::{
     Content, Directive, Effects, ModelError, ModelErrorKind, Op, Part, PromptOutcome, Record,
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::stage::{Stage, Talk};
 
-/// More than half of what the model takes.
+/// Tokens of more than half of the model's context.
 const MUCH: u64 = 600_000;
 
 const SNAPSHOT: &str = "<scratchpad>hm</scratchpad><state_snapshot><overall_goal>Mend it.</overall_goal></state_snapshot>";
@@ -21,7 +21,7 @@ const PROMPT: &str = "Never touch db/. Read the files.";
 /// The prompt as a compressed conversation quotes it.
 const QUOTED: &str = ">Never touch db/. Read the files.</prompt>";
 
-/// Returns a tool that reads the file that its argument names, in the folder of this stage.
+/// Returns a tool that reads the file named by its argument, in the folder of this stage.
 fn reading(stage: &Stage) -> FakeTool {
     let folder = stage.path("");
     let path = folder.clone();
@@ -37,8 +37,8 @@ fn read(name: &str) -> ScriptedReply {
     reply().call("read", json!({"path": format!("{name}.txt")}))
 }
 
-/// A model that reads three files and then has used more than half of its context; `rest` are its
-/// answers from then on.
+/// Returns a stage whose model reads three files and then has used more than half of its context.
+/// `rest` are its later answers.
 fn full(rest: impl IntoIterator<Item = ScriptedReply>) -> Stage {
     let said = |text: &str| reply().text(text);
     let stage = Stage::with([
@@ -63,7 +63,7 @@ fn contents(sent: &SentRequest) -> Vec<Content> {
     sent.contents().into_iter().cloned().collect()
 }
 
-/// The notice that contains this text.
+/// Returns the notice that contains this text.
 fn notice(talk: &Talk, text: &str) -> String {
     let notices = talk.log.notices();
     notices.iter().find(|notice| notice.contains(text)).cloned().unwrap_or_else(|| {
@@ -87,7 +87,7 @@ async fn at_half_of_the_context_a_summary_takes_the_place_of_the_conversation() 
     }
     assert_eq!(summary.tools(), [""; 0]);
     assert!(summary.all_text().contains(PROMPT));
-    // The second question is asked behind the first answer.
+    // The second request contains the first answer.
     let told = check.contents();
     assert_eq!(told.len(), summary.contents().len() + 2);
     assert_eq!(told[told.len() - 2].text(), SNAPSHOT);
@@ -112,7 +112,7 @@ async fn a_compressed_conversation_stays_so_after_a_resume_and_the_log_keeps_all
     assert_eq!(compressions(&talk), 1);
     let records = format!("{:?}", talk.journal.records());
     assert!(records.contains("First.") && records.contains("text of a"));
-    // The hash that is told of a file is that of the time of the compression.
+    // The ledger shows the hash of a file at the time of the compression.
     let told = talk.models.last().all_text();
     let (_, hash) = told.split_once("a.txt (sha256 ").unwrap();
     let hash = format!("a.txt (sha256 {}", &hash[..12]);
@@ -186,8 +186,8 @@ async fn a_summary_that_cannot_be_had_ends_nothing() {
     }
 }
 
-/// Comes to the limit of the context with this text and these lines of results in each turn, while
-/// no summary can be had. Returns the notice.
+/// Reaches the limit of the context with this text and this number of result lines in each turn,
+/// while no summary is available. Returns the notice.
 async fn shortened(text: &str, lines: usize) -> (Talk, String) {
     let look = |name: &str| read(name).text(format!("Look at {name}. {text}")).usage(100, 9);
     let mut stage = Stage::with(["a", "b", "c", "a", "c"].map(look));
@@ -196,7 +196,7 @@ async fn shortened(text: &str, lines: usize) -> (Talk, String) {
         let text = format!("{name}\n{}", line.repeat(lines));
         std::fs::write(stage.path(&format!("{name}.txt")), text).unwrap();
     }
-    // Nothing is masked otherwise.
+    // Otherwise masking would shorten the results first.
     (stage.masking, stage.loop_detection) = ((9e9, 30_000.0), false);
     stage.models.stream(read("b").text("Once more.").usage(990_000, 9));
     stage.models.stream(reply().text("done").usage(3000, 5));
@@ -222,7 +222,7 @@ async fn without_a_summary_old_results_become_short() {
     let (_, named) = short.split_once("Full output available at: ").unwrap();
     let whole = std::fs::read_to_string(named.lines().next().unwrap()).unwrap();
     assert!(whole.starts_with("a\n"), "{whole:.80}");
-    // The session goes on with the short results.
+    // The resumed session keeps the shortened results.
     talk.models.stream(reply().text("again"));
     let talk = talk.resume().await;
     talk.done("go on").await;

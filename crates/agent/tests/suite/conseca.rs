@@ -11,12 +11,13 @@ fn write(path: &str) -> ScriptedReply {
     reply().call("write", json!({"path": path}))
 }
 
-/// The JSON that a side call brought to the model.
+/// Returns the JSON that a side call sent to the model.
 fn told(sent: &SentRequest) -> Value {
     serde_json::from_str(sent.last_texts()[0]).unwrap()
 }
 
-/// A model that writes these files and whose side calls give this policy and this verdict.
+/// Returns a stage whose model writes these files, and whose side calls return this policy and this
+/// verdict.
 fn guarded(paths: &[&str], policy: ScriptedReply, verdict: ScriptedReply) -> (Stage, FakeTool) {
     let tool = FakeTool::new("write");
     let mut stage = Stage::with(paths.iter().map(|path| write(path))).tool(tool.clone());

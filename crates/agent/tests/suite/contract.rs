@@ -1,4 +1,4 @@
-//! Operations that act while work is under way, and the events that report them.
+//! Operations that take effect during running work, and the events that report them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::stage::{Stage, Talk};
 
-/// The modes that were reported.
+/// Returns the reported modes.
 fn modes(talk: &Talk) -> Vec<ApprovalMode> {
     talk.log.all(|event| match event {
         Event::ModeChanged(mode) => Some(*mode),
@@ -29,7 +29,7 @@ async fn a_call_that_waits_is_judged_again_under_a_new_mode() {
     let talk = stage.interactive().tool(tool.clone()).start();
     let id = talk.begin("go");
     let question = talk.question(|_| true).await;
-    // Under this mode it would be asked about as well: the question stays open.
+    // This mode would ask about the call, too, so the question stays open.
     talk.send(Op::SetMode(ApprovalMode::AutoEdit));
     talk.first(|event| matches!(event, Event::ModeChanged(_)).then_some(())).await;
     assert_eq!(talk.log.all(withdrawn), []);
@@ -49,7 +49,7 @@ fn withdrawn(event: &Event) -> Option<pollux_protocol::QuestionId> {
 
 #[tokio::test]
 async fn a_neighbour_that_has_not_begun_is_judged_again_under_a_stricter_mode() {
-    // Policy lets `edit` run in the mode that edits freely; `write` is asked about.
+    // In the mode `AutoEdit` the policy allows `edit`, and asks about `write`.
     let (edit, write) = (FakeTool::new("edit"), FakeTool::new("write"));
     let answer = reply().call("edit", json!({})).call("write", json!({}));
     let mut stage = Stage::with([answer, reply().text("done")]).interactive();
@@ -123,7 +123,8 @@ async fn a_new_model_is_asked_from_the_next_request_on() {
     assert_eq!(talk.models.last().model, "other");
 }
 
-/// A command that prints in pieces, and may run beside work or go on with a prompt.
+/// Command that prints in several pieces. It may run in parallel to work, or continue with a
+/// prompt.
 struct Fake {
     name: &'static str,
     beside: bool,

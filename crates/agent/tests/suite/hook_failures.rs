@@ -1,4 +1,4 @@
-//! Programs of the user that fail: the work goes on, and a warning says so.
+//! Failing hooks of the user: the work continues, and a warning reports the failure.
 
 use pollux_protocol::CallStatus;
 use pollux_scripted::reply;

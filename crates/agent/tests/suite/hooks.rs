@@ -1,4 +1,4 @@
-//! The user's programs at the events of the loop, with every outcome.
+//! The user's hooks at the events of the loop, with every outcome.
 
 use pollux_protocol::{
     CallStatus, Effects, Event, PromptOutcome, Record, ToolErrorKind, ToolKind, ToolOutput,
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, Talk};
 
-/// A command line that prints this reply.
+/// Returns a command line that prints this reply.
 fn says(reply: &Value) -> String {
     format!("cat > /dev/null; printf '%s' '{reply}'")
 }
 
-/// The same for what is special about an event.
+/// Returns a command line that prints a reply with this event-specific output.
 fn specific(specific: &Value) -> String {
     says(&json!({ "hookSpecificOutput": specific }))
 }
 
-/// A command line that keeps every event in the project's folder.
+/// Command line that appends every event to the file `events` in the project folder.
 const KEEP: &str = "cat >> events; echo >> events";
 
-/// What [`KEEP`] has kept.
+/// Returns the events that [`KEEP`] has saved.
 fn kept(stage: &Stage) -> Vec<Value> {
     let text = std::fs::read_to_string(stage.path("events")).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.is_empty());
@@ -38,7 +38,8 @@ fn write(path: &str) -> ScriptedReply {
     reply().text("hello").call_with_id("w", "write", json!({"path": path}))
 }
 
-/// A tool that changes the file that its argument names, and refuses any that is no text.
+/// Returns a tool that changes the file named by its argument, and refuses an argument that is not
+/// text.
 fn writing() -> FakeTool {
     FakeTool::new("write")
         .kind(ToolKind::Edit)
@@ -50,20 +51,20 @@ fn writing() -> FakeTool {
         .runs(|args, _| std::future::ready(ToolOutput::quiet(format!("wrote {}", args["path"]))))
 }
 
-/// A stage whose model writes a file and is done, and the tool.
+/// Returns a stage whose model writes a file and is done, and the tool.
 fn stage(hooks: &[(&str, &str, &str)]) -> (Stage, FakeTool) {
     let tool = writing();
     let stage = Stage::with([write("a.txt"), reply().text("done")]).tool(tool.clone());
     (stage.hooks(hooks), tool)
 }
 
-/// Number of prompts of the person in the journal.
+/// Returns the number of prompts of the user in the journal.
 fn prompts(talk: &Talk) -> usize {
     let is_prompt = |record: &&Record| matches!(record, Record::User { .. });
     talk.journal.records().iter().filter(is_prompt).count()
 }
 
-/// Lines that programs had for the person.
+/// Returns the messages of hooks for the user.
 fn said(talk: &Talk) -> Vec<String> {
     talk.log.all(|event| match event {
         Event::HookSaid { message, .. } => Some(message.clone()),
@@ -141,7 +142,7 @@ async fn a_session_begins_with_words_of_programs() {
     assert!(!stage.path("matched").exists(), "reasons are compared as they are");
     assert_eq!(kept(&stage)[0]["source"], "resume");
 
-    // In a conversation they stand before the prompt.
+    // In an interactive session, the text comes before the prompt.
     let stage = Stage::with([reply().text("done")]).interactive().hooks(&hooks[..1]);
     let talk = stage.start();
     talk.done("go").await;
@@ -315,7 +316,7 @@ async fn the_work_goes_on_without_what_was_said() {
     let last = talk.models.last();
     assert!(last.user_texts()[0].starts_with("<session_context>"), "{:?}", last.user_texts());
     assert_eq!(last.user_texts()[1..], ["anew"]);
-    // Nor does it come back.
+    // The old text does not come back after a restart.
     let stage = Stage { hooks: Value::Null, ..talk.close().await.resumed() };
     let talk = stage.start();
     talk.done("more").await;
@@ -351,7 +352,7 @@ async fn a_request_is_refused_stopped_or_answered_by_a_program() {
     talk.done("go").await;
     assert_eq!(talk.log.text(), "from the cache");
     assert_eq!(talk.log.blocked(), ["No reason provided"]);
-    // What a person saw as the answer is the answer, also for what comes later.
+    // The answer that the user saw is also the answer in the resumed conversation.
     let stage = Stage { hooks: Value::Null, ..talk.close().await.resumed() };
     stage.models.stream(reply().text("again"));
     let talk = stage.start();
@@ -383,7 +384,7 @@ async fn a_request_is_changed() {
     let tuning = &sent.request.adjustments.tuning;
     assert_eq!(tuning.temperature.as_ref().and_then(serde_json::Number::as_f64), Some(0.1));
     assert_eq!(tuning.top_p, None, "what is not named stays");
-    // The conversation itself is what the person said.
+    // The conversation itself keeps the user's text.
     let history = talk.journal.history();
     assert_eq!(history.entries()[1].content().text(), "go");
 }

@@ -1,4 +1,4 @@
-//! A model that goes round in circles: a hint first, then the person is asked, or the prompt ends.
+//! A model in a loop: it gets a hint first, then the user is asked, or the prompt ends.
 
 use pollux_protocol::{PromptOutcome, ToolOutput, TurnLimit};
 use pollux_scripted::{FakeTool, ScriptedReply, SentAs, reply};
@@ -18,7 +18,7 @@ fn judgement(confidence: f64) -> ScriptedReply {
     reply().text(answer.to_string())
 }
 
-/// A model that never does the same thing twice, and never ends.
+/// Returns a stage whose model never makes the same call twice, and never ends.
 fn busy() -> Stage {
     let found = |n: &serde_json::Value| ToolOutput::quiet(format!("found {n}"));
     let look = FakeTool::new("look").runs(move |args, _| std::future::ready(found(&args["n"])));
@@ -38,7 +38,7 @@ async fn a_call_that_is_made_again_and_again_ends_the_prompt() {
     let hint = requests[5].last_texts().concat();
     assert!(hint.starts_with("System: Potential loop detected. Details: The same call"), "{hint}");
     assert_eq!(requests[4].last_texts(), [""; 0]);
-    // What was done is there when the work is taken up again.
+    // The results of the work are still there when the conversation continues.
     talk.models.stream(reply().text("well then"));
     talk.done("something else").await;
 }

@@ -1,4 +1,4 @@
-//! Old results of tools become short in the conversation, and stay whole on disk.
+//! Old results of tools are shortened in the conversation, and stay complete on disk.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ async fn old_results_become_short_and_stay_whole_on_disk() {
     let file = Path::new(named.strip_suffix("\n</tool_output_masked>").unwrap());
     assert_eq!(std::fs::read_to_string(file).unwrap(), whole);
 
-    // Each result is made short once, through the log; the log has the whole results too.
+    // Each result is shortened once, through the log. The log has the complete results, too.
     talk.assert_replays();
     let records = talk.journal.records();
     let shortened = records.iter().map(|record| match record {
@@ -44,7 +44,7 @@ async fn old_results_become_short_and_stay_whole_on_disk() {
     assert_eq!(shortened.sum::<usize>(), 4);
     assert!(format!("{records:?}").contains("file 0\\n"));
 
-    // A resumed conversation is masked the same way.
+    // A resumed conversation is masked in the same way.
     let files = || std::fs::read_dir(file.parent().unwrap()).unwrap().count();
     let before = files();
     talk.models.stream(reply().text("again"));

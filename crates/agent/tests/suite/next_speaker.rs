@@ -1,4 +1,4 @@
-//! An answer after which the model goes on by itself.
+//! Answers after which the model continues by itself.
 
 use pollux_agent::NextSpeakerOptions;
 use pollux_protocol::{
@@ -112,7 +112,7 @@ async fn plain_cases_need_no_judge() {
         talk.done("go").await;
         assert_eq!(talk.models.all_sent().len(), 3);
     }
-    // What is not plain is the judge's, where there is one.
+    // In cases that are not clear the judge decides, if there is one.
     let next_speaker = NextSpeakerOptions { asks_model: true, plain_cases: true };
     let stage = Stage { next_speaker, ..Stage::with([reply().text("The capital is Paris.")]) };
     stage.models.generate(verdict("user"));

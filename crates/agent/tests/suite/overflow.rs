@@ -1,4 +1,4 @@
-//! Prompts and results that are longer than the model takes.
+//! Prompts and results that do not fit into the model's context.
 
 use pollux_protocol::{
     Event, Limits, ModelError, ModelErrorKind, Part, PromptOutcome, Record, ToolOutput,
@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// Tokens that the model of these tests takes.
+/// Context of the model in these tests, in tokens.
 const CONTEXT: u64 = 256_000;
-/// Longer than that: a quarter of a token each.
+/// Number of letters that do not fit: each letter is a quarter of a token.
 const LETTERS: usize = 1_100_000;
 
-/// A model that does not say by itself when a request is too long.
+/// Returns a model that does not report an over-long request by itself.
 fn small(replies: impl IntoIterator<Item = ScriptedReply>) -> Stage {
     let mut stage = Stage::with(replies);
     stage.models = stage.models.with_limits(Limits { context: CONTEXT, ..Limits::default() });

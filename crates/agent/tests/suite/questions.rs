@@ -1,4 +1,4 @@
-//! Calls that a person decides about, through the stream of events.
+//! Calls that the user decides about, through the stream of events.
 
 use pollux_protocol::{
     ApprovalMode, CallStatus, ConfirmationKind, Event, Modification, Outcome, Reply,
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::stage::{Stage, Talk};
 
-/// Replies to the open question about the call whose id ends so.
+/// Replies to the open question about the call whose id ends with `call`.
 async fn answer(talk: &Talk, call: &str, outcome: Outcome, modification: Option<Modification>) {
     let question =
         talk.question(|asked| asked.call_id().is_some_and(|id| id.as_str().ends_with(call))).await;
@@ -72,7 +72,7 @@ async fn arguments_that_the_person_changed_are_shown_again_and_run() {
 
 #[tokio::test]
 async fn a_plan_that_is_agreed_to_ends_plan_mode() {
-    // What a plan's tool shows is answered with a mode of its own.
+    // The approval of a plan sets a mode instead of a rule.
     let plan = ConfirmationKind::Plan { path: "/p.md".into(), text: "1. Look.".to_owned() };
     let tool = FakeTool::new("write").confirms(plan);
     let mut stage = Stage::with([write("1"), reply().text("done")]).interactive();

@@ -1,4 +1,4 @@
-//! Where the agent performs: scripted models and tools, a journal in memory, an observer.
+//! Environment for the agent in tests: scripted models and tools, a journal in memory, an observer.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,12 +21,12 @@ use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, S
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Rules of most tests: the tool `look` is free, `edit` is where edits are, and everything else is
-/// asked about.
+/// Rules of most tests: the tool `look` is allowed, `edit` is allowed in the mode `AutoEdit`, and
+/// all other tools need approval.
 const RULES: &str = "[[rule]]\ntoolName = \"look\"\ndecision = \"allow\"\npriority = 1\n\
     [[rule]]\ntoolName = \"edit\"\ndecision = \"allow\"\npriority = 1\nmodes = [\"autoEdit\"]\n";
 
-/// Everything that a session is made of. Tests change what they are about.
+/// Parts of a session. Each test changes the parts that it checks.
 #[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) models: ScriptedModels,
@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     pub(crate) log: Arc<EventLog>,
     pub(crate) folder: Arc<TempDir>,
     pub(crate) tools: Vec<FakeTool>,
-    /// The tools of the session once it has started.
+    /// Tools of the session after its start.
     pub(crate) toolset: Live<Toolset>,
     pub(crate) commands: Live<CommandSet>,
     pub(crate) history: History,
@@ -47,12 +47,13 @@ pub(crate) struct Stage {
     pub(crate) answer: Option<AnswerForm>,
     pub(crate) spending: Spending,
     pub(crate) conseca: bool,
-    /// A policy file.
+    /// Content of a policy file.
     pub(crate) rules: String,
     pub(crate) checkers: CheckerPrograms,
-    /// The setting `hooks`.
+    /// Value of the setting `hooks`.
     pub(crate) hooks: Value,
-    /// Tokens of results that are never masked, and least number of tokens that are masked at once.
+    /// Number of tokens of results that are never masked, and minimum number of tokens that are
+    /// masked at once.
     pub(crate) masking: (f64, f64),
     /// Share of the context at which the conversation is compressed.
     pub(crate) compression: f64,
@@ -60,7 +61,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A headless session in yolo mode whose model streams these answers; the tool is `look`.
+    /// Creates a headless session in YOLO mode whose model streams these answers. Its tool is
+    /// `look`.
     pub(crate) fn with(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         Self {
             models: ScriptedModels::with(replies),
@@ -89,19 +91,19 @@ impl Stage {
         }
     }
 
-    /// The same with one more tool; one of the same name takes its place.
+    /// Adds one tool. It replaces a tool of the same name.
     pub(crate) fn tool(mut self, tool: FakeTool) -> Self {
         self.tools.retain(|known| known.name() != tool.name());
         self.tools.push(tool);
         self
     }
 
-    /// The same with a person, in default mode.
+    /// Makes the session interactive, in default mode.
     pub(crate) fn interactive(self) -> Self {
         Self { interactive: true, mode: ApprovalMode::Default, ..self }
     }
 
-    /// The same with a user's programs: event, matcher, command line.
+    /// Adds hooks of the user: event, matcher, command line.
     pub(crate) fn hooks(mut self, hooks: &[(&str, &str, &str)]) -> Self {
         for (event, matcher, command) in hooks {
             let hook = json!({"type": "command", "command": command, "timeout": 20_000});
@@ -114,13 +116,13 @@ impl Stage {
         self
     }
 
-    /// The same with the conversation that the journal has.
+    /// Starts with the conversation that the journal contains.
     pub(crate) fn resumed(self) -> Self {
         let history = self.journal.history();
         Self { history, log: Arc::default(), ..self }
     }
 
-    /// The folder of the project.
+    /// Returns a path in the project folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -137,7 +139,7 @@ impl Stage {
             tell.open();
             ended.unwrap();
         });
-        // The log has all events; nobody else reads them.
+        // The log has all events, so no other reader is needed.
         drop(handle.events());
         let (models, journal, log) = (self.models.clone(), self.journal.clone(), self.log.clone());
         let prompts = AtomicUsize::new(0);
@@ -145,9 +147,9 @@ impl Stage {
         Talk { stage: self, models, journal, log, handle, task, over, prompts, replied }
     }
 
-    /// Everything that the agents of the session share.
+    /// Returns the services that the agents of the session share.
     pub(crate) fn services(&self, outlet: &Outlet) -> AgentServices {
-        // Ids go on after those of an earlier session.
+        // Ids continue after those of an earlier session.
         let number = AtomicUsize::new(self.journal.records().len() * 10);
         AgentServices {
             models: Arc::new(self.models.clone()),
@@ -168,7 +170,7 @@ impl Stage {
         }
     }
 
-    /// Everything that the main agent has for itself.
+    /// Returns the parts of the main agent.
     pub(crate) fn parts(&self, outlet: Outlet) -> AgentParts {
         let tools = self.tools.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>);
         self.toolset.set(Toolset::new(tools.collect()));
@@ -204,7 +206,7 @@ impl Stage {
         }
     }
 
-    /// Places of the project's folder.
+    /// Returns the folders for fitting, all in the project folder.
     pub(crate) fn fitting(&self) -> FittingParts {
         let (folder, tasks) = (self.folder.path().to_owned(), self.open_tasks.clone());
         FittingParts {
@@ -226,7 +228,7 @@ impl Stage {
             ..Facts::default()
         };
         let rules = pollux_policy::read(Tier::User, Path::new("test.toml"), &self.rules);
-        // The tools of tests have names of their own.
+        // The tools of tests have names that the policy does not know.
         let is_known = |problem: &Problem| problem.kind != ProblemKind::ToolName;
         assert!(!rules.problems.iter().any(is_known), "{:?}", rules.problems);
         Policy::new(facts, rules)
@@ -245,7 +247,7 @@ impl Stage {
     }
 }
 
-/// A session at work.
+/// Running session.
 pub(crate) struct Talk {
     stage: Stage,
     pub(crate) models: ScriptedModels,
@@ -253,7 +255,7 @@ pub(crate) struct Talk {
     pub(crate) log: Arc<EventLog>,
     handle: Handle,
     task: tokio::task::JoinHandle<()>,
-    /// Opens when the agent has ended.
+    /// Opens after the agent has ended.
     over: Gate,
     prompts: AtomicUsize,
     replied: Mutex<Vec<QuestionId>>,
@@ -289,14 +291,14 @@ impl Talk {
         self.handle.send(op).unwrap();
     }
 
-    /// Begins a prompt; returns its id.
+    /// Starts a prompt. Returns its id.
     pub(crate) fn begin(&self, text: &str) -> String {
         let id = format!("p{}", self.prompts.fetch_add(1, Ordering::SeqCst));
         self.send(Op::Prompt { id: id.clone(), parts: vec![Part::text(text)], display: None });
         id
     }
 
-    /// Works on a prompt to its end.
+    /// Runs a prompt to its end.
     pub(crate) async fn prompt(&self, text: &str) -> PromptOutcome {
         let id = self.begin(text);
         self.ended(&id).await
@@ -307,12 +309,13 @@ impl Talk {
         self.alive(self.log.ended(id)).await
     }
 
-    /// Waits for the first event that `pick` gives something for.
+    /// Waits for the first event from which `pick` takes a value.
     pub(crate) async fn first<T>(&self, pick: impl FnMut(&Event) -> Option<T>) -> T {
         self.alive(self.log.first(pick)).await
     }
 
-    /// Waits for something that happens while the agent lives; an agent that panics fails the test.
+    /// Waits for something that happens while the agent lives. The test fails if the agent ends
+    /// first.
     async fn alive<T>(&self, work: impl Future<Output = T>) -> T {
         tokio::select! {
             biased;
@@ -321,26 +324,26 @@ impl Talk {
         }
     }
 
-    /// Works on a prompt that is expected to end well.
+    /// Runs a prompt that is expected to end with success.
     pub(crate) async fn done(&self, text: &str) {
         let outcome = self.prompt(text).await;
         assert!(matches!(outcome, PromptOutcome::Done), "{outcome:?}");
     }
 
-    /// Ends the session and waits until it has ended.
+    /// Closes the session and waits until it has ended.
     pub(crate) async fn close(self) -> Stage {
         self.send(Op::Close);
         self.task.await.unwrap();
         self.stage
     }
 
-    /// Ends the session and starts another one with its conversation, as its journal has it.
+    /// Closes the session and starts another session with the conversation in its journal.
     pub(crate) async fn resume(self) -> Self {
         self.close().await.resumed().start()
     }
 
-    /// Checks that the journal has the conversation as the last request sent it, and after that
-    /// only the answer to it.
+    /// Checks that the journal has the conversation as the last request sent it, followed only by
+    /// the answer to that request.
     pub(crate) fn assert_replays(&self) {
         let history = self.journal.history();
         let replayed: Vec<_> = history.entries().iter().map(|entry| entry.content()).collect();
@@ -350,7 +353,7 @@ impl Talk {
         assert_eq!(replayed[..sent.len()], sent[..]);
     }
 
-    /// The calls that have finished, in the order in which they were announced.
+    /// Returns the finished calls, in the order in which they were announced.
     pub(crate) fn finished(&self) -> Vec<Arc<FinishedCall>> {
         let groups = self.log.all(|event| match event {
             Event::CallsFinished(calls) => Some(calls.clone()),

@@ -1,4 +1,4 @@
-//! What comes in while the work is under way.
+//! Input that arrives while the agent is working.
 
 use pollux_protocol::{Op, Report, ToolOutput};
 use pollux_scripted::{FakeTool, Gate, reply};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// Whether one of the texts is what the person wrote while the model worked.
+/// True if one of the texts is a message that the user wrote while the model worked.
 fn is_steered(texts: &[&str], text: &str) -> bool {
     texts.iter().any(|one| one.starts_with("# User steering") && one.contains(text))
 }
@@ -30,7 +30,8 @@ async fn it_goes_with_the_results_of_the_calls_under_way() {
     begun.pass().await;
     talk.send(Op::Steer("use tabs".to_owned()));
     talk.send(Op::Report(Report::ForModel("a build has ended".to_owned())));
-    // A report for the person comes after the two and is told at once: they have arrived.
+    // A report for the user is shown immediately. It was sent last, so the other two have arrived,
+    // too.
     talk.send(Op::Report(Report::ForPerson("it has ended".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))

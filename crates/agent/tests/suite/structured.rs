@@ -1,4 +1,5 @@
-//! Answers that satisfy a schema: right at once, mended, or refused with what was said.
+//! Answers that must satisfy a schema: valid immediately, repaired, or refused with a list of
+//! problems.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use super::stage::{Stage, Talk};
 
 const RIGHT: &str = r#"{"count":3}"#;
 
-/// An object whose `count` is a number.
+/// Schema of an object whose `count` is a number.
 struct Count;
 
 impl AnswerSchema for Count {
@@ -99,7 +100,7 @@ async fn an_answer_that_is_never_right_is_told_with_what_was_said() {
     assert!(unsatisfied.problems[0].contains("no JSON"), "{unsatisfied:?}");
     assert_eq!(talk.models.streamed().len(), 4, "the answer and three repairs");
     assert!(values(&talk).is_empty());
-    // The conversation is whole all the same.
+    // The conversation is still complete.
     talk.models.stream(reply().text(RIGHT));
     talk.done("go on").await;
     talk.assert_replays();

@@ -1,4 +1,4 @@
-//! What the loop makes of the things that tools say of themselves.
+//! Handling of the facts that tools declare about themselves.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::sync::Barrier;
 
 use super::stage::{Stage, Talk};
 
-/// The effects of each call that began to run, in order.
+/// Returns the effects of each call that started, in order.
 fn started(talk: &Talk) -> Vec<Effects> {
     let effects = |record: Record| match record {
         Record::CallStarted { effects, .. } => Some(effects),

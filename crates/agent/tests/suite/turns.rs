@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-/// The kinds of records, in order.
+/// Returns the kinds of records, in order.
 fn kinds(records: &[Record]) -> Vec<&'static str> {
     let kind = |record: &Record| match record {
         Record::Context { .. } => "context",
@@ -32,7 +32,7 @@ fn kinds(records: &[Record]) -> Vec<&'static str> {
     records.iter().map(kind).collect()
 }
 
-/// The tool `look`, which gives back its argument `n`.
+/// Returns the tool `look`, which returns its argument `n`.
 fn echo() -> FakeTool {
     let output = |args: &Args| ToolOutput::quiet(args["n"].to_string());
     FakeTool::new("look").runs(move |args, _| std::future::ready(output(&args)))
@@ -176,7 +176,7 @@ async fn an_empty_answer_to_results_ends_the_prompt() {
 
 #[tokio::test]
 async fn a_prompt_ends_after_a_hundred_turns() {
-    // No two calls are alike: nobody thinks that the model goes round in circles.
+    // No two calls are the same, so no loop is detected.
     let stage = Stage::with([]).tool(echo());
     stage.models.stream_with(|sent| reply().call("look", json!({"n": sent.contents().len()})));
     stage.models.generate_with(|_| reply().text("no judgement"));

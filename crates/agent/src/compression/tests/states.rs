@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// From FIPS 180-2.
+/// Hash of `abc`, from FIPS 180-2.
 const ABC: &str = "sha256 ba7816bf8f01";
 
 fn done(tool: &str, path: &str) -> [Content; 2] {
@@ -51,13 +51,13 @@ fn a_file_is_told_with_its_hash_until_it_is_listed_anew() {
     let message = Snapshot::read("words").unwrap().render(&kept);
     assert!(message.contains("while it has the same, it has not changed since.\n<ledger>\n"));
 
-    // What a snapshot tells stays, whatever has become of the file.
+    // The states in a snapshot stay, even if the file changes later.
     let mut contents = vec![user(&message)];
     let later = HashMap::from([(PathBuf::from("/p/b.rs"), FileState::of_bytes(b"other"))]);
     let again = ledger(&contents);
     assert_eq!(again.files(), Vec::<PathBuf>::new());
     assert_eq!(lines(&again.with_states(&later)), expected);
-    // The same deed is done once, with the newer hash.
+    // A repeated action is listed once, with the newer hash.
     contents.extend(done("read", "b.rs"));
     let again = ledger(&contents).with_states(&later);
     let told = lines(&again);
@@ -135,7 +135,7 @@ fn the_files_that_are_hashed_have_an_end() {
     let workspace = Workspace::new(folder.path().to_owned(), folder.path().join("temp"));
     let cancel = CancellationToken::new();
     let states = states_of(&workspace, (0..30).map(name).collect(), &cancel);
-    // Twenty large ones, and those that cost nothing.
+    // Twenty large files, and the five empty files.
     assert_eq!(states.len(), 25);
     let many = states_of(&workspace, (100..500).map(name).collect(), &cancel);
     assert_eq!(many.len(), 200);
