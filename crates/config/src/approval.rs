@@ -1,16 +1,16 @@
-//! In which approval mode a run starts.
+//! Choice of the approval mode in which a run starts.
 //!
-//! Pure: what was asked for and what is allowed in, the mode and the messages out.
+//! Pure: takes the request and the restrictions, returns the mode and the messages.
 
 use pollux_protocol::ApprovalMode;
 
 #[cfg(test)]
 mod tests;
 
-/// What the command line and the settings say about the mode.
+/// Requests and restrictions for the mode, from the command line and the settings.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalRequest {
-    /// `--approval-mode`, which beats everything else.
+    /// `--approval-mode`, which overrides everything else.
     pub flag: Option<ApprovalMode>,
     /// `--yolo`.
     pub yolo: bool,
@@ -22,20 +22,21 @@ pub struct ApprovalRequest {
     pub yolo_disabled: bool,
     /// `admin.secureModeEnabled`.
     pub secure_mode: bool,
-    /// Whether the folder is trusted.
+    /// True if the folder is trusted.
     pub trusted: bool,
 }
 
-/// The mode of the run, with lines for the error stream.
+/// Mode of the run, with messages for standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalDecision {
-    /// The mode.
+    /// Mode of the run.
     pub mode: ApprovalMode,
-    /// What the person is told, line by line.
+    /// Messages for the user, one line each.
     pub messages: Vec<String>,
 }
 
-/// Yolo was asked for where it is forbidden; the program ends with the configuration exit code.
+/// Error of a request for yolo mode where yolo is forbidden. The program ends with the
+/// configuration exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApprovalError {
     /// `security.disableYoloMode` is set.
@@ -46,7 +47,8 @@ pub enum ApprovalError {
     DisabledByAdministrator,
 }
 
-/// Decides the mode: flag, then `--yolo`, then the setting; then what is forbidden; then trust.
+/// Chooses the mode: first by flag, then by `--yolo`, then by setting. Restrictions apply next, and
+/// trust last.
 pub fn resolve_approval(request: ApprovalRequest) -> Result<ApprovalDecision, ApprovalError> {
     let mut messages = Vec::new();
     let mut mode = asked_for(request);

@@ -1,4 +1,4 @@
-//! A value as a person types it on the command line, and the key it is for.
+//! Settings keys and values as typed on the command line.
 
 use serde_json::Value;
 
@@ -10,33 +10,33 @@ use crate::write::FileScope;
 #[cfg(test)]
 mod tests;
 
-/// Why a key or a value is refused.
+/// Error of a rejected key or value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssignError {
-    /// No setting has the key.
+    /// No setting has this key.
     #[error("There is no setting {key}.{}", meant(*.suggestion))]
     Unknown {
         /// The key as given.
         key: String,
-        /// The key that may have been meant.
+        /// Key that the user may have meant.
         suggestion: Option<&'static str>,
     },
-    /// The key is that of a group.
+    /// The key names a group of settings.
     #[error("{key} is a group of settings, not one: name one of them, such as {example}.")]
     Group {
         /// The key as given.
         key: String,
-        /// A setting in the group.
+        /// Key of a setting in the group.
         example: &'static str,
     },
-    /// The setting holds a single value, and the key names something in it.
+    /// The setting holds a single value, but the key names something inside it.
     #[error("{setting} takes {expected}: there is no {key} in it.")]
     NothingBelow {
         /// The key as given.
         key: String,
-        /// The setting.
+        /// Key of the setting.
         setting: &'static str,
-        /// What it takes, in words.
+        /// Description of the type that the setting takes.
         expected: String,
     },
     /// The value has the wrong type.
@@ -44,19 +44,19 @@ pub enum AssignError {
     WrongValue {
         /// The key as given.
         key: String,
-        /// What it takes, in words.
+        /// Description of the type that the setting takes.
         expected: String,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What exactly is wrong inside of it, as a sentence with a blank before it.
+        /// Exact problem inside the value, as a sentence that starts with a space.
         detail: Option<String>,
     },
-    /// The file has no say in the setting.
+    /// The setting has no effect in this file.
     #[error("{key} cannot be set there: {reason}.")]
     NotHere {
         /// The key as given.
         key: String,
-        /// Why.
+        /// Reason why the setting has no effect.
         reason: &'static str,
     },
 }
@@ -65,10 +65,10 @@ fn meant(suggestion: Option<&str>) -> String {
     suggestion.map(|key| format!(" Did you mean {key}?")).unwrap_or_default()
 }
 
-/// The setting that `key` names or lies in, with the type of what it names.
+/// Returns the setting that `key` names or belongs to, with the type of the value at `key`.
 ///
 /// # Errors
-/// For a key that names nothing, and for a group.
+/// Fails for an unknown key, and for the key of a group.
 pub fn target(key: &str) -> Result<(&'static Setting, Kind), AssignError> {
     let Some(setting) = schema::owner(key) else {
         let example = schema::all().find(|setting| {
@@ -98,7 +98,7 @@ fn unknown(key: &str, suggestion: Option<&'static str>) -> AssignError {
     AssignError::Unknown { key: key.to_owned(), suggestion }
 }
 
-/// The type of the entry `name` of an object; none when there is no such thing.
+/// Returns the type of the entry `name` of an object, or `None` if there is no such entry.
 fn child(kind: Kind, name: &str) -> Option<Kind> {
     if name.is_empty() || is_banned(name) {
         return None;
@@ -116,10 +116,10 @@ fn child(kind: Kind, name: &str) -> Option<Kind> {
     }
 }
 
-/// Whether the files of `scope` have a say in the setting.
+/// Checks that the setting has an effect in the files of `scope`.
 ///
 /// # Errors
-/// When they have none.
+/// Fails if the setting has no effect there.
 pub fn check_scope(key: &str, setting: &Setting, scope: FileScope) -> Result<(), AssignError> {
     let reason = match (setting.scope, scope) {
         (Scope::Remote, _) => "the account's administrator decides it, and no file",
@@ -129,15 +129,16 @@ pub fn check_scope(key: &str, setting: &Setting, scope: FileScope) -> Result<(),
     Err(AssignError::NotHere { key: key.to_owned(), reason })
 }
 
-/// The value that `text` spells for `key`. Texts are taken as they are, lists and objects are JSON, and
-/// a reference to a variable (`$NAME`, `${NAME:-default}`) goes wherever a single value does.
+/// Parses `text` as the value for `key`. Strings are taken unchanged, lists and objects are parsed
+/// as JSON, and a reference to a variable (`$NAME`, `${NAME:-default}`) is accepted for any single
+/// value.
 ///
 /// # Errors
-/// For a text that spells no value of the type.
+/// Fails if the text is not a value of the type.
 pub fn value(key: &str, kind: Kind, text: &str) -> Result<Value, AssignError> {
     let candidates = match kind {
         Kind::Text => vec![Value::from(text)],
-        // A word that JSON can read is meant so: `true`, `{"enabled": true}`.
+        // A text that is valid JSON is parsed as JSON: `true`, `{"enabled": true}`.
         _ => serde_json::from_str(text).into_iter().chain([Value::from(text)]).collect(),
     };
     let is_single = matches!(kind, Kind::Boolean | Kind::Number | Kind::Choice(_));
@@ -154,7 +155,7 @@ pub fn value(key: &str, kind: Kind, text: &str) -> Result<Value, AssignError> {
             issues = found;
         }
     }
-    // What is wrong with the whole has been said by naming what is wanted.
+    // An issue about the whole value adds nothing to `expected`.
     let inside = issues.into_iter().find(|issue| issue.key != key || issue.types.is_none());
     let detail =
         inside.filter(|_| !is_single).map(|issue| format!(" {}: {}.", issue.key, issue.message));
@@ -162,7 +163,7 @@ pub fn value(key: &str, kind: Kind, text: &str) -> Result<Value, AssignError> {
     Err(AssignError::WrongValue { key: key.to_owned(), expected: wanted(kind), given, detail })
 }
 
-/// What a type takes, with how lists and objects are written.
+/// Returns a description of a type, with an example for lists and objects.
 fn wanted(kind: Kind) -> String {
     let example = match kind {
         Kind::List(_) => ", written as JSON: [\"a\", \"b\"]",
@@ -180,7 +181,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Whether the whole text refers to a variable.
+/// Returns true if the whole text is a reference to a variable.
 pub(crate) fn is_reference(text: &str) -> bool {
     let name = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

@@ -1,7 +1,7 @@
-//! Which way of signing in a run uses.
+//! Choice of a run's authentication method.
 //!
-//! Pure: settings and environment in, a choice out. Whether the choice is usable is for the one
-//! who signs in to say.
+//! Pure: takes settings and environment, returns a choice. The sign-in code checks whether the
+//! choice is usable.
 
 use crate::environment::names;
 use crate::{AuthSettings, Environment};
@@ -9,25 +9,25 @@ use crate::{AuthSettings, Environment};
 #[cfg(test)]
 mod tests;
 
-/// A way of signing in, with the name it has in settings.
+/// An authentication method, with its name in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthType {
     /// Google sign-in.
     OauthPersonal,
-    /// A key for the Gemini API.
+    /// An API key for the Gemini API.
     GeminiApiKey,
     /// Vertex AI.
     VertexAi,
-    /// Credentials of the machine from the metadata server.
+    /// Credentials of the machine, from the metadata server.
     ComputeDefaultCredentials,
-    /// A custom address, with or without key.
+    /// A custom endpoint, with or without an API key.
     Gateway,
-    /// A name that Pollux does not know.
+    /// A name unknown to Pollux.
     Other(String),
 }
 
 impl AuthType {
-    /// Reads the name used in settings. `cloud-shell` is the old name for the machine's
+    /// Parses the name used in settings. `cloud-shell` is the old name for the machine's
     /// credentials.
     pub fn from_name(name: &str) -> Self {
         match name {
@@ -40,7 +40,7 @@ impl AuthType {
         }
     }
 
-    /// The name used in settings.
+    /// Returns the name used in settings.
     pub fn as_str(&self) -> &str {
         match self {
             Self::OauthPersonal => "oauth-personal",
@@ -53,10 +53,11 @@ impl AuthType {
     }
 }
 
-/// The way to sign in: the setting, else the first variable that says so, else `None`.
+/// Returns the authentication method: the setting's, otherwise that of the first variable that
+/// selects one, otherwise `None`.
 ///
-/// Where Gemini CLI takes any `GOOGLE_GEMINI_BASE_URL` for a gateway and then refuses to run
-/// headless, Pollux takes an address together with `GEMINI_API_KEY` for a key.
+/// Gemini CLI treats any `GOOGLE_GEMINI_BASE_URL` as a gateway and then refuses to run headless.
+/// Pollux treats such an address together with `GEMINI_API_KEY` as an API key.
 pub fn select_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
     if let Some(selected) = settings.selected_type.as_deref() {
         return Some(AuthType::from_name(selected));

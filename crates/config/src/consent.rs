@@ -1,10 +1,11 @@
-//! What a folder brings that takes effect only after a yes, and what was answered.
+//! Parts of a folder that take effect only with the user's consent, and the user's answers.
 //!
-//! Trusting a folder is not agreeing to everything in it. Whatever would start a program, send
-//! something elsewhere, hold credentials or loosen a rule is a [`ConsentItem`] of its own, pinned by
-//! the hash of its content: what has changed is asked about again. Each crate lists the items of its
-//! own subject; those of settings, `.env` files and definition files are listed here. [`decide`] is
-//! pure, [`ConsentStore`] keeps the answers, and the frontends ask.
+//! Trust in a folder is not consent to everything in it. Everything that would start a program,
+//! send data elsewhere, hold credentials or loosen a rule is a separate [`ConsentItem`]. The item
+//! is pinned by the hash of its content, so the user is asked again after a change. Each crate
+//! lists the items of its own area; this module lists those of settings, `.env` files and
+//! definition files. [`decide`] is pure, [`ConsentStore`] stores the answers, and the frontends
+//! ask.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -33,9 +34,9 @@ pub(crate) use definitions::items as definition_items;
 pub(crate) use settings::{SettingItem, Surroundings, find as setting_items, remove_refused};
 pub(crate) use variables::{agreed as agreed_variables, items as variable_items};
 
-/// What items are, as the person reads it. The words are part of what is pinned.
+/// Kinds of items, as shown to the user. The name of the kind is part of the pinned content.
 pub mod kinds {
-    /// A setting that loosens a rule, names a program, or sends something elsewhere.
+    /// A setting that loosens a rule, names a program, or sends data elsewhere.
     pub const SETTING: &str = "setting";
     /// A server of `mcpServers`.
     pub const MCP_SERVER: &str = "MCP server";
@@ -45,9 +46,9 @@ pub mod kinds {
     pub const CUSTOM_COMMAND: &str = "custom command";
     /// A file in `.gemini/agents`.
     pub const SUBAGENT: &str = "subagent";
-    /// A skill that brings files beside its text.
+    /// A skill with more files than its text.
     pub const SKILL: &str = "skill";
-    /// A context file that is a link out of the project.
+    /// A context file that is a link to a place outside of the project.
     pub const CONTEXT_FILE: &str = "context file";
     /// A hook of the project's settings.
     pub const HOOK: &str = "hook";
@@ -55,14 +56,15 @@ pub mod kinds {
     pub const POLICY: &str = "policy";
 }
 
-/// The most items that one folder can ask for; what comes after them stays off.
+/// Maximum number of items of one folder. Further items do not take effect.
 pub const MAX_ITEMS: usize = 1000;
 
-/// Makes an item. `content` is everything that was agreed to: any change of it asks again.
+/// Creates an item. `content` is everything that the user agrees to: after any change the user is
+/// asked again.
 pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentItem {
     let mut hasher = Sha256::new();
     for part in [kind.as_bytes(), name.as_bytes(), content] {
-        // With its length, so that no two lists of parts look alike.
+        // The length makes sure that different lists of parts never have the same hash.
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
@@ -70,7 +72,7 @@ pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentIt
     ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash, needs_person: false }
 }
 
-/// SHA-256 of some bytes, in hex.
+/// Returns the SHA-256 of some bytes, in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -83,7 +85,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What may take effect in this run.
+/// Items that may take effect in this run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Accepted {
     everything: bool,
@@ -91,33 +93,34 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// All there is: the person has switched the question off.
+    /// Accepts all items, because the user has switched the question off.
     pub fn everything() -> Self {
         Self { everything: true, items: HashSet::new() }
     }
 
-    /// Nothing: the folder is not trusted.
+    /// Accepts no item, because the folder is not trusted.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// Exactly these, with exactly this content.
+    /// Accepts exactly these items, with exactly this content.
     pub fn only<'a>(items: impl IntoIterator<Item = &'a ConsentItem>) -> Self {
         Self { everything: false, items: items.into_iter().map(identity).collect() }
     }
 
-    /// Whether all there is may take effect, whatever it becomes.
+    /// Returns true if all items may take effect, including items with later changes.
     pub fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// The hashes of the items of one kind; of no use where everything is accepted.
+    /// Returns the hashes of the accepted items of one kind. The result is meaningless if
+    /// everything is accepted.
     pub fn hashes(&self, kind: &str) -> impl Iterator<Item = &str> {
         let of_kind = self.items.iter().filter(move |(own, _, _)| own == kind);
         of_kind.map(|(_, _, hash)| hash.as_str())
     }
 
-    /// Whether this item may take effect.
+    /// Returns true if this item may take effect.
     pub fn accepts(&self, item: &ConsentItem) -> bool {
         self.everything || self.items.contains(&identity(item))
     }

@@ -1,7 +1,8 @@
-//! Context files: what `GEMINI.md`, `AGENTS.md` and their like tell the model.
+//! Context files: `GEMINI.md`, `AGENTS.md` and similar files with information for the model.
 //!
-//! Three tiers: the person's own (`~/.gemini`), the project's (upward from each workspace folder),
-//! and those of sub-folders, which are found when a tool touches a path below them.
+//! There are three tiers: the user's own files (`~/.gemini`), the project's files (upward from each
+//! workspace folder), and those of subfolders, which are loaded when a tool touches a path below
+//! them.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -25,25 +26,26 @@ use search::{Found, ceiling, upward};
 pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
 pub use render::{blocks, project_section, system_section};
 
-/// The names that are always looked for, in this order, after those of the settings. Gemini CLI
-/// knows only the first.
+/// Default names of context files, in this order, after those of the settings. Gemini CLI knows
+/// only the first one.
 pub const DEFAULT_NAMES: [&str; 2] = ["GEMINI.md", "AGENTS.md"];
 
-/// The index of the private notes about a project.
+/// Name of the index of the private notes about a project.
 pub const PRIVATE_INDEX: &str = "MEMORY.md";
 
-/// Where to look and how to read.
+/// Options for finding and reading context files.
 #[derive(Debug, Clone)]
 pub struct ContextOptions<'a> {
-    /// Where the person's files are.
+    /// Paths of the user's files.
     pub places: &'a Places,
-    /// The workspace folders, the current directory first; absolute.
+    /// Workspace folders as absolute paths, the current directory first.
     pub workspace: &'a [PathBuf],
-    /// The folder of private notes about the project, if there is one.
+    /// Folder of the private notes about the project, if any.
     pub private_memory_dir: Option<PathBuf>,
-    /// Whether the project's files may be read at all.
+    /// True if the project's files may be read.
     pub trusted: bool,
-    /// What of the project may take effect: files that are links out of it are asked about.
+    /// Items of the project that may take effect. Files that are links out of the project need
+    /// consent.
     pub accepted: &'a Accepted,
     /// `context.*`.
     pub settings: &'a ContextSettings,
@@ -52,44 +54,44 @@ pub struct ContextOptions<'a> {
 /// One context file with its imports expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextFile {
-    /// Its absolute path.
+    /// Absolute path of the file.
     pub path: PathBuf,
-    /// Its text, trimmed and not empty.
+    /// Text of the file, trimmed and not empty.
     pub text: String,
 }
 
-/// The context files of a run. It remembers what was loaded, so that nothing is loaded twice.
+/// Context files of a run. The value records the loaded files, so that no file is loaded twice.
 #[derive(Debug, Clone, Default)]
 pub struct ContextFiles {
-    /// The person's own files.
+    /// Files of the user.
     pub global: Vec<ContextFile>,
-    /// The private notes about the project.
+    /// Private notes about the project.
     pub private_memory: Option<ContextFile>,
-    /// The project's files, outer folders first.
+    /// Files of the project, outer folders first.
     pub project: Vec<ContextFile>,
-    /// Files of sub-folders, in the order in which tools came upon them.
+    /// Files of subfolders, in the order in which tools touched them.
     pub subfolders: Vec<ContextFile>,
-    /// Files that could not be used, and why.
+    /// Messages about files that could not be used, with the reason.
     pub warnings: Vec<String>,
     seen: Seen,
     bytes: usize,
 }
 
-/// Where a context file comes from.
+/// Origin of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The person's own, for all projects.
+    /// The user's own files, for all projects.
     Global,
-    /// The person's private notes about the project.
+    /// The user's private notes about the project.
     PrivateMemory,
-    /// The project's.
+    /// The project.
     Project,
-    /// A sub-folder's, found when a tool touched it.
+    /// A subfolder, found when a tool touched it.
     Subfolder,
 }
 
 impl Origin {
-    /// The heading of Gemini CLI's list.
+    /// Returns the heading in Gemini CLI's list.
     pub fn title(self) -> &'static str {
         match self {
             Self::Global => "Global",
@@ -108,7 +110,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes a file; `false` when it was there already, under whatever name.
+    /// Records a file. Returns `false` if the file was already recorded, under any name.
     fn insert(&mut self, found: &Found) -> bool {
         let new_path = self.paths.insert(found.path.clone());
         let new_identity = self.identities.insert(found.identity.clone());
@@ -116,10 +118,11 @@ impl Seen {
     }
 }
 
-/// The names to look for: those given, trimmed, then [`DEFAULT_NAMES`]; none twice.
+/// Returns the names to search for, without repeats: the given names, trimmed, then
+/// [`DEFAULT_NAMES`].
 pub fn names(given: &[String]) -> Vec<String> {
     let given = given.iter().map(|name| name.trim().trim_start_matches(['/', '\\']));
-    // A name never leads out of the folder that it is looked for in.
+    // A name must not lead out of the folder that is searched.
     let inside = |name: &&str| {
         !Path::new(name)
             .components()
@@ -137,7 +140,7 @@ pub fn names(given: &[String]) -> Vec<String> {
     names
 }
 
-/// Finds and reads the person's and, in a trusted folder, the project's context files.
+/// Finds and reads the user's context files and, in a trusted folder, the project's.
 pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     let names = names(&options.settings.file_names);
     let mut files = ContextFiles::default();
@@ -159,7 +162,8 @@ pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     files
 }
 
-/// The items of a project: context files upward from its folder that are links out of it.
+/// Returns the consent items of a project: context files upward from its folder that are links out
+/// of the project.
 pub(crate) fn items(settings: &ContextSettings, project: &Path, state: &Path) -> Vec<ConsentItem> {
     let ceiling = ceiling(project, &settings.memory_boundary_markers);
     let found = upward(project, &ceiling, state, &names(&settings.file_names));
@@ -170,14 +174,15 @@ pub(crate) fn items(settings: &ContextSettings, project: &Path, state: &Path) ->
     links.collect()
 }
 
-/// A link is agreed to by where it leads. What stands there is the person's own.
+/// Returns the item of a link. Consent covers the link's target, but not the content there, which
+/// is the user's own.
 fn link_item(path: &Path, real: &Path) -> ConsentItem {
     let (name, target) = (path.to_string_lossy(), real.to_string_lossy());
     let detail = format!("is a link out of the project; the model is told what is in {target}");
     item(kinds::CONTEXT_FILE, &name, detail, target.as_bytes())
 }
 
-/// The files that no other of them brings along. Of files that import each other the last stays.
+/// Removes files that another file imports. Of files that import each other, the last one remains.
 fn without_imported(mut read: Vec<(Found, Read)>) -> Vec<ContextFile> {
     let mut place = 0;
     while let Some((found, _)) = read.get(place) {
@@ -194,7 +199,7 @@ fn without_imported(mut read: Vec<(Found, Read)>) -> Vec<ContextFile> {
 }
 
 impl ContextFiles {
-    /// All that was loaded, by where it comes from; origins without files are left out.
+    /// Returns all loaded files by origin. Origins without files are omitted.
     pub fn by_origin(&self) -> impl Iterator<Item = (Origin, &[ContextFile])> {
         let notes = self.private_memory.as_slice();
         [
@@ -207,15 +212,17 @@ impl ContextFiles {
         .filter(|(_, files)| !files.is_empty())
     }
 
-    /// Notes files of sub-folders that an earlier run has told the model of, so that they are not told again.
+    /// Records subfolder files that an earlier run has already given to the model, so that they are
+    /// not loaded again.
     pub fn note_told(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for found in paths.into_iter().filter_map(Found::at) {
             self.seen.insert(&found);
         }
     }
 
-    /// Loads what applies to `target` (absolute, a file or folder that a tool touched) and was not
-    /// loaded yet. Empty outside of the workspace and in folders that are not trusted.
+    /// Loads the context files that apply to `target` and were not loaded before. `target` is the
+    /// absolute path of a file or folder that a tool touched. Returns an empty list for paths
+    /// outside of the workspace, and in folders that are not trusted.
     pub fn jit(&mut self, options: &ContextOptions<'_>, target: &Path) -> Vec<ContextFile> {
         if !options.trusted {
             return Vec::new();
@@ -226,7 +233,8 @@ impl ContextFiles {
             _ => target.as_path(),
         };
         let real = files::real_path_or_given(start);
-        // By text for the search, and by real path so that no link leads out of the workspace.
+        // The path's text determines the search, and the real path makes sure that no link leads
+        // out of the workspace.
         let holds = |folder: &&PathBuf| {
             start.starts_with(folder) && real.starts_with(files::real_path_or_given(folder))
         };
@@ -243,7 +251,8 @@ impl ContextFiles {
         loaded
     }
 
-    /// The files that are where they seem to be, or whose link out of the project was agreed to.
+    /// Returns the files that are not links out of the project, and those whose link the user
+    /// agreed to.
     fn admitted(
         &mut self,
         options: &ContextOptions<'_>,
@@ -281,7 +290,7 @@ impl ContextFiles {
             .collect();
         self.bytes = loader.bytes;
         self.warnings.append(&mut loader.warnings);
-        // What a file brings along has been told, whoever touches it later.
+        // The model has received the imported files too, so they are not loaded again.
         self.seen.identities.extend(read.iter().flat_map(|(_, read)| read.imported.clone()));
         without_imported(read)
     }

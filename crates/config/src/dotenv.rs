@@ -1,7 +1,7 @@
-//! `.env` files: their syntax, which one is read, and what it may set.
+//! `.env` files: their syntax, the choice of the file, and the variables that it may set.
 //!
-//! The syntax is that of the dotenv package, version 17, which Gemini CLI uses. What does not
-//! parse is skipped without a word, as there.
+//! The syntax is that of the dotenv package, version 17, which Gemini CLI uses. As in that package,
+//! lines that cannot be parsed are skipped silently.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ mod tests;
 
 pub use syntax::parse;
 
-/// The largest `.env` file that is read, in bytes.
+/// Maximum size of a `.env` file, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// The only variables that a `.env` file of an untrusted folder can set.
@@ -26,8 +26,9 @@ pub const UNTRUSTED_KEYS: [&str; 4] = [
     names::GOOGLE_CLOUD_LOCATION,
 ];
 
-/// Variables that decide where configuration comes from, what is trusted, and which file of the person is written. No
-/// file of a project can set them, because they would let it move the very rules that bind it.
+/// Variables that determine the sources of configuration, the trusted folders, or which of the
+/// user's files is written. A project's file cannot set them, because it could then change the very
+/// rules that restrict it.
 const PROTECTED: [&str; 8] = [
     names::GEMINI_WRITE_SYSTEM_MD,
     names::GEMINI_CLI_HOME,
@@ -39,31 +40,31 @@ const PROTECTED: [&str; 8] = [
     names::USERPROFILE,
 ];
 
-/// What decides which file is read and what it may set.
+/// Options that determine the file to read and the variables that it may set.
 #[derive(Debug, Clone)]
 pub struct DotEnvOptions<'a> {
-    /// Where the home directory is.
+    /// Paths of the user, including the home directory.
     pub places: &'a Places,
-    /// Where the search starts.
+    /// Directory at which the search starts.
     pub cwd: &'a Path,
-    /// Whether the current folder is trusted. Unknown counts as not.
+    /// True if the current folder is trusted. Unknown trust counts as not trusted.
     pub trusted: bool,
-    /// Variables never taken from a plain `.env` (`advanced.excludedEnvVars`).
+    /// Variables that are never read from a plain `.env` (`advanced.excludedEnvVars`).
     pub excluded: &'a [String],
-    /// Skip plain `.env` files outside of the home directory (`advanced.ignoreLocalEnv`).
+    /// True to skip plain `.env` files outside of the home directory (`advanced.ignoreLocalEnv`).
     pub ignore_local: bool,
 }
 
-/// A `.env` file that was read and the variables that it may set.
+/// A `.env` file that was read, and the variables that it may set.
 ///
 /// `Debug` prints no values, because they are mostly credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DotEnv {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Whether it is a project's, rather than one of the two in the home directory.
+    /// True for a project's file, false for the two files in the home directory.
     pub of_project: bool,
-    /// Names and values in the order of the file; the last of a name is kept.
+    /// Names and values in the order of the file. Of repeated names the last one is kept.
     pub variables: Vec<(String, String)>,
 }
 
@@ -79,11 +80,12 @@ impl fmt::Debug for DotEnv {
     }
 }
 
-/// Finds and reads the one `.env` file of this run; `None` when there is none or it is unreadable.
+/// Finds and reads the `.env` file of this run. Returns `None` if there is no such file or if it
+/// cannot be read.
 ///
-/// Upward from the current directory each directory is asked for `.gemini/.env` (trusted folders
-/// only), then `.env`; after the root of the file system the home directory is asked the same.
-/// The first file found is the only one read.
+/// Each directory from the current one upward is searched for `.gemini/.env` (trusted folders
+/// only), then for `.env`. After the root of the file system, the home directory is searched for
+/// the same files. Only the first file found is read.
 pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
     let path = find(options)?;
     let text = files::read_text_lossy(&path, MAX_BYTES).ok()?.text;
@@ -98,10 +100,11 @@ pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
     Some(DotEnv { path, of_project, variables })
 }
 
-/// The base environment with a `.env` file laid under it.
+/// Returns the base environment with the variables of a `.env` file added. The base environment
+/// takes precedence.
 ///
-/// Inside Cloud Shell the project of the shell is replaced by the one that Code Assist uses there,
-/// unless the file names one or Vertex AI is in use.
+/// Inside Cloud Shell the shell's project is replaced by the project that Code Assist uses there,
+/// unless the file sets a project or Vertex AI is in use.
 pub fn apply(base: &Environment, file: Option<&DotEnv>, uses_vertex: bool) -> Environment {
     let pairs = file.map(|file| file.variables.as_slice()).unwrap_or_default();
     let merged = base.overlay(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
@@ -127,7 +130,7 @@ fn find(options: &DotEnvOptions<'_>) -> Option<PathBuf> {
     })
 }
 
-/// Whether the file belongs to a project rather than to the person: anything but the two files
+/// Returns true if the file belongs to a project rather than to the user: any file except the two
 /// directly in the home directory.
 fn is_project_file(path: &Path, home: &Path) -> bool {
     path != home.join(".env") && path != home.join(".gemini").join(".env")
@@ -139,8 +142,8 @@ fn is_protected(name: &str) -> bool {
     })
 }
 
-/// What an untrusted folder may set: four names, and no character that could mean something to a
-/// shell or a header.
+/// Returns the variables that an untrusted folder may set: four names, with values that contain no
+/// character with a special meaning in a shell or a header.
 fn admit(name: String, value: String, trusted: bool) -> Option<(String, String)> {
     if trusted {
         return Some((name, value));

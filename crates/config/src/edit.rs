@@ -1,8 +1,8 @@
-//! Changes to the text of a settings file that leave everything else in it as it is: comments, order,
-//! indentation, line ends and the mark at the start.
+//! Edits of a settings file's text that keep everything else in it: comments, order, indentation,
+//! line endings and the byte order mark.
 //!
-//! A change is a few cuts and insertions at places that the parser gives. Comments are never removed,
-//! but for those inside a value that is replaced. Pure: text in, text out.
+//! An edit consists of a few cuts and insertions at positions that the parser returns. Comments are
+//! removed only inside a value that is replaced. Pure: takes text, returns text.
 
 use std::path::Path;
 
@@ -20,23 +20,23 @@ mod tests;
 
 use layout::Layout;
 
-/// What a file begins with that has nothing in it yet.
+/// Initial content of an empty file.
 const EMPTY: &str = "{}";
 
-/// The text with `value` at `key`, one name for each level; objects on the way are made. The text is
-/// empty or that of a settings file; `path` only names it in errors.
+/// Returns the text with `value` at `key`, which has one name per level. Missing objects on the
+/// path are created. The text is empty or that of a settings file; `path` is only used in errors.
 ///
 /// # Errors
-/// What is wrong with the file, with line and column; also when something on the way is no object.
+/// Fails if the file is invalid, with line and column, or if a value on the path is not an object.
 pub fn set(path: &Path, text: &str, key: &[&str], value: &Value) -> Result<String, SyntaxError> {
     change(path, text, |body| insertion(path, body, key, value))
 }
 
-/// The text without `key`. The same text when the key is not there. Repeats of the key are removed
-/// too, for they would come to light.
+/// Returns the text without `key`, or the unchanged text if the key does not exist. Repeats of the
+/// key are removed too, because otherwise they would take effect.
 ///
 /// # Errors
-/// What is wrong with the file, with line and column.
+/// Fails if the file is invalid, with line and column.
 pub fn unset(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxError> {
     if jsonc::without_mark(text).trim().is_empty() {
         return Ok(text.to_owned());
@@ -53,7 +53,7 @@ pub fn unset(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxErro
     })
 }
 
-/// One cut with what takes its place; an insertion cuts nothing.
+/// A cut and its replacement text. An insertion cuts nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Splice {
     start: usize,
@@ -71,7 +71,7 @@ impl Splice {
     }
 }
 
-/// Applies splices to the text after its mark, if it has one.
+/// Applies splices to the text after the byte order mark, if there is one.
 fn change(
     path: &Path,
     text: &str,
@@ -79,15 +79,15 @@ fn change(
 ) -> Result<String, SyntaxError> {
     let (mark, body) = text.split_at(text.len() - jsonc::without_mark(text).len());
     let body = if body.trim().is_empty() { EMPTY } else { body };
-    // Sees to what the other parser does not: the root and the depth.
+    // Checks the root and the nesting depth, which the other parser does not check.
     jsonc::parse(path, body)?;
     let changed = apply(body, splices(body)?);
-    // What is too deep now could not be read any more.
+    // If the text is now nested too deeply, it could not be parsed again.
     jsonc::parse(path, &changed)?;
     Ok(format!("{mark}{changed}"))
 }
 
-/// Splices may touch and repeat each other, as long as they only cut where they do.
+/// Applies splices. Splices may be adjacent or equal; overlapping splices must only cut.
 fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| (splice.start, splice.end));
     let mut changed = String::with_capacity(text.len() + 64);
@@ -108,7 +108,7 @@ fn object<'t>(path: &Path, text: &'t str) -> Result<Object<'t>, SyntaxError> {
     }
 }
 
-/// The property that counts: of equal names the last.
+/// Returns the property that takes effect: the last one with this name.
 fn last<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
     object.properties.iter().rev().find(|property| property.name.as_str() == name)
 }
@@ -158,22 +158,22 @@ fn no_object(path: &Path, text: &str, key: &[&str], found: &Node<'_>) -> SyntaxE
     SyntaxError { path: path.to_owned(), position, message }
 }
 
-/// `value` inside an object for each name.
+/// Returns `value` inside one object per name.
 fn nested(names: &[&str], value: &Value) -> Value {
     names.iter().rev().fold(value.clone(), |inner, name| {
         Value::Object(Map::from_iter([((*name).to_owned(), inner)]))
     })
 }
 
-/// An object of the file.
+/// An object in the file.
 struct Place<'o, 't> {
     object: &'o Object<'t>,
-    /// Where the property starts whose value it is; none for the root.
+    /// Start of the property whose value is this object, or `None` for the root.
     holder: Option<usize>,
 }
 
 impl Place<'_, '_> {
-    /// Adds a property at the end, in the manner of those that are there.
+    /// Adds a property at the end, in the layout of the existing ones.
     fn add(&self, layout: &Layout<'_>, name: &str, value: &Value) -> Vec<Splice> {
         match self.object.properties.last() {
             Some(last) => add_after(layout, last, self.object.end() - 1, name, value),
@@ -196,7 +196,8 @@ impl Place<'_, '_> {
             let text = format!("{line}{}{outer}", layout.line_end);
             return vec![Splice { start: open, end: close, text }];
         }
-        // Comments stay where they are; those on the line of the brace stay before the new property.
+        // Comments stay in their place; those on the line of the opening brace stay before the new
+        // property.
         let at = layout.end_of_remarks(open, close);
         let closing = if layout.text[at..close].contains('\n') {
             String::new()
@@ -228,7 +229,7 @@ fn add_after(
     }
 }
 
-/// A text as JSON writes it.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

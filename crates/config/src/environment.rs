@@ -1,7 +1,8 @@
-//! One snapshot of the environment, passed along instead of the process's own.
+//! Snapshot of the environment, passed to functions instead of the process environment.
 //!
-//! Nothing in Pollux changes the process environment: what a `.env` file adds is an overlay on a
-//! copy. That keeps threads safe, tests hermetic and children free of what a project's `.env` says.
+//! Pollux never changes the process environment: variables of a `.env` file are added to a copy.
+//! This keeps threads safe and tests independent, and does not pass the variables of a project's
+//! `.env` to child processes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,12 +17,12 @@ mod tests;
 
 /// An immutable, ordered snapshot of environment variables. Cloning is cheap.
 ///
-/// Names are compared as the operating system compares them: by letter case everywhere but on
-/// Windows. `Debug` prints names only, because values hold credentials.
+/// Names are compared as the operating system compares them: case-sensitively, except on Windows.
+/// `Debug` prints names only, because values may be credentials.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Arc<BTreeMap<String, String>>,
-    /// Values of the process that are not Unicode, as they are.
+    /// Values of the process environment that are not Unicode, unchanged.
     raw: Arc<BTreeMap<String, OsString>>,
     account_home: Option<PathBuf>,
 }
@@ -43,13 +44,14 @@ impl Environment {
         Self {
             variables: Arc::new(variables),
             raw: Arc::new(raw),
-            // The account database answers when HOME is unset, as it does for Node's `os.homedir()`.
+            // If HOME is unset, the account database supplies the home directory, as for Node's
+            // `os.homedir()`.
             account_home: etcetera::home_dir().ok(),
         }
     }
 
-    /// Builds an environment of exactly these variables; later pairs win. It knows no account, so
-    /// that a test never reaches the real home.
+    /// Creates an environment of exactly these variables. Of equal names the later pair is used.
+    /// The environment has no account, so that a test never reaches the real home directory.
     pub fn from_pairs<N, V>(pairs: impl IntoIterator<Item = (N, V)>) -> Self
     where
         N: Into<String>,
@@ -62,38 +64,38 @@ impl Environment {
         Self { variables: Arc::new(variables), ..Self::default() }
     }
 
-    /// The value of `name`, also when it is empty.
+    /// Returns the value of `name`, including an empty one.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(fold(name).as_ref()).map(String::as_str)
     }
 
-    /// The value of `name` unless it is unset or empty.
+    /// Returns the value of `name` unless it is unset or empty.
     pub fn non_empty(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
     }
 
-    /// Whether `name` is set, also to nothing.
+    /// Returns true if `name` is set, including to an empty value.
     pub fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Whether `name` is exactly `true`.
+    /// Returns true if `name` is exactly `true`.
     pub fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }
 
-    /// Whether `name` is `true` or `1`, the looser test of the debug and telemetry variables.
+    /// Returns true if `name` is `true` or `1`, the test used for debug and telemetry variables.
     pub fn is_enabled(&self, name: &str) -> bool {
         matches!(self.get(name), Some("true" | "1"))
     }
 
-    /// All variables, ordered by name.
+    /// Returns all variables, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A copy with `pairs` added where the name is not set yet: the environment that a person
-    /// gave always beats a `.env` file. Among `pairs` the first of a name wins.
+    /// Returns a copy with `pairs` added for names that are not set yet, so that the user's
+    /// environment always overrides a `.env` file. Of equal names in `pairs` the first is used.
     #[must_use]
     pub fn overlay<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut variables = BTreeMap::clone(&self.variables);
@@ -103,7 +105,7 @@ impl Environment {
         Self { variables: Arc::new(variables), ..self.clone() }
     }
 
-    /// A copy in which `name` has `value`, whatever it was.
+    /// Returns a copy in which `name` has `value`.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut variables = BTreeMap::clone(&self.variables);
@@ -113,7 +115,8 @@ impl Environment {
         Self { variables: Arc::new(variables), raw: Arc::new(raw), ..self.clone() }
     }
 
-    /// All variables for a child process. Values of the process that are not Unicode are passed on as they are.
+    /// Returns all variables for a child process. Values that are not Unicode are passed on
+    /// unchanged.
     pub fn for_children(&self) -> Vec<(OsString, OsString)> {
         let exact = |(name, value): (&str, &str)| {
             let raw = self.raw.get(name).cloned();
@@ -122,14 +125,14 @@ impl Environment {
         self.iter().map(exact).collect()
     }
 
-    /// The home directory of the person: `HOME` (`USERPROFILE` on Windows), else what the account
-    /// database says. `GEMINI_CLI_HOME` is not considered; see [`crate::Places`].
+    /// Returns the user's home directory: `HOME` (`USERPROFILE` on Windows), otherwise the one in
+    /// the account database. `GEMINI_CLI_HOME` is not considered; see [`crate::Places`].
     pub fn home(&self) -> Option<PathBuf> {
         let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         self.non_empty(name).map(PathBuf::from).or_else(|| self.account_home.clone())
     }
 
-    /// The directory for temporary files, found as Node's `os.tmpdir()` finds it.
+    /// Returns the directory for temporary files, chosen like Node's `os.tmpdir()`.
     pub fn temporary_dir(&self) -> PathBuf {
         let order: &[&str] =
             if cfg!(windows) { &["TEMP", "TMP"] } else { &["TMPDIR", "TMP", "TEMP"] };
@@ -147,7 +150,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// The form in which a name is stored and looked up.
+/// Returns the form in which a name is stored and searched.
 fn fold(name: &str) -> std::borrow::Cow<'_, str> {
     if cfg!(windows) { name.to_uppercase().into() } else { name.into() }
 }

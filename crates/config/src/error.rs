@@ -1,9 +1,9 @@
-//! What can go wrong while settings are found, read and kept.
+//! Errors of finding, reading and saving settings.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A place in a text file, counted from one. Columns count characters.
+/// A position in a text file, counted from one. Columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// Line number.
@@ -12,19 +12,19 @@ pub struct Position {
     pub column: usize,
 }
 
-/// A configuration file that cannot be used, with the place where reading stopped.
+/// Error of a configuration file that cannot be used, with the position where parsing stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct SyntaxError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Where; `None` when the file as a whole is wrong or unreadable.
+    /// Position of the error, or `None` if the file as a whole is invalid or unreadable.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }
 
 impl SyntaxError {
-    /// An error about the file as a whole.
+    /// Creates an error about the file as a whole.
     pub(crate) fn whole(path: &Path, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), position: None, message: message.into() }
     }
@@ -42,14 +42,14 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Every way in which configuration fails. The program ends with the configuration exit code (52)
-/// for all of them, except where a caller only wanted to save something.
+/// Error of the configuration. The program ends with the configuration exit code (52) for all of
+/// them, except if the caller only wanted to save something.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// One or more settings files are broken; all of them are named.
+    /// One or more settings files are invalid. All of them are listed.
     #[error("{}Please fix the configuration file(s) and try again.", BrokenList(.0))]
     Broken(Vec<SyntaxError>),
-    /// The file of trusted folders is broken, so trust cannot be decided.
+    /// The file of trusted folders is invalid, so trust cannot be decided.
     #[error("{}Please fix the configuration file(s) and try again.", BrokenList(.0))]
     BrokenTrust(Vec<SyntaxError>),
     /// `telemetry.*` or its variables name an unknown target or protocol.
@@ -58,14 +58,14 @@ pub enum ConfigError {
     /// A file could not be written.
     #[error("Could not save {}: {message}", path.display())]
     Save {
-        /// The file that keeps its old content.
+        /// Path of the file, which keeps its old content.
         path: PathBuf,
-        /// What the operating system said.
+        /// Message of the operating system.
         message: String,
     },
 }
 
-/// Writes each broken file on its own line.
+/// List of invalid files, displayed with one file per line.
 struct BrokenList<'a>(&'a [SyntaxError]);
 
 impl fmt::Display for BrokenList<'_> {

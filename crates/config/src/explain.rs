@@ -1,4 +1,4 @@
-//! Which layer decides a setting, and why.
+//! Explanation of the layer that determines a setting, and of the reason.
 
 use std::path::PathBuf;
 
@@ -17,21 +17,21 @@ use crate::validate::check_value;
 #[cfg(test)]
 mod tests;
 
-/// Where a value can come from, the weakest first.
+/// Source of a value, ordered from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The table in the program.
+    /// The table of defaults in the program.
     Default,
     /// The file of a layer.
     File(LayerKind),
     /// A variable of the environment or of the `.env` file.
     Environment,
-    /// A flag of the command line.
+    /// A command-line flag.
     Flag,
 }
 
 impl Source {
-    /// The name of the source in output.
+    /// Returns the name of the source in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -45,23 +45,23 @@ impl Source {
     }
 }
 
-/// What a source contributes in the end.
+/// Effect of a source on the final value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its value is the one that counts.
+    /// The source determines the final value.
     Wins,
-    /// Its value is part of the one that counts.
+    /// The source's value is part of the final value.
     Merged,
-    /// A stronger source has another value.
+    /// A stronger source replaces the value.
     Overridden,
-    /// It says nothing.
+    /// The source has no value.
     Unset,
-    /// What it says does not count, for this reason.
+    /// The source's value is ignored, for this reason.
     Ignored(String),
 }
 
 impl Outcome {
-    /// The name of the outcome in output.
+    /// Returns the name of the outcome in output.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Wins => "wins",
@@ -73,63 +73,63 @@ impl Outcome {
     }
 }
 
-/// One source and what it says.
+/// A source and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Which source.
+    /// The source.
     pub source: Source,
-    /// The file; also the `.env` file that a variable comes from.
+    /// Path of the file, or of the `.env` file that a variable comes from.
     pub path: Option<PathBuf>,
-    /// Where the key stands in it.
+    /// Position of the key in the file.
     pub position: Option<Position>,
-    /// The variables or the flag that the source goes by.
+    /// Names of the variables or the flag of the source.
     pub names: Vec<String>,
-    /// The value as the file has it, where variables make another of it.
+    /// Value as written in the file, if variables in it are replaced.
     pub written: Option<Value>,
-    /// The value.
+    /// Value of the source.
     pub value: Option<Value>,
-    /// What becomes of it.
+    /// Effect on the final value.
     pub outcome: Outcome,
 }
 
 /// A value given by a flag.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// The dotted key of the setting that the flag beats.
+    /// Dotted key of the setting that the flag overrides.
     pub key: &'static str,
-    /// The flag as written.
+    /// Flag as written.
     pub flag: &'static str,
-    /// Its value.
+    /// Value of the flag.
     pub value: Value,
 }
 
-/// Everything that is to be said about one key.
+/// Explanation of one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The dotted key.
+    /// Dotted key.
     pub key: String,
-    /// The setting, or the one that the key lies in; none for a key that no setting has.
+    /// Setting that has this key or contains it, or `None` for an unknown key.
     pub setting: Option<&'static Setting>,
-    /// The value that counts.
+    /// Final value.
     pub value: Option<Value>,
     /// All sources, the weakest first.
     pub steps: Vec<Step>,
-    /// What else a person should know, in sentences.
+    /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
 }
 
-/// The settings of a run, laid out to be explained.
+/// Settings of a run, prepared for explanations.
 #[derive(Debug)]
 pub struct Inspection<'a> {
     loaded: &'a Loaded,
     given: &'a [Given],
-    /// The settings as they count in the end.
+    /// Final values of the settings.
     effective: Value,
-    /// The files as they are written.
+    /// Settings files as written.
     written: Vec<Written>,
 }
 
-/// A settings file as it is written.
+/// A settings file as written.
 #[derive(Debug)]
 struct Written {
     kind: LayerKind,
@@ -138,10 +138,11 @@ struct Written {
 }
 
 impl<'a> Inspection<'a> {
-    /// Reads the files of `loaded` once more, for the places of keys. `given`: what flags say.
+    /// Reads the files of `loaded` again to find the positions of keys. `given` are the values of
+    /// flags.
     pub fn new(loaded: &'a Loaded, given: &'a [Given]) -> Self {
         let written = loaded.layers.iter().filter_map(|layer| {
-            // A file that has changed or gone since has no places to tell.
+            // A file that was changed or removed in the meantime has no positions.
             let text = read_text(&layer.path).ok()?;
             let value = jsonc::parse(&layer.path, &text).ok()?;
             let places = jsonc::key_places(&layer.path, &text).ok()?;
@@ -150,12 +151,12 @@ impl<'a> Inspection<'a> {
         Self { loaded, given, effective: effective(loaded, given), written: written.collect() }
     }
 
-    /// The value at a dotted key as it counts in the end; of a setting, a group or a part of a setting.
+    /// Returns the final value at the dotted key of a setting, a group or a part of a setting.
     pub fn value(&self, key: &str) -> Option<&Value> {
         value_at(&self.effective, key).filter(|value| !value.is_null())
     }
 
-    /// The settings that a file, a variable or a flag sets, in the order of the reference.
+    /// Returns the settings that a file, a variable or a flag sets, in the order of the reference.
     pub fn set_keys(&self) -> Vec<&'static str> {
         let in_file = |key: &str| {
             self.loaded.layers.iter().any(|layer| value_at(&layer.value, key).is_some())
@@ -167,7 +168,7 @@ impl<'a> Inspection<'a> {
         schema::all().filter(is_set).map(|setting| setting.key).collect()
     }
 
-    /// Explains the dotted `key`, of a setting, something in one, or an unknown one.
+    /// Explains a dotted key: that of a setting, of a part of a setting, or an unknown one.
     pub fn explain(&self, key: &str) -> Explanation {
         let setting = schema::owner(key);
         let mut steps = vec![default_step(key)];
@@ -193,7 +194,7 @@ impl<'a> Inspection<'a> {
         Explanation { key: key.to_owned(), setting, value, steps, notes }
     }
 
-    /// What the file of a layer says, as it takes part and as it is written.
+    /// Fills in the value of a layer's file, as merged and as written.
     fn read_step(&self, key: &str, kind: LayerKind, step: &mut Step) {
         let layer = self.loaded.layers.iter().find(|layer| layer.kind == kind);
         step.value = layer.and_then(|layer| value_at(&layer.value, key)).cloned();
@@ -212,12 +213,12 @@ impl<'a> Inspection<'a> {
         step.written = written.filter(|written| Some(written) != step.value.as_ref());
     }
 
-    /// Says of each source below the variables what it contributes.
+    /// Determines the outcome of each source below the variables.
     ///
-    /// A source without which the value would be the same is left out, the weakest first. What remains
-    /// is what the value is made of.
+    /// Sources whose removal does not change the value are overridden; the weakest source is
+    /// checked first. The remaining sources determine the value.
     fn judge(&self, key: &str, steps: &mut [Step]) {
-        // All ways to merge are decided within the first name of the key.
+        // Merging never crosses the first name of the key, so only that part is merged.
         let top = key.split('.').next().unwrap_or_default();
         let part = |value: &Value| value.get(top).map(|value| json!({ top: value }));
         let mut parts: Vec<(Source, Value)> = Vec::new();
@@ -242,7 +243,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// The value at a dotted key. `telemetry: true` is short for an object with `enabled`.
+/// Returns the value at a dotted key. `telemetry: true` is short for an object with `enabled`.
 fn value_at<'a>(settings: &'a Value, key: &str) -> Option<&'a Value> {
     schema::lookup(settings, key).or_else(|| {
         let short = settings.get("telemetry").filter(|value| value.is_boolean());
@@ -250,7 +251,8 @@ fn value_at<'a>(settings: &'a Value, key: &str) -> Option<&'a Value> {
     })
 }
 
-/// The merged files with variables and flags over them, and defaults for what does not fit.
+/// Returns the final settings: the merged files, overridden by variables and flags, with defaults
+/// instead of values of the wrong type.
 fn effective(loaded: &Loaded, given: &[Given]) -> Value {
     let mut value = loaded.settings.merged().clone();
     if let Some(Value::Bool(enabled)) = value.get("telemetry") {
@@ -274,7 +276,7 @@ fn effective(loaded: &Loaded, given: &[Given]) -> Value {
     value
 }
 
-/// The value of a key once all parts are merged.
+/// Returns the value of a key after merging all parts.
 fn merged(parts: &[(Source, Value)], key: &str) -> Option<Value> {
     let mut merged = Value::Object(Map::new());
     for (_, part) in parts {
@@ -300,11 +302,11 @@ fn default_step(key: &str) -> Step {
     Step { value, ..step(Source::Default) }
 }
 
-/// Why files have no say in `admin`.
+/// Reason why files cannot set `admin`.
 pub(crate) const REMOTE: &str =
     "only the account's administrator sets this, and not through a file";
 
-/// The variables and the flag of a setting, the weaker first.
+/// Returns the steps of a setting's variables and flag, the weaker first.
 fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<Step> {
     let mut steps = Vec::new();
     if !setting.variables.is_empty() {
@@ -326,14 +328,15 @@ fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<Step> 
         }
         steps.push(step);
     }
-    // For the sandbox the variable beats the flag.
+    // For the sandbox the variable overrides the flag.
     if setting.key == "tools.sandbox" {
         steps.reverse();
     }
     steps
 }
 
-/// A flag adds to a list that layers add to.
+/// Returns a flag's value. For a list that layers append to, the value is appended to the setting's
+/// list.
 fn over_list(loaded: &Loaded, setting: &Setting, value: &Value) -> Value {
     let base = loaded.settings.value(setting.key).cloned();
     match (setting.merge, base, value) {
@@ -360,7 +363,7 @@ fn judge_over_files(setting: &Setting, steps: &mut Vec<Step>, over: Vec<Step>) {
     }
 }
 
-/// The variable that beats a setting, with what it says.
+/// Returns the variable that overrides a setting, with its value.
 fn from_variables<'s>(setting: &'s Setting, environment: &Environment) -> Option<(&'s str, Value)> {
     setting.variables.iter().find_map(|name| {
         let text = environment.get(name)?;
@@ -382,7 +385,7 @@ fn sandbox(text: &str) -> Value {
     }
 }
 
-/// The `.env` file, if it is where the variable comes from.
+/// Returns the path of the `.env` file if the variable comes from it.
 fn dotenv_of(loaded: &Loaded, name: &str) -> Option<PathBuf> {
     let file = loaded.dotenv.as_ref()?;
     let value = loaded.environment.get(name);
@@ -390,8 +393,8 @@ fn dotenv_of(loaded: &Loaded, name: &str) -> Option<PathBuf> {
     file.variables.iter().any(has_it).then(|| file.path.clone())
 }
 
-/// What is taken instead of a value that does not fit: the default. Lists and objects are used as far
-/// as they fit.
+/// Returns the default if the value has the wrong type. Returns `None` for lists and objects, whose
+/// valid parts are used.
 fn fallback(setting: &Setting, value: &Value) -> Option<Value> {
     let is_single =
         matches!(setting.kind, Kind::Boolean | Kind::Number | Kind::Text | Kind::Choice(_));

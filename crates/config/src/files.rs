@@ -1,26 +1,26 @@
-//! The only place in this crate that touches the disk; everything goes through `pollux-fs`.
+//! The only module of this crate that accesses the disk. Everything goes through `pollux-fs`.
 //!
-//! What is read here may be hostile, so every read has a limit.
+//! The files may be hostile, so every read has a size limit.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use pollux_fs::{DirLock, EntryKind, Error, Expectation, RealPath, WriteOptions};
 
-/// How long to wait for someone else's lock before giving up.
+/// Maximum time to wait for another process's lock.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// How many bytes are looked at to tell text from anything else.
+/// Number of bytes that are examined to detect binary files.
 const SNIFFED: usize = 8192;
 
-/// The text of a file, perhaps cut.
+/// Text of a file, possibly truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadText {
-    /// UTF-8, with replacement characters for what is not.
+    /// UTF-8 text, with replacement characters for invalid bytes.
     pub(crate) text: String,
-    /// Whether the file is longer than the limit.
+    /// True if the file is longer than the limit.
     pub(crate) truncated: bool,
-    /// Whether the first bytes hold a zero byte, as no text does.
+    /// True if the first bytes contain a zero byte, which text files do not contain.
     pub(crate) binary: bool,
 }
 
@@ -29,7 +29,8 @@ pub(crate) fn read_text_lossy(path: &Path, limit: usize) -> Result<ReadText, Err
     Ok(lossy_text(pollux_fs::read_head(path, limit.saturating_add(1))?, limit))
 }
 
-/// The same of a file whose path was judged: what has become a link since is not followed.
+/// Reads at most `limit` bytes of a file whose path was already checked. If a part of the path was
+/// replaced by a link since, the link is not followed.
 pub(crate) fn read_judged_text_lossy(path: &RealPath, limit: usize) -> Result<ReadText, Error> {
     Ok(lossy_text(path.read_head(limit.saturating_add(1))?, limit))
 }
@@ -51,7 +52,7 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<String, Error> {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// Drops the start of a character that a cut left at the end.
+/// Removes an incomplete character at the end of truncated text.
 fn drop_partial_character(bytes: &mut Vec<u8>) {
     let back = bytes.iter().rev().take(4).position(|byte| byte & 0b1100_0000 != 0b1000_0000);
     let Some(start) = back.map(|back| bytes.len() - 1 - back) else { return };
@@ -60,13 +61,13 @@ fn drop_partial_character(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Whether the error means that there is no file at `path`, as far as this user can see: also
-/// when a folder on the way is none, or may not be looked into.
+/// Returns true if the error means that no file at `path` is visible to this user. This includes a
+/// path through a file instead of a folder, and a folder that the user may not read.
 pub(crate) fn is_absent(path: &Path, error: &Error) -> bool {
     error.is_not_found() || error.code() == "ENOTDIR" || (error.code() == "EACCES" && !exists(path))
 }
 
-/// The error in the words of Node: `ENOENT: no such file or directory`.
+/// Returns the error with Node's text: `ENOENT: no such file or directory`.
 pub(crate) fn node_message(error: &Error) -> String {
     let words = match error.code() {
         "ENOENT" => "no such file or directory",
@@ -81,32 +82,32 @@ pub(crate) fn node_message(error: &Error) -> String {
     format!("{}: {words}", error.code())
 }
 
-/// Whether `path` leads to a regular file.
+/// Returns true if `path` leads to a regular file.
 pub(crate) fn is_file(path: &Path) -> bool {
     pollux_fs::info(path).is_ok_and(|info| info.kind == EntryKind::File)
 }
 
-/// Whether `path` leads to a directory.
+/// Returns true if `path` leads to a directory.
 pub(crate) fn is_dir(path: &Path) -> bool {
     pollux_fs::info(path).is_ok_and(|info| info.kind == EntryKind::Directory)
 }
 
-/// Whether `path` leads to anything.
+/// Returns true if `path` leads to an existing file or directory.
 pub(crate) fn exists(path: &Path) -> bool {
     pollux_fs::info(path).is_ok()
 }
 
-/// The real path of something that exists.
+/// Returns the real path of an existing file or directory.
 pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Error> {
     dunce::canonicalize(path).map_err(|error| Error::from_io(path, error))
 }
 
-/// The real path, or the path as given when there is nothing.
+/// Returns the real path, or the given path if it does not exist.
 pub(crate) fn real_path_or_given(path: &Path) -> PathBuf {
     real_path(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The path without `.` and `..`, by its text alone.
+/// Returns the path without `.` and `..`, without accessing the disk.
 pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -123,18 +124,18 @@ pub(crate) fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// What makes a file the same file under several names.
+/// Identity of a file, equal for all of its names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum FileIdentity {
     /// Device and inode.
     #[cfg(unix)]
     Inode(u64, u64),
-    /// The real path, where there are no inodes.
+    /// Real path, on systems without inodes.
     #[cfg(not(unix))]
     Path(PathBuf),
 }
 
-/// The identity of the file behind `path`.
+/// Returns the identity of the file behind `path`.
 #[cfg(unix)]
 pub(crate) fn identity(path: &Path) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt as _;
@@ -142,13 +143,14 @@ pub(crate) fn identity(path: &Path) -> Option<FileIdentity> {
     Some(FileIdentity::Inode(metadata.dev(), metadata.ino()))
 }
 
-/// The identity of the file behind `path`.
+/// Returns the identity of the file behind `path`.
 #[cfg(not(unix))]
 pub(crate) fn identity(path: &Path) -> Option<FileIdentity> {
     real_path(path).ok().map(FileIdentity::Path)
 }
 
-/// The names of the folders in a directory, sorted; empty when it cannot be read.
+/// Returns the names of the folders in a directory, sorted. The list is empty if the directory
+/// cannot be read.
 pub(crate) fn folders_in(directory: &Path) -> Vec<String> {
     let entries = pollux_fs::list_directory(directory).unwrap_or_default();
     entries
@@ -158,36 +160,37 @@ pub(crate) fn folders_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Makes a directory and its parents, for this user only.
+/// Creates a directory and its parents, accessible to this user only.
 pub(crate) fn create_private_dir(path: &Path) -> Result<(), Error> {
     pollux_fs::create_private_directories(path)
 }
 
-/// Makes a file that must not exist yet.
+/// Creates a file that must not exist yet.
 pub(crate) fn create_new(path: &Path, content: &str) -> Result<(), Error> {
     let options = WriteOptions { expected: Some(Expectation::Absent), ..WriteOptions::default() };
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 
-/// Replaces a file of the person's state, keeping its mode; a new one is readable by the owner only.
+/// Replaces a file of the user's state and keeps its mode. A new file is readable by the owner
+/// only.
 pub(crate) fn write_private(path: &Path, content: &str) -> Result<(), Error> {
     let mode = if exists(path) { None } else { Some(0o600) };
     let options = WriteOptions { expected: None, mode, create_parents: true };
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 
-/// Replaces a file that nobody but its owner may ever read.
+/// Replaces a file that must never be readable by anyone except its owner.
 pub(crate) fn write_owner_only(path: &Path, content: &str) -> Result<(), Error> {
     let options = WriteOptions { expected: None, mode: Some(0o600), create_parents: true };
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 
-/// Copies what is in a directory.
+/// Copies the content of a directory.
 pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), Error> {
     pollux_fs::copy_tree(from, to)
 }
 
-/// Takes the lock that Gemini CLI uses for `file`, whose folder must exist.
+/// Acquires the lock that Gemini CLI uses for `file`, whose folder must exist.
 pub(crate) fn lock(file: &Path) -> Result<DirLock, Error> {
     DirLock::acquire(file, LOCK_WAIT)
 }

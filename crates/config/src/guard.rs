@@ -1,22 +1,21 @@
-//! Files that speak for the whole machine must be its administrator's alone: whoever could write one, or
-//! put another in its place, would decide over everybody's settings.
+//! Checks that only the administrator can write the files that configure the whole machine: anyone
+//! who could write or replace such a file would control the settings of all users.
 //!
-//! As in Gemini CLI every folder above the file counts, and those of the file that a link leads to. What
-//! Windows' access lists say is not looked at.
+//! As in Gemini CLI, every folder above the file is checked, including the folders above the target
+//! of a link. Access control lists of Windows are not checked.
 
 use std::path::Path;
 
 #[cfg(unix)]
 use pollux_fs::Ownership;
 
-/// Checks that nobody but the administrator can have written `path` (absolute). A file that is not there
-/// is fine.
+/// Checks that only the administrator can have written `path` (absolute). A missing file passes.
 ///
 /// # Errors
-/// For a person: which folder or file is open to others, and the command that mends it.
+/// Message for the user: the folder or file that others can write, and the command that repairs it.
 #[cfg(unix)]
 pub fn check(path: &Path) -> Result<(), String> {
-    // Whoever reads the file tells of all other errors.
+    // The code that reads the file reports all other errors.
     let Ok(ownership) = pollux_fs::ownership(path) else { return Ok(()) };
     check_folders(path, "Parent directory")?;
     let target = pollux_fs::real_path(path).map_err(|error| error.to_string())?;
@@ -32,16 +31,16 @@ pub fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Files there have no owner that could be checked.
+/// Accepts every file: files on this system have no owner that could be checked.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 #[cfg(not(unix))]
 pub fn check(_path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Every folder above `path`, the nearest first.
+/// Checks every folder above `path`, the nearest first.
 #[cfg(unix)]
 fn check_folders(path: &Path, place: &str) -> Result<(), String> {
     for folder in path.ancestors().skip(1) {
@@ -55,7 +54,7 @@ fn check_folders(path: &Path, place: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Why somebody else than the administrator could write there, with the remedy.
+/// Returns the reason why someone other than the administrator could write there, with the remedy.
 #[cfg(unix)]
 fn fault(kind: &str, path: &Path, ownership: Ownership) -> Option<String> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;

@@ -1,7 +1,7 @@
 //! `@path` imports in context files.
 //!
-//! Pure: the text comes in, files are read through a port that the caller gives, the text with its
-//! imports comes out. Depth, number and size are bounded, so a hostile file costs little.
+//! Pure: the caller passes the text and a function that reads files, and gets the text with its
+//! imports. Depth, number and size of imports are limited, so the cost of a hostile file stays low.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,36 +14,37 @@ mod tokens;
 
 use tokens::import_tokens;
 
-/// How many levels of imports are followed.
+/// Maximum depth of imports.
 pub const MAX_DEPTH: usize = 5;
 
-/// How many tokens of one context file and its imports are followed; the rest stay as written.
+/// Maximum number of imports in one context file, including those of imported files. Further tokens
+/// stay as written.
 pub const MAX_IMPORTS: usize = 500;
 
-/// How many bytes one context file may grow to with its imports.
+/// Maximum size of one context file with its imports, in bytes.
 pub const MAX_TOTAL_BYTES: usize = 4 * 1024 * 1024;
 
-/// How imports are written out.
+/// Output format of imports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ImportFormat {
-    /// In place of the token.
+    /// The imported text replaces the token.
     #[default]
     Tree,
-    /// Each file once, one after the other; tokens stay.
+    /// Each file is appended once, one after the other; tokens stay.
     Flat,
 }
 
-/// Why a file was not imported.
+/// Reason why a file was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportFailure {
-    /// It lies outside of the project.
+    /// The file lies outside of the project.
     Outside,
-    /// It could not be read; the text is the operating system's.
+    /// The file could not be read; contains the operating system's message.
     Unreadable(String),
 }
 
-/// Reads a file for an import. The path is absolute and has no `..`, but may lead through links:
-/// whether the real path stays inside the project is for the reader to check.
+/// Function that reads a file for an import. The path is absolute and contains no `..`, but may
+/// lead through links: the function must check that the real path stays inside the project.
 pub type ImportReader<'a> = dyn FnMut(&Path) -> Result<String, ImportFailure> + 'a;
 
 /// Expands the imports of `text`, the content of a file in the directory `base` (absolute).
@@ -79,7 +80,7 @@ impl Expansion<'_, '_> {
         }
         let mut copied = 0;
         for token in import_tokens(text) {
-            // Counted also when nothing comes of it, so that no text can ask without end.
+            // Failed imports count too, so that no text can cause unlimited reads.
             self.imports += 1;
             if self.imports > MAX_IMPORTS {
                 break;
@@ -92,7 +93,7 @@ impl Expansion<'_, '_> {
         output.push_str(&text[copied..]);
     }
 
-    /// Writes out one import, or why it is not there.
+    /// Writes one import, or the reason why it failed.
     fn import(&mut self, shown: &str, base: &Path, chain: &mut Vec<PathBuf>, output: &mut String) {
         let failed = |output: &mut String, reason: &str| {
             output.push_str(&format_comment("Import failed", &format!("{shown} - {reason}")));
@@ -123,7 +124,8 @@ impl Expansion<'_, '_> {
         let mut output = String::new();
         let mut seen = HashSet::new();
         write_flat_block(&mut output, base, text);
-        // The root first, then depth first; the imports of a file are visited last to first.
+        // The root comes first, then depth first; the imports of a file are visited from last to
+        // first.
         let mut pending = flat_imports(text, base, 0);
         while let Some((path, depth)) = pending.pop() {
             if !seen.insert(path.clone()) {
@@ -133,7 +135,7 @@ impl Expansion<'_, '_> {
             if self.imports > MAX_IMPORTS {
                 break;
             }
-            // Outside and unreadable files are left out; their tokens are still in the text.
+            // Files that are outside or unreadable are omitted; their tokens are still in the text.
             let Ok(content) = self.read_bounded(&path) else { continue };
             write_flat_block(&mut output, &path, &content);
             if depth < MAX_DEPTH {
@@ -155,7 +157,7 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// The files that `text` imports, with their level, in the order of the text.
+/// Returns the files that `text` imports, with their depth, in the order of the text.
 fn flat_imports(text: &str, base: &Path, depth: usize) -> Vec<(PathBuf, usize)> {
     import_tokens(text)
         .into_iter()
@@ -183,7 +185,7 @@ fn format_comment(label: &str, rest: &str) -> String {
     format!("<!-- {label}: {rest} -->")
 }
 
-/// The absolute path that a token names, without `.` and `..`; `None` for addresses.
+/// Returns the absolute path that a token names, without `.` and `..`, or `None` for a URL.
 fn resolve(base: &Path, shown: &str) -> Option<PathBuf> {
     let scheme = shown.split_once("://").map(|(scheme, _)| scheme);
     if matches!(scheme, Some("file" | "http" | "https")) {

@@ -1,14 +1,14 @@
-//! The identity of this installation, which requests and telemetry carry.
+//! Identifier of this installation, sent with requests and telemetry.
 
 use crate::{Places, files};
 
-/// The longest identity that is taken from the file, in characters.
+/// Maximum length of an identifier in the file, in characters.
 const MAX_LENGTH: usize = 128;
 
-/// Reads `installation_id`, and makes a new one when there is none that can be used.
+/// Reads `installation_id`, or creates a new one if there is no valid one.
 ///
-/// The result is always fit for a header: printable ASCII without blanks. When the file cannot be
-/// written the identity is good for this run only.
+/// The result is always valid in an HTTP header: printable ASCII without spaces. If the file cannot
+/// be written, the identifier is valid for this run only.
 pub fn installation_id(places: &Places) -> String {
     let path = places.installation_id();
     let fits = |text: &str| {
@@ -21,7 +21,7 @@ pub fn installation_id(places: &Places) -> String {
         return stored.to_owned();
     }
     let fresh = uuid::Uuid::new_v4().to_string();
-    // Nothing depends on the identity being kept.
+    // A failure to save the identifier does no harm.
     let _unkept = files::write_private(&path, &fresh);
     fresh
 }

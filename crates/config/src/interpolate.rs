@@ -7,10 +7,10 @@ use crate::Environment;
 #[cfg(test)]
 mod tests;
 
-/// Replaces variables in every string below `value`; keys are left alone.
+/// Replaces variables in every string below `value`; keys are not changed.
 ///
-/// A variable that is set to nothing counts as set. A name that is unset and has no default is
-/// left as written. There is no escape.
+/// A variable that is set to an empty value counts as set. A name that is unset and has no default
+/// is left as written. There is no escape syntax.
 pub fn interpolate(value: &mut Value, environment: &Environment) {
     match value {
         Value::String(text) => {
@@ -24,11 +24,11 @@ pub fn interpolate(value: &mut Value, environment: &Environment) {
     }
 }
 
-/// [`interpolate`] for one string. What a variable holds is not looked at again.
+/// Applies [`interpolate`] to one string. Variables inside a variable's value are not replaced.
 pub fn interpolate_text(text: &str, environment: &Environment) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
-    // Without this bound, many `${` that nothing closes would each be searched to the end.
+    // Without this bound, the search for the end of many unclosed `${` would take quadratic time.
     let last_close = text.rfind('}').map_or(usize::MAX, |close| text.len() - close);
     while let Some(dollar) = rest.find('$') {
         output.push_str(&rest[..dollar]);
@@ -53,12 +53,12 @@ pub fn interpolate_text(text: &str, environment: &Environment) -> String {
 struct Reference<'a> {
     name: &'a str,
     default: Option<&'a str>,
-    /// Bytes from the dollar sign to the end.
+    /// Number of bytes from the dollar sign to the end.
     length: usize,
 }
 
 impl<'a> Reference<'a> {
-    /// Reads a reference; `may_close` says whether a closing brace follows at all.
+    /// Parses a reference. `may_close` is true if a closing brace follows at all.
     fn at_start(text: &'a str, may_close: bool) -> Option<Self> {
         let after = text.strip_prefix('$')?;
         if let Some(braced) = after.strip_prefix('{') {
@@ -74,7 +74,7 @@ impl<'a> Reference<'a> {
         let end = inner.find('}')?;
         let content = &inner[..end];
         let (name, default) = match content.find(":-") {
-            // Without a name in front, the whole is an (unknown) name.
+            // Without a name before `:-`, the whole content is an (unknown) name.
             Some(0) | None => (content, None),
             Some(at) => (&content[..at], Some(&content[at + 2..])),
         };

@@ -1,4 +1,4 @@
-//! JSON with comments, as settings files are written.
+//! JSON with comments, the syntax of settings files.
 //!
 //! `//` and `/* */` comments are allowed; everything else is strict JSON, so a trailing comma is
 //! an error, as it is in Gemini CLI.
@@ -17,16 +17,16 @@ use crate::error::{Position, SyntaxError};
 #[cfg(test)]
 mod tests;
 
-/// How deep objects and arrays may be nested. No real settings file comes near; the bound keeps
-/// every later recursive walk within a small stack.
+/// Maximum nesting depth of objects and arrays. Real settings files stay far below it; the limit
+/// bounds the stack use of recursive functions.
 pub const MAX_DEPTH: usize = 128;
 
-/// What a file is told whose root is no object.
+/// Message for a file whose root is not an object.
 pub(crate) const NOT_AN_OBJECT: &str = "Settings file is not a valid JSON object.";
 
-/// Parses `text`, whose root must be an object. `path` only names the file in errors.
+/// Parses `text`, whose root must be an object. `path` is only used in errors.
 ///
-/// A byte order mark is skipped. Of two equal keys the later wins. Nesting is bounded by
+/// A byte order mark is skipped. Of two equal keys the later is used. Nesting is limited to
 /// [`MAX_DEPTH`].
 pub fn parse(path: &Path, text: &str) -> Result<Value, SyntaxError> {
     let text = without_mark(text);
@@ -50,8 +50,8 @@ pub fn parse(path: &Path, text: &str) -> Result<Value, SyntaxError> {
     Ok(value)
 }
 
-/// Where a control character stands in a string of a text that the parser, which lets them pass, has
-/// taken.
+/// Returns the position of a control character in a string. The text has passed the parser, which
+/// accepts such characters.
 fn control_character(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut in_string) = (0, false);
@@ -75,8 +75,9 @@ fn control_character(text: &str) -> Option<usize> {
     None
 }
 
-/// The encoding of a file that was read as UTF-8 and is none. Its mark is not UTF-8 and has become
-/// replacement characters; without one every second byte of `{` and what follows is zero.
+/// Returns the encoding of a file that is not UTF-8 but was read as UTF-8. The file's byte order
+/// mark has become replacement characters; in a file without one, every second byte of the
+/// beginning is zero.
 fn other_encoding(text: &str) -> Option<&'static str> {
     let start = text.trim_start_matches(char::REPLACEMENT_CHARACTER);
     let mut letters = start.bytes();
@@ -87,37 +88,39 @@ fn other_encoding(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The text without a byte order mark.
+/// Returns the text without a byte order mark.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The text as nodes that know their places; none without any value. It has no mark.
+/// Parses a text without byte order mark into nodes with positions. Returns `None` if the text
+/// contains no value.
 pub(crate) fn nodes<'t>(path: &Path, text: &'t str) -> Result<Option<Node<'t>>, SyntaxError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &strict());
     parsed.map(|parsed| parsed.value).map_err(|error| syntax_error(path, &error))
 }
 
-/// The place of the byte at `offset`.
+/// Returns the position of the byte at `offset`.
 pub(crate) fn position(text: &str, offset: usize) -> Position {
     let before = &text[..offset];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     Position { line: before.matches('\n').count() + 1, column: before[line..].chars().count() + 1 }
 }
 
-/// Where the keys of a settings file stand.
+/// Positions of the keys in a settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPlaces {
-    /// Dotted keys, also those of groups. Of a key that is repeated the last place, which counts.
+    /// Dotted keys, including those of groups. Of a repeated key the last position, which takes
+    /// effect.
     pub found: BTreeMap<String, Position>,
-    /// Keys that a later repeat of theirs hides, in the order of the file.
+    /// Keys that are hidden by a later repeat, in the order of the file.
     pub hidden: Vec<(String, Position)>,
 }
 
-/// Finds the keys of a settings file. `path` only names it in errors.
+/// Finds the keys of a settings file. `path` is only used in errors.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Fails like [`parse`].
 pub fn key_places(path: &Path, text: &str) -> Result<KeyPlaces, SyntaxError> {
     parse(path, text)?;
     let text = without_mark(text);
@@ -131,7 +134,7 @@ pub fn key_places(path: &Path, text: &str) -> Result<KeyPlaces, SyntaxError> {
 
 struct Search<'t> {
     text: &'t str,
-    /// Where lines begin.
+    /// Offsets of the starts of lines.
     lines: Vec<usize>,
     places: KeyPlaces,
 }
@@ -164,7 +167,7 @@ impl Search<'_> {
     }
 }
 
-/// The parser options for JSON with comments and nothing else beyond JSON.
+/// Returns the parser options for JSON with comments and no other extensions.
 pub(crate) fn strict() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -180,7 +183,7 @@ pub(crate) fn strict() -> ParseOptions {
     }
 }
 
-/// Carries a parser error over with its place.
+/// Converts a parser error, with its position.
 pub(crate) fn syntax_error(path: &Path, error: &ParseError) -> SyntaxError {
     let position = Some(Position { line: error.line_display(), column: error.column_display() });
     if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {

@@ -1,16 +1,17 @@
-//! Where settings come from.
+//! Configuration of a run.
 //!
 //! This crate finds, reads and merges everything that configures a run: settings files in four
 //! layers, environment variables, the `.env` file, trusted folders, the project's identity and its
 //! context files (`GEMINI.md`, `AGENTS.md`). Names, formats and messages are those of Gemini CLI
-//! 0.61, so that both programs can share one home.
+//! 0.61, so that both programs can share one home directory.
 //!
-//! It does not read the command line, sign in, or talk to a model; it never changes the process
-//! environment; and it prints nothing: what a person should know comes back as text.
+//! It does not parse the command line, sign in, or access a model; it never changes the process
+//! environment; and it prints nothing: messages for the user are returned as text.
 //!
-//! A start asks in this order: [`Environment::from_process`], [`Places::new`], [`find()`] (settings of
-//! the person and the system, trust, what the project brings), [`Found::load`] with what was accepted
-//! of that (or [`load()`] for both), [`ProjectIdentity::resolve`], [`context::discover`].
+//! A program calls in this order at its start: [`Environment::from_process`], [`Places::new`],
+//! [`find()`] (settings of the user and the system, trust, consent items of the project),
+//! [`Found::load`] with the accepted items (or [`load()`] for both), [`ProjectIdentity::resolve`],
+//! [`context::discover`].
 
 pub mod approval;
 pub mod assign;

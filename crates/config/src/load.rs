@@ -1,7 +1,7 @@
-//! From files to the settings of a run.
+//! Loading of a run's settings from files.
 //!
-//! The order matters, and is that of Gemini CLI: settings files first (with the environment as the
-//! person gave it), then trust, then the project's settings, then the `.env` file.
+//! The order matters and is that of Gemini CLI: settings files first (with the user's environment),
+//! then trust, then the project's settings, then the `.env` file.
 
 use std::path::{Path, PathBuf};
 
@@ -24,82 +24,83 @@ mod options;
 
 pub use options::LoadOptions;
 
-/// The largest settings file that is read, in bytes.
+/// Maximum size of a settings file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Which layer a file is; the later beats the earlier.
+/// Layer of a settings file. Later layers override earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LayerKind {
-    /// What an administrator suggests.
+    /// Defaults of an administrator.
     SystemDefaults,
-    /// The person's settings.
+    /// Settings of the user.
     User,
-    /// The project's settings.
+    /// Settings of the project.
     Workspace,
-    /// What an administrator demands.
+    /// Overrides of an administrator.
     System,
 }
 
-/// One settings file as it takes part in the merge.
+/// A settings file as it is merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    /// Which one.
+    /// Layer of the file.
     pub kind: LayerKind,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its content: variables replaced, old keys moved, `admin` removed.
+    /// Content after preparation: variables are replaced, old keys moved, `admin` removed.
     pub value: Value,
 }
 
-/// What became of the file of a layer.
+/// State of a layer's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileState {
-    /// It takes part.
+    /// The file was read and is merged.
     Read,
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// It was not read, for this reason.
+    /// The file was not read, for this reason.
     Skipped(String),
 }
 
-/// The file of a layer, whether there is one or not.
+/// File of a layer, which may not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerFile {
-    /// Which layer.
+    /// Layer of the file.
     pub kind: LayerKind,
-    /// Where the file would be.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What became of it.
+    /// State of the file.
     pub state: FileState,
 }
 
-/// The configuration of a run.
+/// Configuration of a run.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The merged settings.
     pub settings: Settings,
-    /// The files that exist, lowest first. The project's holds only what was accepted.
+    /// Files that exist, lowest layer first. The project's layer contains accepted items only.
     pub layers: Vec<Layer>,
-    /// The files of all layers, lowest first, with those that are not there or not read.
+    /// Files of all layers, lowest first, including those that do not exist or were not read.
     pub files: Vec<LayerFile>,
-    /// Whether the current folder is trusted.
+    /// Trust in the current folder.
     pub trust: Trust,
-    /// What of the project may take effect.
+    /// Items of the project that may take effect.
     pub accepted: Accepted,
-    /// The environment with the `.env` file under it.
+    /// The environment, with variables of the `.env` file added.
     pub environment: Environment,
     /// The `.env` file that was read.
     pub dotenv: Option<DotEnv>,
-    /// Lines for the person; the run goes on.
+    /// Warnings for the user, one per line. They do not stop the run.
     pub warnings: Vec<String>,
-    /// Keys that no setting has, with their file; for debug mode.
+    /// Unknown keys with their file, for debug mode.
     pub unknown_keys: Vec<(PathBuf, String)>,
 }
 
-/// Finds and merges everything, without asking anybody.
+/// Finds and merges everything without asking the user.
 ///
-/// What the project brings takes effect as far as it is pinned; all of it where nothing was ever asked
-/// about the folder, or where the question is switched off. Nothing is pinned. Fails like [`find()`] and
+/// Items of the project take effect if they are pinned. If the user was never asked about the
+/// folder, all of its items take effect except those that need a user who is present. All of them
+/// take effect if the question is switched off. Nothing is pinned. Fails like [`find()`] and
 /// [`Found::load`].
 pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
     let mut found = find(options)?;
@@ -119,10 +120,10 @@ pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
     found.load(accepted)
 }
 
-/// Finds the settings of the system and the person, and decides about trust. Nothing of the project is
-/// read yet.
+/// Finds the settings of the system and the user, and decides about trust. The project's files are
+/// not read yet.
 ///
-/// Fails with [`ConfigError::Broken`] naming every broken settings file, or with
+/// Fails with [`ConfigError::Broken`], which lists every invalid settings file, or with
 /// [`ConfigError::BrokenTrust`].
 pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
     let places = options.places;
@@ -159,11 +160,12 @@ pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
     };
     match trust {
         Ok(trust) => found.trust = trust,
-        // A broken settings file is told before a broken trust file: it may have said where that is.
+        // An invalid settings file is reported before an invalid trust file, because it may have
+        // set the path of the trust file.
         Err(error) if found.reading.broken.is_empty() => return Err(error),
         Err(_) => {}
     }
-    // All that is broken is told at once, what the project brings too, where it counts.
+    // All invalid files are reported together, including the project's file in a trusted folder.
     if !found.reading.broken.is_empty() {
         if found.trust.is_trusted() {
             found.read_project_settings();
@@ -174,16 +176,16 @@ pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
     Ok(found)
 }
 
-/// The text of a settings file, within bounds.
+/// Reads the text of a settings file, up to the size limit.
 pub(crate) fn read_text(path: &Path) -> Result<String, pollux_fs::Error> {
     files::read_whole(path, MAX_BYTES)
 }
 
-/// What a run would start from: the settings of the person and the system, the answer about trust, and,
-/// once looked at, what the project brings, none of it in effect.
+/// Starting point of a run: the settings of the user and the system, the trust decision, and, after
+/// [`Found::look`], the items of the project. None of the items is in effect.
 #[derive(Debug)]
 pub struct Found {
-    /// Whether the current folder is trusted. A frontend that has asked puts the answer here.
+    /// Trust in the current folder. A frontend that has asked the user stores the answer here.
     pub trust: Trust,
     places: Places,
     cwd: PathBuf,
@@ -193,20 +195,20 @@ pub struct Found {
     project: Project,
 }
 
-/// What a project brings, as data.
+/// Content of a project, as data.
 #[derive(Debug, Default)]
 struct Project {
     has_settings_read: bool,
-    /// The settings file, before variables are replaced.
+    /// Content of the settings file, before variables are replaced.
     settings: Option<Value>,
     settings_items: Vec<SettingItem>,
-    /// Items of `.env` and of definition files, once looked at.
+    /// Consent items of `.env` and of definition files, once they were read.
     other_items: Option<Vec<ConsentItem>>,
     broken: Vec<SyntaxError>,
 }
 
 impl Found {
-    /// Reads what the project brings, as data. Whether any of it counts is decided later.
+    /// Reads the project's items, as data. A later step decides whether they take effect.
     pub fn look(&mut self) {
         self.read_project_settings();
         if self.project.other_items.is_some() || self.is_home() {
@@ -250,8 +252,8 @@ impl Found {
         }
     }
 
-    /// Returns the policy file or folder that a text of the project's settings names; `None` for what is below the
-    /// person's own state, which no project brings.
+    /// Returns the policy file or folder that a text of the project's settings names. Returns
+    /// `None` for paths below the user's own state, which does not belong to the project.
     fn policy_path(&self, written: &str) -> Option<PathBuf> {
         let mut text = Value::from(written);
         interpolate(&mut text, &self.reading.environment);
@@ -261,15 +263,15 @@ impl Found {
         (!files::real_path_or_given(&path).starts_with(own)).then_some(path)
     }
 
-    /// What of the project takes effect only after a yes, as far as this crate knows: settings, variables,
-    /// and definition files. Empty before [`Found::look`].
+    /// Returns the project's items that need consent, as far as this crate knows them: settings,
+    /// variables and definition files. Empty before [`Found::look`].
     pub fn items(&self) -> Vec<ConsentItem> {
         let settings = self.project.settings_items.iter().map(|found| &found.item);
         settings.chain(self.project.other_items.iter().flatten()).cloned().collect()
     }
 
-    /// The project's settings as they would take part in the merge if all of them were accepted; none before
-    /// [`Found::look`], or without a file.
+    /// Returns the project's settings as they would be merged if all of them were accepted. Returns
+    /// `None` before [`Found::look`], or if there is no file.
     pub fn project_layer(&self) -> Option<Layer> {
         let mut value = self.project.settings.clone()?;
         interpolate(&mut value, &self.reading.environment);
@@ -278,20 +280,21 @@ impl Found {
         Some(Layer { kind: LayerKind::Workspace, path, value })
     }
 
-    /// What is wrong with the project's settings file. It ends the run only in a trusted folder.
+    /// Returns the errors in the project's settings file. They stop the run only in a trusted
+    /// folder.
     pub fn project_errors(&self) -> &[SyntaxError] {
         &self.project.broken
     }
 
-    /// The settings of the person and the system alone.
+    /// Returns the settings of the user and the system, without the project's.
     pub fn own_settings(&self) -> Settings {
         Settings::new(self.reading.merged())
     }
 
-    /// Merges everything, of the project only what is accepted, and nothing where the folder is not
-    /// trusted.
+    /// Merges all settings. Of the project's settings, only accepted ones are included, and none if
+    /// the folder is not trusted.
     ///
-    /// Fails with [`ConfigError::Broken`] when the settings file of a trusted project is broken.
+    /// Fails with [`ConfigError::Broken`] if the settings file of a trusted project is invalid.
     pub fn load(mut self, accepted: Accepted) -> Result<Loaded, ConfigError> {
         let trusted = self.trust.is_trusted();
         let accepted = if trusted { accepted } else { Accepted::nothing() };
@@ -338,7 +341,8 @@ impl Found {
         })
     }
 
-    /// The settings as if all of the project's were accepted, to look for what they would bring.
+    /// Returns the settings as if all of the project's settings were accepted, to find further
+    /// items.
     fn settings_with_all_of_the_project(&self) -> Settings {
         let mut merged = self.reading.merged();
         if let Some(layer) = self.project_layer() {
@@ -357,20 +361,21 @@ impl Found {
         })
     }
 
-    /// Whether the project is the home directory itself, whose settings are the person's already.
+    /// Returns true if the project is the home directory itself, whose settings are already the
+    /// user's.
     fn is_home(&self) -> bool {
         files::real_path_or_given(&self.cwd) == files::real_path_or_given(&self.places.home)
     }
 }
 
-/// The layers as they are being read.
+/// Layers read so far.
 #[derive(Debug)]
 struct Reading {
     environment: Environment,
     layers: Vec<Layer>,
     files: Vec<LayerFile>,
     broken: Vec<SyntaxError>,
-    /// Old keys in files that only an administrator can mend.
+    /// Old keys in files that only an administrator can change.
     old_system_keys: Vec<&'static str>,
     warnings: Vec<String>,
     unknown_keys: Vec<(PathBuf, String)>,
@@ -389,7 +394,7 @@ impl Reading {
         }
     }
 
-    /// Reads one file if it is there, and notes what is wrong with it.
+    /// Reads one file if it exists, and records its errors.
     fn read(&mut self, kind: LayerKind, path: &Path) {
         match self.parse(path) {
             Ok(Some(value)) => self.add(kind, path, value),
@@ -398,7 +403,7 @@ impl Reading {
         }
     }
 
-    /// Reads one file as it is written; none when there is none.
+    /// Parses one file as written. Returns `None` if the file does not exist.
     fn parse(&mut self, path: &Path) -> Result<Option<Value>, SyntaxError> {
         match read_text(path) {
             Ok(text) => jsonc::parse(path, &text).map(Some),
@@ -420,7 +425,7 @@ impl Reading {
         }
         interpolate(&mut value, &self.environment);
         let findings = validate::check(&mut value);
-        // Only the account's administrator decides these, and not through a file.
+        // Only the account's administrator can set these, and not through a file.
         schema::take(&mut value, "admin");
         self.warnings.extend(validate::warning(path, &findings.issues));
         let unknown = findings.unknown_keys.into_iter().map(|key| (path.to_owned(), key));
@@ -448,12 +453,12 @@ impl Reading {
         }
     }
 
-    /// All layers so far over the defaults.
+    /// Returns all layers read so far, merged over the defaults.
     fn merged(&self) -> Value {
         self.merged_over(schema::defaults())
     }
 
-    /// All layers so far, without defaults.
+    /// Returns all layers read so far, merged without defaults.
     fn merged_files(&self) -> Value {
         self.merged_over(Value::Object(Map::new()))
     }

@@ -1,6 +1,7 @@
-//! How two layers of settings become one.
+//! Merging of two layers of settings.
 //!
-//! Pure: values in, a value out. Which keys merge in which way the settings table says.
+//! Pure: takes values, returns a value. The settings table determines the merge strategy of each
+//! key.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +10,8 @@ use crate::schema::{self, Strategy};
 #[cfg(test)]
 mod tests;
 
-/// The strategy of the dotted key `path`: that of the settings table, and for hooks of an event that
-/// the table does not know the one that all events have.
+/// Returns the merge strategy of the dotted key `path`, as in the settings table. Hooks of an event
+/// unknown to the table are merged like those of known events.
 pub fn strategy(path: &str) -> Strategy {
     match (schema::find(path), path.strip_prefix("hooks.")) {
         (Some(setting), _) => setting.merge,
@@ -21,8 +22,8 @@ pub fn strategy(path: &str) -> Strategy {
 
 /// Merges `upper` over `base`.
 ///
-/// `null` overwrites. Keys that name JavaScript's prototype machinery are dropped, so that a file
-/// means the same to both programs. For layers whose values have the types of the schema the
+/// `null` overwrites. Keys that access JavaScript's object prototypes are dropped, so that a file
+/// has the same meaning in both programs. For layers whose values have the types of the schema the
 /// operation is associative.
 pub fn merge_into(base: &mut Value, upper: &Value) {
     if let (Value::Object(base), Value::Object(upper)) = (base, upper) {
@@ -30,7 +31,7 @@ pub fn merge_into(base: &mut Value, upper: &Value) {
     }
 }
 
-/// Whether a key names JavaScript's prototype machinery.
+/// Returns true if a key accesses JavaScript's object prototypes.
 pub(crate) fn is_banned(key: &str) -> bool {
     matches!(key, "__proto__" | "constructor" | "prototype")
 }
@@ -50,7 +51,8 @@ fn merge_objects(base: &mut Map<String, Value>, upper: &Map<String, Value>, pref
     }
 }
 
-/// A value that meets nothing below it. Objects are still walked, to drop the banned keys.
+/// Returns a value that has no counterpart in the lower layer. Banned keys inside objects are
+/// dropped.
 fn adopted(value: &Value, path: &str) -> Value {
     match value {
         Value::Object(map) => {
@@ -74,7 +76,7 @@ fn merge_value(base: &mut Value, upper: &Value, path: &str) {
     }
 }
 
-/// The items that a value adds to a list: a lone value counts as a list of one.
+/// Returns the items that a value adds to a list. A single value counts as a list of one item.
 fn as_items(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items.clone(),
@@ -82,10 +84,10 @@ fn as_items(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Appends `more` and keeps the first of equal items.
+/// Appends `more`, and keeps only the first of equal items.
 fn unite(items: &mut Vec<Value>, more: Vec<Value>) {
     let mut seen = std::collections::HashSet::new();
     items.extend(more);
-    // `Value` has no hash; its text does, and equal values have equal text.
+    // `Value` cannot be hashed, but its text can, and equal values have equal text.
     items.retain(|item| seen.insert(item.to_string()));
 }

@@ -1,7 +1,7 @@
-//! Old keys of settings files and what became of them.
+//! Old keys of settings files, and their new keys.
 //!
-//! Each layer is brought up to date in memory when it is loaded. Gemini CLI also rewrites the
-//! file; Pollux leaves a person's file as it is until `pollux config migrate`.
+//! Each layer is migrated in memory when it is loaded. Gemini CLI also rewrites the file; Pollux
+//! leaves the user's file unchanged until `pollux config migrate`.
 
 use serde_json::Value;
 
@@ -10,16 +10,16 @@ use crate::schema::{insert, lookup, take};
 #[cfg(test)]
 mod tests;
 
-/// How the value of an old key becomes that of the new one.
+/// Conversion of the value of an old key to that of the new key.
 #[derive(Debug, Clone, Copy)]
 enum Change {
-    /// The truth value is turned round.
+    /// The boolean is inverted.
     Inverted,
-    /// The value moves as it is.
+    /// The value is moved unchanged.
     Moved,
 }
 
-/// The old key, the new key, and the change.
+/// Old key, new key, and conversion.
 const MOVES: &[(&str, &str, Change)] = &[
     ("general.disableAutoUpdate", "general.enableAutoUpdate", Change::Inverted),
     ("general.disableUpdateNag", "general.enableAutoUpdateNotification", Change::Inverted),
@@ -37,7 +37,7 @@ const MOVES: &[(&str, &str, Change)] = &[
     ("experimental.plan", "general.plan.enabled", Change::Moved),
 ];
 
-/// Old objects, and where each of their keys went.
+/// Old object, new group, and the new location of each of the object's keys.
 const INVESTIGATOR: (&str, &str, &[(&str, &str)]) = (
     "experimental.codebaseInvestigatorSettings",
     "agents.overrides.codebase_investigator",
@@ -52,19 +52,20 @@ const INVESTIGATOR: (&str, &str, &[(&str, &str)]) = (
 const HELP_AGENT: (&str, &str, &[(&str, &str)]) =
     ("experimental.cliHelpAgentSettings", "agents.overrides.cli_help", &[("enabled", "enabled")]);
 
-/// One step of the way from old keys to new ones.
+/// One step of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    /// The dotted key gets a value.
+    /// The dotted key is set to a value.
     Set(String, Value),
-    /// The dotted key goes.
+    /// The dotted key is removed.
     Remove(&'static str),
 }
 
-/// Moves old keys of one layer to where they belong; returns the steps, which do the same to the file.
+/// Moves old keys of a layer to their new location. Returns the steps, which make the same changes
+/// to the file.
 ///
-/// Where old and new are both set, the new one wins. An old truth value that is none is left alone, and
-/// so is a key whose new place is taken by something that is no object.
+/// The new key is kept if both are set. An old key is left unchanged if its value should be a
+/// boolean but is not, or if a value that is not an object blocks its new location.
 pub(crate) fn migrate(layer: &mut Value) -> Vec<Step> {
     let mut steps = Vec::new();
     for (old, new, change) in MOVES {
@@ -96,7 +97,7 @@ pub(crate) fn migrate(layer: &mut Value) -> Vec<Step> {
     steps
 }
 
-/// The old keys that the steps remove.
+/// Returns the old keys that the steps remove.
 pub(crate) fn old_keys(steps: &[Step]) -> Vec<&'static str> {
     let removed = |step: &Step| match step {
         Step::Remove(key) => Some(*key),
@@ -105,7 +106,8 @@ pub(crate) fn old_keys(steps: &[Step]) -> Vec<&'static str> {
     steps.iter().filter_map(removed).collect()
 }
 
-/// Whether the key has a value in the end; not where a group on the way is no object.
+/// Sets the key unless it has a value. Returns true if the key has a value afterwards; false if a
+/// group on its path is not an object.
 fn set_if_absent(layer: &mut Value, key: &str, value: &Value, steps: &mut Vec<Step>) -> bool {
     if lookup(layer, key).is_some() {
         return true;
@@ -125,7 +127,7 @@ fn remove(layer: &mut Value, key: &'static str, steps: &mut Vec<Step>) {
     steps.push(Step::Remove(key));
 }
 
-/// Two themes have new names. Files keep the old ones, which other versions know.
+/// Renames two themes in memory. Files keep the old names, which other versions know.
 fn rename_theme(layer: &mut Value) {
     let renamed = match lookup(layer, "ui.theme").and_then(Value::as_str) {
         Some("VS") => "Default Light",

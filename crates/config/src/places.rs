@@ -1,6 +1,6 @@
-//! Where everything lives: the paths of Gemini CLI, derived from the environment.
+//! Paths of all files and directories, as in Gemini CLI, derived from the environment.
 //!
-//! Building a [`Places`] touches no disk.
+//! Creating a [`Places`] does not access the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,27 @@ use crate::environment::names;
 #[cfg(test)]
 mod tests;
 
-/// The name of the state directory in the home directory and in projects.
+/// Name of the state directory in the home directory and in projects.
 pub const GEMINI_DIR: &str = ".gemini";
 
-/// The paths that do not depend on the project.
+/// Paths that do not depend on the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The home directory: `GEMINI_CLI_HOME`, else the person's, else the temporary directory.
+    /// The home directory: `GEMINI_CLI_HOME`, otherwise the user's, otherwise the temporary
+    /// directory.
     pub home: PathBuf,
     /// The directory for temporary files.
     pub temporary: PathBuf,
-    /// The system settings that override every other layer.
+    /// System settings that override every other layer.
     pub system_settings: PathBuf,
-    /// The system settings that every other layer overrides.
+    /// System settings that every other layer overrides.
     pub system_defaults: PathBuf,
     /// The file of trusted folders.
     pub trusted_folders: PathBuf,
 }
 
 impl Places {
-    /// Derives all places from `environment`.
+    /// Derives all paths from `environment`.
     pub fn new(environment: &Environment) -> Self {
         let temporary = environment.temporary_dir();
         let home = environment
@@ -47,67 +48,69 @@ impl Places {
         Self { home, temporary, system_settings, system_defaults, trusted_folders }
     }
 
-    /// `~/.gemini`, the person's state.
+    /// Returns `~/.gemini`, the directory of the user's state.
     pub fn gemini_dir(&self) -> PathBuf {
         self.home.join(GEMINI_DIR)
     }
 
-    /// The person's settings.
+    /// Returns the path of the user's settings.
     pub fn user_settings(&self) -> PathBuf {
         self.in_gemini("settings.json")
     }
 
-    /// The settings of the project whose root is `cwd`.
+    /// Returns the path of the settings of the project whose root is `cwd`.
     pub fn workspace_settings(&self, cwd: &Path) -> PathBuf {
         cwd.join(GEMINI_DIR).join("settings.json")
     }
 
-    /// The registry of projects and their short names.
+    /// Returns the path of the registry of projects and their short names.
     pub fn projects_file(&self) -> PathBuf {
         self.in_gemini("projects.json")
     }
 
-    /// A bare UUID that identifies this installation.
+    /// Returns the path of the file with the UUID of this installation.
     pub fn installation_id(&self) -> PathBuf {
         self.in_gemini("installation_id")
     }
 
-    /// The parent of every project's temporary directory.
+    /// Returns the parent of every project's temporary directory.
     pub fn projects_temporary(&self) -> PathBuf {
         self.in_gemini("tmp")
     }
 
-    /// The parent of every project's shadow repository.
+    /// Returns the parent of every project's shadow repository.
     pub fn projects_history(&self) -> PathBuf {
         self.in_gemini("history")
     }
 
-    /// The person's policy rules.
+    /// Returns the folder of the user's policy rules.
     pub fn user_policies(&self) -> PathBuf {
         self.in_gemini("policies")
     }
 
-    /// The administrator's policy rules.
+    /// Returns the folder of the administrator's policy rules.
     pub fn system_policies(&self) -> PathBuf {
         system_dir().join("policies")
     }
 
-    /// The person's own commands.
+    /// Returns the folder of the user's own commands.
     pub fn user_commands(&self) -> PathBuf {
         self.in_gemini("commands")
     }
 
-    /// Pollux's own state, which Gemini CLI does not know.
+    /// Returns the folder of Pollux's own state, which Gemini CLI does not use.
     pub fn pollux_dir(&self) -> PathBuf {
         self.in_gemini("pollux")
     }
 
-    /// One-time warnings that other programs leave for the next start.
+    /// Returns the path of a file with one-time warnings that other programs leave for the next
+    /// start.
     pub fn pending_warnings(&self) -> PathBuf {
         self.temporary.join("gemini-cli-warnings.txt")
     }
 
-    /// Returns `given` as a path, with `~` or `%userprofile%` at its start as the home directory.
+    /// Returns `given` as a path, with `~` or `%userprofile%` at its start replaced by the home
+    /// directory.
     pub fn expand_home(&self, given: &str) -> PathBuf {
         let rest = given.strip_prefix('~').or_else(|| {
             let prefix = given.get(.."%userprofile%".len())?;
@@ -126,7 +129,7 @@ impl Places {
     }
 }
 
-/// Where an administrator puts settings.
+/// Returns the directory of an administrator's settings.
 fn system_dir() -> &'static Path {
     Path::new(if cfg!(target_os = "macos") {
         "/Library/Application Support/GeminiCli"

@@ -1,9 +1,9 @@
-//! Which project this is, and where its state lives.
+//! Identity of the project, and the directories of its state.
 //!
-//! A project is its root directory: the current directory at start, not the Git root. Its state
-//! lives under a short name ("slug"), which `projects.json` maps from the root's path and which
-//! marker files in the state directories confirm. The format and the lock are those of Gemini
-//! CLI, so that both programs find the same state.
+//! A project is identified by its root directory: the current directory at start, not the Git root.
+//! Its state is stored under a short name ("slug"). `projects.json` maps the root's path to this
+//! name, and marker files in the state directories confirm it. The format and the lock are those of
+//! Gemini CLI, so that both programs find the same state.
 
 use std::path::{Path, PathBuf};
 
@@ -15,29 +15,29 @@ mod registry;
 #[cfg(test)]
 mod tests;
 
-/// A project and its directories. The directories of state exist; those in them may not.
+/// A project and its directories. The state directories exist; their subdirectories may not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectIdentity {
-    /// The root directory.
+    /// Root directory of the project.
     pub root: PathBuf,
-    /// SHA-256 of the root's path in hexadecimal; session records carry it.
+    /// SHA-256 of the root's path in hexadecimal, stored in session records.
     pub hash: String,
-    /// The short name: lower-case letters, digits and dashes.
+    /// Short name: lower-case letters, digits and dashes.
     pub slug: String,
-    /// The project's directory of state, `~/.gemini/tmp/<slug>`.
+    /// State directory of the project, `~/.gemini/tmp/<slug>`.
     pub temporary_dir: PathBuf,
-    /// The project's shadow repository, `~/.gemini/history/<slug>`.
+    /// Shadow repository of the project, `~/.gemini/history/<slug>`.
     pub history_dir: PathBuf,
-    /// What the person should know: the home directory could not be used.
+    /// Warning for the user that the home directory could not be used.
     pub warning: Option<String>,
 }
 
 impl ProjectIdentity {
     /// Identifies the project at `cwd` (absolute).
     ///
-    /// A known project costs three small reads; a new one is registered under a lock. When the
-    /// home directory cannot be used, a fresh private directory among the temporary files takes
-    /// its place and `warning` says so: the run goes on, but its state is not found again.
+    /// A known project costs three small reads; a new one is registered under a lock. If the home
+    /// directory cannot be used, a new private directory in the temporary directory replaces it and
+    /// `warning` is set: the run continues, but later runs do not find its state.
     pub fn resolve(places: &Places, cwd: &Path) -> Self {
         let key = registry::key(cwd);
         let found = match registry::find(places, &key) {
@@ -57,22 +57,22 @@ impl ProjectIdentity {
         }
     }
 
-    /// Recorded sessions.
+    /// Returns the directory of recorded sessions.
     pub fn chats_dir(&self) -> PathBuf {
         self.temporary_dir.join("chats")
     }
 
-    /// Logs, one file per session.
+    /// Returns the directory of logs, one file per session.
     pub fn logs_dir(&self) -> PathBuf {
         self.temporary_dir.join("logs")
     }
 
-    /// The prompts that were typed in conversations.
+    /// Returns the path of the file of prompts that the user typed.
     pub fn prompts_file(&self) -> PathBuf {
         self.temporary_dir.join("logs.json")
     }
 
-    /// Long tool outputs of one session.
+    /// Returns the directory of long tool outputs of one session.
     pub fn tool_outputs_dir(&self, session_id: &str) -> PathBuf {
         let safe = |character: char| match character {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => character,
@@ -82,17 +82,17 @@ impl ProjectIdentity {
         self.temporary_dir.join("tool-outputs").join(format!("session-{session}"))
     }
 
-    /// The person's private notes about the project.
+    /// Returns the directory of the user's private notes about the project.
     pub fn memory_dir(&self) -> PathBuf {
         self.temporary_dir.join("memory")
     }
 
-    /// Points to restore.
+    /// Returns the directory of checkpoints.
     pub fn checkpoints_dir(&self) -> PathBuf {
         self.temporary_dir.join("checkpoints")
     }
 
-    /// State in a directory with a name that nobody can guess or prepare.
+    /// Creates state in a directory with a name that nobody can guess or create beforehand.
     fn fallback(places: &Places, cwd: &Path, error: &pollux_fs::Error) -> Self {
         let key = registry::key(cwd);
         let slug = registry::slug_of(cwd);
@@ -121,7 +121,7 @@ impl ProjectIdentity {
     }
 }
 
-/// SHA-256 of a path's text, in lower-case hexadecimal.
+/// Returns the SHA-256 of a path's text, in lower-case hexadecimal.
 fn path_hash(path: &str) -> String {
     let digest = Sha256::digest(path.as_bytes());
     let halves = digest.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);

@@ -1,11 +1,13 @@
-//! Files and folders that decide later what Pollux, a shell, Git or SSH runs or allows. The file tools change them only
-//! after a yes, and confined commands cannot.
+//! Files and folders that determine the programs and permissions of Pollux, shells, Git or SSH in
+//! later runs. The file tools change them only with the user's approval, and confined commands
+//! cannot change them.
 
 use std::path::PathBuf;
 
 use crate::{Environment, Places};
 
-/// Start-up files of shells and sessions, and configuration of git and SSH, relative to a home directory.
+/// Start-up files of shells and sessions, and configuration of git and SSH, relative to a home
+/// directory.
 const IN_HOME: [(&str, Protection); 31] = [
     (".bash_aliases", Protection::StartUp),
     (".bash_login", Protection::StartUp),
@@ -40,7 +42,7 @@ const IN_HOME: [(&str, Protection); 31] = [
     (".ssh", Protection::Ssh),
 ];
 
-/// The same, relative to a folder of configuration such as `~/.config`.
+/// Start-up and configuration files relative to a configuration folder such as `~/.config`.
 const IN_CONFIGURATION: [(&str, Protection); 7] = [
     ("autostart", Protection::StartUp),
     ("environment.d", Protection::StartUp),
@@ -51,7 +53,8 @@ const IN_CONFIGURATION: [(&str, Protection); 7] = [
     ("git", Protection::Git),
 ];
 
-/// Files and folders of a state directory that no exception concerns, each possibly a link out of it.
+/// Entries of a state directory without any exception, each possibly a link to a place outside of
+/// it.
 pub const STATE_ENTRIES: [&str; 11] = [
     "agents",
     "commands",
@@ -91,24 +94,26 @@ impl Protection {
     }
 }
 
-/// Places from which the protection of files starts. All paths are absolute.
+/// Directories from which the protected paths are derived. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProtectedPlaces {
-    /// Home directories of the person and of Pollux, and other folders in which shells look for start-up files.
+    /// Home directories of the user and of Pollux, and other folders in which shells search for
+    /// start-up files.
     pub homes: Vec<PathBuf>,
-    /// Folders of configuration beside `.config` in the homes.
+    /// Configuration folders in addition to `.config` in the homes.
     pub configuration: Vec<PathBuf>,
     /// Files of Pollux's own state outside of the state directories.
     pub files: Vec<PathBuf>,
-    /// The project's folder for temporary files, which is free.
+    /// The project's folder for temporary files, which is not protected.
     pub temporary: PathBuf,
-    /// Names of context files, which are free as Markdown files directly in a state directory.
+    /// Names of context files. Markdown files with these names directly in a state directory are
+    /// not protected.
     pub context_names: Vec<String>,
 }
 
 impl ProtectedPlaces {
-    /// Returns the places of the person and the system. [`temporary`](Self::temporary) and
-    /// [`context_names`](Self::context_names) are those of a session.
+    /// Returns the places of the user and the system. [`temporary`](Self::temporary) and
+    /// [`context_names`](Self::context_names) depend on the session and are empty.
     pub fn new(places: &Places, environment: &Environment) -> Self {
         let folder = |name| environment.non_empty(name).map(PathBuf::from);
         let absolute = |folders: [Option<PathBuf>; 3]| -> Vec<PathBuf> {
@@ -131,7 +136,8 @@ impl ProtectedPlaces {
         }
     }
 
-    /// Returns the protected files and folders of the homes and folders of configuration, state directories excepted.
+    /// Returns the protected files and folders of the homes and configuration folders, without the
+    /// state directories.
     pub fn in_homes(&self) -> Vec<(PathBuf, Protection)> {
         let in_home = self.homes.iter().map(|home| (home.clone(), &IN_HOME[..]));
         let of_homes = self.homes.iter().map(|home| home.join(".config"));

@@ -1,4 +1,4 @@
-//! What in the settings files does nothing, or not what it seems to.
+//! Report of entries in settings files that have no effect, or not the apparent one.
 
 use std::path::PathBuf;
 
@@ -16,25 +16,25 @@ use crate::{Environment, migrate};
 #[cfg(test)]
 mod tests;
 
-/// What is to be said about a key.
+/// Kind of a remark about a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemarkKind {
-    /// No setting has it; perhaps this one was meant.
+    /// The key is unknown. Contains the key that the user may have meant.
     Unknown(Option<&'static str>),
-    /// It is known, and this version of Pollux does not act on it.
+    /// The key is known, but this version of Pollux does not use it.
     NotActedOn,
-    /// Its value does not fit.
+    /// The value has the wrong type.
     WrongValue(Issue),
-    /// It has a new name, under which it still counts.
+    /// The key has a new name, but the old one still takes effect.
     OldName,
-    /// A later one of the same name in the same object hides it.
+    /// A later key of the same name in the same object hides this one.
     Hidden,
-    /// This file has no say in it, for this reason.
+    /// The key has no effect in this file, for this reason.
     NotHonoured(&'static str),
 }
 
 impl RemarkKind {
-    /// The name of the kind in output.
+    /// Returns the name of the kind in output.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Unknown(_) => "unknown",
@@ -47,30 +47,30 @@ impl RemarkKind {
     }
 }
 
-/// One remark on one key of one file.
+/// A remark about one key of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remark {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Where the key stands.
+    /// Position of the key.
     pub position: Option<Position>,
-    /// The dotted key as it is written.
+    /// Dotted key as written.
     pub key: String,
-    /// What is to be said.
+    /// Kind of the remark.
     pub kind: RemarkKind,
 }
 
-/// Looks through all settings files that take part, the weakest first.
+/// Checks all settings files that are merged, the weakest first.
 pub fn report(loaded: &Loaded) -> Vec<Remark> {
     let read = loaded.files.iter().filter(|file| file.state == FileState::Read);
     let layer = |file: &LayerFile| loaded.layers.iter().find(|layer| layer.kind == file.kind);
     read.flat_map(|file| of_file(file, layer(file), &loaded.environment)).collect()
 }
 
-/// `layer`: the file as it takes part.
+/// Returns the remarks about one file. `layer` is the file as it is merged.
 fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -> Vec<Remark> {
     let path = &file.path;
-    // Files that cannot be read any more have been told of by whoever loaded them.
+    // The code that loaded the settings has already reported unreadable files.
     let Ok(text) = read_text(path) else { return Vec::new() };
     let (Ok(mut value), Ok(places)) = (jsonc::parse(path, &text), jsonc::key_places(path, &text))
     else {
@@ -108,7 +108,7 @@ fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -
     remarks
 }
 
-/// Settings of the file that are without effect.
+/// Returns the settings of the file that have no effect.
 fn not_in_effect(
     value: &Value,
     kind: LayerKind,
@@ -135,7 +135,7 @@ fn not_in_effect(
     schema::all().filter(said).filter_map(remark).collect()
 }
 
-/// Where a key stands; of an item in a list, where the list does.
+/// Returns the position of a key. An item of a list has the position of the list.
 fn place_of(places: &KeyPlaces, key: &str) -> Option<Position> {
     let key = key.split('[').next().unwrap_or(key);
     let mut key = Some(key);

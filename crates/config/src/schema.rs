@@ -1,8 +1,8 @@
-//! Every setting that Pollux and Gemini CLI know, as tables in code.
+//! All settings of Pollux and Gemini CLI, as tables in code.
 //!
-//! One row per setting in the file of its group. Defaults, coercion, merging, warnings, the settings
-//! reference and the JSON schema all follow from these rows. A key that no row names is kept and
-//! passed on, and reported once in debug mode and by `pollux config report`.
+//! Each setting is one row in the file of its group. Defaults, coercion, merging, warnings, the
+//! settings reference and the JSON schema are all derived from these rows. A key without a row is
+//! kept, and reported once in debug mode and by `pollux config report`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -40,7 +40,7 @@ pub use setting::{DefaultValue, Scope, Setting};
 pub use strategy::Strategy;
 pub(crate) use tree::{Branch, Node, root};
 
-/// All groups, in the order in which Gemini CLI tells of wrong values.
+/// All groups, in the order in which Gemini CLI reports wrong values.
 const GROUPS: [&[Setting]; 11] = [
     general::TABLE,
     ui::TABLE,
@@ -58,36 +58,37 @@ const GROUPS: [&[Setting]; 11] = [
 static INDEX: LazyLock<BTreeMap<&'static str, &'static Setting>> =
     LazyLock::new(|| all().map(|setting| (setting.key, setting)).collect());
 
-/// Every setting, in the order of the reference.
+/// Returns all settings, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
     GROUPS.into_iter().flatten()
 }
 
-/// The setting with exactly this dotted key.
+/// Returns the setting with exactly this dotted key.
 pub fn find(key: &str) -> Option<&'static Setting> {
     INDEX.get(key).copied()
 }
 
-/// The setting that the dotted key names, or lies in: `mcpServers` for `mcpServers.x.command`.
+/// Returns the setting that the dotted key names or belongs to: `mcpServers` for
+/// `mcpServers.x.command`.
 pub fn owner(key: &str) -> Option<&'static Setting> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
     ends.into_iter().find_map(|end| find(&key[..end]))
 }
 
-/// Whether some setting lies below the dotted key.
+/// Returns true if a setting lies below the dotted key.
 pub fn is_group(key: &str) -> bool {
     let prefix = format!("{key}.");
     INDEX.range(prefix.as_str()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
 }
 
-/// The key of a setting that somebody who wrote `key` may have meant.
+/// Returns the key of a setting that the user may have meant by `key`.
 pub fn suggestion(key: &str) -> Option<&'static str> {
     let wanted = key.to_lowercase();
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_lowercase();
     let same_end = || {
         let mut found = all().filter(|setting| last(setting.key) == last(&wanted));
         let first = found.next();
-        // A name that stands in several groups says nothing.
+        // A name that occurs in several groups identifies no setting.
         first.filter(|_| found.next().is_none())
     };
     let near = || {
@@ -102,7 +103,7 @@ pub fn suggestion(key: &str) -> Option<&'static str> {
     found.map(|setting| setting.key)
 }
 
-/// The lowest layer: an object with every default.
+/// Returns the lowest layer: an object with all defaults.
 pub fn defaults() -> Value {
     let mut root = Map::new();
     for setting in all() {
@@ -113,8 +114,8 @@ pub fn defaults() -> Value {
     Value::Object(root)
 }
 
-/// Puts `value` at the dotted `key`, making the objects on the way. A value on the way that is no
-/// object is left alone.
+/// Sets `value` at the dotted `key` and creates missing objects on the path. A value on the path
+/// that is not an object is left unchanged.
 pub(crate) fn insert(root: &mut Map<String, Value>, key: &str, value: Value) {
     match key.split_once('.') {
         None => {
@@ -129,12 +130,12 @@ pub(crate) fn insert(root: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
-/// The value at the dotted `key`.
+/// Returns the value at the dotted `key`.
 pub fn lookup<'a>(root: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(root, |value, name| value.get(name))
 }
 
-/// Takes the value at the dotted `key` out.
+/// Removes and returns the value at the dotted `key`.
 pub(crate) fn take(root: &mut Value, key: &str) -> Option<Value> {
     let (parent, name) = match key.rsplit_once('.') {
         Some((group, name)) => {

@@ -1,4 +1,4 @@
-//! Which texts of the settings are credentials, and what is shown instead of them.
+//! Detection and masking of credentials in the settings.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::assign::is_reference;
 #[cfg(test)]
 mod tests;
 
-/// What stands for a credential.
+/// Text that replaces a credential.
 const MASK: &str = "********";
 
-/// Endings of names whose texts are credentials, letters only, lower case.
+/// Endings of names whose values are credentials. Letters only, lower case.
 const SECRET_NAMES: [&str; 12] = [
     "apikey",
     "accesskey",
@@ -26,7 +26,7 @@ const SECRET_NAMES: [&str; 12] = [
     "authorization",
 ];
 
-/// How keys of known services begin.
+/// Prefixes of the keys of known services.
 const SECRET_STARTS: [&str; 13] = [
     "sk-",
     "AIza",
@@ -43,12 +43,12 @@ const SECRET_STARTS: [&str; 13] = [
     "Bearer ",
 ];
 
-/// The shortest text after such a beginning that is a key.
+/// Minimum length of a text with such a prefix to count as a key.
 const SECRET_LENGTH: usize = 12;
 
-/// The value of the dotted `key` with every credential in it replaced by asterisks: what is under `env`
-/// and `headers`, what its name or its beginning gives away, and passwords and keys in addresses.
-/// References to variables (`$NAME`) are left as they are.
+/// Returns the value of the dotted `key` with every credential replaced by asterisks: everything
+/// under `env` and `headers`, values recognized by name or prefix, and passwords and keys in URLs.
+/// References to variables (`$NAME`) are left unchanged.
 #[must_use]
 pub fn masked(key: &str, value: &Value) -> Value {
     let names = || key.split('.');
@@ -73,7 +73,7 @@ fn mask(value: &Value, is_secret: bool) -> Value {
     }
 }
 
-/// Items of a list; what follows an option such as `--token` is a credential.
+/// Masks the items of a list. The item after an option such as `--token` is a credential.
 fn mask_items(items: &[Value], is_secret: bool) -> Value {
     let mut follows = false;
     let masked = items.iter().map(|item| {
@@ -91,7 +91,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 fn mask_text(text: &str, is_secret: bool) -> String {
-    // A default would be as secret as what it stands for.
+    // The default in a reference would be as secret as the variable's value.
     let is_name = is_reference(text) && !text.contains(":-");
     if text.is_empty() || is_name {
         return text.to_owned();
@@ -108,7 +108,7 @@ fn mask_text(text: &str, is_secret: bool) -> String {
     mask_address(text)
 }
 
-/// An address without its password, and without the values of `key=` and the like.
+/// Masks the password and the values of `key=` and similar parameters in a URL.
 fn mask_address(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,7 +1,7 @@
-//! Which MCP servers the settings let start: `mcp.allowed` and `mcp.excluded` of all layers.
+//! MCP servers that the settings allow: `mcp.allowed` and `mcp.excluded` of all layers.
 //!
-//! The merged settings hold only the strongest layer's lists. No layer may give back what another
-//! takes away, so the lists are joined here.
+//! The merged settings contain only the strongest layer's lists. A layer must not allow a server
+//! that another layer forbids, so the lists are combined here.
 
 use serde_json::Value;
 
@@ -11,18 +11,18 @@ use crate::schema;
 #[cfg(test)]
 mod tests;
 
-/// The lists of all layers together.
+/// Combined lists of all layers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServerLists {
-    /// The only servers that may start: those that every layer with such a list names. Letter case and
-    /// blanks around a name do not matter. `None` when no layer has one.
+    /// The only servers that may start: those in the lists of all layers that have such a list.
+    /// Letter case and blanks around a name are ignored. `None` if no layer has a list.
     pub allowed: Option<Vec<String>>,
     /// Servers that may not start, of all layers.
     pub excluded: Vec<String>,
 }
 
-/// Joins the lists of `layers`, as Gemini CLI does: first the system's, its defaults, the person's, the
-/// project's.
+/// Combines the lists of `layers` in Gemini CLI's order: the system's settings, the system's
+/// defaults, the user's, the project's.
 pub fn server_lists(layers: &[Layer]) -> ServerLists {
     use LayerKind::{System, SystemDefaults, User, Workspace};
     let mut lists = ServerLists::default();

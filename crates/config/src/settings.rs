@@ -1,4 +1,4 @@
-//! The merged settings of a run, as one immutable snapshot.
+//! Merged settings of a run, as an immutable snapshot.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub use groups::{
 };
 pub use telemetry::{OtlpProtocol, TelemetrySettings, TelemetryTarget};
 
-/// All settings of a run. Cloning shares the snapshot; a change makes a new one.
+/// All settings of a run. Clones share the snapshot; a change creates a new one.
 ///
 /// The groups that the program reads are fields (through [`Snapshot`]); every other key is found
 /// with [`Settings::value`].
@@ -28,7 +28,7 @@ pub struct Settings {
     snapshot: Arc<Snapshot>,
 }
 
-/// What a [`Settings`] holds.
+/// Content of a [`Settings`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -54,7 +54,7 @@ pub struct Snapshot {
 }
 
 impl Settings {
-    /// Takes settings that are merged already, defaults included.
+    /// Creates settings from merged values, which include the defaults.
     pub(crate) fn new(merged: Value) -> Self {
         let reader = Reader { merged: &merged };
         let snapshot = Snapshot {
@@ -72,38 +72,40 @@ impl Settings {
         Self { snapshot: Arc::new(snapshot) }
     }
 
-    /// Only the defaults, as when no file exists.
+    /// Returns the defaults only, as if no file exists.
     pub fn defaults() -> Self {
         Self::new(schema::defaults())
     }
 
-    /// The whole of the merged settings, an object.
+    /// Returns all merged settings as an object.
     pub fn merged(&self) -> &Value {
         &self.snapshot.merged
     }
 
-    /// The value at a dotted key, defaults included; also of whole groups and unknown keys.
+    /// Returns the value at a dotted key, including defaults. The key may also name a whole group
+    /// or an unknown setting.
     pub fn value(&self, key: &str) -> Option<&Value> {
         schema::lookup(&self.snapshot.merged, key)
     }
 
-    /// The truth value at a dotted key; of another type, its default; without default `false`.
+    /// Returns the boolean at a dotted key. A value of another type counts as the default, and a
+    /// missing default as `false`.
     pub fn boolean(&self, key: &str) -> bool {
         self.reader().boolean(key)
     }
 
-    /// The number at a dotted key; of another type, its default.
+    /// Returns the number at a dotted key, or the default if the value has another type.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.reader().number(key)
     }
 
-    /// The text at a dotted key; of another type, its default.
+    /// Returns the string at a dotted key, or the default if the value has another type.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.reader().text(key)
     }
 
-    /// The texts of the list at a dotted key. A lone text counts as a list of one; what is no text
-    /// is left out. `None` when the key is unset.
+    /// Returns the strings of the list at a dotted key. A single string counts as a list of one;
+    /// other items are omitted. Returns `None` if the key is unset.
     pub fn texts(&self, key: &str) -> Option<Vec<String>> {
         self.reader().texts(key)
     }
@@ -121,7 +123,7 @@ impl Deref for Settings {
     }
 }
 
-/// Typed access to merged settings, falling back to the schema's default on a wrong type.
+/// Typed access to merged settings. Values of the wrong type are replaced by the schema's default.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     merged: &'a Value,
@@ -150,7 +152,8 @@ impl<'a> Reader<'a> {
         given.or_else(|| Self::default_of(key)?.as_f64())
     }
 
-    /// A number rounded toward zero into the range of the target; zero without number or default.
+    /// Returns a number rounded toward zero into the range of the target, or zero if there is
+    /// neither a number nor a default.
     fn integer(self, key: &str) -> i64 {
         self.number(key).unwrap_or_default() as i64
     }
@@ -169,7 +172,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// [`Reader::text`], owned, empty when unset.
+    /// Returns [`Reader::text`] as an owned string, empty if unset.
     fn text_of(self, key: &str) -> String {
         self.text(key).unwrap_or_default().to_owned()
     }

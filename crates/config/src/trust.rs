@@ -1,8 +1,8 @@
-//! Is the current folder trusted?
+//! Decision whether the current folder is trusted.
 //!
-//! A folder that is not trusted is data: nothing in it may start a program, choose an endpoint or
-//! set a variable. The answer comes from the first source that has one (see [`TrustSource`]); a
-//! project's own settings are no source.
+//! Files in an untrusted folder are only data: nothing in it may start a program, choose an
+//! endpoint or set a variable. The first source with an answer decides (see [`TrustSource`]); a
+//! project's own settings are not a source.
 
 use std::path::{Path, PathBuf};
 
@@ -15,25 +15,25 @@ mod tests;
 
 pub use store::{TrustLevel, TrustStore};
 
-/// Whether a folder is trusted.
+/// State of a folder's trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustState {
-    /// The person said yes.
+    /// The user trusts the folder.
     Trusted,
-    /// The person said no.
+    /// The user does not trust the folder.
     Untrusted,
-    /// Nobody said anything; treated like a no.
+    /// There is no answer, which counts as untrusted.
     Unknown,
 }
 
-/// Who decided.
+/// Source of the trust decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustSource {
     /// `--skip-trust`.
     Flag,
     /// `GEMINI_CLI_TRUST_WORKSPACE`.
     Environment,
-    /// `security.folderTrust.enabled` is off in the person's or the system's settings.
+    /// `security.folderTrust.enabled` is off in the user's or the system's settings.
     Disabled,
     /// The companion in an editor.
     Ide,
@@ -43,46 +43,47 @@ pub enum TrustSource {
     Nobody,
 }
 
-/// The answer and who gave it.
+/// Trust decision with its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trust {
-    /// The answer.
+    /// State of the trust.
     pub state: TrustState,
-    /// Who gave it.
+    /// Source of the decision.
     pub source: TrustSource,
 }
 
-/// What the decision looks at, in the order of its sources.
+/// Inputs of the trust decision, in the order of its sources.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustQuestion<'a> {
     /// `--skip-trust`.
     pub skip_trust: bool,
     /// The environment of the process, without any `.env` file.
     pub environment: &'a Environment,
-    /// `security.folderTrust.enabled` of the person's and the system's settings.
+    /// `security.folderTrust.enabled` of the user's and the system's settings.
     pub enabled: bool,
-    /// What the companion in an editor says.
+    /// Answer of the companion in an editor.
     pub ide: Option<bool>,
-    /// Where the file of trusted folders is.
+    /// Paths of the user, including the file of trusted folders.
     pub places: &'a Places,
-    /// The folder in question.
+    /// The folder to decide about.
     pub cwd: &'a Path,
 }
 
 impl Trust {
-    /// Whether project files may take effect. Unknown counts as no.
+    /// Returns true if project files may take effect. Unknown trust counts as untrusted.
     pub fn is_trusted(self) -> bool {
         self.state == TrustState::Trusted
     }
 
-    /// Whether the person said yes to this very folder, rather than to all or to none.
+    /// Returns true if the folder itself is trusted. Returns false if it is trusted only because
+    /// the question is switched off.
     pub fn is_explicit(self) -> bool {
         self.is_trusted() && self.source != TrustSource::Disabled
     }
 
-    /// Asks the sources in order. The file is read only when none before it has an answer.
+    /// Asks the sources in order. The file is read only if no source before it has an answer.
     ///
-    /// Fails when the file is asked and broken.
+    /// Fails if the file is needed and invalid.
     pub fn resolve(question: &TrustQuestion<'_>) -> Result<Self, ConfigError> {
         if let Some(decided) = Self::before_file(question) {
             return Ok(decided);
@@ -115,14 +116,14 @@ impl Trust {
     }
 }
 
-/// A rule's path in the form that the file holds: absolute, forward slashes, and lower case where
-/// the file system does not tell letter case apart.
+/// Returns a rule's path in the form used in the file: absolute, with forward slashes, and in lower
+/// case on systems whose file names are not case-sensitive.
 fn rule_path(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\\', if cfg!(windows) { "/" } else { "\\" });
     if cfg!(any(windows, target_os = "macos")) { text.to_lowercase() } else { text }
 }
 
-/// A path as it is compared: real, and folded like [`rule_path`].
+/// Returns the form of a path for comparisons: real, and normalized like [`rule_path`].
 fn comparable(path: &Path) -> PathBuf {
     PathBuf::from(rule_path(&crate::files::real_path_or_given(path)))
 }

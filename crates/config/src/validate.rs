@@ -1,7 +1,7 @@
-//! Do the values of one settings file have the types of the schema?
+//! Check of the values in a settings file against the types of the schema.
 //!
-//! Wrong values are a warning, never an error: the file is used as it is, and who reads a setting
-//! falls back to its default. Keys that no setting has are kept and listed.
+//! Wrong values cause a warning, never an error: the file is used unchanged, and readers of a
+//! setting use its default instead. Unknown keys are kept and listed.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,31 +13,31 @@ use crate::schema::{self, Branch, Kind, Node, Record, type_name};
 #[cfg(test)]
 mod tests;
 
-/// How many problems of one file are shown.
+/// Maximum number of problems shown for one file.
 const SHOWN: usize = 5;
 
-/// One value that does not fit.
+/// A value of the wrong type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// The dotted key, with `[index]` for items of lists.
+    /// Dotted key, with `[index]` for items of lists.
     pub key: String,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What the schema wants and what is there, where that says more.
+    /// Expected and actual type, if they add information.
     pub types: Option<(String, String)>,
 }
 
-/// What a look at one file found.
+/// Result of checking one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// Values that do not fit, in the order of the reference.
+    /// Values of the wrong type, in the order of the reference.
     pub(crate) issues: Vec<Issue>,
-    /// Dotted keys that no setting has, in the order of the file.
+    /// Unknown dotted keys, in the order of the file.
     pub(crate) unknown_keys: Vec<String>,
 }
 
-/// Checks `layer` against the schema. Texts that spell a truth value or a number become one where
-/// the schema wants one, so that `"${FLAG}"` works.
+/// Checks `layer` against the schema. Strings that spell a boolean or a number are converted if the
+/// schema requires one, so that `"${FLAG}"` works.
 pub(crate) fn check(layer: &mut Value) -> Findings {
     let mut findings = Findings::default();
     if let Value::Object(map) = layer {
@@ -46,14 +46,14 @@ pub(crate) fn check(layer: &mut Value) -> Findings {
     findings
 }
 
-/// Checks one value of the dotted `key` as settings files are checked: what it spells it becomes.
+/// Checks and converts one value of the dotted `key`, like a value in a settings file.
 pub fn check_value(kind: Kind, key: &str, value: &mut Value) -> Vec<Issue> {
     let mut issues = Vec::new();
     check_kind(kind, key, value, &mut issues);
     issues
 }
 
-/// The warning for a file, in the layout that Gemini CLI prints; `None` without issues.
+/// Returns the warning for a file in Gemini CLI's layout, or `None` if there are no issues.
 pub(crate) fn warning(path: &Path, issues: &[Issue]) -> Option<String> {
     if issues.is_empty() {
         return None;
@@ -160,7 +160,8 @@ fn check_record(record: &Record, key: &str, map: &mut Map<String, Value>, issues
     }
 }
 
-/// Takes the first type that fits. When none does, the one of the value's own JSON type says why.
+/// Converts the value to the first matching type. If none matches, the issues are those of the type
+/// that has the value's JSON type.
 fn check_either(kinds: &[Kind], key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
     for kind in kinds {
         let mut candidate = value.clone();
@@ -178,7 +179,7 @@ fn check_either(kinds: &[Kind], key: &str, value: &mut Value, issues: &mut Vec<I
     issues.push(Issue { key: key.to_owned(), message: "Invalid input".to_owned(), types });
 }
 
-/// Turns a text into the truth value or number that it spells.
+/// Converts a string to the boolean or number that it spells.
 fn coerce(kind: Kind, value: &mut Value) {
     let Value::String(text) = &*value else { return };
     let spelled = match kind {

@@ -1,7 +1,8 @@
 //! Changes to settings files on disk.
 //!
-//! The file is locked against other runs of Pollux, read, changed as text ([`crate::edit`]) and put in
-//! its place whole, unless somebody else has changed it meanwhile: then all of it is done again.
+//! The file is locked against other runs of Pollux, read, changed as text ([`crate::edit`]) and
+//! replaced as a whole. If another program has changed the file in the meantime, all of this is
+//! repeated.
 
 use std::path::{Path, PathBuf};
 
@@ -15,23 +16,23 @@ use crate::{ConfigError, Places, edit, files, jsonc};
 #[cfg(test)]
 mod tests;
 
-/// How often a file that others change at the same time is tried.
+/// Maximum number of attempts to change a file that other programs change at the same time.
 const ATTEMPTS: usize = 5;
 
-/// Whose file is changed.
+/// Owner of the settings file to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileScope {
-    /// The person's.
+    /// The user's file.
     #[default]
     User,
-    /// The project's.
+    /// The project's file.
     Project,
-    /// The system's, which beats all others.
+    /// The system's file, which overrides all others.
     System,
 }
 
 impl FileScope {
-    /// The name of the scope in output.
+    /// Returns the name of the scope in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -40,7 +41,7 @@ impl FileScope {
         }
     }
 
-    /// The settings file of the scope; `cwd` is the project's folder.
+    /// Returns the path of the scope's settings file; `cwd` is the project's folder.
     pub fn path(self, places: &Places, cwd: &Path) -> PathBuf {
         match self {
             Self::User => places.user_settings(),
@@ -49,7 +50,7 @@ impl FileScope {
         }
     }
 
-    /// Permission bits of a new file: the person's may hold credentials.
+    /// Returns the permission bits of a new file. The user's file may contain credentials.
     fn mode(self) -> Option<u32> {
         match self {
             Self::User => Some(0o600),
@@ -59,21 +60,21 @@ impl FileScope {
     }
 }
 
-/// What became of a file.
+/// Result of changing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
-    /// It was written.
+    /// The file was written.
     Yes,
-    /// It says already what it was to say.
+    /// The file already had the requested content.
     No,
 }
 
-/// Changes the text of a settings file, which is made with its folder where there is none. `change` gets
-/// the text, empty for a new file, and may be asked again.
+/// Changes the text of a settings file. A missing file is created with its folder. `change`
+/// receives the text, which is empty for a new file, and may be called more than once.
 ///
 /// # Errors
-/// [`ConfigError::Broken`] for a file that cannot be understood, which stays as it is;
-/// [`ConfigError::Save`] for one that cannot be written.
+/// Fails with [`ConfigError::Broken`] for an invalid file, which stays unchanged, and with
+/// [`ConfigError::Save`] for a file that cannot be written.
 pub fn edit_file(
     scope: FileScope,
     path: &Path,
@@ -83,7 +84,7 @@ pub fn edit_file(
         path: path.to_owned(),
         message: files::node_message(&error),
     };
-    // A change that leaves everything as it is makes no folder either.
+    // A change without effect must not create a folder.
     let text = read(path)?.map(|(text, _)| text).unwrap_or_default();
     if change(&text).map_err(|error| ConfigError::Broken(vec![error]))? == text {
         return Ok(Changed::No);
@@ -114,17 +115,17 @@ pub fn edit_file(
     }
 }
 
-/// Gives the old keys of a settings file their new names. Returns the old keys that were found.
+/// Replaces the old keys of a settings file by the new ones. Returns the old keys that were found.
 ///
 /// # Errors
-/// Those of [`edit_file`].
+/// Fails like [`edit_file`].
 pub fn migrate_file(scope: FileScope, path: &Path) -> Result<Vec<&'static str>, ConfigError> {
     let Some((text, _)) = read(path)? else { return Ok(Vec::new()) };
     let broken = |error: SyntaxError| ConfigError::Broken(vec![error]);
     let mut value = jsonc::parse(path, &text).map_err(broken)?;
     let found = migrate::old_keys(&migrate::migrate(&mut value));
     edit_file(scope, path, &|text| {
-        // Of a new or empty file there is nothing to bring up to date.
+        // A new or empty file contains nothing to migrate.
         let Ok(mut value) = jsonc::parse(path, text) else { return Ok(text.to_owned()) };
         migrate::migrate(&mut value).iter().try_fold(text.to_owned(), |text, step| match step {
             Step::Set(key, value) => edit::set(path, &text, &names(key), value),
@@ -138,7 +139,8 @@ fn names(key: &str) -> Vec<&str> {
     key.split('.').collect()
 }
 
-/// The text of a file with what it takes to tell whether it has changed; nothing when it is not there.
+/// Reads the text of a file, with a fingerprint to detect later changes. Returns `None` if the file
+/// does not exist.
 fn read(path: &Path) -> Result<Option<(String, Fingerprint)>, ConfigError> {
     let whole = |message: String| ConfigError::Broken(vec![SyntaxError::whole(path, message)]);
     let bytes = match pollux_fs::read_bytes(path, MAX_BYTES) {
@@ -153,7 +155,8 @@ fn read(path: &Path) -> Result<Option<(String, Fingerprint)>, ConfigError> {
     }
 }
 
-/// A file that was read with replacement characters must not be written with them.
+/// Returns the error for a file that is not UTF-8: it must not be written back with replacement
+/// characters.
 fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> SyntaxError {
     let text = String::from_utf8_lossy(error.as_bytes());
     let valid = error.utf8_error().valid_up_to();

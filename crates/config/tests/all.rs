@@ -1,4 +1,4 @@
-//! Configuration over real files in temporary homes.
+//! Tests of the configuration with real files in temporary home directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

@@ -45,7 +45,7 @@ fn yolo_is_refused_where_forbidden() {
     assert_eq!(resolve_approval(disabled), Err(ApprovalError::DisabledBySetting));
     let secure = ApprovalRequest { secure_mode: true, ..yolo };
     assert_eq!(resolve_approval(secure), Err(ApprovalError::DisabledByAdministrator));
-    // The ban binds also where trust would have taken the mode away.
+    // The restriction is reported even if the missing trust would have changed the mode.
     let untrusted = ApprovalRequest { trusted: false, ..disabled };
     assert!(resolve_approval(untrusted).is_err());
 }

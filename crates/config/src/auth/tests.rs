@@ -8,7 +8,7 @@ fn select(selected: Option<&str>, pairs: &[(&str, &str)]) -> Option<String> {
     select_auth_type(&settings, &environment).map(|found| found.as_str().to_owned())
 }
 
-/// The setting, the variables, and the choice.
+/// The setting, the variables, and the expected choice.
 type Case<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)], Option<&'a str>);
 
 #[test]

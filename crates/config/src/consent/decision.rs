@@ -1,4 +1,5 @@
-//! Who may take effect: a pure function of items, pins, the way of trust, and whether somebody is there.
+//! Decision about items: a pure function of the items, the pinned answers, the kind of trust, and
+//! whether a user is present.
 
 use std::path::Path;
 
@@ -7,14 +8,15 @@ use pollux_protocol::ConsentItem;
 use super::{ConsentStore, FolderPins};
 use crate::{SyntaxError, Trust, TrustSource};
 
-/// How the folder came to be trusted, as far as consent cares.
+/// Kind of trust in the folder, as far as consent depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// It is not trusted.
+    /// The folder is not trusted.
     Untrusted,
-    /// For this run, or by switching the question off: everything is accepted, and nothing pinned.
+    /// The folder is trusted for this run, or the question is switched off: all items are accepted,
+    /// and nothing is pinned.
     Unpinned,
-    /// For good: answers are pinned.
+    /// The folder is trusted permanently: answers are pinned.
     Pinned,
 }
 
@@ -30,19 +32,19 @@ impl From<Trust> for Way {
     }
 }
 
-/// What is known about a folder's earlier answers.
+/// Known earlier answers about a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known<'a> {
-    /// The file of answers cannot be read: nobody has agreed to anything.
+    /// The file of answers cannot be read, so there is no consent to anything.
     Unreadable,
-    /// Nothing was ever asked here.
+    /// The user was never asked about this folder.
     Nothing,
-    /// These answers.
+    /// Earlier answers about this folder.
     Pins(&'a FolderPins),
 }
 
 impl<'a> Known<'a> {
-    /// What the file of answers, as it could be read, knows about `folder`.
+    /// Returns the answers about `folder` in the file of answers.
     pub fn of(store: &'a Result<ConsentStore, SyntaxError>, folder: &Path) -> Self {
         match store {
             Ok(store) => store.folder(folder).map_or(Self::Nothing, Self::Pins),
@@ -51,24 +53,24 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What becomes of one item.
+/// Decision about one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It takes effect.
+    /// The item takes effect.
     Accepted,
-    /// It takes effect, and that is pinned: the folder was trusted before anything was pinned, and
-    /// nobody is there to ask.
+    /// The item takes effect and is pinned, because the folder was trusted before anything was
+    /// pinned and no user is present to ask.
     AcceptedAndPinned,
-    /// The person said no to it, or to the whole folder.
+    /// The user refused the item or the whole folder.
     Refused,
-    /// It is asked about.
+    /// The user must be asked about the item.
     Ask,
-    /// It is new or has changed, and nobody is there to ask: it stays off.
+    /// The item is new or has changed, and no user is present to ask: it does not take effect.
     Unanswered,
 }
 
 impl Verdict {
-    /// Whether the item takes effect without a question.
+    /// Returns true if the item takes effect without a question.
     pub fn takes_effect(self) -> bool {
         matches!(self, Self::Accepted | Self::AcceptedAndPinned)
     }

@@ -1,6 +1,6 @@
-//! The items among a project's definition files: custom commands, subagents and skills.
+//! Consent items of a project's definition files: custom commands, subagents and skills.
 //!
-//! They are read as data, within bounds, and listed with what they would run.
+//! The files are read as data, with limits, and listed with the commands that they would run.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,19 @@ use pollux_protocol::ConsentItem;
 use super::{digest, item, kinds};
 use crate::{GEMINI_DIR, files};
 
-/// The largest definition file that is read, in bytes. A larger one is no definition.
+/// Maximum size of a definition file, in bytes. Larger files are not read.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// How deep folders of commands, and folders of a skill, are followed.
+/// Maximum depth of folders below a folder of commands, or below a skill.
 const MAX_DEPTH: usize = 8;
-/// The most files below one folder.
+/// Maximum number of files below one folder.
 const MAX_FILES: usize = 500;
-/// Lines that tell what was left out.
+/// Maximum number of messages about skipped files.
 const MAX_TOLD: usize = 10;
-/// Lines of a definition that are told.
+/// Maximum number of lines of a definition that are shown.
 const TOLD_LINES: usize = 12;
 
-/// Lists what a project's folder defines, in the order of names. What is not listed stays off: the second list says so.
+/// Returns the items of a project's folder in the order of their names, and messages about
+/// definitions that are not listed and therefore do not take effect.
 pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     let own = project.join(GEMINI_DIR);
     let mut listed = Listed::default();
@@ -36,24 +37,25 @@ pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     (listed.items, listed.left_out)
 }
 
-/// What was found.
+/// Items found so far.
 #[derive(Default)]
 struct Listed {
     items: Vec<ConsentItem>,
-    /// What stays off because it was not looked at, and why, for people.
+    /// Messages for the user about definitions that do not take effect because they were not read,
+    /// with the reason.
     left_out: Vec<String>,
 }
 
-/// The regular files below a folder, in the order of their paths.
+/// Regular files below a folder, in the order of their paths.
 #[derive(Default)]
 struct Below {
     files: Vec<PathBuf>,
-    /// There are more than are listed.
+    /// True if there are more files than are listed.
     has_more: bool,
 }
 
 impl Listed {
-    /// Every `.toml` below the folder.
+    /// Lists every `.toml` file below the folder.
     fn commands(&mut self, folder: &Path) {
         let below = files_below(folder);
         if below.has_more {
@@ -69,7 +71,7 @@ impl Listed {
         }
     }
 
-    /// Every `.md` in the folder whose name does not begin with `_`.
+    /// Lists every `.md` file in the folder whose name does not begin with `_`.
     fn subagents(&mut self, folder: &Path) {
         let is_one = |entry: &DirectoryEntry| {
             !entry.name.starts_with('_')
@@ -83,13 +85,14 @@ impl Listed {
         }
     }
 
-    /// Every folder with a `SKILL.md` that has more files: a skill of words alone runs nothing.
+    /// Lists every folder that contains `SKILL.md` and other files. A skill of text only does not
+    /// run anything.
     fn skills(&mut self, folder: &Path) {
         let is_one = |entry: &DirectoryEntry| files::is_file(&entry.path.join("SKILL.md"));
         for entry in self.entries(folder, is_one) {
             let below = files_below(&entry.path);
             if below.has_more {
-                // What is not read could change unseen.
+                // A change of a file that was not read would not be noticed.
                 self.left_out.push(format!(
                     "The skill {} stays off: it brings more than {MAX_FILES} files, or folders more than {MAX_DEPTH} deep.",
                     entry.path.display()
@@ -100,7 +103,7 @@ impl Listed {
         }
     }
 
-    /// The first entries of this kind, in the order of their names.
+    /// Returns the first entries of this kind, in the order of their names.
     fn entries(
         &mut self,
         folder: &Path,
@@ -133,7 +136,7 @@ impl Listed {
     }
 }
 
-/// What a custom command would run and read.
+/// Describes the commands that a custom command would run and the files that it would read.
 fn command_detail(text: &str) -> String {
     let Ok(table) = text.parse::<toml::Table>() else {
         return "cannot be read as TOML".to_owned();
@@ -150,7 +153,7 @@ fn command_detail(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What stands between `open` and its closing brace, each time.
+/// Returns each text between `open` and its closing brace.
 fn inserted<'a>(prompt: &'a str, open: &'a str) -> impl Iterator<Item = &'a str> {
     let mut rest = prompt;
     std::iter::from_fn(move || {
@@ -165,14 +168,14 @@ fn inserted<'a>(prompt: &'a str, open: &'a str) -> impl Iterator<Item = &'a str>
             }
             (depth == 0).then_some(at)
         });
-        // One that is not closed is told to its end.
+        // An unclosed insertion is shown up to the end of the prompt.
         let end = end.unwrap_or(after.len());
         rest = &after[end..];
         Some(after[..end].trim())
     })
 }
 
-/// The lines between the first two `---`, as they are: they name tools, servers and commands.
+/// Returns the lines between the first two `---`, unchanged: they name tools, servers and commands.
 fn front_matter(text: &str) -> String {
     let lines = text.lines().map(str::trim_end).skip_while(|line| *line != "---").skip(1);
     let mut told: Vec<&str> = lines.take_while(|line| *line != "---").collect();
@@ -185,7 +188,7 @@ fn front_matter(text: &str) -> String {
     told.join("\n") + &more
 }
 
-/// A skill with these files; none when it is of words alone.
+/// Returns the item of a skill with these files, or `None` for a skill of text only.
 fn skill(name: &str, folder: &Path, brought: &[PathBuf]) -> Option<ConsentItem> {
     let names: Vec<String> = brought
         .iter()
@@ -208,7 +211,7 @@ fn skill(name: &str, folder: &Path, brought: &[PathBuf]) -> Option<ConsentItem> 
     Some(item(kinds::SKILL, name, detail, content.as_bytes()))
 }
 
-/// The regular files below a folder, links followed.
+/// Returns the regular files below a folder, including those behind links.
 fn files_below(folder: &Path) -> Below {
     let mut below = Below::default();
     gather(folder, MAX_DEPTH, &mut below);

@@ -1,4 +1,4 @@
-//! The files of a project that a command line or a setting names: their content is part of what is agreed to.
+//! Project files that a command line or a setting names. Their content is part of the consent.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,35 +8,40 @@ use pollux_protocol::plain_text::visible;
 use super::digest;
 use crate::files;
 
-/// Words of a command, and pieces of them, that are looked at.
+/// Maximum number of words, and pieces of words, of a command that are checked.
 const MAX_WORDS: usize = 1024;
-/// Files of one command that are read.
+/// Maximum number of files of one command that are read.
 const MAX_FILES: usize = 64;
-/// Bytes of one file that are read. A longer file counts by its beginning and its length.
+/// Maximum number of bytes of one file that are read. A longer file is identified by its beginning
+/// and its length.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Policy files of one folder that are read.
+/// Maximum number of policy files of one folder that are read.
 const MAX_POLICIES: usize = 1000;
 
-/// Returns the words of a command line and the paths among them, seen from the directory where it begins; `None` if not
-/// all of them are known before it runs. Reading command lines is not this crate's subject.
+/// Function that returns the words of a command line and the paths among them, relative to the
+/// directory where it starts; `None` if not all words are known before it runs. Parsing command
+/// lines is outside of this crate's scope.
 pub type ReadCommand = fn(&str) -> Option<Vec<String>>;
 
-/// Files of a project that a command names.
+/// Project files that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandFiles {
-    /// Content hash and name of each file, one a line: part of what is agreed to.
+    /// Content hash and name of each file, one file per line. Part of the consent.
     pub content: String,
-    /// Names below the project, safe to print.
+    /// File names relative to the project, safe to print.
     pub names: Vec<String>,
-    /// True if the command is read and each file was read whole, so that every change of a named file is noticed.
+    /// True if the command could be parsed and each file was read completely, so that every change
+    /// of a named file is noticed.
     pub is_complete: bool,
 }
 
 impl CommandFiles {
-    /// Finds every regular file inside `project` that a text of a command names. Relative names start at `folder`.
+    /// Finds every regular file inside `project` that a text of a command names. Relative names are
+    /// resolved against `folder`.
     ///
-    /// `texts` are words of the command or whole lines. They are cut at what a shell would cut them at, so that files are
-    /// found in a line that is not read, too. `words` are what [`ReadCommand`] returned for the command.
+    /// `texts` are words of the command or whole lines. They are split at the characters at which a
+    /// shell would split them, so that files are found even in a line that cannot be parsed.
+    /// `words` are the result of [`ReadCommand`] for the command.
     pub fn find(texts: &[&str], words: Option<&[String]>, folder: &Path, project: &Path) -> Self {
         let read = words.unwrap_or_default();
         let pieces = texts.iter().copied().chain(read.iter().map(String::as_str)).flat_map(pieces);
@@ -64,7 +69,8 @@ impl CommandFiles {
         }
     }
 
-    /// Returns lines for the question: the files whose change asks again, and whether other changes go unnoticed.
+    /// Returns text for the question: the files whose change causes a new question, and whether
+    /// other changes remain unnoticed.
     pub fn describe(&self) -> String {
         let mut lines = match self.names.as_slice() {
             [] => "pinned with it: no file of the project".to_owned(),
@@ -78,21 +84,22 @@ impl CommandFiles {
         lines
     }
 
-    /// Completes the item of the command: a person alone agrees to one whose changes cannot be noticed.
+    /// Completes the item of the command. If changes of the command cannot be noticed, only a user
+    /// who is present can agree to it.
     pub fn complete(&self, item: ConsentItem) -> ConsentItem {
         let detail = format!("{}\n{}", item.detail, self.describe());
         ConsentItem { detail, needs_person: item.needs_person || !self.is_complete, ..item }
     }
 }
 
-/// Content hash of a file and its name below `folder`, as a line.
+/// Returns one line with the content hash of a file and its name relative to `folder`.
 fn named(path: &Path, folder: &Path) -> String {
     let name = path.strip_prefix(folder).unwrap_or(path);
     format!("{} {}\n", content(path), name.display())
 }
 
-/// Name and content hash of every policy file that one of `paths` is, or that lies directly in the folder that it is, one
-/// a line.
+/// Returns one line with the content hash and the name of every policy file. Each of `paths` is a
+/// policy file, or a folder whose direct children are included.
 pub(super) fn content_of_policies(paths: &[PathBuf]) -> String {
     let mut found = Vec::new();
     for path in paths {
@@ -102,7 +109,7 @@ pub(super) fn content_of_policies(paths: &[PathBuf]) -> String {
                     entries.into_iter().map(|entry| path.join(entry.name)).collect();
                 files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
                 files.sort();
-                // Of more files than these no policy is read.
+                // Policies beyond this number of files are not read.
                 found.push(format!("{} files in {}\n", files.len(), path.display()));
                 files.truncate(MAX_POLICIES);
                 found.extend(files.iter().map(|file| named(file, path)));
@@ -113,8 +120,9 @@ pub(super) fn content_of_policies(paths: &[PathBuf]) -> String {
     found.concat()
 }
 
-/// A word's parts: split at white space and at what ends a word in a shell, quotes taken off. A
-/// variable at the start of a path is the project, which is what such variables usually name.
+/// Splits a word at white space and at characters that end a word in a shell, and removes quotes. A
+/// variable at the start of a path counts as the project's folder, the usual value of such
+/// variables.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let ends = |letter: char| letter.is_whitespace() || "\"'`;|&<>()=".contains(letter);
     word.split(ends).filter(|piece| !piece.is_empty())

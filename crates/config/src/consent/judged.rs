@@ -1,32 +1,35 @@
-//! Which settings of a project take effect in a trusted folder at once, and which are asked about.
+//! Table of the project settings that take effect immediately in a trusted folder, and of those
+//! that need consent.
 //!
-//! A table, so that it can be read beside the settings. The longest key that covers a setting decides.
+//! A table can be compared with the list of settings. The longest key that covers a setting
+//! decides.
 
 use serde_json::Value;
 
 use Judgement::{Asked, AskedUnless, Each, Elsewhere, Free, IfChanged, IfOtherVendor};
 
-/// What is asked about a setting of a project.
+/// Rule for a setting of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Nothing: it starts nothing, sends nothing elsewhere and loosens no rule.
+    /// No consent needed: the setting starts nothing, sends nothing elsewhere and loosens no rule.
     Free,
-    /// It is an item, for this reason.
+    /// Consent needed, for this reason.
     Asked(&'static str),
-    /// An item, unless its value is this, which only tightens.
+    /// Consent needed, unless the setting has this value, which only tightens a rule.
     AskedUnless(Tight, &'static str),
-    /// An item when the person, or the system, has set it to something else.
+    /// Consent needed if the user or the system has set another value.
     IfChanged(&'static str),
-    /// An item when a model that it names may be another vendor's than the person's.
+    /// Consent needed if the setting names a model that may belong to another vendor than the
+    /// user's model.
     IfOtherVendor(&'static str),
-    /// An object of which each entry is an item.
+    /// An object that needs consent for each entry.
     Each(Entry),
-    /// Another crate lists its items. A value that is no object would take the person's own away, and
-    /// is an item.
+    /// Another crate lists the items of the object. A value that is not an object would replace the
+    /// user's own object and needs consent.
     Elsewhere,
 }
 
-/// A value that nobody needs to be asked about.
+/// Value that needs no consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tight {
     True,
@@ -35,7 +38,7 @@ pub(crate) enum Tight {
 }
 
 impl Tight {
-    /// Whether `value` is this one. Texts become truth values where the schema wants them.
+    /// Returns true if `value` is this value. A string counts as the boolean that it spells.
     pub(crate) fn is(self, value: &Value) -> bool {
         let text = match self {
             Self::True => "true",
@@ -46,7 +49,7 @@ impl Tight {
     }
 }
 
-/// What the entries of an object are.
+/// Kind of the entries of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// Servers of `mcpServers`.
@@ -56,7 +59,7 @@ pub(crate) enum Entry {
 }
 
 const ASKS_LESS: &str = "calls run without being asked about";
-/// Reason of settings whose text is a command line.
+/// Reason for settings whose text is a command line.
 pub(crate) const PROGRAM: &str = "a program runs";
 const SENDS: &str = "decides what is sent or written where";
 const WIDENS: &str = "more of the disk can be read and changed";
@@ -66,7 +69,7 @@ const SPENDS: &str = "decides what is paid for";
 const VENDOR: &str = "decides which vendor the conversation is sent to";
 const DELETES: &str = "old sessions are deleted";
 
-/// The judgements. Groups come before their parts, and cover the parts that have no row.
+/// Rules by key. The rule of a group covers its parts without their own row.
 pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("$schema", Free),
     ("adminPolicyPaths", Asked(LOOSENS)),
@@ -108,7 +111,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("policyPaths", Asked(LOOSENS)),
     ("pollux", Asked(LOOSENS)),
     ("pollux.budget", IfChanged(SPENDS)),
-    // It has no effect in a project's file at all: nobody can agree to it.
+    // This setting never takes effect in a project's file, so there is nothing to consent to.
     ("pollux.safetyCheckers", Free),
     ("pollux.compression.timeout", Free),
     ("pollux.shell.timeout", Free),
@@ -119,7 +122,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("security.blockGitExtensions", AskedUnless(Tight::True, LOOSENS)),
     ("security.disableAlwaysAllow", AskedUnless(Tight::True, LOOSENS)),
     ("security.disableYoloMode", AskedUnless(Tight::True, LOOSENS)),
-    // Nor has this.
+    // This setting never takes effect in a project's file either.
     ("security.folderTrust", Free),
     ("security.environmentVariableRedaction.blocked", IfChanged(LOOSENS)),
     ("security.environmentVariableRedaction.enabled", AskedUnless(Tight::True, LOOSENS)),
@@ -151,16 +154,16 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
 const MODEL_NAME: &str = "model.name";
 const MODEL_CONFIGS: &str = "modelConfigs";
 
-/// Settings that no run without a person agrees to, not even the first in a trusted folder.
+/// Settings that need the consent of a present user, even in the first run in a trusted folder.
 pub(crate) const ONLY_BY_A_PERSON: [&str; 3] = ["model", MODEL_NAME, MODEL_CONFIGS];
 
-/// Returns true if each model that `value`, the setting `key`, names is surely of the vendor that `own`, the person's
-/// `model.name`, is of.
+/// Returns true if each model in `value`, the value of the setting `key`, certainly belongs to the
+/// vendor of `own`, the user's `model.name`.
 pub(crate) fn keeps_vendor(key: &str, value: &Value, own: Option<&Value>) -> bool {
     if key == MODEL_NAME { is_of_same_vendor(value, own) } else { all_keep_vendor(value, own) }
 }
 
-/// The same of the fields called `model` in a value.
+/// Returns true if this holds for all fields called `model` in a value.
 fn all_keep_vendor(value: &Value, own: Option<&Value>) -> bool {
     let field = |(name, value): (&String, &Value)| match value {
         Value::Object(_) => all_keep_vendor(value, own),
@@ -169,7 +172,7 @@ fn all_keep_vendor(value: &Value, own: Option<&Value>) -> bool {
     };
     match value {
         Value::Object(fields) => fields.iter().all(field),
-        // The `match` of an override says for which models it is.
+        // The `match` of an override selects the models that the override applies to.
         Value::Array(values) => values.iter().all(|value| match value {
             Value::Object(fields) => fields.iter().filter(|(name, _)| *name != "match").all(field),
             _ => all_keep_vendor(value, own),
@@ -184,8 +187,9 @@ fn is_of_same_vendor(name: &Value, own: Option<&Value>) -> bool {
     own == Some(name) || (vendor.is_some() && vendor == own_vendor)
 }
 
-/// Returns the vendor that the name of a model begins with, empty for a name of Gemini's that any vendor reads as its own
-/// choice; `None` where the name alone does not say who answers.
+/// Returns the vendor at the start of a model name. The vendor is empty for a Gemini name, which
+/// any vendor interprets as its own choice of model. Returns `None` if the name alone does not
+/// determine the vendor.
 fn vendor_of(name: &str) -> Option<&str> {
     let name = name.trim();
     let is_written_out = !name.contains(['$', '%']);
@@ -199,7 +203,7 @@ fn vendor_of(name: &str) -> Option<&str> {
     .filter(|_| is_written_out)
 }
 
-/// The judgement about a dotted key. Settings that nobody knows are free: nothing acts on them.
+/// Returns the rule for a dotted key. Unknown settings are free, because nothing acts on them.
 pub(crate) fn judgement(key: &str) -> Judgement {
     let mut covering = key;
     loop {
@@ -213,7 +217,7 @@ pub(crate) fn judgement(key: &str) -> Judgement {
     }
 }
 
-/// Whether parts of the group have rows of their own.
+/// Returns true if the group has parts with their own rows.
 pub(crate) fn is_divided(key: &str) -> bool {
     TABLE.iter().any(|(row, _)| row.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }

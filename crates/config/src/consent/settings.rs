@@ -1,4 +1,4 @@
-//! The items among a project's settings.
+//! Consent items of a project's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -11,34 +11,36 @@ use super::judged::{
 use super::{Accepted, CommandFiles, ReadCommand, content_of_policies, item, kinds};
 use crate::{Environment, interpolate, schema};
 
-/// Settings that name policy files and folders of them: their content is part of what is agreed to.
+/// Settings that name policy files or folders of policy files. The content of these files is part
+/// of the consent.
 const POLICY_PATHS: [&str; 2] = ["policyPaths", "adminPolicyPaths"];
 
-/// An item and where it stands in the file.
+/// An item and its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SettingItem {
-    /// What is asked.
+    /// The item to ask about.
     pub(crate) item: ConsentItem,
-    /// The keys that lead to the value. Not dotted: a name may hold dots.
+    /// Keys that lead to the value. Not dotted, because a name may contain dots.
     path: Vec<String>,
 }
 
-/// Surroundings in which a project's settings are judged.
+/// Environment in which a project's settings are judged.
 pub(crate) struct Surroundings<'a> {
     /// Settings of the other layers, without defaults.
     pub(crate) below: &'a Value,
     /// Root of the project.
     pub(crate) project: &'a Path,
-    /// Variables that texts of settings may name.
+    /// Variables that settings may refer to.
     pub(crate) environment: &'a Environment,
-    /// Reader of command lines.
+    /// Parser for command lines.
     pub(crate) read_command: ReadCommand,
-    /// Returns the policy file or folder that a text of `policyPaths` names, `None` for the person's own.
+    /// Function that returns the policy file or folder for a text of `policyPaths`; `None` for the
+    /// user's own.
     pub(crate) locate: &'a dyn Fn(&str) -> Option<PathBuf>,
 }
 
-/// Lists the items of a project's settings as written, before variables are replaced: a variable of the person's is not
-/// shown, and its change does not ask again.
+/// Lists the items of a project's settings as written, before variables are replaced: values of the
+/// user's variables are not shown, and a change of such a variable does not cause a new question.
 pub(crate) fn find(written: &Value, surroundings: &Surroundings<'_>) -> Vec<SettingItem> {
     let mut finding = Finding { surroundings, found: Vec::new() };
     let Value::Object(root) = written else { return Vec::new() };
@@ -48,7 +50,7 @@ pub(crate) fn find(written: &Value, surroundings: &Surroundings<'_>) -> Vec<Sett
     finding.found
 }
 
-/// Takes the items out of the settings that are not accepted.
+/// Removes the items that are not accepted from the settings.
 pub(crate) fn remove_refused(written: &mut Value, items: &[SettingItem], accepted: &Accepted) {
     for refused in items.iter().filter(|found| !accepted.accepts(&found.item)) {
         remove(written, &refused.path);
@@ -69,8 +71,8 @@ struct Finding<'a> {
 }
 
 impl Finding<'_> {
-    /// Looks at the value at `path`, whose names are dotted for the table. A name with a dot in it
-    /// makes no key of the table, so it is judged by its group.
+    /// Checks the value at `path`. The table is searched with the dotted path. A name that contains
+    /// a dot does not match any key of the table, so the rule of its group applies.
     fn visit(&mut self, path: Vec<String>, value: &Value) {
         let key = dotted(&path);
         if is_divided(&key) {
@@ -82,7 +84,8 @@ impl Finding<'_> {
                         self.visit(below, part);
                     }
                 }
-                // `null` and its like would replace the whole group, the person's own part too.
+                // `null` or another non-object would replace the whole group, including the user's
+                // own part.
                 _ => match judgement(&key) {
                     Judgement::AskedUnless(tight, _) if tight.is(value) => {}
                     _ => self.ask(path, value, "replaces the whole group"),
@@ -130,7 +133,7 @@ impl Finding<'_> {
         self.found.push(SettingItem { item, path });
     }
 
-    /// Returns a text with the values of its variables.
+    /// Returns a text with its variables replaced by their values.
     fn replaced(&self, text: &str) -> String {
         interpolate::interpolate_text(text, self.surroundings.environment)
     }
@@ -156,7 +159,7 @@ impl Finding<'_> {
             keys.iter().filter_map(|key| definition.get(key)).flat_map(texts_of).collect()
         };
         let command = of(&["command", "args"]);
-        // No shell reads the words, but one of them may be a script for a shell.
+        // The server starts without a shell, but one of its words may be a script for a shell.
         let line: Vec<String> = command.iter().map(|word| quoted(&self.replaced(word))).collect();
         let words = (self.surroundings.read_command)(&line.join(" "));
         let folder = project.join(self.replaced(folder));
@@ -174,7 +177,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// What a server would do, then everything that its definition says beside.
+/// Describes the actions of a server, followed by the rest of its definition.
 fn server_detail(definition: &Value) -> String {
     let text = |key: &str| definition.get(key).and_then(Value::as_str);
     let mut lines = Vec::new();
@@ -204,7 +207,7 @@ fn server_detail(definition: &Value) -> String {
     lines.join("\n")
 }
 
-/// A value's texts: itself, or those in it.
+/// Returns a value's strings: the value itself, or all strings in it.
 fn texts_of(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Position, SyntaxError};
 use crate::{ConfigError, Places, files};
 
-/// The largest file that is read or written, in bytes.
+/// Maximum size of the file, in bytes, for reading and writing.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
-/// The most answers that are kept for one folder; the oldest give way.
+/// Maximum number of stored answers for one folder. The oldest answers are removed first.
 const MAX_PINS: usize = 4096;
-/// The only form of the file that there is.
+/// The only supported version of the file format.
 const VERSION: u32 = 1;
 
 /// One answer.
@@ -25,13 +25,13 @@ struct Pin {
     name: String,
     /// [`ConsentItem::hash`].
     hash: String,
-    /// True for yes.
+    /// True if the user agreed.
     accepted: bool,
     /// Seconds since 1970.
     time: u64,
 }
 
-/// The answers that were given about one folder.
+/// Answers about one folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FolderPins {
@@ -39,14 +39,14 @@ pub struct FolderPins {
 }
 
 impl FolderPins {
-    /// The answer about exactly this content; the latest when there are several.
+    /// Returns the latest answer about exactly this content.
     pub fn answer(&self, item: &ConsentItem) -> Option<bool> {
         let mut latest_first = self.items.iter().rev();
         latest_first.find(|pin| pin.is(item)).map(|pin| pin.accepted)
     }
 
-    /// The latest answer about each thing: kind, name, and whether it was a yes; in the order in which
-    /// they were given.
+    /// Returns the latest answer about each item: kind, name, and whether the user agreed; in the
+    /// order of the answers.
     pub fn answers(&self) -> Vec<(&str, &str, bool)> {
         let mut answers: Vec<(&str, &str, bool)> = Vec::new();
         for pin in &self.items {
@@ -72,12 +72,12 @@ impl Pin {
     }
 }
 
-/// The whole file.
+/// Content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsentStore {
     version: u32,
-    /// By real path, with forward slashes on Windows too.
+    /// Answers by real path, with forward slashes on Windows too.
     folders: BTreeMap<String, FolderPins>,
 }
 
@@ -88,14 +88,14 @@ impl Default for ConsentStore {
 }
 
 impl ConsentStore {
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(places: &Places) -> PathBuf {
         places.pollux_dir().join("consent.json")
     }
 
-    /// Reads the file; none is no answers.
+    /// Reads the file. A missing file contains no answers.
     ///
-    /// Fails with what is wrong and where. Then nobody has agreed to anything.
+    /// Fails with the problem and its position. In that case there is no consent to anything.
     pub fn load(places: &Places) -> Result<Self, SyntaxError> {
         let path = Self::path(places);
         match files::read_whole(&path, MAX_BYTES) {
@@ -105,7 +105,7 @@ impl ConsentStore {
         }
     }
 
-    /// Reads the text of the file. `path` only names it in errors.
+    /// Parses the text of the file. `path` is only used in errors.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SyntaxError> {
         let store: Self = serde_json::from_str(text).map_err(|error| SyntaxError {
             path: path.to_owned(),
@@ -119,15 +119,15 @@ impl ConsentStore {
         Ok(store)
     }
 
-    /// The answers about `folder`; none when it was never asked about.
+    /// Returns the answers about `folder`, or `None` if there was never a question about it.
     pub fn folder(&self, folder: &Path) -> Option<&FolderPins> {
         self.folders.get(&key(folder))
     }
 
-    /// Saves answers about `folder`: locked, read again, everything else in the file kept. Without
-    /// answers it is noted that the folder was looked at and had nothing to ask about.
+    /// Saves answers about `folder`: locks the file, reads it again, and keeps everything else in
+    /// it. An empty list records that the folder was checked and contained nothing to ask about.
     ///
-    /// Fails when the file is broken, which leaves it as it is, or cannot be written.
+    /// Fails if the file is invalid, in which case it stays unchanged, or if it cannot be written.
     pub fn record(
         places: &Places,
         folder: &Path,
@@ -141,8 +141,8 @@ impl ConsentStore {
         })
     }
 
-    /// Forgets every answer about `folder`, so that all it brings is new. That it was looked at stays
-    /// known: without a person nothing of it takes effect.
+    /// Removes every answer about `folder`, so that all its items are new. The record that the
+    /// folder was checked remains: without a user, none of its items takes effect.
     ///
     /// Fails like [`ConsentStore::record`].
     pub fn forget(places: &Places, folder: &Path) -> Result<(), ConfigError> {
@@ -175,7 +175,7 @@ fn key(folder: &Path) -> String {
     if cfg!(windows) { text.replace('\\', "/").to_lowercase() } else { text }
 }
 
-/// The parser's words without its own note of line and column, which is told once.
+/// Returns the parser's message without the line and column, which are reported separately.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

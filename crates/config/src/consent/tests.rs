@@ -11,7 +11,7 @@ use crate::{Environment, Trust, TrustSource, TrustState, schema};
 const PROJECT: &str = "/no-such-project";
 
 fn found(written: &Value, below: &Value, project: &Path) -> Vec<SettingItem> {
-    // A reader for tests: words are parted by blanks, and a line with a `$` is not read.
+    // Command parser for tests: it splits words at spaces, and does not parse a line with `$`.
     let read_command = |line: &str| {
         let words = line.replace('\'', "");
         (!line.contains('$')).then(|| words.split(' ').map(str::to_owned).collect())
@@ -129,7 +129,7 @@ fn every_setting_has_a_judgement_of_its_group() {
             key == *row || key.strip_prefix(row).is_some_and(|rest| rest.starts_with('.'))
         })
     };
-    // Taken out of every file before anything else.
+    // Removed from every file before anything else.
     let of_the_administrator = |key: &str| key.starts_with("admin.");
     for setting in schema::all().filter(|setting| !of_the_administrator(setting.key)) {
         let key = setting.key;
@@ -177,7 +177,7 @@ fn what_is_asked_about() {
         json!({"pollux": {"web": {"privateHosts": ["169.254.169.254"]}}}),
         json!({"privacy": {"usageStatisticsEnabled": true}}),
         json!({"mcpServers": {"a.b": {"command": "./x"}}}),
-        // These would replace what the person has set in the whole group.
+        // These would replace the user's settings of the whole group.
         json!({"security": null}),
         json!({"tools": 1}),
         json!({"hooks": null}),
@@ -201,7 +201,7 @@ fn what_is_not_asked_about() {
         json!({"telemetry": false}),
         json!({"telemetry": {"enabled": false, "logPrompts": "false"}}),
         json!({"privacy": {"usageStatisticsEnabled": false}}),
-        // No name of a context file leads out of its folder.
+        // Names of context files cannot lead out of their folder.
         json!({"context": {"fileName": ["docs/AGENTS.md", "../x"], "importFormat": "flat"}}),
         json!({"unheard": {"of": 1}}),
         json!({"hooks": {"SessionStart": []}}),
@@ -214,7 +214,7 @@ fn what_is_not_asked_about() {
 #[test]
 fn a_model_of_another_vendor_is_asked_about() {
     let table = [
-        // The project's model, the person's, whether it is asked about.
+        // The project's model, the user's model, and whether consent is needed.
         (json!("gemini-2.5-pro"), None, false),
         (json!("auto"), None, false),
         (json!("flash"), Some("pro"), false),

@@ -1,16 +1,16 @@
-//! Items in a few words of a line, safe to print.
+//! Short descriptions of items on one line, safe to print.
 
 use std::collections::BTreeMap;
 
 use pollux_protocol::ConsentItem;
 use pollux_protocol::plain_text::visible;
 
-/// Number of names that a line holds; the others are counted.
+/// Maximum number of names on a line. Further names are counted.
 const NAMES: usize = 5;
-/// Characters of a name in a line.
+/// Maximum number of characters of a name on a line.
 const LETTERS: usize = 80;
 
-/// Items by kind: how many there are, and the first names.
+/// Returns the items by kind: their count and the first names.
 pub fn by_kind(items: &[&ConsentItem]) -> Vec<(String, String)> {
     let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for item in items {
@@ -25,7 +25,7 @@ pub fn by_kind(items: &[&ConsentItem]) -> Vec<(String, String)> {
     listed.collect()
 }
 
-/// A kind with its count: `1 hook`, `2 policies`.
+/// Returns a kind with its count: `1 hook`, `2 policies`.
 pub fn counted(kind: &str, count: usize) -> String {
     match (count, kind.strip_suffix('y')) {
         (1, _) => format!("1 {kind}"),
@@ -34,7 +34,7 @@ pub fn counted(kind: &str, count: usize) -> String {
     }
 }
 
-/// A name as it can be shown in a line.
+/// Returns a name that is safe and short enough for one line.
 pub fn short(name: &str) -> String {
     let shown = visible(name);
     match shown.char_indices().nth(LETTERS) {

@@ -1,20 +1,20 @@
-//! The items among the variables of a project's `.env` file.
+//! Consent items of the variables in a project's `.env` file.
 
 use pollux_protocol::ConsentItem;
 
 use super::{Accepted, item, kinds};
 use crate::dotenv::{DotEnv, UNTRUSTED_KEYS};
 
-/// Words in a name whose value is not shown.
+/// Parts of a variable's name that mark its value as secret. Secret values are not shown.
 const SECRETS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
-/// One item for each variable that is not among the four that any folder may set.
+/// Returns one item for each variable, except for the four that any folder may set.
 pub(crate) fn items(file: &DotEnv) -> Vec<ConsentItem> {
     let asked = file.variables.iter().filter(|(name, _)| !UNTRUSTED_KEYS.contains(&name.as_str()));
     asked.map(|(name, value)| variable(file, name, value)).collect()
 }
 
-/// Returns the file without the variables of a project that nobody has agreed to.
+/// Returns the file without the project's variables that lack consent.
 pub(crate) fn agreed(mut file: DotEnv, accepted: &Accepted) -> DotEnv {
     if file.of_project {
         let refused: Vec<_> = items(&file)
@@ -27,7 +27,7 @@ pub(crate) fn agreed(mut file: DotEnv, accepted: &Accepted) -> DotEnv {
     file
 }
 
-/// The item of one variable.
+/// Returns the item of one variable.
 pub(crate) fn variable(file: &DotEnv, name: &str, value: &str) -> ConsentItem {
     let upper = name.to_uppercase();
     let shown = if SECRETS.iter().any(|word| upper.contains(word)) {

@@ -1,4 +1,4 @@
-//! Reading context files, with their imports and within bounds.
+//! Reading of context files, with their imports and with limits.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,13 +10,13 @@ use super::search::{Found, boundary};
 use crate::files::{self, FileIdentity};
 use crate::imports::{self, ImportFailure, ImportFormat};
 
-/// How much of one file is read, in bytes.
+/// Maximum number of bytes read from one file.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
-/// How much is loaded in all, in bytes.
+/// Maximum number of bytes loaded in total.
 pub const MAX_TOTAL_BYTES: usize = 8 * 1024 * 1024;
 
-/// Reads context files and counts what was loaded.
+/// Reader of context files that counts the loaded bytes.
 pub(super) struct Loader<'a> {
     pub(super) markers: &'a [String],
     pub(super) format: ImportFormat,
@@ -24,15 +24,16 @@ pub(super) struct Loader<'a> {
     pub(super) warnings: Vec<String>,
 }
 
-/// A context file as it was read.
+/// Result of reading a context file.
 pub(super) struct Read {
     pub(super) file: ContextFile,
-    /// What it has brought along.
+    /// Files that it imports.
     pub(super) imported: HashSet<FileIdentity>,
 }
 
 impl Loader<'_> {
-    /// Reads one file; `None` when it is empty or cannot be used, which a warning tells.
+    /// Reads one file. Returns `None` if the file is empty or, with a warning, if it cannot be
+    /// used.
     pub(super) fn load(&mut self, found: &Found) -> Option<Read> {
         let path = found.path.as_path();
         let read = match files::read_judged_text_lossy(&found.real, MAX_FILE_BYTES) {
@@ -64,9 +65,10 @@ impl Loader<'_> {
         None
     }
 
-    /// Expands imports, and notes them. They may reach everything in the file's project, by real path.
+    /// Expands imports and records them. Imports may refer to any file in the file's project, by
+    /// real path.
     fn expand(&self, found: &Found, text: &str, imported: &mut HashSet<FileIdentity>) -> String {
-        // Almost no context file imports anything; then nothing of the following is needed.
+        // Fast path: almost no context file has imports.
         if !text.contains('@') && self.format == ImportFormat::Tree {
             return text.to_owned();
         }
@@ -83,13 +85,14 @@ impl Loader<'_> {
     }
 }
 
-/// The last line of a file that was cut.
+/// Returns the notice at the end of a truncated file.
 fn truncation_notice() -> String {
     format!("\n[Only the first {MAX_FILE_BYTES} bytes of this file are loaded.]")
 }
 
 fn read_import(path: &Path, root: &Path, real_root: &Path) -> Result<String, ImportFailure> {
-    // Asked by its text first: nothing is learnt about files outside, not even that they exist.
+    // The path's text is checked first, so that nothing about files outside is revealed, not even
+    // their existence.
     if !path.starts_with(root) && !path.starts_with(real_root) {
         return Err(ImportFailure::Outside);
     }

@@ -1,8 +1,8 @@
-//! How context files are put before the model.
+//! Formatting of context files for the model.
 
 use super::ContextFile;
 
-/// Each file between a line that opens and one that closes it; files apart by a blank line.
+/// Formats each file between an opening and a closing line, with a blank line between files.
 pub fn blocks(files: &[ContextFile]) -> String {
     let block = |file: &ContextFile| {
         let path = file.path.display();
@@ -11,8 +11,8 @@ pub fn blocks(files: &[ContextFile]) -> String {
     files.iter().map(block).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The person's own files and private notes, for the system instruction; `None` when there are
-/// none. `names` are the names of context files, for the heading.
+/// Returns the user's own files and private notes for the system instruction, or `None` if there
+/// are none. `names` are the names of context files, for the heading.
 pub fn system_section(
     names: &[String],
     global: &[ContextFile],
@@ -43,8 +43,8 @@ pub fn system_section(
     Some(format!("---\n\n<loaded_context>\n{}\n</loaded_context>", parts.join("\n")))
 }
 
-/// The context of extensions and of the project, for the first message; `None` when there is
-/// none. `extensions` and `servers` (instructions of MCP servers) are texts that are ready.
+/// Returns the context of extensions and of the project for the first message, or `None` if there
+/// is none. `extensions` and `servers` (instructions of MCP servers) are already formatted.
 pub fn project_section(extensions: &str, project: &[ContextFile], servers: &str) -> Option<String> {
     let mut parts = Vec::new();
     if !extensions.is_empty() {

@@ -1,4 +1,4 @@
-//! Finding context files.
+//! Search for context files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,18 +9,19 @@ use crate::files::{self, FileIdentity};
 /// A context file that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Where it was found.
+    /// Path at which the file was found.
     pub(super) path: PathBuf,
-    /// Where its folder is: a folder that becomes a link later leads nowhere else.
+    /// Real path of the containing folder. If the folder is later replaced by a link, this path
+    /// does not follow it.
     pub(super) folder: RealPath,
-    /// Where the file is, from that folder on.
+    /// Real path of the file, starting from `folder`.
     pub(super) real: RealPath,
-    /// What it is, whatever its name.
+    /// Identity of the file, regardless of its name.
     pub(super) identity: FileIdentity,
 }
 
 impl Found {
-    /// The file at `path`, if there is one. A folder of that name is no file.
+    /// Returns the file at `path`, if there is one. A folder with this name does not count.
     pub(super) fn at(path: PathBuf) -> Option<Self> {
         if !files::is_file(&path) {
             return None;
@@ -32,13 +33,13 @@ impl Found {
     }
 }
 
-/// The folder at which the upward search from `folder` ends: the nearest one that holds a marker,
-/// else `folder` itself. Markers that are absolute or climb are skipped.
+/// Returns the folder at which the upward search from `folder` ends: the nearest one that contains
+/// a marker, otherwise `folder` itself. Markers that are absolute or contain `..` are ignored.
 pub(super) fn ceiling(folder: &Path, markers: &[String]) -> PathBuf {
     boundary(folder, markers).unwrap_or_else(|| folder.to_owned())
 }
 
-/// The nearest folder upward from `folder` that holds a marker.
+/// Returns the nearest folder upward from `folder` that contains a marker.
 pub(super) fn boundary(folder: &Path, markers: &[String]) -> Option<PathBuf> {
     let usable = |marker: &&String| {
         !marker.is_empty()
@@ -51,8 +52,8 @@ pub(super) fn boundary(folder: &Path, markers: &[String]) -> Option<PathBuf> {
     folder.ancestors().find(holds).map(Path::to_owned)
 }
 
-/// The files of these names from `start` up to `ceiling`, inclusive. The search also ends at
-/// `state`, the directory of the person's own state.
+/// Returns the files with these names from `start` up to and including `ceiling`. The search also
+/// ends at `state`, the directory of the user's own state.
 pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String]) -> Vec<Found> {
     let mut found = Vec::new();
     for folder in start.ancestors().take_while(|folder| *folder != state) {
@@ -64,14 +65,14 @@ pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String
     found
 }
 
-/// Where a file really is, when a link leads out of `root`.
+/// Returns the real path of a file if a link leads out of `root`.
 pub(super) fn way_out(found: &Found, root: &Path) -> Option<PathBuf> {
     let inside = found.real.starts_with(files::real_path_or_given(root));
     (!inside).then(|| found.real.to_path_buf())
 }
 
-/// Outer folders first, within a folder by name: what stands later has the last word, so a deeper file
-/// outranks one above it, and `GEMINI.md` outranks `AGENTS.md` beside it.
+/// Sorts files by folder, outer folders first, then by name. Later files take precedence: a deeper
+/// file overrides those above it, and `GEMINI.md` overrides `AGENTS.md` in the same folder.
 pub(super) fn sorted(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by_cached_key(|found| (found.path.parent().map(Path::to_owned), found.path.clone()));
     found

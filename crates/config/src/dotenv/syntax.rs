@@ -1,4 +1,4 @@
-//! The grammar of `.env` files.
+//! Grammar of `.env` files.
 //!
 //! ```text
 //! [export] NAME = value        # comment
@@ -7,8 +7,8 @@
 //! line two\nline three"        ("…", '…' and `…` may span lines; \n and \r only in "…")
 //! ```
 
-/// Reads the variables of a `.env` text. Lines that do not fit are skipped; of two equal names the
-/// later wins but keeps the place of the first. Runs in linear time.
+/// Parses the variables of a `.env` text. Invalid lines are skipped. Of two equal names the later
+/// value is used, at the position of the first. Runs in linear time.
 pub fn parse(text: &str) -> Vec<(String, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -27,20 +27,20 @@ pub fn parse(text: &str) -> Vec<(String, String)> {
                 variables.push((name.to_owned(), value));
             }
         }
-        // Whatever is left on the line, a comment or something that does not fit, is skipped.
+        // The rest of the line, a comment or invalid text, is skipped.
         rest = after.split_once('\n').map_or("", |(_, below)| below).trim_start();
     }
     variables
 }
 
-/// Splits a text into the name at its start and what follows the separator. Blanks and even line
-/// feeds may stand before `=`.
+/// Splits a text into the name at its start and the rest after the separator. White space,
+/// including line feeds, may precede `=`.
 fn name_at(text: &str) -> Option<(&str, &str)> {
     let exported = text
         .strip_prefix("export")
         .filter(|after| after.starts_with(char::is_whitespace))
         .and_then(|after| plain_name_at(after.trim_start()));
-    // Without a name after it, `export` is one itself.
+    // Without a name after it, `export` is itself a name.
     exported.or_else(|| plain_name_at(text))
 }
 
@@ -61,8 +61,8 @@ fn plain_name_at(text: &str) -> Option<(&str, &str)> {
     Some((name, value.strip_prefix(char::is_whitespace)?))
 }
 
-/// Reads the value at the start of `text`; returns it with the number of bytes used, which never
-/// include the line feed after the value. A quotation may also start on a later line.
+/// Reads the value at the start of `text`. Returns the value and the number of bytes used, without
+/// the line feed after the value. A quoted value may also start on a later line.
 fn value_at(text: &str) -> (String, usize) {
     let quoted = text.trim_start();
     let blank = text.len() - quoted.len();
@@ -77,9 +77,11 @@ fn value_at(text: &str) -> (String, usize) {
     (unquoted(line[..end].trim()), line_end)
 }
 
-/// Where the quotation that starts at the first byte ends. Only blanks or a comment may follow.
+/// Returns the end of the quotation that starts at the first byte. Only blanks or a comment may
+/// follow the quotation.
 ///
-/// A backslash keeps a quote from closing, unless no other quote closes (`"C:\"`).
+/// A quote after a backslash does not close the quotation, unless there is no other closing quote
+/// (`"C:\"`).
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut escaped = Vec::new();
@@ -99,7 +101,7 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     candidates.into_iter().find(|&place| ends_value(&text[place + 1..]))
 }
 
-/// Whether nothing but blanks or a comment is left on the line.
+/// Returns true if the rest of the line contains only blanks or a comment.
 fn ends_value(after: &str) -> bool {
     let blank = |character: char| character.is_whitespace() && character != '\n';
     after.trim_start_matches(blank).chars().next().is_none_or(|next| matches!(next, '#' | '\n'))
@@ -118,7 +120,7 @@ fn unquoted(value: &str) -> String {
     }
 }
 
-/// Double quotes turn `\n` and `\r` into line breaks; nothing else is an escape.
+/// Replaces `\n` and `\r` inside double quotes by line breaks. There are no other escapes.
 fn unescape(value: &str, quote: char) -> String {
     if quote == '"' { value.replace("\\n", "\n").replace("\\r", "\r") } else { value.to_owned() }
 }

@@ -38,7 +38,8 @@ fn grammar() {
         ("\u{feff}A=b", &[("A", "b")]),
         ("A=\"\"", &[("A", "")]),
         ("A='\nB=c", &[("A", "'"), ("B", "c")]),
-        // Oddities of the package, found by comparing 200,000 random texts with version 17.4.2.
+        // Special cases of the package, found by comparing 200,000 random texts with version
+        // 17.4.2.
         ("export =x", &[("export", "x")]),
         ("A\n = b", &[("A", "b")]),
         ("A=\n\"b\"", &[("A", "b")]),

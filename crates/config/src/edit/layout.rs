@@ -1,4 +1,4 @@
-//! How a settings file is laid out, and how new text follows that.
+//! Layout of a settings file, and formatting of new text in the same layout.
 
 use jsonc_parser::ast::Object;
 use jsonc_parser::common::Ranged;
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use super::quoted;
 
-/// The habits of a file.
+/// Layout of a file.
 pub(super) struct Layout<'t> {
-    /// The whole text, without a mark.
+    /// Text of the file, without a byte order mark.
     pub(super) text: &'t str,
-    /// What one level is indented by.
+    /// Indentation of one level.
     pub(super) unit: &'t str,
-    /// How lines end.
+    /// Line ending.
     pub(super) line_end: &'static str,
 }
 
 impl<'t> Layout<'t> {
-    /// Looks at the first property of the root and at the first line end.
+    /// Detects the layout from the first property of the root and from the first line ending.
     pub(super) fn of(text: &'t str, root: &Object<'_>) -> Self {
         let line_end = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -33,13 +33,13 @@ impl<'t> Layout<'t> {
         Self { unit: unit.unwrap_or(layout.unit), ..layout }
     }
 
-    /// Whether only blanks stand before `at` on its line, which is not the first.
+    /// Returns true if only blanks precede `at` on its line and the line is not the first one.
     pub(super) fn begins_line(&self, at: usize) -> bool {
         let line = self.text[..at].rfind('\n');
         line.is_some_and(|line| self.text[line + 1..at].bytes().all(is_blank))
     }
 
-    /// The blanks that the line of `at` begins with.
+    /// Returns the blanks at the start of the line that contains `at`.
     pub(super) fn indentation(&self, at: usize) -> &'t str {
         let line = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let before = &self.text[line..at];
@@ -47,7 +47,8 @@ impl<'t> Layout<'t> {
         &before[..end]
     }
 
-    /// Where the comments end that follow `at` on its line, before `close`; `at` without any.
+    /// Returns the end of the comments that follow `at` on its line, before `close`, or `at` if
+    /// there are none.
     pub(super) fn end_of_remarks(&self, at: usize, close: usize) -> usize {
         let (mut end, mut next) = (at, at);
         while let Some(byte) = self.text.as_bytes()[..close].get(next) {
@@ -68,13 +69,13 @@ impl<'t> Layout<'t> {
         end
     }
 
-    /// A property on a line of its own, beginning with the line end before it.
+    /// Formats a property on its own line, with the preceding line ending.
     pub(super) fn line(&self, indentation: &str, name: &str, value: &Value) -> String {
         let value = self.spread(value, indentation);
         format!("{}{indentation}{}: {value}", self.line_end, quoted(name))
     }
 
-    /// A value over as many lines as it takes, on a line that is indented so.
+    /// Formats a value on as many lines as it needs, starting on a line with this indentation.
     pub(super) fn spread(&self, value: &Value, indentation: &str) -> String {
         let inner = format!("{indentation}{}", self.unit);
         let between = format!(",{}{inner}", self.line_end);
@@ -95,7 +96,7 @@ impl<'t> Layout<'t> {
         format!("{open}{end}{inner}{}{end}{indentation}{close}", items.join(&between))
     }
 
-    /// A value on one line.
+    /// Formats a value on one line.
     pub(super) fn compact(value: &Value) -> String {
         match value {
             Value::Array(items) => {
@@ -118,7 +119,8 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Where the comment ends that begins at `start`; a line comment without its line end.
+/// Returns the end of the comment that begins at `start`. A line comment ends before its line
+/// ending.
 pub(super) fn end_of_comment(text: &str, start: usize) -> usize {
     let rest = &text[start..];
     if let Some(inside) = rest.strip_prefix("/*") {

@@ -1,4 +1,4 @@
-//! Where to cut so that a property is gone and the rest is still JSON.
+//! Cuts that remove a property and leave valid JSON.
 
 use jsonc_parser::ast::Object;
 use jsonc_parser::common::Ranged;
@@ -6,7 +6,7 @@ use jsonc_parser::common::Ranged;
 use super::Splice;
 use super::layout::end_of_comment;
 
-/// The cuts that remove every property called `name`, in one pass over the object.
+/// Returns the cuts that remove every property called `name`, in one pass over the object.
 pub(super) fn cuts(text: &str, object: &Object<'_>, name: &str) -> Vec<Splice> {
     let properties = &object.properties;
     let is_removed = |index: usize| properties[index].name.as_str() == name;
@@ -16,8 +16,8 @@ pub(super) fn cuts(text: &str, object: &Object<'_>, name: &str) -> Vec<Splice> {
         let comma = (index + 1 < properties.len())
             .then(|| comma_after(text, properties[index].end()))
             .flatten();
-        // The comma after a property goes with it, unless nothing that is kept follows: then all
-        // commas from the last one that is kept go.
+        // The comma after a removed property is cut too. If only removed properties follow, all
+        // commas after the last kept property are cut.
         let comma = comma.filter(|_| match last_kept {
             Some(kept) => index >= kept || is_removed(index),
             None => true,
@@ -32,8 +32,9 @@ pub(super) fn cuts(text: &str, object: &Object<'_>, name: &str) -> Vec<Splice> {
     cuts
 }
 
-/// The property with the blanks that would be left of it. `comma`: the one after it, if that is cut;
-/// `is_last`: nothing that is kept follows, so that the comma before it is cut.
+/// Returns the cut of a property and of the blanks that would be left over. `comma` is the position
+/// of the comma after the property, if that comma is cut. `is_last` means that no kept property
+/// follows, so the comma before the property is cut.
 fn property_cut(
     text: &str,
     (start, end): (usize, usize),
@@ -49,7 +50,8 @@ fn property_cut(
         Some(line) if text[after..].starts_with("\r\n") => Splice::cut(line, after + 2),
         Some(_) if comma.is_some() => Splice::cut(start, after),
         Some(_) => Splice::cut(start, end),
-        // On a line with others: the blanks before it go when it is the last, else those after it.
+        // If the line contains other properties: the blanks before the last property are cut,
+        // otherwise those after it.
         None => {
             let before = text[..start].trim_end_matches([' ', '\t']).len();
             let follows_comma = is_last && text[..before].ends_with(',');
@@ -67,7 +69,7 @@ fn skip_blanks(text: &str, from: usize) -> usize {
     text.len() - text[from..].trim_start_matches([' ', '\t']).len()
 }
 
-/// The next comma, past white space and comments.
+/// Returns the next comma, skipping white space and comments.
 fn comma_after(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(byte) = text.as_bytes().get(at) {

@@ -21,15 +21,15 @@ fn unset_in(text: &str, key: &str) -> String {
 #[test]
 fn a_value_is_set() {
     let table = [
-        // A file that is not there yet, or has nothing in it.
+        // A file that does not exist yet, or is empty.
         ("", "{\n  \"a\": 1\n}"),
         (" \n", "{\n  \"a\": 1\n}"),
         ("{}", "{\n  \"a\": 1\n}"),
         ("{ \n }\n", "{\n  \"a\": 1\n}\n"),
-        // One that is there is replaced, and nothing else changes.
+        // An existing value is replaced, and nothing else changes.
         ("{\"a\":/*x*/0}", "{\"a\":/*x*/1}"),
         ("{\n\t\"a\" : [ 1, 2 ] , // two\n\t\"b\": 2\n}", "{\n\t\"a\" : 1 , // two\n\t\"b\": 2\n}"),
-        // New ones follow the last, in its manner; remarks stay with what they are about.
+        // New properties follow the last one in the same layout; comments stay with their subject.
         ("{\"b\": 2}", "{\"b\": 2, \"a\": 1}"),
         ("{\"b\": 2 // two\n}", "{\"b\": 2, \"a\": 1 // two\n}"),
         ("{\n    \"b\": 2\n}", "{\n    \"b\": 2,\n    \"a\": 1\n}"),
@@ -38,11 +38,11 @@ fn a_value_is_set() {
         ("{\r\n  \"b\": 2\r\n}\r\n", "{\r\n  \"b\": 2,\r\n  \"a\": 1\r\n}\r\n"),
         ("{\n  \"b\": 2\n  // \"c\": 3\n}", "{\n  \"b\": 2,\n  \"a\": 1\n  // \"c\": 3\n}"),
         ("{\n  \"b\": 2 }", "{\n  \"b\": 2,\n  \"a\": 1 }"),
-        // The first one of a file that holds remarks.
+        // The first property of a file that contains comments.
         ("{ // none\n}", "{ // none\n  \"a\": 1\n}"),
         ("{\n  // none\n}", "{\n  \"a\": 1\n  // none\n}"),
         ("{ /* none */ }", "{ /* none */\n  \"a\": 1\n }"),
-        // The mark at the start stays, and so do repeats; the last of them counts.
+        // The byte order mark stays, and so do repeats; the last of them takes effect.
         ("\u{feff}{\"a\": 2}", "\u{feff}{\"a\": 1}"),
         ("{\"a\": 2, \"a\": 3}", "{\"a\": 2, \"a\": 1}"),
     ];
@@ -79,11 +79,11 @@ fn a_value_is_unset() {
         ("{\n  \"a\": 1,\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
         ("{\r\n  \"b\": 2,\r\n  \"a\": 1\r\n}", "{\r\n  \"b\": 2\r\n}"),
         ("{\n  \"a\": {\n    \"x\": 1\n  },\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
-        // Remarks are somebody's words.
+        // Comments stay, because a person wrote them.
         ("{\n  // one\n  \"a\": 1, // why\n  \"b\": 2\n}", "{\n  // one\n  // why\n  \"b\": 2\n}"),
         ("{\n  \"b\": 2, // two\n  \"a\": 1 // one\n}", "{\n  \"b\": 2 // two\n   // one\n}"),
         ("{\"a\": 1 /* , */ , \"b\": 2}", "{ /* , */  \"b\": 2}"),
-        // Repeats would come to light.
+        // Repeats would otherwise take effect.
         ("{\"a\": 1, \"b\": 2, \"a\": 3}", "{\"b\": 2}"),
         ("{\"a\": 1, \"a\": 3}", "{}"),
         ("{\"b\": 1, \"a\": 2, \"a\": 3}", "{\"b\": 1}"),
@@ -121,7 +121,7 @@ fn nothing_is_written_that_could_not_be_read() {
     assert!(error.message.contains("nested deeper"), "{error}");
 }
 
-/// Texts of settings files with remarks, repeats and odd layout.
+/// Generates settings files with comments, repeats and unusual layout.
 fn file() -> impl Strategy<Value = String> {
     let blank = || {
         prop_oneof!["[ \t]{0,2}", "\n {0,3}", "\r\n", " // [a-z,}]{0,4}\n", "/\\*[a-z,{ ]{0,4}\\*/"]
@@ -143,7 +143,7 @@ fn file() -> impl Strategy<Value = String> {
         .prop_map(|(mark, before, object, after)| format!("{mark}{before}{object}{after}"))
 }
 
-/// The remarks of a text with where they start, in order.
+/// Returns the comments of a text with their positions, in order.
 fn remarks(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut at, mut in_text) = (Vec::new(), 0, false);
     while at < text.len() {
@@ -160,13 +160,14 @@ fn remarks(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The remarks that stand in none of the ranges.
+/// Returns the comments outside of all ranges.
 fn remarks_outside<'t>(text: &'t str, ranges: &[(usize, usize)]) -> Vec<&'t str> {
     let inside = |at: usize| ranges.iter().any(|(start, end)| (*start..*end).contains(&at));
     remarks(text).into_iter().filter(|(at, _)| !inside(*at)).map(|(_, remark)| remark).collect()
 }
 
-/// Where the properties of this key stand, and their values; the one that counts comes last.
+/// Returns the positions of the properties with this key, and of their values. The property that
+/// takes effect comes last.
 fn places(text: &str, names: &[&str]) -> Vec<((usize, usize), (usize, usize))> {
     let mark = text.len() - jsonc::without_mark(text).len();
     let root = object(path(), &text[mark..]).unwrap();
@@ -181,7 +182,7 @@ fn places(text: &str, names: &[&str]) -> Vec<((usize, usize), (usize, usize))> {
     same.map(|property| (range(property), range(&property.value))).collect()
 }
 
-/// Whether the letters of `part`, blanks aside, are in `whole` in this order.
+/// Returns true if the characters of `part`, without white space, occur in `whole` in this order.
 fn is_within(part: &str, whole: &str) -> bool {
     let mut rest = whole.chars();
     let mut letters = part.chars().filter(|letter| !letter.is_whitespace());

@@ -1,14 +1,14 @@
-//! The names of the environment variables that Pollux reads, each with what it does.
+//! Names and effects of the environment variables that Pollux reads.
 //!
-//! The table is the source of the generated reference: a variable that is read anywhere has a
+//! The generated reference is made from this table, so every variable that Pollux reads has a
 //! constant here.
 
 /// One environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
-    /// The name as the person writes it.
+    /// Name as the user writes it.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Effect in one sentence.
     pub effect: &'static str,
 }
 
@@ -19,7 +19,7 @@ macro_rules! variables {
             pub const $name: &str = stringify!($name);
         )*
 
-        /// Every variable, in the order of the reference.
+        /// All variables, in the order of the reference.
         pub const ALL: &[Variable] = &[
             $(Variable { name: $name, effect: $effect },)*
         ];
@@ -45,7 +45,7 @@ variables! {
     CLOUD_SHELL: "`true` inside Google Cloud Shell.",
     GEMINI_MODEL: "Model to use when `--model` is not given.",
 
-    // Other vendors, and servers on the person's own machine.
+    // Other vendors, and servers on the user's own machine.
     OPENAI_API_KEY: "Key for OpenAI, or for the service at OPENAI_BASE_URL; used when no Gemini sign-in is configured or the model is one of OpenAI's.",
     OPENAI_BASE_URL: "Replaces the address of OpenAI's API: any service that speaks Chat Completions.",
     OPENAI_MODEL: "Model to use with OPENAI_API_KEY when none is named; else the first that the service lists.",
@@ -65,7 +65,7 @@ variables! {
     HF_TOKEN: "Key for `--model huggingface/NAME`.",
     POLLUX_LOCAL_PORTS: "Ports on this machine where model servers are looked for, separated by commas; empty for none. The default is `11434,1234,8080,8000`.",
 
-    // Places and trust.
+    // Directories and trust.
     GEMINI_CLI_HOME: "Replaces the home directory, so that state lives in `$GEMINI_CLI_HOME/.gemini`.",
     GEMINI_CLI_SYSTEM_SETTINGS_PATH: "Path of the system settings file that overrides all others.",
     GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "Path of the system settings file that all others override.",
@@ -77,12 +77,12 @@ variables! {
     TMP: "Directory for temporary files when TMPDIR is unset.",
     TEMP: "Directory for temporary files when TMPDIR and TMP are unset.",
 
-    // The system prompt.
+    // System prompt.
     GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path.",
     GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file as often as it changes; same grammar as GEMINI_SYSTEM_MD. A project's `.env` cannot set it.",
     GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt; `pollux prompt show` names the sections.",
 
-    // How the program runs.
+    // Execution of the program.
     CI: "`true` makes the run headless.",
     GITHUB_ACTIONS: "`true` makes the run headless.",
     GEMINI_CLI_INTEGRATION_TEST: "`true` switches the CI check of headless detection off.",

@@ -5,7 +5,7 @@ use super::*;
 use crate::load::{Layer, LayerFile};
 use crate::{Accepted, Settings, Trust, TrustSource, TrustState};
 
-/// Settings of layers without files.
+/// Returns settings of layers without files.
 fn loaded(layers: &[(LayerKind, Value)]) -> Loaded {
     let mut merged = schema::defaults();
     for (_, value) in layers {
@@ -40,13 +40,13 @@ fn loaded(layers: &[(LayerKind, Value)]) -> Loaded {
     }
 }
 
-/// The sources that say something, with what becomes of it.
+/// Returns the sources that have a value, with their outcome.
 fn outcomes(explanation: &Explanation) -> Vec<(&'static str, &'static str)> {
     let said = explanation.steps.iter().filter(|step| step.outcome != Outcome::Unset);
     said.map(|step| (step.source.as_str(), step.outcome.as_str())).collect()
 }
 
-/// A key, layers, the value that counts, and what becomes of each source.
+/// A key, the layers, the final value, and the outcome of each source.
 type Case<'a> = (&'a str, &'a [(LayerKind, Value)], Value, &'a [(&'a str, &'a str)]);
 
 fn check(table: &[Case<'_>]) {
@@ -72,7 +72,7 @@ fn the_strongest_layer_wins() {
             json!(4),
             &[("default", "overridden"), ("user", "overridden"), ("system", "wins")],
         ),
-        // Equal values: the strongest is it.
+        // Equal values: the strongest source wins.
         (
             "general.maxAttempts",
             &[
@@ -100,7 +100,7 @@ fn the_strongest_layer_wins() {
 fn joined_values_are_made_of_layers() {
     use LayerKind::{System, User, Workspace};
     check(&[
-        // Lists that are joined, one of which adds nothing.
+        // Lists that are appended; one of them adds nothing.
         (
             "tools.exclude",
             &[

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Expands `text` in `/p` over a file system in memory; `/p` is the project.
+/// Expands `text` in `/p` with an in-memory file system; `/p` is the project.
 fn expand_over(files: &[(&str, &str)], text: &str, format: ImportFormat) -> String {
     let files: BTreeMap<&Path, &str> =
         files.iter().map(|(path, text)| (Path::new(*path), *text)).collect();

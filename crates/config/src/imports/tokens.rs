@@ -1,12 +1,13 @@
-//! Finding `@path` tokens in a Markdown text.
+//! Search for `@path` tokens in Markdown text.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The places of the tokens of `text`, from the `@` to the next blank, in order.
+/// Returns the positions of the tokens of `text`, from the `@` to the next blank, in order.
 ///
-/// A token starts the text or follows a blank, and its path starts with `.`, `/` or a letter.
-/// Tokens between runs of backticks of the same length (code) are left out. Linear time.
+/// A token is at the start of the text or after a blank, and its path starts with `.`, `/` or a
+/// letter. Tokens between runs of backticks of the same length (code) are ignored. Runs in linear
+/// time.
 pub(super) fn import_tokens(text: &str) -> Vec<Range<usize>> {
     let code = code_regions(text);
     let mut region = code.iter().peekable();
@@ -33,7 +34,7 @@ pub(super) fn import_tokens(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// The stretches of code: from one run of backticks to the next run of the same length.
+/// Returns the code regions: each from one run of backticks to the next run of the same length.
 fn code_regions(text: &str) -> Vec<Range<usize>> {
     let runs = backtick_runs(text);
     let mut by_length: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -43,7 +44,8 @@ fn code_regions(text: &str) -> Vec<Range<usize>> {
     let mut regions = Vec::new();
     let mut index = 0;
     while let Some(run) = runs.get(index) {
-        // The lists hold later runs first, so that passed ones are dropped from the end.
+        // The lists hold later runs first, so that runs before the current one are removed from the
+        // end.
         let closing = by_length.get_mut(&run.len()).and_then(|later| {
             while later.pop_if(|candidate| *candidate <= index).is_some() {}
             later.last().copied()

@@ -87,7 +87,7 @@ fn a_large_file_takes_linear_time() {
     assert_eq!(key_places(Path::new("/s.json"), &text).unwrap().hidden.len(), 60_000 - 7);
     let short = crate::edit::unset(Path::new("/s.json"), &text, &["k3"]).unwrap();
     assert_eq!(parse_text(&short).unwrap().as_object().unwrap().len(), 6);
-    // Quadratic work would take minutes.
+    // Quadratic run time would take minutes.
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
 }
 

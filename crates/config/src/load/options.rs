@@ -1,4 +1,4 @@
-//! Options with which settings are read.
+//! Options for loading settings.
 
 use std::path::Path;
 
@@ -8,23 +8,24 @@ use crate::{Environment, Places};
 /// Sources of the settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions<'a> {
-    /// Paths of the person and the system.
+    /// Paths of the user and the system.
     pub places: &'a Places,
-    /// The current directory, absolute; it is the root of the project.
+    /// Current directory as an absolute path; the root of the project.
     pub cwd: &'a Path,
     /// The environment of the process.
     pub environment: &'a Environment,
-    /// `--skip-trust`. The project's settings are honoured then, which Gemini CLI does only for
+    /// `--skip-trust`. The project's settings then take effect; in Gemini CLI they do so only with
     /// `GEMINI_CLI_TRUST_WORKSPACE=true`.
     pub skip_trust: bool,
-    /// Answer of the companion in an editor about trust, if there is one.
+    /// Trust decision of the companion in an editor, if there is one.
     pub ide_trust: Option<bool>,
-    /// `--ignore-env`: no `.env` but those of the home directory.
+    /// `--ignore-env`: no `.env` files except those of the home directory.
     pub ignore_env: bool,
-    /// Check of a file of the system's settings; the error says why it is not to be read: [`guard::check`](crate::guard::check).
+    /// Check of a file of the system's settings, usually [`guard::check`](crate::guard::check). The
+    /// error is the reason for not reading the file.
     pub check_system_file: fn(&Path) -> Result<(), String>,
-    /// Reader of the command lines that a project's settings bring. By default nothing is read: a change of what such a
-    /// command runs then counts as one that cannot be noticed.
+    /// Parser for the command lines in a project's settings. The default parses nothing, so changes
+    /// of the programs that such a command runs count as unnoticeable.
     pub read_command: ReadCommand,
 }
 

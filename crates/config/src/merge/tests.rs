@@ -21,23 +21,23 @@ fn strategies() {
             json!({"b": {"c": [2]}}),
             json!({"a": 1, "b": {"c": [2], "d": 2}}),
         ),
-        // null overwrites; a scalar replaces an object and the other way round.
+        // null overwrites; a scalar replaces an object, and an object replaces a scalar.
         (json!({"a": {"b": 1}}), json!({"a": null}), json!({"a": null})),
         (json!({"a": {"b": 1}}), json!({"a": 3}), json!({"a": 3})),
         (json!({"a": 3}), json!({"a": {"b": 1}}), json!({"a": {"b": 1}})),
-        // A server's definition is replaced whole.
+        // A server's definition is replaced as a whole.
         (
             json!({"mcpServers": {"x": {"command": "a", "trust": true}, "y": {}}}),
             json!({"mcpServers": {"x": {"command": "b"}}}),
             json!({"mcpServers": {"x": {"command": "b"}, "y": {}}}),
         ),
-        // Appended, repeats kept.
+        // Lists are appended, repeats kept.
         (
             json!({"context": {"includeDirectories": ["a"]}, "hooks": {"BeforeTool": [1]}}),
             json!({"context": {"includeDirectories": ["a", "b"]}, "hooks": {"BeforeTool": [1]}}),
             json!({"context": {"includeDirectories": ["a", "a", "b"]}, "hooks": {"BeforeTool": [1, 1]}}),
         ),
-        // Appended, repeats dropped; a lone value counts as a list.
+        // Lists are appended, repeats dropped; a single value counts as a list.
         (
             json!({"tools": {"exclude": ["a", "b"], "core": ["x"]}}),
             json!({"tools": {"exclude": ["b", "c"], "core": ["y"]}}),
@@ -48,7 +48,7 @@ fn strategies() {
             json!({"policyPaths": "b"}),
             json!({"policyPaths": ["a", "b"]}),
         ),
-        // Nothing to append to: the value stays as written.
+        // Without a list to append to, the value stays as written.
         (json!({}), json!({"policyPaths": "b"}), json!({"policyPaths": "b"})),
         // Banned keys are dropped at any depth.
         (
@@ -62,7 +62,8 @@ fn strategies() {
     }
 }
 
-/// Layers whose values have the types of the schema, built from a few keys of each strategy.
+/// Generates layers whose values have the types of the schema, built from a few keys of each
+/// strategy.
 fn layer() -> impl Strategy_ {
     let names = || proptest::collection::vec("[abc]", 0..4);
     let maybe = proptest::option::of::<proptest::collection::VecStrategy<&str>>;
@@ -111,7 +112,7 @@ proptest! {
         merge_into(&mut upper, &c);
         let mut right = a;
         merge_into(&mut right, &upper);
-        // A list that met nothing keeps its repeats, so compare after uniting.
+        // A list without a counterpart keeps its repeats, so the lists are compared after uniting.
         let unite_exclude = |mut value: Value| {
             if let Some(Value::Array(items)) = value.pointer_mut("/tools/exclude") {
                 unite(items, Vec::new());

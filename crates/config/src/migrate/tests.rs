@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Each old layer becomes the new one.
+/// Checks that each old layer is migrated to the new one.
 fn migrated(cases: &[(Value, Value)]) {
     for (old, new) in cases {
         let mut layer = old.clone();
@@ -68,7 +68,7 @@ fn old_keys_become_new_ones() {
 #[test]
 fn what_cannot_move_stays() {
     migrated(&[
-        // Not a truth value: nothing sensible to turn round. Reported as unknown.
+        // A value that is not a boolean cannot be inverted. The key is reported as unknown.
         (
             json!({"general": {"disableAutoUpdate": "x"}}),
             json!({"general": {"disableAutoUpdate": "x"}}),
@@ -78,7 +78,7 @@ fn what_cannot_move_stays() {
             json!({"general": 3, "experimental": {"plan": false}}),
             json!({"general": 3, "experimental": {"plan": false}}),
         ),
-        // The flat keys of old are no keys any more.
+        // The old flat keys are no longer supported.
         (json!({"theme": "x", "autoAccept": true}), json!({"theme": "x", "autoAccept": true})),
     ]);
 }

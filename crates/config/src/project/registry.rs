@@ -1,4 +1,4 @@
-//! `projects.json` and the marker files.
+//! The registry `projects.json` and the marker files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,26 @@ use serde_json::{Map, Value, json};
 
 use crate::{Places, files};
 
-/// The file in a directory of state that names its owner.
+/// Name of the file in a state directory that contains the project's root.
 const MARKER: &str = ".project_root";
 
-/// The largest registry that is read, in bytes.
+/// Maximum size of the registry, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The largest marker that is read, in bytes.
+/// Maximum size of a marker, in bytes.
 const MAX_MARKER: u64 = 64 * 1024;
 
-/// The longest short name, so that it fits any file system with its suffix.
+/// Maximum length of a short name. It fits any file system, even with a suffix.
 const MAX_SLUG: usize = 100;
 
-/// The form in which a root is written in the registry and in markers.
+/// Returns the form of a root in the registry and in markers.
 pub(super) fn key(root: &Path) -> String {
     let text = root.to_string_lossy();
     if cfg!(windows) { text.to_lowercase() } else { text.into_owned() }
 }
 
-/// The short name that a root asks for: its last part, lower-cased, other characters as dashes.
+/// Returns the preferred short name of a root: its last component in lower case, with dashes for
+/// other characters.
 pub(super) fn slug_of(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut slug = String::new();
@@ -43,7 +44,7 @@ pub(super) fn slug_of(root: &Path) -> String {
     if slug.is_empty() { "project".to_owned() } else { slug.to_owned() }
 }
 
-/// The short name of a registered project whose markers agree. Reads only.
+/// Returns the short name of a registered project with matching markers, without writing anything.
 pub(super) fn find(places: &Places, key: &str) -> Option<String> {
     let registry = Registry::read(places).ok()?;
     let slug = registry.slug(key)?;
@@ -53,10 +54,11 @@ pub(super) fn find(places: &Places, key: &str) -> Option<String> {
     agrees.then(|| slug.to_owned())
 }
 
-/// Finds or makes the short name of a project under the lock.
+/// Finds or creates the short name of a project under the lock.
 ///
-/// A mapping that the markers contradict is dropped. Markers without a mapping are found again.
-/// `hash` names the directories of old versions, whose content is copied to new ones.
+/// A mapping that contradicts the markers is dropped. A mapping that is missing is restored from
+/// the markers. `hash` is the name of the directories of old versions, whose content is copied to
+/// new directories.
 pub(super) fn register(places: &Places, key: &str, hash: &str) -> Result<String, Error> {
     let file = places.projects_file();
     files::create_private_dir(&places.gemini_dir())?;
@@ -77,10 +79,10 @@ pub(super) fn register(places: &Places, key: &str, hash: &str) -> Result<String,
     Ok(slug)
 }
 
-/// The content of the registry. Keys that are not ours to know are kept.
+/// Content of the registry. Unknown keys are kept.
 struct Registry {
     root: Map<String, Value>,
-    /// The text of a file that could not be parsed.
+    /// Text of a file that could not be parsed.
     broken: Option<String>,
 }
 
@@ -97,7 +99,8 @@ impl Registry {
         })
     }
 
-    /// A valid short name for the root; one that is not could lead out of the directory.
+    /// Returns the short name for the root if it is valid; an invalid one could lead out of the
+    /// directory.
     fn slug(&self, key: &str) -> Option<&str> {
         self.root.get("projects")?.get(key)?.as_str().filter(|slug| is_slug(slug))
     }
@@ -120,7 +123,8 @@ impl Registry {
     fn write(&self, places: &Places) -> Result<(), Error> {
         let file = places.projects_file();
         if let Some(broken) = &self.broken {
-            // The markers bring the mappings back one by one; the text is kept all the same.
+            // The mappings are restored one by one from the markers, but the invalid text is kept
+            // as well.
             files::write_private(&file.with_extension("json.broken"), broken)?;
         }
         files::write_private(&file, &format!("{:#}", Value::Object(self.root.clone())))
@@ -132,7 +136,7 @@ fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && text.bytes().all(allowed)
 }
 
-/// The root that a directory of state belongs to.
+/// Returns the root that a state directory belongs to.
 fn owner(directory: &Path) -> Option<String> {
     let text = files::read_whole(&directory.join(MARKER), MAX_MARKER).ok()?;
     let owner = text.trim();
@@ -143,14 +147,14 @@ fn state_directories(places: &Places, slug: &str) -> [PathBuf; 2] {
     [places.projects_temporary().join(slug), places.projects_history().join(slug)]
 }
 
-/// Whether no marker says that the short name is someone else's.
+/// Returns true if no marker assigns the short name to another project.
 fn is_free(places: &Places, slug: &str, key: &str) -> bool {
     state_directories(places, slug)
         .iter()
         .all(|directory| owner(directory).is_none_or(|owner| owner == key))
 }
 
-/// A short name whose markers name this project although the registry does not.
+/// Returns a short name whose markers name this project although the registry does not.
 fn marked(places: &Places, key: &str) -> Option<String> {
     [places.projects_temporary(), places.projects_history()].into_iter().find_map(|parent| {
         files::folders_in(&parent).into_iter().find(|slug| {
@@ -172,7 +176,7 @@ fn new_slug(places: &Places, registry: &Registry, key: &str, hash: &str) -> Resu
     Ok(slug)
 }
 
-/// Makes both directories of state and their markers.
+/// Creates both state directories and their markers.
 fn claim(places: &Places, slug: &str, key: &str, hash: &str) -> Result<(), Error> {
     for directory in state_directories(places, slug) {
         let fresh = !files::exists(&directory);

@@ -20,7 +20,7 @@ fn short_names() {
 
 #[test]
 fn the_hash_is_that_of_the_path() {
-    // sha256 of the three characters "abc", from FIPS 180-2.
+    // SHA-256 of the three characters "abc", from FIPS 180-2.
     assert_eq!(
         path_hash("abc"),
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

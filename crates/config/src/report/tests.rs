@@ -42,7 +42,7 @@ fn each_kind_of_remark() {
         ("mcpServers.x", "wrong-value", 12),
     ];
     let mut found = remarks(LayerKind::User, text);
-    // Whether servers are acted on is a matter of the version.
+    // The version of Pollux determines whether servers are used.
     found.retain(|(key, _, _)| key != "mcpServers");
     let found: Vec<_> =
         found.iter().map(|(key, kind, line)| (key.as_str(), *kind, *line)).collect();

@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     object("agents.overrides", &Kind::Record(&records::AGENT), "Changes to subagents by name.").restart().idle(),

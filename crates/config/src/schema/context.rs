@@ -1,9 +1,9 @@
-//! `context`: what the model is told about the project.
+//! `context`: information about the project for the model.
 
 use super::kind::Kind;
 use super::setting::{Setting, boolean, integer, texts, unset};
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("context.fileName", Kind::Either(&[Kind::Text, Kind::TEXTS]), "More names of context files, before the built-in ones."),

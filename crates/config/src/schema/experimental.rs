@@ -9,7 +9,7 @@ const WHISPER_MODELS: &[&str] = &[
     "ggml-large-v3-turbo-q8_0.bin",
 ];
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("experimental.gemma", true, "Offers Gemma models.").restart().idle(),

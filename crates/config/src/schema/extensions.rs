@@ -6,7 +6,7 @@ use super::setting::{Setting, boolean, fraction, integer, list, object, texts};
 
 const HOOKS: &Kind = &Kind::Record(&records::HOOKS);
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union().idle(),
@@ -42,7 +42,8 @@ pub(super) static TABLE: &[Setting] = &[
     integer("contextManagement.tools.outputMasking.minPrunableThresholdTokens", 30_000, "Tokens that masking must save.").restart(),
     boolean("contextManagement.tools.outputMasking.protectLatestTurn", true, "Never masks the latest turn.").restart(),
 
-    // Only what the account's administrator says remotely counts; files cannot set these.
+    // Only values that the account's administrator sets remotely take effect; files cannot set
+    // these.
     boolean("admin.secureModeEnabled", false, "Forbids yolo mode.").remote(),
     boolean("admin.extensions.enabled", true, "Allows extensions.").remote().idle(),
     boolean("admin.mcp.enabled", true, "Allows Model Context Protocol servers.").remote().idle(),

@@ -23,7 +23,7 @@ const EDITORS: &[&str] = &[
     "micro",
 ];
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("$schema", Kind::Text, "Address of the JSON schema, for editors."),
@@ -47,7 +47,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("general.retryFetchErrors", true, "Tries again after network errors."),
     integer("general.maxAttempts", 10, "How often a request is tried, at most 10."),
     boolean("general.debugKeystrokeLogging", false, "Logs keys in debug mode.").idle(),
-    // Off by default, unlike in Gemini CLI: nothing that a person did is deleted unasked.
+    // Off by default, unlike in Gemini CLI: the user's work is never deleted without a request.
     boolean("general.sessionRetention.enabled", false, "Deletes old sessions at start. Pollux never deletes a session unasked.").idle(),
     text("general.sessionRetention.maxAge", "30d", "Age at which a session is deleted: a number and `h`, `d`, `w` or `m`.").idle(),
     unset("general.sessionRetention.maxCount", Kind::Number, "How many sessions are kept.").idle(),

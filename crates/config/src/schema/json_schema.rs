@@ -1,4 +1,4 @@
-//! The settings as a JSON schema, for editors.
+//! JSON schema of the settings, for editors.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::kind::{Kind, Record};
 use super::setting::{Scope, Setting};
 use super::tree::{Branch, Node, root};
 
-/// The schema of a settings file, JSON Schema draft 2020-12. Keys that no setting has are mistakes
-/// to it, so that an editor underlines them; the program itself keeps them.
+/// Returns the schema of a settings file, JSON Schema draft 2020-12. The schema rejects unknown
+/// keys, so that an editor marks them; the program itself keeps them.
 pub fn json_schema() -> Value {
     let mut definitions = BTreeMap::new();
     let mut schema = json!({
@@ -19,7 +19,7 @@ pub fn json_schema() -> Value {
     });
     let mut properties = group(root(), &mut definitions);
     if let Some(hooks) = properties.get_mut("hooks") {
-        // Events that this version does not know have hooks of the same form.
+        // Hooks of events that this version does not know have the same form.
         hooks["additionalProperties"] =
             json!({"type": "array", "items": {"$ref": "#/$defs/HookGroup"}});
     }

@@ -1,24 +1,24 @@
-//! The types that a setting's value may have.
+//! Types of setting values.
 
 use serde_json::Value;
 
-/// The type of a value. Types nest, so that one description serves coercion, warnings, the JSON
-/// schema and the reference.
+/// Type of a value. Types nest, so that coercion, warnings, the JSON schema and the reference share
+/// one description.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// Whatever JSON can say.
+    /// Any JSON value.
     Anything,
     /// `true` or `false`.
     Boolean,
     /// A number.
     Number,
-    /// Any text.
+    /// Any string.
     Text,
-    /// One of these texts.
+    /// One of these strings.
     Choice(&'static [&'static str]),
     /// A list of values of one type.
     List(&'static Self),
-    /// An object whose keys are free and whose values have one type.
+    /// An object with any keys, and with values of one type.
     Map(&'static Self),
     /// An object with known keys.
     Record(&'static Record),
@@ -29,11 +29,11 @@ pub enum Kind {
 /// An object with known keys.
 #[derive(Debug, PartialEq)]
 pub struct Record {
-    /// What such an object is called in the JSON schema.
+    /// Name of such an object in the JSON schema.
     pub name: &'static str,
-    /// The keys.
+    /// Known keys of the object.
     pub fields: &'static [Field],
-    /// Whether other keys are a mistake. Otherwise they are kept and passed over.
+    /// True if other keys are an error. Otherwise they are kept and ignored.
     pub is_strict: bool,
 }
 
@@ -42,21 +42,21 @@ pub struct Record {
 pub struct Field {
     /// The key.
     pub name: &'static str,
-    /// The type of its value.
+    /// Type of the value.
     pub kind: Kind,
-    /// Whether the object makes no sense without it.
+    /// True if the object is invalid without this key.
     pub is_required: bool,
 }
 
 impl Kind {
-    /// A list of texts.
+    /// A list of strings.
     pub const TEXTS: Self = Self::List(&Self::Text);
-    /// An object of texts.
+    /// An object with strings as values.
     pub const TEXT_MAP: Self = Self::Map(&Self::Text);
-    /// An object of anything.
+    /// An object with values of any type.
     pub const OBJECT: Self = Self::Map(&Self::Anything);
 
-    /// The name of the JSON type, as warnings tell it.
+    /// Returns the name of the JSON type in warnings.
     pub fn json_type(self) -> &'static str {
         match self {
             Self::Anything => "any",
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// The type in words, for people: `one of text, json`, `a list of strings`.
+    /// Returns a description of the type for the user: `one of text, json`, `a list of strings`.
     pub fn in_words(self) -> String {
         match self {
             Self::Anything => "any value".to_owned(),
@@ -88,7 +88,7 @@ impl Kind {
     }
 }
 
-/// The name of a value's JSON type.
+/// Returns the name of a value's JSON type.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

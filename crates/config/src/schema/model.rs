@@ -1,4 +1,4 @@
-//! `model` and `modelConfigs`: which model is asked, and how.
+//! `model` and `modelConfigs`: choice of the model and its parameters.
 
 use super::kind::Kind;
 use super::records;
@@ -7,7 +7,7 @@ use crate::environment::names;
 
 const RESOLUTIONS: Kind = Kind::Map(&Kind::Record(&records::RESOLUTION));
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("model.name", Kind::Text, "Model or alias to use.").variables(&[names::GEMINI_MODEL]).flag("--model"),
@@ -17,7 +17,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
     boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is."),
 
-    // The built-in tables live with the models; files add to them.
+    // The built-in tables are part of the model code; files add to them.
     unset("modelConfigs.aliases", Kind::OBJECT, "Named model configurations, merged into the built-in ones."),
     object("modelConfigs.customAliases", &Kind::Anything, "Named model configurations beside the built-in ones."),
     list("modelConfigs.customOverrides", &Kind::Anything, "Changes to configurations beside the built-in ones."),

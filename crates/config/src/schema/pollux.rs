@@ -1,10 +1,10 @@
-//! `pollux`: settings that Gemini CLI does not know.
+//! `pollux`: settings that do not exist in Gemini CLI.
 
 use super::kind::Kind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("pollux.budget.day.seconds", Kind::Number, "Seconds of work that a day, from midnight to midnight, may take in all processes together.").restart(),

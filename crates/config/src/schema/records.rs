@@ -1,4 +1,4 @@
-//! The objects with known keys that settings are made of.
+//! Types of the objects with known keys in settings.
 
 use super::kind::{Field, Kind, Record};
 
@@ -51,7 +51,7 @@ pub(super) static SERVER: Record = strict(
     ],
 );
 
-/// A server that an administrator requires: remote only.
+/// A server that an administrator requires; set remotely only.
 pub(super) static REQUIRED_SERVER: Record = strict(
     "RequiredMcpServer",
     &[
@@ -226,7 +226,7 @@ static MODEL_FEATURES: Record = open(
     &[field("thinking", Kind::Boolean), field("multimodalToolUse", Kind::Boolean)],
 );
 
-/// What a name of a model or tier leads to.
+/// Resolution of the name of a model or tier.
 pub(super) static RESOLUTION: Record = open(
     "ModelResolution",
     &[field("default", Kind::Text), field("contexts", Kind::List(&Kind::OBJECT))],

@@ -1,4 +1,4 @@
-//! The settings as a page for people.
+//! Reference of the settings as a Markdown page.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::kind::Kind;
 use super::setting::{Scope, Setting};
 use super::strategy::Strategy;
 
-/// What comes before the tables.
+/// Text before the tables.
 const OPENING: &str = "\
 # Settings
 
@@ -25,7 +25,7 @@ weaker one, objects are merged key by key; where it is otherwise the table says 
 the setting is accepted, because Gemini CLI has it, and has no effect in this version.
 ";
 
-/// The settings reference in Markdown: a table for each group.
+/// Returns the settings reference in Markdown, with a table for each group.
 pub fn reference() -> String {
     let mut page = OPENING.to_owned();
     let mut category = "";
@@ -50,7 +50,7 @@ pub fn reference() -> String {
     page
 }
 
-/// A text inside a table: a bar would end the cell.
+/// Escapes a text for a table, in which a vertical bar would end the cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

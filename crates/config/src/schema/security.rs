@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::records;
 use super::setting::{Setting, boolean, texts, unset};
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("security.toolSandboxing", false, "Confines commands to the workspace, temporary files and caches (level `workspace-write`).").restart(),

@@ -1,10 +1,10 @@
-//! `ide`, `privacy`, `telemetry` and `billing`: what lies outside of the program.
+//! `ide`, `privacy`, `telemetry` and `billing`: services outside of the program.
 
 use super::kind::Kind;
 use super::setting::{Setting, boolean, choice, unset};
 use crate::environment::names;
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("ide.enabled", false, "Connects to the companion in an editor.").restart().idle(),

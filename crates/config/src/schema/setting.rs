@@ -1,31 +1,31 @@
-//! What is known about one setting, and the words in which the tables say it.
+//! Description of one setting, and the functions that build the rows of the tables.
 
 use serde_json::{Value, json};
 
 use super::kind::Kind;
 use super::strategy::Strategy;
 
-/// The value of a setting that no file sets.
+/// Value of a setting that no file sets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
-    /// None.
+    /// No value.
     Unset,
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number with a fraction.
     Fraction(f64),
-    /// A text.
+    /// A string.
     Text(&'static str),
-    /// A list of texts.
+    /// A list of strings.
     Texts(&'static [&'static str]),
     /// `{}`.
     EmptyObject,
 }
 
 impl DefaultValue {
-    /// The default as JSON; `None` when there is none.
+    /// Returns the default as JSON, or `None` if there is no default.
     pub fn to_value(self) -> Option<Value> {
         match self {
             Self::Unset => None,
@@ -39,44 +39,44 @@ impl DefaultValue {
     }
 }
 
-/// Whose files may set a setting.
+/// Files that may set a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Every settings file.
     Any,
-    /// The person's and the system's files. A project's file is not honoured.
+    /// Files of the user and the system. The setting is ignored in a project's file.
     NotProject,
-    /// No file: only what the account's administrator says through the service.
+    /// No file. Only the account's administrator can set it, through the service.
     Remote,
 }
 
-/// One setting: the source of coercion, warnings, defaults, merging and documentation.
+/// A setting: the source of coercion, warnings, defaults, merging and documentation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
-    /// The dotted key.
+    /// Dotted key.
     pub key: &'static str,
-    /// The type.
+    /// Type of the value.
     pub kind: Kind,
-    /// The value when no file sets it.
+    /// Value that applies if no file sets another.
     pub default: DefaultValue,
-    /// Whether a change takes effect only at the next start.
+    /// True if a change takes effect only at the next start.
     pub restart: bool,
-    /// Whose files count.
+    /// Files that may set the setting.
     pub scope: Scope,
-    /// What becomes of values in several layers.
+    /// Strategy for merging the values of several layers.
     pub merge: Strategy,
-    /// Whether this version of Pollux does anything with it.
+    /// True if this version of Pollux uses the setting.
     pub acted_on: bool,
-    /// The variables that beat it, the strongest first.
+    /// Variables that override the setting, the strongest first.
     pub variables: &'static [&'static str],
-    /// The flag that beats it (a list of folders is added to).
+    /// Flag that overrides the setting. (The flag's folders are added to a list of folders.)
     pub flag: Option<&'static str>,
-    /// What it does, in one sentence or two.
+    /// Effect of the setting, in one or two sentences.
     pub description: &'static str,
 }
 
 impl Setting {
-    /// What the group is called that it belongs to.
+    /// Returns the title of the setting's group.
     pub fn category(&self) -> &'static str {
         let group = self.key.split_once('.').map_or(self.key, |(group, _)| group);
         match group {
@@ -106,13 +106,13 @@ impl Setting {
         }
     }
 
-    /// Marks the setting as one that needs a restart.
+    /// Marks the setting as one that takes effect only after a restart.
     pub(super) const fn restart(mut self) -> Self {
         self.restart = true;
         self
     }
 
-    /// Marks the setting as one that is accepted and without effect in this version.
+    /// Marks the setting as one that is accepted but not used in this version.
     pub(super) const fn idle(mut self) -> Self {
         self.acted_on = false;
         self
@@ -130,31 +130,31 @@ impl Setting {
         self
     }
 
-    /// Lists of several layers are joined.
+    /// Appends the lists of several layers.
     pub(super) const fn concat(mut self) -> Self {
         self.merge = Strategy::Concat;
         self
     }
 
-    /// Lists of several layers are joined without repeats.
+    /// Appends the lists of several layers without repeats.
     pub(super) const fn union(mut self) -> Self {
         self.merge = Strategy::Union;
         self
     }
 
-    /// Each key of the object is replaced whole.
+    /// Replaces each key of the object as a whole.
     pub(super) const fn shallow(mut self) -> Self {
         self.merge = Strategy::ShallowMerge;
         self
     }
 
-    /// Names the variables that beat the setting.
+    /// Sets the variables that override the setting.
     pub(super) const fn variables(mut self, names: &'static [&'static str]) -> Self {
         self.variables = names;
         self
     }
 
-    /// Names the flag that beats the setting.
+    /// Sets the flag that overrides the setting.
     pub(super) const fn flag(mut self, name: &'static str) -> Self {
         self.flag = Some(name);
         self
@@ -181,7 +181,7 @@ const fn setting(
     }
 }
 
-/// A truth value with a default.
+/// Creates a boolean setting with a default.
 pub(super) const fn boolean(
     key: &'static str,
     default: bool,
@@ -190,12 +190,12 @@ pub(super) const fn boolean(
     setting(key, Kind::Boolean, DefaultValue::Boolean(default), description)
 }
 
-/// A whole number with a default.
+/// Creates an integer setting with a default.
 pub(super) const fn integer(key: &'static str, default: i64, description: &'static str) -> Setting {
     setting(key, Kind::Number, DefaultValue::Integer(default), description)
 }
 
-/// A fraction with a default.
+/// Creates a setting for a fraction with a default.
 pub(super) const fn fraction(
     key: &'static str,
     default: f64,
@@ -204,7 +204,7 @@ pub(super) const fn fraction(
     setting(key, Kind::Number, DefaultValue::Fraction(default), description)
 }
 
-/// A text with a default.
+/// Creates a string setting with a default.
 pub(super) const fn text(
     key: &'static str,
     default: &'static str,
@@ -213,7 +213,7 @@ pub(super) const fn text(
     setting(key, Kind::Text, DefaultValue::Text(default), description)
 }
 
-/// One of several texts, with a default.
+/// Creates a setting for one of several strings, with a default.
 pub(super) const fn choice(
     key: &'static str,
     choices: &'static [&'static str],
@@ -223,7 +223,7 @@ pub(super) const fn choice(
     setting(key, Kind::Choice(choices), DefaultValue::Text(default), description)
 }
 
-/// A list of texts with a default.
+/// Creates a setting for a list of strings, with a default.
 pub(super) const fn texts(
     key: &'static str,
     default: &'static [&'static str],
@@ -232,7 +232,7 @@ pub(super) const fn texts(
     setting(key, Kind::TEXTS, DefaultValue::Texts(default), description)
 }
 
-/// A list of values of one type, empty by default.
+/// Creates a setting for a list of values of one type, empty by default.
 pub(super) const fn list(
     key: &'static str,
     items: &'static Kind,
@@ -241,7 +241,7 @@ pub(super) const fn list(
     setting(key, Kind::List(items), DefaultValue::Texts(&[]), description)
 }
 
-/// An object with free keys, empty by default.
+/// Creates a setting for an object with any keys, empty by default.
 pub(super) const fn object(
     key: &'static str,
     values: &'static Kind,
@@ -250,7 +250,7 @@ pub(super) const fn object(
     setting(key, Kind::Map(values), DefaultValue::EmptyObject, description)
 }
 
-/// A setting of any type that is unset by default.
+/// Creates a setting of any type that is unset by default.
 pub(super) const fn unset(key: &'static str, kind: Kind, description: &'static str) -> Setting {
     setting(key, kind, DefaultValue::Unset, description)
 }

@@ -1,11 +1,11 @@
-//! How two layers of one setting become one value.
+//! Strategies for merging two layers of one setting.
 
-/// What happens to a key that both layers have.
+/// Strategy for a key that exists in both layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// Scalars and arrays are replaced; objects merge key by key.
     Replace,
-    /// Each key of the object is replaced whole.
+    /// Each key of the object is replaced as a whole.
     ShallowMerge,
     /// The upper array is appended.
     Concat,
@@ -14,7 +14,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// The name of the strategy in the reference and in JSON.
+    /// Returns the name of the strategy in the reference and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Replace => "replace",

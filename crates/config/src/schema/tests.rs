@@ -40,10 +40,10 @@ fn groups_are_prefixes_of_settings() {
     assert!(!is_group("gen") && !is_group("general.pla") && !is_group("general.plan.enabled"));
 }
 
-/// The files of the typed settings, which read the table by key.
+/// Files of the typed settings, which read values by key.
 const READERS: [&str; 2] = [include_str!("../settings.rs"), include_str!("../settings/groups.rs")];
 
-/// Each `reader.METHOD("KEY")` in the typed settings.
+/// Returns each `reader.METHOD("KEY")` in the typed settings.
 fn reads() -> Vec<(&'static str, &'static str)> {
     let calls = READERS.iter().flat_map(|text| text.split("reader").skip(1));
     let call = |text: &'static str| {
@@ -75,7 +75,7 @@ fn typed_settings_and_the_table_agree() {
     }
 }
 
-/// The sources of all crates but this table.
+/// Collects the sources of all crates except this table.
 fn sources(folder: &std::path::Path, found: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -97,7 +97,7 @@ fn what_is_acted_on_is_read_somewhere() {
     let mut text = String::new();
     sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut text);
     for setting in all().filter(|setting| setting.acted_on && setting.key != "$schema") {
-        // Two groups are read whole.
+        // Two groups are read as a whole.
         let group =
             setting.key.split('.').next().filter(|name| ["modelConfigs", "hooks"].contains(name));
         let mut names = group.into_iter().chain([setting.key]).map(|name| format!("\"{name}\""));

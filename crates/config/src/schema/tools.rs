@@ -1,11 +1,11 @@
-//! `tools` and `mcp`: what the model may use.
+//! `tools` and `mcp`: tools that the model may use.
 
 use super::kind::Kind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, text, texts, unset};
 use crate::environment::names;
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("tools.sandbox", Kind::Either(&[Kind::Boolean, Kind::Text, Kind::Record(&records::SANDBOX)]), "Asks for a sandbox: a truth value, the name of one, or an object. A run that cannot have it ends.").restart().variables(&[names::GEMINI_SANDBOX]).flag("--sandbox"),

@@ -1,20 +1,20 @@
-//! The settings as the tree that a settings file is.
+//! Settings as a tree, with the structure of a settings file.
 
 use std::sync::LazyLock;
 
 use super::setting::Setting;
 
-/// A group of settings, or of groups.
+/// A group of settings and of further groups.
 #[derive(Debug, Default)]
 pub(crate) struct Branch {
-    /// Names and what they stand for, in the order of the reference.
+    /// Names with their nodes, in the order of the reference.
     pub(crate) children: Vec<(&'static str, Node)>,
 }
 
-/// What a key of a group stands for.
+/// Node at a key of a group.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// More keys.
+    /// A group of further keys.
     Group(Branch),
     /// A setting.
     Setting(&'static Setting),
@@ -26,7 +26,7 @@ static ROOT: LazyLock<Branch> = LazyLock::new(|| {
     root
 });
 
-/// The root of a settings file.
+/// Returns the root of a settings file.
 pub(crate) fn root() -> &'static Branch {
     &ROOT
 }
@@ -47,7 +47,7 @@ impl Branch {
         }
     }
 
-    /// What `name` stands for here.
+    /// Returns the node called `name` in this group.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.children.iter().find(|(known, _)| *known == name).map(|(_, node)| node)
     }

@@ -1,10 +1,10 @@
-//! `ui`: how the terminal looks.
+//! `ui`: appearance of the terminal.
 
 use super::kind::Kind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
-// One row per line reads better than what the formatter makes of it.
+// Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("ui.debugRainbow", false, "Colours each redraw differently.").restart().idle(),

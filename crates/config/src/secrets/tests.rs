@@ -29,7 +29,7 @@ fn credentials_are_not_shown() {
             json!(["--api-key", "********", "--token=********", "-v", "********"]),
         ),
         ("telemetry.otlpEndpoint", json!("http://me:pw@h:1/x"), json!("http://********@h:1/x")),
-        // What only sounds like one.
+        // Values that are not credentials despite similar names.
         ("model.name", json!("gemini-2.5-pro"), json!("gemini-2.5-pro")),
         ("security.auth.selectedType", json!("gemini-api-key"), json!("gemini-api-key")),
         (

@@ -1,4 +1,4 @@
-//! The groups of settings that the program reads, with their types.
+//! Groups of settings that the program reads, with their types.
 
 use pollux_protocol::ApprovalMode;
 use serde_json::Value;
@@ -9,32 +9,32 @@ use crate::imports::ImportFormat;
 /// `general`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneralSettings {
-    /// The approval mode to start in; yolo is not accepted here.
+    /// Approval mode at the start of a run; yolo is not accepted here.
     pub default_approval_mode: ApprovalMode,
-    /// Whether plan mode is available.
+    /// True if plan mode is available.
     pub plan_enabled: bool,
-    /// The folder for plans, relative to the project.
+    /// Folder for plans, relative to the project.
     pub plan_directory: Option<String>,
-    /// How often a request is tried, 1 to 10.
+    /// Maximum number of attempts for a request, 1 to 10.
     pub max_attempts: u32,
-    /// Whether network errors are tried again.
+    /// True if requests are retried after network errors.
     pub retry_fetch_errors: bool,
-    /// Whether snapshots are kept for `/restore`.
+    /// True if snapshots are kept for `/restore`.
     pub checkpointing_enabled: bool,
-    /// When old sessions are deleted.
+    /// Rules for the deletion of old sessions.
     pub session_retention: SessionRetentionSettings,
 }
 
 /// `general.sessionRetention`. Unlike in Gemini CLI it is off by default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRetentionSettings {
-    /// Whether anything is deleted.
+    /// True if sessions are deleted.
     pub enabled: bool,
     /// Age limit: a number and `h`, `d`, `w` or `m`.
     pub max_age: Option<String>,
     /// Count limit.
     pub max_count: Option<f64>,
-    /// The least that `max_age` may be.
+    /// Minimum value of `max_age`.
     pub min_retention: Option<String>,
 }
 
@@ -61,15 +61,15 @@ impl GeneralSettings {
 /// `model` and `modelConfigs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSettings {
-    /// The model or alias; flag and `GEMINI_MODEL` beat it.
+    /// Model or alias. The flag and `GEMINI_MODEL` override it.
     pub name: Option<String>,
     /// Turns after which a session ends; `None` for no limit.
     pub max_session_turns: Option<u64>,
     /// Share of the context at which the conversation is compressed.
     pub compression_threshold: f64,
-    /// Whether the loop guard is off.
+    /// True if loop detection is off.
     pub loop_detection_disabled: bool,
-    /// Whether no model is asked whose turn it is.
+    /// True to skip the request that asks a model who speaks next.
     pub skip_next_speaker_check: bool,
     /// `modelConfigs` as written, an object.
     pub configs: Value,
@@ -91,28 +91,28 @@ impl ModelSettings {
 /// `context`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextSettings {
-    /// Names of context files given by the person, before the built-in ones.
+    /// Names of context files given by the user, before the built-in ones.
     pub file_names: Vec<String>,
-    /// How imports are written out.
+    /// Output format of imports.
     pub import_format: ImportFormat,
-    /// Whether the model is shown the folders of the project.
+    /// True if the model is shown the folders of the project.
     pub include_directory_tree: bool,
     /// Names that end the upward search.
     pub memory_boundary_markers: Vec<String>,
     /// More folders of the workspace.
     pub include_directories: Vec<String>,
-    /// What is skipped when files are listed and searched.
+    /// Rules for files that are skipped when files are listed and searched.
     pub file_filtering: FileFilteringSettings,
 }
 
 /// `context.fileFiltering`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFilteringSettings {
-    /// Whether what Git ignores is skipped.
+    /// True if files that Git ignores are skipped.
     pub respect_git_ignore: bool,
-    /// Whether what `.geminiignore` names is skipped.
+    /// True if files that `.geminiignore` names are skipped.
     pub respect_gemini_ignore: bool,
-    /// Whether `@` names are searched for below the folder.
+    /// True if `@` names are searched for in subfolders.
     pub enable_recursive_file_search: bool,
     /// More ignore files, relative to the project.
     pub custom_ignore_file_paths: Vec<String>,
@@ -154,7 +154,7 @@ pub struct ToolSettings {
     pub truncate_output_threshold: Option<usize>,
     /// Accepted for compatibility.
     pub use_ripgrep: bool,
-    /// The sandbox as written: a truth value, a text or an object.
+    /// Sandbox as written: a boolean, a string or an object.
     pub sandbox: Option<Value>,
     /// `tools.shell`.
     pub shell: ShellSettings,
@@ -163,15 +163,15 @@ pub struct ToolSettings {
 /// `tools.shell`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShellSettings {
-    /// Whether commands get a terminal.
+    /// True if commands get a terminal.
     pub enable_interactive_shell: bool,
-    /// The pager that commands see.
+    /// Pager for commands.
     pub pager: String,
-    /// Whether colours are kept.
+    /// True if colours are kept.
     pub show_color: bool,
     /// Seconds without output after which a command is ended; zero or less for never.
     pub inactivity_timeout: f64,
-    /// Whether the model is told to keep output short.
+    /// True if the model is instructed to keep output short.
     pub enable_output_efficiency: bool,
 }
 
@@ -200,23 +200,23 @@ impl ToolSettings {
 /// `security`, with the administrator's ban on yolo.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecuritySettings {
-    /// Whether folders are asked about at all. Trust itself is decided by [`crate::Trust`], which
-    /// does not listen to a project's own file.
+    /// True if the user is asked whether to trust a folder. Trust itself is decided by
+    /// [`crate::Trust`], which ignores a project's own file.
     pub folder_trust_enabled: bool,
-    /// Whether yolo is forbidden by setting.
+    /// True if yolo is forbidden by setting.
     pub disable_yolo_mode: bool,
-    /// Whether yolo is forbidden by the administrator (`admin.secureModeEnabled`).
+    /// True if yolo is forbidden by the administrator (`admin.secureModeEnabled`).
     pub secure_mode_enabled: bool,
-    /// How to sign in.
+    /// Settings for signing in.
     pub auth: AuthSettings,
 }
 
 /// `security.auth`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthSettings {
-    /// The way that was chosen.
+    /// Selected authentication method.
     pub selected_type: Option<String>,
-    /// The only way that is allowed.
+    /// The only authentication method that is allowed.
     pub enforced_type: Option<String>,
 }
 
@@ -238,9 +238,9 @@ impl SecuritySettings {
 /// `advanced`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvancedSettings {
-    /// Variables that are not taken from a project's `.env`.
+    /// Variables that are not read from a project's `.env`.
     pub excluded_env_vars: Vec<String>,
-    /// Whether `.env` files outside of the home directory are skipped.
+    /// True if `.env` files outside of the home directory are skipped.
     pub ignore_local_env: bool,
     /// `ipv4first` or `verbatim`, as written.
     pub dns_resolution_order: Option<String>,
@@ -259,11 +259,11 @@ impl AdvancedSettings {
 /// The part of `ui` that headless runs read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UiSettings {
-    /// Whether running in the home directory is warned about.
+    /// True if a run in the home directory gives a warning.
     pub show_home_directory_warning: bool,
-    /// Whether limits of the terminal are warned about.
+    /// True if limits of the terminal give a warning.
     pub show_compatibility_warnings: bool,
-    /// Plain output for screen readers.
+    /// True for plain output, suitable for screen readers.
     pub screen_reader: bool,
 }
 

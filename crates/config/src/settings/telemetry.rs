@@ -1,4 +1,4 @@
-//! `telemetry`, with the variables that override it.
+//! The group `telemetry`, with the variables that override it.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Settings;
 use crate::environment::names;
 use crate::{ConfigError, Environment};
 
-/// Where telemetry is for.
+/// Destination of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TelemetryTarget {
     /// A collector or file on this machine.
@@ -15,7 +15,7 @@ pub enum TelemetryTarget {
     Gcp,
 }
 
-/// How a collector is spoken to.
+/// Protocol for sending to a collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtlpProtocol {
     /// gRPC.
@@ -24,34 +24,34 @@ pub enum OtlpProtocol {
     Http,
 }
 
-/// The telemetry of a run.
+/// Telemetry settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetrySettings {
-    /// Whether any is produced.
+    /// True if telemetry is produced.
     pub enabled: bool,
-    /// Where it is for.
+    /// Destination of telemetry.
     pub target: TelemetryTarget,
     /// Address of the collector.
     pub otlp_endpoint: String,
-    /// How the collector is spoken to.
+    /// Protocol for sending to the collector.
     pub otlp_protocol: OtlpProtocol,
-    /// Whether the text of prompts is included. On by default, as in Gemini CLI.
+    /// True if the text of prompts is included. On by default, as in Gemini CLI.
     pub log_prompts: bool,
-    /// The file to write to; it beats the collector.
+    /// File to write to. It is used instead of the collector.
     pub outfile: Option<String>,
-    /// Whether detailed spans are produced.
+    /// True if detailed spans are produced.
     pub traces: bool,
-    /// Whether a collector stands between the program and Google Cloud.
+    /// True if a collector is used between the program and Google Cloud.
     pub use_collector: bool,
-    /// Whether the program's own credentials are used.
+    /// True if the program's own credentials are used.
     pub use_cli_auth: bool,
 }
 
 impl TelemetrySettings {
-    /// Reads `telemetry.*`; a variable beats the setting of its name. Of a truth value only `true`
-    /// and `1` mean yes.
+    /// Reads `telemetry.*`. A variable overrides the setting of its name. A boolean variable is
+    /// true only for `true` and `1`.
     ///
-    /// Fails on an unknown target or protocol, with the text that Gemini CLI prints.
+    /// Fails for an unknown target or protocol, with the message of Gemini CLI.
     pub fn resolve(settings: &Settings, environment: &Environment) -> Result<Self, ConfigError> {
         let flag = |variable: &str, key: &str, default: bool| {
             if environment.is_set(variable) {

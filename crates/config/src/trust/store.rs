@@ -9,22 +9,22 @@ use super::{comparable, rule_path};
 use crate::error::SyntaxError;
 use crate::{ConfigError, Places, files, jsonc};
 
-/// The largest file of trusted folders that is read, in bytes.
+/// Maximum size of the file of trusted folders, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a rule says, with the words of the file.
+/// Level of trust of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustLevel {
-    /// `TRUST_FOLDER`: the path and everything below.
+    /// `TRUST_FOLDER`: the path and everything below it is trusted.
     TrustFolder,
-    /// `TRUST_PARENT`: the parent of the path and everything below.
+    /// `TRUST_PARENT`: the parent of the path and everything below it is trusted.
     TrustParent,
-    /// `DO_NOT_TRUST`: the path and everything below is not trusted.
+    /// `DO_NOT_TRUST`: the path and everything below it is not trusted.
     DoNotTrust,
 }
 
 impl TrustLevel {
-    /// The word in the file.
+    /// Returns the name of the level in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TrustFolder => "TRUST_FOLDER",
@@ -40,21 +40,21 @@ impl TrustLevel {
     }
 }
 
-/// The rules that were read.
+/// Rules of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustStore {
     rules: Vec<(String, TrustLevel)>,
 }
 
 impl TrustStore {
-    /// Reads the file; none is no rules.
+    /// Reads the file. A missing file contains no rules.
     ///
-    /// Fails with [`ConfigError::BrokenTrust`], which lists everything that is wrong.
+    /// Fails with [`ConfigError::BrokenTrust`], which lists all errors.
     pub fn load(places: &Places) -> Result<Self, ConfigError> {
         let path = &places.trusted_folders;
         match files::read_whole(path, MAX_BYTES) {
             Ok(text) => Self::parse(path, &text).map_err(ConfigError::BrokenTrust),
-            // Without rules nothing is trusted, so a home that cannot be used is safe.
+            // Without rules no folder is trusted, so an unusable home directory is safe.
             Err(error) if files::is_absent(path, &error) => Ok(Self::default()),
             Err(error) => Err(ConfigError::BrokenTrust(vec![SyntaxError::whole(
                 path,
@@ -63,7 +63,7 @@ impl TrustStore {
         }
     }
 
-    /// Reads the text of the file. `path` only names it in errors.
+    /// Parses the text of the file. `path` is only used in errors.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Vec<SyntaxError>> {
         let value = jsonc::parse(path, text).map_err(|error| vec![error])?;
         let mut store = Self::default();
@@ -77,16 +77,18 @@ impl TrustStore {
         if errors.is_empty() { Ok(store) } else { Err(errors) }
     }
 
-    /// Whether `location` is trusted; `None` when no rule covers it. Real paths are compared. Of the
-    /// rules that cover it the one with the smallest reach decides, and of two a no: the length of the
-    /// rule's own path says nothing, since `TRUST_PARENT` of a long name reaches further than a no to
-    /// a short one beside it.
+    /// Returns whether `location` is trusted, or `None` if no rule covers it. Real paths are
+    /// compared. Of the rules that cover the location, the rule for the deepest folder decides; of
+    /// two rules for the same folder, `DO_NOT_TRUST` decides. The length of the path in a rule is
+    /// irrelevant, because `TRUST_PARENT` with a long path covers more than `DO_NOT_TRUST` with a
+    /// short path beside it.
     pub fn decide(&self, location: &Path) -> Option<bool> {
         if self.rules.is_empty() {
             return None;
         }
         let location = comparable(location);
-        // A relative path would mean something else in every folder, and an empty one everything.
+        // A relative path would have a different meaning in every folder, and an empty one would
+        // cover everything.
         let rules = self.rules.iter().filter(|(folder, _)| Path::new(folder).is_absolute());
         let reaches = rules.map(|(folder, level)| (covered(folder, *level), level));
         let nearest = reaches.filter(|(covered, _)| location.starts_with(covered)).max_by_key(
@@ -95,10 +97,10 @@ impl TrustStore {
         nearest.map(|(_, level)| *level != TrustLevel::DoNotTrust)
     }
 
-    /// Saves a rule for `folder`: locked, read again, everything else in the file kept with its
-    /// comments.
+    /// Saves a rule for `folder`: locks the file, reads it again, and keeps everything else in it,
+    /// including comments.
     ///
-    /// Fails when the file is broken, which leaves it as it is, or cannot be written.
+    /// Fails if the file is invalid, in which case it stays unchanged, or if it cannot be written.
     pub fn set(places: &Places, folder: &Path, level: TrustLevel) -> Result<(), ConfigError> {
         let path = &places.trusted_folders;
         let failed = |error: pollux_fs::Error| ConfigError::Save {
@@ -119,10 +121,10 @@ impl TrustStore {
         files::write_private(path, &text).map_err(failed)
     }
 
-    /// The text of the file with a rule for `folder`, everything else in it kept with its comments.
-    /// `path` only names it in errors.
+    /// Returns the text of the file with a rule for `folder`. Everything else in the text is kept,
+    /// including comments. `path` is only used in errors.
     ///
-    /// Fails with [`ConfigError::BrokenTrust`] when the text cannot be read.
+    /// Fails with [`ConfigError::BrokenTrust`] if the text is invalid.
     pub fn with_rule(
         path: &Path,
         text: &str,
@@ -134,13 +136,13 @@ impl TrustStore {
             .map_err(|error| ConfigError::BrokenTrust(vec![jsonc::syntax_error(path, &error)]))?;
         let (rules, folder) = (root.object_value_or_set(), rule_path(&absolute(folder)));
         let real = comparable(Path::new(&folder));
-        // Also another spelling of the folder, such as one with a slash at its end.
+        // Includes other spellings of the folder, such as one with a slash at its end.
         let is_own = |rule: &CstObjectProp| {
             rule.name()
                 .and_then(|name| name.decoded_value().ok())
                 .is_some_and(|name| name == folder || comparable(Path::new(&name)) == real)
         };
-        // Of two rules for one folder the later counts, so all say the same from now on.
+        // Of two rules for one folder the later is used, so all of them are set to the new level.
         let own: Vec<_> = rules.properties().into_iter().filter(is_own).collect();
         if own.is_empty() {
             rules.append(&folder, level.as_str().into());
@@ -152,7 +154,7 @@ impl TrustStore {
     }
 }
 
-/// What a rule covers, in the form that locations are compared in.
+/// Returns the path that a rule covers, in the form for comparisons.
 fn covered(folder: &str, level: TrustLevel) -> PathBuf {
     let path = Path::new(folder);
     let path = match level {

@@ -25,7 +25,7 @@ fn texts_become_what_they_spell() {
     );
 }
 
-/// Each layer has one issue: its key and message.
+/// Checks that each layer has one issue with this key and message.
 fn described(cases: &[(Value, &str, &str)]) {
     for (layer, key, message) in cases {
         let found = findings(layer.clone()).issues;

@@ -27,7 +27,7 @@ impl Case {
         }
     }
 
-    /// With a settings file of the person.
+    /// Creates a case with a settings file of the user.
     fn configured(settings: &str) -> Self {
         let mut case = Self::new();
         case.home.write("home/.gemini/settings.json", settings);
@@ -50,7 +50,7 @@ impl Case {
         context::discover(&self.options())
     }
 
-    /// Paths relative to the temporary folder.
+    /// Returns the paths relative to the temporary folder.
     fn names(&self, files: &[ContextFile]) -> Vec<String> {
         let base = self.home.path("");
         let relative =
@@ -148,7 +148,7 @@ fn a_link_out_of_the_project_is_read_only_once_it_was_agreed_to() {
     assert!(item.detail.ends_with("/outside/secret.txt"), "{}", item.detail);
     case.accepted = Accepted::only(&items);
     assert_eq!(case.discover().project[0].text, "SECRET");
-    // A link that leads elsewhere since is another one.
+    // A link with a changed target counts as a new item.
     fs::remove_file(case.home.path("work/GEMINI.md")).unwrap();
     case.home.write("outside/other.txt", "OTHER");
     std::os::unix::fs::symlink("../outside/other.txt", case.home.path("work/GEMINI.md")).unwrap();

@@ -1,4 +1,4 @@
-//! A temporary home with a project beside it.
+//! A temporary home directory with a project beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ pub(crate) struct Home {
     root: TempDir,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
-    /// Temporary folders are anybody's, so that nothing in them passes the check that is usual.
+    /// Replaces the usual check, which no temporary folder passes because it belongs to any user.
     pub(crate) check_system_file: fn(&Path) -> Result<(), String>,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
         let root = TempDir::new().unwrap();
-        // Real paths, so that expectations hold where the temporary directory is a link.
+        // Real paths, so that expectations also hold if the temporary directory is a link.
         let base = root.path().canonicalize().unwrap();
         for name in ["home/.gemini", "work", "temporary"] {
             fs::create_dir_all(base.join(name)).unwrap();

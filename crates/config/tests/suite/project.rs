@@ -44,7 +44,7 @@ fn a_known_project_is_found_without_a_write() {
     let home = Home::new();
     let project = resolve(&home, "app");
     let before = fs::metadata(home.places.projects_file()).unwrap().modified().unwrap();
-    // A lock that someone holds would make a write wait.
+    // A lock held by another process would make a write wait.
     fs::create_dir(home.path("home/.gemini/projects.json.lock")).unwrap();
     let started = std::time::Instant::now();
     assert_eq!(resolve(&home, "app"), project);
@@ -111,7 +111,7 @@ fn state_of_old_versions_is_copied() {
 #[test]
 fn a_home_that_cannot_be_used_is_replaced_and_said() {
     let mut home = Home::new();
-    // A file where the directory should be fails for every user, root too.
+    // A file in place of the directory makes the access fail for every user, including root.
     home.write("no-home", "");
     let path = home.path("no-home");
     home.set("GEMINI_CLI_HOME", path.to_str().unwrap());

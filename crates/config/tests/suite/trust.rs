@@ -52,7 +52,7 @@ fn links_are_seen_through() {
     let loaded = home.load_in(&home.path("real"), false, false).unwrap();
     assert_eq!(loaded.trust.state, TrustState::Trusted);
 
-    // A link out of a trusted folder does not carry the trust along.
+    // A link from a trusted folder to a place outside does not transfer the trust.
     fs::create_dir(home.path("outside")).unwrap();
     std::os::unix::fs::symlink(home.path("outside"), home.path("real/way-out")).unwrap();
     let loaded = home.load_in(&home.path("real/way-out"), false, false).unwrap();
