@@ -1,4 +1,5 @@
-//! A file for output without end: its beginning and its end stay, what is between them goes.
+//! A size-limited file for unlimited output: its beginning and its end are kept, the middle is
+//! dropped.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,17 +11,18 @@ use crate::files::create_private_directories;
 #[cfg(test)]
 mod tests;
 
-/// The smallest cap; less has no room for two ends and the line between them.
+/// Minimum limit; a smaller one has no room for both ends and the line between them.
 const SMALLEST: u64 = 512;
-/// Bytes moved at once when the middle goes.
+/// Number of bytes moved in one step when the middle is dropped.
 const PIECE: usize = 64 * 1024;
 
-/// A new file (0600) that never holds more than its cap, however much is written.
+/// A new file (0600) whose size never exceeds its limit, however much is written.
 ///
-/// Full, it loses its middle: two fifths of the cap stay at the beginning, the last fifth moves up behind a
-/// line that says how many bytes are missing, and the rest is room again. So the end of the file always is
-/// the end of what was written, and each byte is moved at most once per two that are new. Dropping the value keeps the
-/// file. It is not synced: what goes here can be produced again.
+/// The middle of a full file is dropped: two fifths of the limit are kept at the beginning, the
+/// last fifth is moved to follow a line with the number of missing bytes, and the rest becomes
+/// free. The end of the file therefore is always the end of the output, and each byte is moved at
+/// most once per two new bytes. Dropping the value keeps the file. The file is not synced, because
+/// its content can be produced again.
 #[derive(Debug)]
 pub struct CappedFile {
     file: File,
@@ -32,20 +34,18 @@ pub struct CappedFile {
 }
 
 impl CappedFile {
-    /// Creates the file with its folders (0700); an old file of the same name is emptied. A cap below 512 counts as
-    /// that.
+    /// Creates the file and its folders (0700); an existing file is truncated. A `cap` below 512
+    /// counts as 512.
     ///
-    /// # Errors
-    /// Those of creating it.
+    /// # Errors Returns any error of creating the file.
     pub fn create(path: &Path, cap: u64) -> Result<Self> {
         Self::open(path, cap, OpenOptions::new().create(true).truncate(true))
     }
 
-    /// The same in place of whatever has the name: an old file or link is removed first, and nothing that another
-    /// process puts there meanwhile is opened.
+    /// Creates the file like [`Self::create`], but first removes an existing file or link. A file
+    /// that another process creates there in the meantime is not opened.
     ///
-    /// # Errors
-    /// Those of removing and creating it.
+    /// # Errors Returns any error of removing or creating the file.
     pub fn replace(path: &Path, cap: u64) -> Result<Self> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -67,20 +67,19 @@ impl CappedFile {
         Ok(Self { file, path, cap, length: 0, written: 0, omitted: 0 })
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     ///
-    /// # Errors
-    /// [`Error::NoSpace`] and others; what the file holds then is no longer sure.
+    /// # Errors [`Error::NoSpace`] and others; the content of the file is then undefined.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.append(bytes).map_err(|error| Error::from_io(&self.path, error))
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// How many of them are not in the file any more.
+    /// Returns the number of bytes that are no longer in the file.
     pub fn omitted(&self) -> u64 {
         self.omitted
     }
@@ -100,7 +99,8 @@ impl CappedFile {
         Ok(())
     }
 
-    /// Moves the last fifth behind the first two; never onto itself, for there is more than a fifth between them.
+    /// Moves the last fifth to follow the first two. The ranges never overlap, because more than a
+    /// fifth lies between them.
     fn drop_middle(&mut self) -> io::Result<()> {
         let (head, kept) = (self.cap / 5 * 2, self.cap / 5);
         let had_line = if self.omitted > 0 { line(0).len() as u64 } else { 0 };
@@ -127,7 +127,8 @@ impl CappedFile {
     }
 }
 
-/// What stands in place of the missing bytes: always of the same length, so that it can be written again.
+/// Returns the line in place of the missing bytes. Its length is constant, so that it can be
+/// overwritten.
 fn line(omitted: u64) -> String {
     format!("\n... [{omitted:>20} bytes omitted] ...\n")
 }

@@ -1,15 +1,16 @@
-//! How people sort names.
+//! Sort order of names for display.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// ASCII punctuation in the order in which the Unicode collation algorithm sorts it; digits and letters follow.
+/// ASCII punctuation in the order of the Unicode collation algorithm; digits and letters follow.
 const PUNCTUATION: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
-/// What names are compared by: letters without marks and case, then the marks, then the case, then the name itself.
+/// Sort key of a name: letters without marks and case, then the marks, then the case, then the name
+/// itself.
 pub(crate) type CollationKey = (Vec<u32>, Vec<char>, Vec<bool>, String);
 
-/// Sorts close to JavaScript's `localeCompare` in English: punctuation, digits, letters; accents matter after letters,
-/// and case last, small letters first.
+/// Returns a key that sorts similarly to JavaScript's `localeCompare` in English: punctuation,
+/// digits, letters; accents are compared after letters, and case last, with lower case first.
 pub fn collation_key(name: &str) -> CollationKey {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(name);
     let (marks, letters): (Vec<char>, Vec<char>) =
@@ -28,7 +29,7 @@ pub fn collation_key(name: &str) -> CollationKey {
     (expanded.map(weight).collect(), marks, case, name.to_owned())
 }
 
-/// The combining marks that Latin, Greek and Cyrillic letters come apart into.
+/// Returns true for the combining marks of decomposed Latin, Greek and Cyrillic letters.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}')
 }

@@ -1,7 +1,8 @@
-//! Bytes to text and back, so that decoding and encoding again gives the same bytes.
+//! Lossless conversion of bytes to text and back.
 //!
-//! A byte order mark decides; else valid UTF-8 is UTF-8; else a legacy encoding is guessed and taken only when it
-//! gives back the identical bytes. What is left is decoded with replacement characters and can never be written back.
+//! A byte order mark determines the encoding; otherwise valid UTF-8 is read as UTF-8; otherwise a
+//! legacy encoding is guessed, and used only if encoding the text again returns identical bytes.
+//! All other content is decoded with replacement characters and can never be written back.
 
 use std::borrow::Cow;
 
@@ -9,28 +10,28 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use crate::error::{Error, Result};
 
-/// How many bytes from the first non-ASCII one the detector of legacy encodings looks at.
+/// Number of bytes, from the first non-ASCII byte, that the detector of legacy encodings examines.
 const DETECTION_WINDOW: usize = 256 * 1024;
 
-/// How characters are bytes.
+/// Character encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, the default for new files.
     Utf8,
-    /// UTF-16, little end first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// UTF-32, little end first.
+    /// UTF-32, little-endian.
     Utf32Le,
-    /// UTF-32, big end first.
+    /// UTF-32, big-endian.
     Utf32Be,
     /// A legacy encoding of the WHATWG Encoding Standard (windows-1252, Shift_JIS …).
     Legacy(&'static encoding_rs::Encoding),
 }
 
 impl Encoding {
-    /// Its name in the WHATWG Encoding Standard (UTF-32 is not in it).
+    /// Returns the name in the WHATWG Encoding Standard (which does not contain UTF-32).
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -42,7 +43,7 @@ impl Encoding {
         }
     }
 
-    /// The byte order mark, empty for encodings that have none.
+    /// Returns the byte order mark; empty for an encoding without one.
     fn mark(self) -> &'static [u8] {
         match self {
             Self::Utf8 => b"\xEF\xBB\xBF",
@@ -55,7 +56,7 @@ impl Encoding {
     }
 }
 
-/// Text as decoded, line endings untouched.
+/// Decoded text with its original line endings.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
     pub(crate) encoding: Encoding,
@@ -65,7 +66,7 @@ pub(crate) struct Decoded<'a> {
 
 /// Decodes any bytes.
 pub(crate) fn decode_bytes(bytes: &[u8]) -> Decoded<'_> {
-    // UTF-32LE before UTF-16LE: its mark begins with the other's.
+    // UTF-32LE comes before UTF-16LE, because its mark begins with the mark of UTF-16LE.
     let marked = [
         Encoding::Utf32Le,
         Encoding::Utf32Be,
@@ -107,7 +108,8 @@ fn decode_unmarked(bytes: &[u8]) -> Decoded<'_> {
     Decoded { text, encoding: Encoding::Utf8, bom: false, lossy: true }
 }
 
-/// A UTF-8 file with a few broken bytes: any single-byte encoding would "fit" it and show every accent as two letters.
+/// Returns true for UTF-8 with a few invalid bytes: any single-byte encoding would "fit" and show
+/// every accented letter as two characters.
 fn mostly_utf8(bytes: &[u8]) -> bool {
     let (mut wide, mut broken) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -131,7 +133,7 @@ fn decode_legacy(
     (!unmappable && again.as_ref() == bytes).then(|| (text.into_owned(), guess))
 }
 
-/// Decodes exactly, or not at all.
+/// Decodes valid text; `None` for invalid bytes.
 fn decode_unicode(bytes: &[u8], encoding: Encoding) -> Option<Cow<'_, str>> {
     let owned = match encoding {
         Encoding::Utf8 => return std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
@@ -152,7 +154,7 @@ fn decode_unicode(bytes: &[u8], encoding: Encoding) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(owned))
 }
 
-/// Decodes what is broken, with U+FFFD in the place of each break.
+/// Decodes invalid text, with U+FFFD in place of each error.
 fn replace(bytes: &[u8], encoding: Encoding) -> String {
     let bad = char::REPLACEMENT_CHARACTER;
     match encoding {
@@ -182,7 +184,7 @@ fn units32(bytes: &[u8], encoding: Encoding) -> impl Iterator<Item = u32> {
         .map(move |quad| if big { u32::from_be_bytes(*quad) } else { u32::from_le_bytes(*quad) })
 }
 
-/// Encodes `text` as it is, line endings untouched.
+/// Encodes `text` without changing line endings.
 pub(crate) fn encode_text(text: &str, encoding: Encoding, bom: bool) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() + 4);
     if bom {

@@ -1,82 +1,84 @@
-//! What can go wrong with a file, by meaning.
+//! Errors of file operations, by meaning.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of everything in this crate that touches files.
+/// Result of all functions in this crate that access files.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failure with its path. [`Error::code`] gives the `errno` name that messages to the model carry.
+/// Failure with its path. [`Error::code`] returns the `errno` name for messages to the model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing is there, or a folder on the way is missing.
+    /// The path does not exist, or a folder in it is missing.
     #[error("no such file or directory: {path}")]
     NotFound {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The operating system refuses.
+    /// The operating system denies access.
     #[error("permission denied: {path}")]
     PermissionDenied {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The device or the quota is full. The target is as it was before.
+    /// The device or the quota is full. The target is unchanged.
     #[error("no space left on device: {path}")]
     NoSpace {
         /// The path being written.
         path: PathBuf,
     },
-    /// A folder where a file was needed.
+    /// The path is a folder, but a file is required.
     #[error("is a directory: {path}")]
     IsDirectory {
         /// The folder.
         path: PathBuf,
     },
-    /// A file where a folder was needed.
+    /// The path is a file, but a folder is required.
     #[error("not a directory: {path}")]
     NotADirectory {
         /// The path, or one of its ancestors.
         path: PathBuf,
     },
-    /// A pipe, socket or device: reading may block for ever, writing is no file write.
+    /// The path is a pipe, socket or device: reading may block forever, and writing does not write
+    /// a file.
     #[error("not a regular file: {path}")]
     NotRegular {
         /// The special file.
         path: PathBuf,
     },
-    /// A symbolic link where the file itself was needed.
+    /// The path is a symbolic link, but the file itself is required.
     #[error("is a symbolic link: {path}")]
     IsLink {
         /// The link.
         path: PathBuf,
     },
-    /// A symbolic link where none was when the path was checked: whoever put it there may want to lead elsewhere.
+    /// The path contains a symbolic link that did not exist when the path was checked: it may lead
+    /// to another target on purpose.
     #[error(
         "a symbolic link has taken the place of a file or folder while the path was in use: {path}"
     )]
     PathChanged {
-        /// The path as it was.
+        /// The path as it was checked.
         path: PathBuf,
     },
-    /// The file holds more bytes than the caller accepts.
+    /// The file is larger than the caller accepts.
     #[error("file too large ({size} bytes, limit {limit}): {path}")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size in bytes; a lower bound when it grew while being read.
+        /// Size in bytes; a lower bound if the file grew while it was read.
         size: u64,
         /// The caller's limit in bytes.
         limit: u64,
     },
-    /// The file is not the one that was read, or appeared where none was expected.
+    /// The file is not the one that was read, or exists although no file was expected.
     #[error("changed on disk since it was read: {path}")]
     ChangedOnDisk {
         /// The file.
         path: PathBuf,
     },
-    /// The text has a character that the file's encoding cannot hold.
+    /// The text contains a character that the file's encoding does not support.
     #[error("{character:?} cannot be written in {encoding}")]
     Unencodable {
         /// Name of the encoding, as in the WHATWG Encoding Standard.
@@ -84,10 +86,10 @@ pub enum Error {
         /// The first such character.
         character: char,
     },
-    /// The bytes were not valid in any encoding, so writing the text back would destroy them.
+    /// The bytes were not valid in any encoding, so that writing the text back would destroy them.
     #[error("the file is not valid {encoding}; writing its text back would lose bytes")]
     Lossy {
-        /// Name of the encoding it was read as.
+        /// Name of the encoding with which it was read.
         encoding: &'static str,
     },
     /// An edit names bytes outside the text, overlaps another, or splits a character.
@@ -95,32 +97,33 @@ pub enum Error {
     InvalidSpan {
         /// First byte.
         start: usize,
-        /// One past the last byte.
+        /// Byte after the last one.
         end: usize,
     },
-    /// A path that no file can have, or that is plainly something else than a path.
+    /// The path is impossible, or is clearly not a path.
     #[error("Invalid path: {0}")]
     InvalidPath(String),
-    /// The path leads out of the places that may be touched. Message of Gemini CLI, letter for letter.
+    /// The path is outside the places that may be accessed. The message is that of Gemini CLI,
+    /// letter for letter.
     #[error("Path not in workspace: Attempted path \"{}\" resolves outside the allowed workspace directories: {} or the project temp directory: {}", path.display(), join(roots), temp.display())]
     OutsideWorkspace {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
         /// The workspace folders.
         roots: Vec<PathBuf>,
         /// The project's temp folder.
         temp: PathBuf,
     },
-    /// A glob or regular expression that does not compile.
+    /// The glob or regular expression does not compile.
     #[error("{0}")]
     Pattern(String),
-    /// A line for a line log holds a line break.
+    /// A line for a line log contains a line break.
     #[error("a log line must not contain a line break: {path}")]
     InvalidLine {
         /// The log.
         path: PathBuf,
     },
-    /// Someone else holds the lock.
+    /// Another process holds the lock.
     #[error("locked by another process: {path}")]
     Locked {
         /// The lock, or the locked file.
@@ -129,15 +132,15 @@ pub enum Error {
     /// Any other failure of the operating system.
     #[error("{path}: {source}")]
     Io {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Gives `source` its path and its meaning.
+    /// Converts `source` to an error with a path, chosen by the kind of `source`.
     pub fn from_io(path: impl Into<PathBuf>, source: io::Error) -> Self {
         use io::ErrorKind as Kind;
         let path = path.into();
@@ -151,7 +154,8 @@ impl Error {
         }
     }
 
-    /// The name of the closest `errno` value (`ENOENT` …), as Node prints it; `EIO` where none fits.
+    /// Returns the name of the closest `errno` value (`ENOENT` …), as Node prints it; `EIO` if no
+    /// other fits.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "ENOENT",
@@ -173,7 +177,7 @@ impl Error {
         }
     }
 
-    /// The path the failure is about, where it is about one.
+    /// Returns the path of the failure, if there is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::NotFound { path }
@@ -198,7 +202,7 @@ impl Error {
         }
     }
 
-    /// Whether nothing exists at the path.
+    /// Returns true if the path does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }

@@ -1,4 +1,4 @@
-//! Names that searches leave out by default, and matching of such lists.
+//! Names that searches exclude by default, and matching of such lists.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -8,11 +8,11 @@ use crate::glob::check_size;
 #[cfg(test)]
 mod tests;
 
-/// Left out of every search.
+/// Globs that every search excludes.
 pub const COMMON_EXCLUDES: &[&str] =
     &["**/node_modules/**", "**/.git/**", "**/bower_components/**", "**/.svn/**", "**/.hg/**"];
 
-/// Editors' and build folders, left out of content searches and multi-file reads too.
+/// Folders of editors and builds, also excluded from content searches and multi-file reads.
 pub const DIRECTORY_EXCLUDES: &[&str] = &[
     "**/.vscode/**",
     "**/.idea/**",
@@ -22,10 +22,10 @@ pub const DIRECTORY_EXCLUDES: &[&str] = &[
     "**/__pycache__/**",
 ];
 
-/// Files that content searches leave out besides.
+/// Files that content searches exclude in addition.
 pub const SEARCH_FILE_EXCLUDES: &[&str] = &["*.log", "*.tmp"];
 
-/// Files that multi-file reads leave out besides.
+/// Files that multi-file reads exclude in addition.
 pub const READ_MANY_FILE_EXCLUDES: &[&str] = &[
     "**/*.{bin,exe,dll,so,dylib,class,jar,war,zip,tar,gz,bz2,rar,7z,pak,rpa}",
     "**/*.{doc,docx,xls,xlsx,ppt,pptx,odt,ods,odp}",
@@ -34,7 +34,7 @@ pub const READ_MANY_FILE_EXCLUDES: &[&str] = &[
     "**/.env",
 ];
 
-/// A compiled list of globs. Folders that one of them names are not even opened.
+/// Compiled list of globs. Excluded folders are not even opened.
 #[derive(Debug, Clone, Default)]
 pub struct Exclusions {
     directories: GlobSet,
@@ -42,10 +42,11 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// Compiles globs relative to the folder that is searched; one without a slash matches in every folder.
+    /// Compiles globs relative to the searched folder; a glob without a slash matches in every
+    /// folder.
     ///
     /// # Errors
-    /// [`Error::Pattern`] naming the first bad one.
+    /// [`Error::Pattern`] with the first invalid glob.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let (mut directories, mut files) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         for pattern in patterns {
@@ -59,7 +60,8 @@ impl Exclusions {
                     .build()
                     .map_err(|error| Error::Pattern(error.to_string()))
             };
-            // What names a folder (`x/**`, `x/`) is asked about folders only: files are asked for far more often.
+            // A glob for a folder (`x/**`, `x/`) is checked for folders only, because files are
+            // checked far more often.
             let folder = pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix('/'));
             directories.add(compile(folder.unwrap_or(pattern))?);
             if folder.is_none() {
@@ -72,23 +74,24 @@ impl Exclusions {
         Ok(Self { directories: build(directories)?, files: build(files)? })
     }
 
-    /// What file-name searches leave out.
+    /// Returns the exclusions of file-name searches.
     pub fn for_glob() -> Result<Self> {
         Self::new(COMMON_EXCLUDES.iter().copied())
     }
 
-    /// What content searches leave out.
+    /// Returns the exclusions of content searches.
     pub fn for_search() -> Result<Self> {
         let lists = [COMMON_EXCLUDES, DIRECTORY_EXCLUDES, SEARCH_FILE_EXCLUDES];
         Self::new(lists.into_iter().flatten().copied())
     }
 
-    /// Whether nothing below the folder at `relative` (separated by `/`) is wanted.
+    /// Returns true if everything below the folder at `relative` (separated by `/`) is excluded.
     pub fn covers_directory(&self, relative: &str) -> bool {
         self.directories.is_match(relative)
     }
 
-    /// Whether the file at `relative` (separated by `/`) is not wanted. Its folders are asked separately.
+    /// Returns true if the file at `relative` (separated by `/`) is excluded. Its folders must be
+    /// checked separately.
     pub fn covers_file(&self, relative: &str) -> bool {
         self.files.is_match(relative)
     }

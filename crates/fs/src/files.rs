@@ -1,4 +1,5 @@
-//! Plain operations on files and folders: bounded, typed errors, never blocked by a pipe.
+//! Basic operations on files and folders, with size limits and typed errors. No operation blocks on
+//! a pipe.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -7,14 +8,14 @@ use std::time::SystemTime;
 
 use crate::error::{Error, Result};
 
-/// What sits at a path.
+/// Kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryKind {
     /// A regular file.
     File,
     /// A folder.
     Directory,
-    /// A symbolic link (only where links are not followed).
+    /// A symbolic link (only if links are not followed).
     Symlink,
     /// A pipe, socket or device.
     Special,
@@ -34,14 +35,14 @@ impl EntryKind {
     }
 }
 
-/// Kind, size and age of what sits at a path.
+/// Kind, size and age of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileInfo {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// Size in bytes; for folders whatever the system says.
+    /// Size in bytes; for folders the value that the system reports.
     pub size: u64,
-    /// Last change of the content, where the system knows it.
+    /// Time of the last change of the content, if known.
     pub modified: Option<SystemTime>,
 }
 
@@ -55,24 +56,24 @@ impl FileInfo {
     }
 }
 
-/// One name in a folder.
+/// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// The name, without its folder; bytes that are no Unicode are replaced.
+    /// Name without its folder; bytes that are not Unicode are replaced.
     pub name: String,
-    /// The folder's path with the name.
+    /// Path of the folder with the name.
     pub path: PathBuf,
-    /// What it is, links not followed.
+    /// Kind of the entry; links are not followed.
     pub kind: EntryKind,
 }
 
-/// Looks at `path`, following links.
+/// Returns information about `path`, following links.
 pub fn info(path: &Path) -> Result<FileInfo> {
     let metadata = fs::metadata(path).map_err(|error| Error::from_io(path, error))?;
     Ok(FileInfo::of(&metadata))
 }
 
-/// Looks at `path` itself, a link being a link.
+/// Returns information about `path` without following a link.
 pub fn link_info(path: &Path) -> Result<FileInfo> {
     let metadata = fs::symlink_metadata(path).map_err(|error| Error::from_io(path, error))?;
     Ok(FileInfo::of(&metadata))
@@ -92,25 +93,24 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, fs::Metadata)> {
     }
 }
 
-/// Opens a regular file to be read piece by piece. Never blocks: pipes and devices are refused.
+/// Opens a regular file for reading in pieces. Never blocks: pipes and devices are refused.
 pub fn open_to_read(path: &Path) -> Result<impl Read + std::io::Seek + use<>> {
     open_regular(path).map(|(file, _)| file)
 }
 
-/// Who owns a file or folder, and who may do what with it.
+/// Owner and permissions of a file or folder.
 #[cfg(unix)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ownership {
-    /// The owner's number; 0 is root.
+    /// User id of the owner; 0 is root.
     pub user: u32,
-    /// Kind and permission bits, as `stat` has them.
+    /// Kind and permission bits, as in `stat`.
     pub mode: u32,
 }
 
-/// The ownership of what `path` leads to; links are followed.
+/// Returns the ownership of `path`, following links.
 ///
-/// # Errors
-/// Those of looking there.
+/// # Errors Returns any error of reading the metadata.
 #[cfg(unix)]
 pub fn ownership(path: &Path) -> Result<Ownership> {
     use std::os::unix::fs::MetadataExt;
@@ -119,19 +119,17 @@ pub fn ownership(path: &Path) -> Result<Ownership> {
     Ok(Ownership { user: metadata.uid(), mode: metadata.mode() })
 }
 
-/// The last bytes of a regular file, at most `limit`.
+/// Returns at most the last `limit` bytes of a regular file.
 ///
-/// # Errors
-/// Those of opening and reading it.
+/// # Errors Returns any error of opening or reading the file.
 pub fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let (file, metadata) = open_regular(path)?;
     tail(path, file, &metadata, limit)
 }
 
-/// The same of a file that is to be there itself: a link is refused, wherever it leads.
+/// Returns at most the last `limit` bytes of a regular file that is not a link.
 ///
-/// # Errors
-/// [`Error::IsLink`] for a link; those of opening and reading the file.
+/// # Errors [`Error::IsLink`] for a link, and any error of opening or reading the file.
 pub fn read_tail_of_file_itself(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -139,7 +137,7 @@ pub fn read_tail_of_file_itself(path: &Path, limit: usize) -> Result<Vec<u8>> {
     if link_info(path)?.kind == EntryKind::Symlink {
         return Err(Error::IsLink { path: path.into() });
     }
-    // Whoever puts a link there now meets a flag that refuses it.
+    // The flag refuses a link that is created between the check and this call.
     let file = options.open(path).map_err(|error| Error::from_io(path, error))?;
     let metadata = file.metadata().map_err(|error| Error::from_io(path, error))?;
     match EntryKind::of(metadata.file_type()) {
@@ -157,14 +155,14 @@ fn tail(path: &Path, mut file: File, metadata: &fs::Metadata, limit: usize) -> R
     Ok(bytes)
 }
 
-/// Makes `open` return at once on a pipe without a peer.
+/// Makes `open` return immediately on a pipe without a peer.
 #[cfg(unix)]
 pub(crate) fn do_not_block(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
 }
 
-/// The same, and `open` fails on a link.
+/// Makes `open` fail on a link, and return immediately on a pipe.
 #[cfg(unix)]
 fn do_not_follow(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
@@ -172,18 +170,18 @@ fn do_not_follow(options: &mut OpenOptions) {
     options.custom_flags(flags.bits().cast_signed());
 }
 
-/// Links need a privilege on Windows.
+/// Does nothing, because links need a privilege on Windows.
 #[cfg(not(unix))]
 fn do_not_follow(_options: &mut OpenOptions) {}
 
-/// Windows opens named pipes only by their own path prefix.
+/// Does nothing, because Windows opens named pipes only by their own path prefix.
 #[cfg(not(unix))]
 pub(crate) fn do_not_block(_options: &mut OpenOptions) {}
 
 /// Reads a whole regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// [`Error::TooLarge`] beyond the limit, also when the file grows while it is read.
+/// [`Error::TooLarge`] for a file above the limit, also if the file grows while it is read.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let (file, metadata) = open_regular(path)?;
     read_open(path, &file, &metadata, limit)
@@ -217,7 +215,8 @@ pub fn read_head(path: &Path, count: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Lists a folder, sorted by name (plain string order). Entries that vanish meanwhile are left out.
+/// Lists a folder, sorted by name (plain string order). Entries that are removed in the meantime
+/// are left out.
 pub fn list_directory(path: &Path) -> Result<Vec<DirectoryEntry>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(|error| Error::from_io(path, error))? {
@@ -233,12 +232,12 @@ pub fn list_directory(path: &Path) -> Result<Vec<DirectoryEntry>> {
     Ok(entries)
 }
 
-/// Creates a folder with its parents; those already there are left as they are.
+/// Creates a folder with its parents; existing folders are left unchanged.
 pub fn create_directories(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| creation_error(path, error))
 }
 
-/// Creates a folder with its parents, each new one readable by the owner only (0700).
+/// Creates a folder with its parents; new folders are readable by the owner only (0700).
 pub fn create_private_directories(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -247,7 +246,7 @@ pub fn create_private_directories(path: &Path) -> Result<()> {
     builder.create(path).map_err(|error| creation_error(path, error))
 }
 
-/// A file where a folder should be is reported as "exists"; say what it means.
+/// Converts the error "exists", which also means that there is a file in place of a folder.
 fn creation_error(path: &Path, error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return Error::NotADirectory { path: path.into() };
@@ -265,15 +264,15 @@ pub fn remove_tree(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(|error| Error::from_io(path, error))
 }
 
-/// Renames within one file system, replacing a file at `to`.
+/// Renames a file within one file system, and replaces a file at `to`.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::from_io(from, error))
 }
 
-/// Copies a folder's files, folders and links to `to`, which is created. Special files are left out.
+/// Copies a folder's files, folders and links to `to`, which is created. Special files are left
+/// out.
 ///
-/// # Errors
-/// The first failure; what was copied until then stays.
+/// # Errors Returns the first error; the files copied until then are kept.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut pending = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((source, target)) = pending.pop() {
@@ -300,7 +299,7 @@ fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(fs::read_link(from)?, to)
 }
 
-/// Creating links needs a privilege on Windows; a copy of the target serves.
+/// Copies the target of a link, because creating links needs a privilege on Windows.
 #[cfg(not(unix))]
 fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to).map(|_| ())
@@ -308,7 +307,8 @@ fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
 
 /// A new file that is filled as data arrives, for output too large to keep in memory.
 ///
-/// Dropping it keeps the file. It is not synced: what goes here can be produced again.
+/// Dropping the value keeps the file. The file is not synced, because its content can be produced
+/// again.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
@@ -317,7 +317,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Creates the file (0600) with its parents (0700); an old file of the same name is emptied.
+    /// Creates the file (0600) with its parents (0700); an existing file is truncated.
     pub fn create(path: &Path) -> Result<Self> {
         if let Some(parent) = path.parent() {
             create_private_directories(parent)?;
@@ -330,19 +330,19 @@ impl Spool {
         Ok(Self { file, path: path.into(), written: 0 })
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| Error::from_io(&self.path, error))?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

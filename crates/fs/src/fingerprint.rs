@@ -1,4 +1,4 @@
-//! Is the file still the one that was shown?
+//! Fingerprints of files, to detect whether a file has changed since it was shown.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -10,12 +10,13 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::files::open_regular;
 
-/// Identifies the content of a file. Two are equal when length and hash are; a mere `touch` changes nothing.
+/// Fingerprint of a file's content. Two fingerprints are equal if length and hash are; the
+/// modification time is not compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Fingerprint {
     /// Length in bytes.
     pub len: u64,
-    /// When the content was last changed, as far as known; not compared.
+    /// Time of the last change of the content, if known; not compared.
     pub modified: Option<SystemTime>,
     /// SHA-256 of the bytes.
     pub hash: [u8; 32],
@@ -30,18 +31,19 @@ impl PartialEq for Fingerprint {
 impl Eq for Fingerprint {}
 
 impl Fingerprint {
-    /// The fingerprint of bytes already read.
+    /// Returns the fingerprint of bytes that were already read.
     pub fn of_bytes(bytes: &[u8], modified: Option<SystemTime>) -> Self {
         Self { len: bytes.len() as u64, modified, hash: Sha256::digest(bytes).into() }
     }
 
-    /// Reads the regular file at `path` once, in constant memory.
+    /// Returns the fingerprint of the regular file at `path`, which is read once, in constant
+    /// memory.
     pub fn of_path(path: &Path) -> Result<Self> {
         let (file, metadata) = open_regular(path)?;
         Self::of_file(&file, &metadata).map_err(|error| Error::from_io(path, error))
     }
 
-    /// The same of a file that is open, from where it stands.
+    /// Returns the fingerprint of an open file from its current position.
     pub(crate) fn of_file(mut file: &File, metadata: &Metadata) -> io::Result<Self> {
         let mut hasher = Sha256::new();
         let mut buffer = vec![0_u8; 64 * 1024];
@@ -57,7 +59,7 @@ impl Fingerprint {
         Ok(Self { len, modified: metadata.modified().ok(), hash: hasher.finalize().into() })
     }
 
-    /// Whether the file at `path` still has this content; `false` when it is gone.
+    /// Returns true if the file at `path` still has this content; `false` if it does not exist.
     pub fn matches(&self, path: &Path) -> Result<bool> {
         match crate::files::info(path) {
             Ok(info) if info.size != self.len => Ok(false),

@@ -1,4 +1,4 @@
-//! Finding files by name pattern.
+//! Search for files by name pattern.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -19,54 +19,53 @@ mod tests;
 use pattern::Pattern;
 pub(crate) use pattern::check_size;
 
-/// Files changed within this time come first in [`sort_by_recency`].
+/// Maximum age of the files that [`sort_by_recency`] puts first.
 pub const RECENT: Duration = Duration::from_hours(24);
 
-/// Ignored entries that are looked at only to count the matches among them; a huge ignored folder costs no more than
-/// this.
+/// Maximum number of ignored entries that are visited to count the matches among them; limits the
+/// cost of a huge ignored folder.
 const IGNORED_BUDGET: usize = 20_000;
 
-/// How to search. The default ignores case and looks everywhere.
+/// Options of a search. The default ignores case and searches everywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GlobOptions<'a> {
-    /// Whether upper and lower case differ.
+    /// True to distinguish upper and lower case.
     pub case_sensitive: bool,
-    /// Leaves out, and counts, what is ignored.
+    /// Rules of ignored files, which are left out and counted.
     pub rules: Option<&'a IgnoreRules>,
-    /// Leaves out these names without counting.
+    /// Excluded names, which are left out without counting.
     pub exclude: Option<&'a Exclusions>,
-    /// After this time the search ends with what it has.
+    /// Time limit; after it the search returns the files found so far.
     pub time_limit: Option<Duration>,
 }
 
-/// A file found.
+/// File that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobMatch {
-    /// The root's path with the way to the file.
+    /// Path that begins with the root's path.
     pub path: PathBuf,
-    /// Last change; the epoch where unknown.
+    /// Time of the last change; the epoch if unknown.
     pub modified: SystemTime,
 }
 
-/// What [`glob`] found.
+/// Result of [`glob`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobResult {
-    /// In plain string order of the paths.
+    /// Matching files in plain string order of the paths.
     pub files: Vec<GlobMatch>,
-    /// Matching files that are ignored; in large ignored folders a lower bound.
+    /// Number of matching files that are ignored; a lower bound for large ignored folders.
     pub ignored: usize,
-    /// Whether everything was seen: `false` after cancel or time limit.
+    /// True if everything was visited, `false` after a cancel or the time limit.
     pub complete: bool,
 }
 
-/// Finds the files below `roots` whose way from the root matches `pattern`.
+/// Finds the files below `roots` whose path relative to the root matches `pattern`.
 ///
-/// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, `@(a|b)`, `?(a|b)`. Names beginning with a dot match like others; folders
-/// and links do not count. A pattern that names an existing path
-/// means just that path.
+/// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, `@(a|b)`, `?(a|b)`. Names that begin with a dot are
+/// matched like others; folders and links are not matched. A pattern that is the name of an
+/// existing path matches only that path.
 ///
-/// # Errors
-/// [`Error::Pattern`](crate::Error::Pattern) when the pattern does not compile.
+/// # Errors [`Error::Pattern`](crate::Error::Pattern) if the pattern does not compile.
 pub fn glob(
     roots: &[Root],
     pattern: &str,
@@ -88,7 +87,7 @@ pub fn glob(
         let descend = |relative: &str| pattern.may_match_below(relative);
         let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET, ..Scope::default() };
         let each = |found: &Found<'_>| {
-            // Links are not followed: what they lead to has a name of its own, or lies elsewhere.
+            // Links are not followed: their target has its own name, or is outside.
             if found.kind != EntryKind::File || !pattern.matches(found.relative) {
                 return None;
             }
@@ -104,13 +103,13 @@ pub fn glob(
         result.complete &= complete;
     }
     result.files.sort_unstable_by(|left, right| text_order(&left.path, &right.path));
-    // Roots may lie in each other.
+    // A root may be inside another root.
     result.files.dedup_by(|left, right| left.path == right.path);
     result.ignored = ignored.into_inner();
     Ok(result)
 }
 
-/// The file with its time of change.
+/// Returns the file with its time of change.
 fn matched(found: &Found<'_>) -> GlobMatch {
     let modified = found.info().and_then(|info| info.modified);
     GlobMatch { path: found.path(), modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) }
@@ -120,8 +119,8 @@ fn text_order(left: &Path, right: &Path) -> std::cmp::Ordering {
     left.as_os_str().cmp(right.as_os_str())
 }
 
-/// Puts files changed within [`RECENT`] of `now` first, newest first; the others follow by path, as people
-/// sort names.
+/// Sorts files changed within [`RECENT`] of `now` first, newest first; the others follow in the
+/// order of [`collation_key`](crate::collation_key).
 pub fn sort_by_recency(files: &mut [GlobMatch], now: SystemTime) {
     let is_recent = |file: &GlobMatch| {
         now.duration_since(file.modified).is_ok_and(|age| age < RECENT) || file.modified > now

@@ -1,8 +1,10 @@
-//! Folders that are held open, so that what is done in them is done there, whatever becomes of their path.
+//! Open folder handles, which ensure that operations apply to the same folder even if its path
+//! changes.
 //!
-//! A path is looked up anew each time it is used, and what it leads to may be another thing each time: a folder that was
-//! checked is a link elsewhere a moment later. Here a path is walked once, no link on the way is followed, and all that
-//! comes after goes by the handle of the folder that was found.
+//! A path is resolved again each time it is used, and the result may be different each time: a
+//! folder that was checked may be a link to another place a moment later. In this module a path is
+//! walked once without following links, and all later operations use the handle of the folder that
+//! was found.
 
 #[cfg(not(unix))]
 mod by_path;
@@ -14,7 +16,7 @@ pub(crate) use by_path::{FolderReader, HeldFolder, has_met_a_link, open_to_read}
 #[cfg(unix)]
 pub(crate) use unix::{FolderReader, HeldFolder, has_met_a_link, open_to_read};
 
-/// What a file is opened for.
+/// Purpose for which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Read,

@@ -1,14 +1,14 @@
-//! What kind of content a file has, by name and by first bytes.
+//! Kind of a file's content, detected from its name and its first bytes.
 
 use std::path::Path;
 
 #[cfg(test)]
 mod tests;
 
-/// How many bytes of a file [`detect`] wants to see.
+/// Number of bytes at the start of a file that [`detect`] needs.
 pub const HEAD_BYTES: usize = 8192;
 
-/// Kinds of content that tools treat differently. The strings are MIME types.
+/// Kind of content, as far as tools distinguish it. The strings are MIME types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// Text in any encoding that [`crate::decode`] reads.
@@ -17,9 +17,9 @@ pub enum FileKind {
     Svg,
     /// A raster image.
     Image(&'static str),
-    /// Sound.
+    /// Audio.
     Audio(&'static str),
-    /// Moving pictures.
+    /// Video.
     Video(&'static str),
     /// A PDF document.
     Pdf,
@@ -27,14 +27,15 @@ pub enum FileKind {
     Binary,
 }
 
-/// Extensions that mean binary content without a look inside (beyond those with a media type of their own).
+/// Extensions of binary files, recognised without reading the content (in addition to those with a
+/// media type).
 const BINARY_EXTENSIONS: &[&str] = &[
     "bin", "exe", "dll", "so", "dylib", "class", "jar", "war", "zip", "tar", "gz", "bz2", "rar",
     "7z", "pak", "rpa", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "pyc",
     "pyo", "dat", "obj", "o", "a", "lib", "wasm",
 ];
 
-/// Sound formats a model takes, by extension, with the type it knows them by.
+/// Extensions of audio formats that models accept, with the MIME types that models use for them.
 const AUDIO_EXTENSIONS: &[(&str, &str)] = &[
     ("mp3", "audio/mpeg"),
     ("wav", "audio/wav"),
@@ -45,7 +46,8 @@ const AUDIO_EXTENSIONS: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
 ];
 
-/// Pictures that models take. One of another kind would fail every request that holds it.
+/// Image formats that models accept. An image of another format would make every request that
+/// contains it fail.
 const IMAGES: &[&str] = &[
     "image/png",
     "image/jpeg",
@@ -57,18 +59,19 @@ const IMAGES: &[&str] = &[
     "image/avif",
 ];
 
-/// Films that models take.
+/// Video formats that models accept.
 const VIDEOS: &[&str] =
     &["video/mp4", "video/mpeg", "video/quicktime", "video/webm", "video/3gpp", "video/ogg"];
 
-/// Text that stands for an image kept elsewhere (Git Large File Storage); sent as an image it would be refused.
+/// Text in place of a file that is stored elsewhere (Git Large File Storage). A request with such a
+/// text as an image would be refused.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// Decides by extension first, then by content, as Gemini CLI does. `head`: the first [`HEAD_BYTES`] of the file (all
-/// of it if shorter).
+/// Detects the kind by extension first, then by content, as Gemini CLI does. `head` contains the
+/// first [`HEAD_BYTES`] of the file (all of a shorter file).
 pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    // TypeScript, not MPEG transport streams.
+    // In these extensions, `ts` means TypeScript, not MPEG transport stream.
     if matches!(extension.as_str(), "ts" | "mts" | "cts") || head.starts_with(LFS_POINTER) {
         return FileKind::Text;
     }
@@ -102,12 +105,13 @@ pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     }
 }
 
-/// Sound under a registered name: whether a model takes it is told when it is read.
+/// Returns true for a registered audio type. Whether models accept it is checked when the file is
+/// read.
 fn is_sound(mime: &str) -> bool {
     mime.strip_prefix("audio/").is_some_and(|name| !name.starts_with("x-"))
 }
 
-/// A picture or document whose name does not say so.
+/// Detects an image or a document whose name has another extension.
 fn by_magic(head: &[u8]) -> FileKind {
     match infer::get(head).map(|kind| kind.mime_type()) {
         Some("application/pdf") => FileKind::Pdf,
@@ -118,9 +122,9 @@ fn by_magic(head: &[u8]) -> FileKind {
     }
 }
 
-/// Whether the first bytes of a file are those of something else than text: a NUL at the start, NULs among bytes that
-/// are no UTF-8, or more than a tenth control characters. Unicode with a byte order mark is text; so are legacy
-/// encodings. A log in which a crash has left a few NULs is text.
+/// Returns true if the first bytes of a file are not text: they contain a NUL near the start, or
+/// NULs without being UTF-8, or more than a tenth of control characters. Unicode with a byte order
+/// mark is text, as are legacy encodings. A log with a few NULs left by a crash is text.
 pub fn is_binary(head: &[u8]) -> bool {
     const START: usize = 512;
     const MARKS: [&[u8]; 5] =
@@ -132,12 +136,12 @@ pub fn is_binary(head: &[u8]) -> bool {
     if head.starts_with(b"%PDF-") || start.contains(&0) || head.contains(&0) && !is_utf8(head) {
         return true;
     }
-    // Escape belongs to coloured logs.
+    // The escape character is allowed, because coloured logs contain it.
     let control = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
     head.iter().filter(control).count() * 10 > head.len()
 }
 
-/// UTF-8 that may be cut at its end.
+/// Returns true for UTF-8, of which the last character may be cut off.
 fn is_utf8(head: &[u8]) -> bool {
     std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

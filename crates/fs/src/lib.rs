@@ -1,22 +1,22 @@
-//! Files: the ground on which everything stands that Pollux reads or writes. No other crate opens a file.
+//! File access: the only crate that opens files, for all files that Pollux reads or writes.
 //!
-//! | question | answer |
+//! | task | item |
 //! |---|---|
-//! | read a user's text, write it back without loss | [`read_text`], [`TextFile`], [`decode`], [`encode`] |
-//! | replace a file, all or nothing | [`write_atomic`], [`WriteOptions`], [`Fingerprint`] |
+//! | read and write text without loss | [`read_text`], [`TextFile`], [`decode`], [`encode`] |
+//! | replace a file atomically | [`write_atomic`], [`WriteOptions`], [`Fingerprint`] |
 //! | keep a log that survives a kill | [`AppendLog`] |
-//! | keep the ends of output without end | [`CappedFile`] |
+//! | keep the beginning and the end of unlimited output | [`CappedFile`] |
 //! | share a file with another process | [`DirLock`] |
-//! | what a path means, and whether it may be touched | [`Workspace`], [`real_path`] |
-//! | touch what was checked, whatever becomes of its path | [`RealPath`] |
-//! | what is ignored | [`IgnoreRules`], [`Exclusions`] |
+//! | resolve a path, and check whether it may be accessed | [`Workspace`], [`real_path`] |
+//! | access the file that was checked, even if its path changes | [`RealPath`] |
+//! | find out which files are ignored | [`IgnoreRules`], [`Exclusions`] |
 //! | find files or lines | [`walk`], [`glob`], [`search`], [`find_by_suffix`] |
-//! | what kind of file it is | [`detect`] |
+//! | detect the kind of a file | [`detect`] |
 //! | draw a folder | [`folder_tree`] |
 //!
-//! What is not here: settings, words for the model beyond the messages that programs match, and async. Callers run
-//! these functions on a blocking thread; the long ones take a [`Cancel`]. Nothing runs, opens or allocates before it
-//! is called.
+//! This crate contains no settings, no text for the model except messages that programs match, and
+//! no async code. Callers run these functions on a blocking thread; the long ones take a
+//! [`Cancel`]. The crate does no work, opens no file and allocates no memory before it is called.
 
 mod capped;
 mod collation;

@@ -1,7 +1,9 @@
-//! Lock folders, understood by Gemini CLI too: it uses the `proper-lockfile` package for the same files.
+//! Lock folders that are compatible with Gemini CLI, which uses the `proper-lockfile` package for
+//! the same files.
 //!
-//! `<file>.lock` is a folder; whoever could create it has the lock. Its age is its modification time: a holder that did
-//! not renew it for ten seconds is taken for dead.
+//! `<file>.lock` is a folder; the process that creates it has the lock. The age of a lock is that
+//! of its modification time: a holder that has not renewed the lock for ten seconds is considered
+//! dead.
 
 use std::fs;
 use std::io;
@@ -13,32 +15,34 @@ use crate::error::{Error, Result};
 #[cfg(test)]
 mod tests;
 
-/// Age at which a lock counts as left behind, as in `proper-lockfile`.
+/// Age at which a lock is considered stale, as in `proper-lockfile`.
 pub const STALE_AFTER: Duration = Duration::from_secs(10);
 
-/// The longest pause between two attempts.
+/// Maximum pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// A lock folder that is held. Dropping it releases it.
+/// Lock folder that is held. Dropping it releases the lock.
 ///
-/// It is meant for work of milliseconds (read, change, write one small file) and is not renewed in the background;
-/// [`DirLock::renew`] exists for what may take seconds.
+/// The lock is meant for work of milliseconds (read, change, write one small file) and is not
+/// renewed in the background; work that may take seconds must call [`DirLock::renew`].
 #[derive(Debug)]
 pub struct DirLock {
     folder: PathBuf,
     identity: Option<Identity>,
 }
 
-/// Tells our folder from one that someone else created after ours was taken for stale.
+/// Identity of a folder, which distinguishes this lock from one that another process created after
+/// this lock became stale.
 type Identity = (u64, u64);
 
 impl DirLock {
-    /// Takes the lock of `file` (which need not exist; its folder must), waiting up to `wait` for another holder.
+    /// Acquires the lock of `file` (which need not exist; its folder must), and waits up to `wait`
+    /// for another holder.
     ///
-    /// Blocks the thread. A stale lock is taken over at once.
+    /// Blocks the thread. A stale lock is taken over immediately.
     ///
-    /// # Errors
-    /// [`Error::Locked`] after the wait; [`Error::PermissionDenied`] and others when no folder can be made.
+    /// # Errors [`Error::Locked`] after the wait; [`Error::PermissionDenied`] and others if the
+    /// folder cannot be created.
     pub fn acquire(file: &Path, wait: Duration) -> Result<Self> {
         let folder = lock_folder(file);
         let deadline = Instant::now() + wait;
@@ -63,10 +67,9 @@ impl DirLock {
         }
     }
 
-    /// Tells other processes that the holder is alive.
+    /// Shows other processes that the holder is alive.
     ///
-    /// # Errors
-    /// [`Error::Locked`] when the lock was taken over meanwhile.
+    /// # Errors [`Error::Locked`] if another process has taken over the lock.
     pub fn renew(&self) -> Result<()> {
         let failed = |error| Error::from_io(&self.folder, error);
         if identity(&self.folder) != self.identity {
@@ -80,13 +83,13 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if identity(&self.folder) == self.identity {
-            // Nothing is left to do about a failure: the lock will go stale.
+            // A failure can be ignored: the lock will become stale.
             drop(fs::remove_dir(&self.folder));
         }
     }
 }
 
-/// The lock belongs to the real file, so that two links to it share one lock.
+/// Returns the lock folder of the real file, so that two links to the file share one lock.
 fn lock_folder(file: &Path) -> PathBuf {
     let mut name =
         dunce::canonicalize(file).unwrap_or_else(|_| file.to_path_buf()).into_os_string();
@@ -94,8 +97,8 @@ fn lock_folder(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// A time far in the future says as little about a living holder as one long past: a holder keeps its
-/// time current.
+/// Returns true for a stale lock. A time far in the future counts as stale, too, because a living
+/// holder keeps the time up to date.
 fn is_stale(folder: &Path) -> bool {
     let modified = fs::metadata(folder).and_then(|metadata| metadata.modified());
     modified.is_ok_and(|time| match time.elapsed() {
@@ -104,8 +107,9 @@ fn is_stale(folder: &Path) -> bool {
     })
 }
 
-/// Whether the stale folder is gone. Two takers may both see it stale; `remove_dir` lets one of them win, and the other
-/// sees the winner's fresh folder only in the blink between its check and its removal, as in `proper-lockfile`.
+/// Returns true if the stale folder was removed. Two processes may both see it as stale;
+/// `remove_dir` succeeds for only one of them. The other may remove the first one's new folder only
+/// in the very short time between its check and its removal, as in `proper-lockfile`.
 fn remove_stale(folder: &Path) -> Result<bool> {
     match fs::remove_dir(folder) {
         Ok(()) => Ok(true),
@@ -120,7 +124,7 @@ fn identity(folder: &Path) -> Option<Identity> {
     fs::symlink_metadata(folder).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Without inode numbers in the stable library, the time of creation tells folders apart.
+/// Uses the creation time, because the stable library provides no inode numbers on these systems.
 #[cfg(not(unix))]
 fn identity(folder: &Path) -> Option<Identity> {
     let created = fs::symlink_metadata(folder).ok()?.created().ok()?;

@@ -1,4 +1,4 @@
-//! Append-only line logs that lose at most their last, torn line.
+//! Append-only line logs that lose at most their last, incomplete line.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,30 +10,32 @@ use crate::files::create_private_directories;
 #[cfg(test)]
 mod tests;
 
-/// A file of lines that only ever grows. Lines are written in one call, so that a killed process leaves whole ones, and
-/// a torn one (power cut, full disk) is closed off with a line break when the log is next written.
+/// Append-only file of lines. Each write is a single call, so that a killed process leaves complete
+/// lines. An incomplete line (power failure, full disk) is ended with a line break at the next
+/// write.
 #[derive(Debug)]
 pub struct AppendLog {
     file: File,
     path: PathBuf,
-    /// Whether the file ends inside a line.
+    /// True if the file ends inside a line.
     torn: bool,
     buffer: Vec<u8>,
 }
 
 impl Drop for AppendLog {
-    /// Gives the claim up. Closing the file does not, as long as a child that another thread is starting has a copy of
-    /// the descriptor.
+    /// Releases the lock. Closing the file is not sufficient while a child that another thread
+    /// starts has a copy of the descriptor.
     fn drop(&mut self) {
         drop(self.file.unlock());
     }
 }
 
 impl AppendLog {
-    /// Opens or creates the log (0600) with its folders (0700). Reads one byte of it, whatever its size.
+    /// Opens or creates the log (0600) and its folders (0700). Reads only one byte of it, whatever
+    /// its size.
     ///
-    /// # Errors
-    /// [`Error::NoSpace`], [`Error::PermissionDenied`], [`Error::IsDirectory`] and their like.
+    /// # Errors [`Error::NoSpace`], [`Error::PermissionDenied`], [`Error::IsDirectory`] and similar
+    /// errors.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |error| Error::from_io(path, error);
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -48,14 +50,13 @@ impl AppendLog {
         Ok(Self { file, path: path.into(), torn, buffer: Vec::new() })
     }
 
-    /// Claims the log for this process until the value is dropped.
+    /// Locks the log for this process until the value is dropped.
     ///
-    /// # Errors
-    /// [`Error::Locked`] when another process (or another handle) has it.
+    /// # Errors [`Error::Locked`] if another process (or another handle) has locked it.
     pub fn try_lock(&mut self) -> Result<()> {
         match self.file.try_lock() {
             Ok(()) => {
-                // What the former holder left may differ from what was there at opening.
+                // The previous holder may have written since the log was opened.
                 self.torn = ends_inside_a_line(&self.file).map_err(|error| self.failed(error))?;
                 Ok(())
             }
@@ -64,19 +65,18 @@ impl AppendLog {
         }
     }
 
-    /// Appends `line`, with or without its final line feed. When this returns, the line outlives the process; see
-    /// [`Self::sync`].
+    /// Appends `line`, with or without its final line feed. After the return, the line survives the
+    /// end of the process; see [`Self::sync`].
     ///
-    /// # Errors
-    /// [`Error::InvalidLine`] for a line break inside, [`Error::NoSpace`] and others with at most a torn line written.
+    /// # Errors [`Error::InvalidLine`] for a line break inside the line, [`Error::NoSpace`] and
+    /// others. At most an incomplete line was then written.
     pub fn append(&mut self, line: &[u8]) -> Result<()> {
         self.append_all([line])
     }
 
-    /// The same for several lines, in one write call.
+    /// Appends several lines in one write call.
     ///
-    /// # Errors
-    /// As [`Self::append`]; lines before a torn one are whole.
+    /// # Errors The same as of [`Self::append`]; lines before an incomplete one are complete.
     pub fn append_all<'l>(&mut self, lines: impl IntoIterator<Item = &'l [u8]>) -> Result<()> {
         self.begin();
         let start = self.buffer.len();
@@ -91,10 +91,9 @@ impl AppendLog {
         if self.buffer.len() == start { Ok(()) } else { self.write() }
     }
 
-    /// The same for a record of several lines, for files whose readers tell records apart in another way.
+    /// Appends a record of several lines, for files whose readers separate records in another way.
     ///
-    /// # Errors
-    /// [`Error::NoSpace`] and others with at most a torn record written.
+    /// # Errors [`Error::NoSpace`] and others. At most an incomplete record was then written.
     pub fn append_record(&mut self, record: &[u8]) -> Result<()> {
         self.begin();
         self.buffer.extend_from_slice(record);
@@ -102,7 +101,7 @@ impl AppendLog {
         self.write()
     }
 
-    /// Closes off a torn line, with what is written next.
+    /// Starts a write; it begins with a line break if the last line is incomplete.
     fn begin(&mut self) {
         self.buffer.clear();
         if self.torn {
@@ -113,22 +112,24 @@ impl AppendLog {
     fn write(&mut self) -> Result<()> {
         let written = self.file.write_all(&self.buffer);
         if let Err(error) = written {
-            // Something may have been written, even the break that closes an older torn line.
+            // Part of the data may have been written, even the line break that ends an older
+            // incomplete line.
             self.torn = ends_inside_a_line(&self.file).unwrap_or(true);
             return Err(self.failed(error));
         }
         self.torn = false;
-        // One huge line must not hold its memory for the rest of the session.
+        // Releases the memory of a huge line, which would otherwise be kept for the rest of the
+        // session.
         self.buffer.shrink_to(64 * 1024);
         Ok(())
     }
 
-    /// Waits until everything appended is on the device.
+    /// Waits until everything appended is on the storage device.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|error| self.failed(error))
     }
 
-    /// Where the log is.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -142,7 +143,7 @@ fn ends_inside_a_line(mut file: &File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);
     }
-    // Appending always goes to the end, wherever the position is.
+    // Appending always writes at the end, independent of the position.
     file.seek(SeekFrom::End(-1))?;
     let mut last = [0];
     file.read_exact(&mut last)?;

@@ -1,4 +1,4 @@
-//! What a path means: lexical and real form, relative and short form. No access decisions here.
+//! Paths: lexical, real, relative and short forms. This module makes no access decisions.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,19 +9,19 @@ use crate::error::{Error, Result};
 #[cfg(test)]
 mod tests;
 
-/// Bytes of a path: more than any system takes.
+/// Maximum length of a path in bytes, more than any system accepts.
 const MAX_LENGTH: usize = 32 * 1024;
 
-/// How many symbolic links one path may go through, as in Linux.
+/// Maximum number of symbolic links in one path, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Joins `path` to `base` and removes `.` and `..` by their letters alone, without looking at the disk.
+/// Joins `path` to `base` and removes `.` and `..` lexically, without access to the disk.
 pub fn absolute(base: &Path, path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in base.join(path).components() {
         match component {
             Component::CurDir => {}
-            // At the root there is nothing to pop, and `..` stays there.
+            // At the root there is nothing to remove, and `..` means the root.
             Component::ParentDir => {
                 result.pop();
             }
@@ -33,12 +33,12 @@ pub fn absolute(base: &Path, path: &Path) -> PathBuf {
     result
 }
 
-/// Where `path` really is, all links followed, also when its last components do not exist (yet) or a link dangles.
+/// Returns the real path with all links followed, even if its last components do not exist (yet) or
+/// a link is broken.
 ///
-/// # Errors
-/// [`Error::InvalidPath`] for a loop of links, and for what is longer than any path.
+/// # Errors [`Error::InvalidPath`] for a loop of links, and for a path that is too long.
 pub fn real_path(path: &Path) -> Result<PathBuf> {
-    // Each component is looked up by the whole path to it.
+    // Each component is resolved by the whole path to it.
     if path.as_os_str().len() > MAX_LENGTH {
         return Err(Error::InvalidPath("longer than any path".into()));
     }
@@ -46,7 +46,7 @@ pub fn real_path(path: &Path) -> Result<PathBuf> {
         return Ok(real);
     }
     let resolved = follow_every_link(path)?;
-    // The part that exists may be spelled differently on disk (case, short names).
+    // The existing part may be spelled differently on disk (case, short names).
     for ancestor in resolved.ancestors() {
         if let Ok(real) = dunce::canonicalize(ancestor) {
             let missing = resolved.strip_prefix(ancestor).unwrap_or(Path::new(""));
@@ -87,7 +87,8 @@ fn follow_every_link(path: &Path) -> Result<PathBuf> {
     Ok(real)
 }
 
-/// The way from `base` to `path`, with `..` where needed; `.` when they are the same. Both absolute and without `..`.
+/// Returns the relative path from `base` to `path`, with `..` as needed; `.` if they are equal.
+/// Both paths must be absolute and without `..`.
 pub fn relative_path(base: &Path, path: &Path) -> PathBuf {
     let mut from = base.components().peekable();
     let mut to = path.components().peekable();
@@ -100,8 +101,8 @@ pub fn relative_path(base: &Path, path: &Path) -> PathBuf {
     if result.as_os_str().is_empty() { PathBuf::from(".") } else { result }
 }
 
-/// Shortens a path to at most `limit` characters with `...` in the middle, keeping whole components where they fit:
-/// the first one, and as many of the last ones as there is room for.
+/// Shortens a path to at most `limit` characters with `...` in the middle. Keeps whole components
+/// if they fit: the first one, and as many of the last ones as possible.
 pub fn shorten(path: &str, limit: usize) -> String {
     if path.chars().count() <= limit {
         return path.to_owned();
@@ -131,7 +132,8 @@ fn cut_middle(text: &str, limit: usize) -> String {
     format!("{start}...{end}")
 }
 
-/// Decodes `%XX` escapes; `None` when there are none, one is malformed, or the result is no UTF-8.
+/// Decodes `%XX` escapes; `None` if there are no escapes, one is malformed, or the result is not
+/// UTF-8.
 pub(crate) fn decode_percent(text: &str) -> Option<String> {
     if !text.contains('%') {
         return None;

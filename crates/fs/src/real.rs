@@ -1,4 +1,4 @@
-//! Paths that had no link in them when they were looked at, and that lead nowhere else when they are used.
+//! Paths without links that cannot lead to another file between their check and their use.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,16 +15,18 @@ use crate::text::TextFile;
 #[cfg(test)]
 mod tests;
 
-/// An absolute path with all its links resolved, some of it perhaps missing.
+/// Absolute path with all its links resolved; its last components need not exist.
 ///
-/// [`Workspace::check`](crate::Workspace::check) judges such a path and gives it back. Whatever is done by it goes from
-/// the root of the file system to the file without following a link: one on the way was put there since, and is met with
-/// [`Error::PathChanged`]. So the file that is used is the one that was judged, however fast someone exchanges folders.
+/// [`Workspace::check`](crate::Workspace::check) checks such a path and returns it. All operations
+/// walk from the root of the file system to the file without following a link: a link on the path
+/// was created after the check, and the operation fails with [`Error::PathChanged`]. The file that
+/// is used is therefore the one that was checked, even if another process exchanges folders at the
+/// same time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RealPath(PathBuf);
 
 impl RealPath {
-    /// Where `path` really is; missing last components are allowed.
+    /// Resolves the links in `path`; missing last components are allowed.
     ///
     /// # Errors
     /// [`Error::InvalidPath`] for a loop of links.
@@ -33,22 +35,22 @@ impl RealPath {
         real_path(&absolute).map(Self)
     }
 
-    /// A path that is taken to be real. Should it have a link in it, nothing is found by it.
+    /// Creates a path that is assumed to be real. If it contains a link, operations on it fail.
     pub(crate) fn assumed(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// The way further down, to what is to be there itself and no link.
+    /// Returns the path of an entry below this one. The entry must not be a link.
     pub(crate) fn below(&self, name: impl AsRef<Path>) -> Self {
         Self(self.0.join(name))
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn into_path_buf(self) -> PathBuf {
         self.0
     }
 
-    /// Looks at what is there.
+    /// Returns information about the file or folder.
     pub fn info(&self) -> Result<FileInfo> {
         let spot = Spot::open(self)?;
         let info = spot.info()?;
@@ -58,7 +60,7 @@ impl RealPath {
     /// Reads a whole regular file of at most `limit` bytes.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] beyond the limit, also when the file grows while it is read.
+    /// [`Error::TooLarge`] for a file above the limit, also if the file grows while it is read.
     pub fn read_bytes(&self, limit: u64) -> Result<Vec<u8>> {
         let (file, metadata) = self.open_regular()?;
         read_open(self, &file, &metadata, limit)
@@ -75,15 +77,16 @@ impl RealPath {
     /// Reads a regular file of at most `limit` bytes as text.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], [`Error::NotFound`], [`Error::IsDirectory`] and their like; any bytes are text.
+    /// [`Error::TooLarge`], [`Error::NotFound`], [`Error::IsDirectory`] and similar errors; any
+    /// bytes are accepted as text.
     pub fn read_text(&self, limit: u64) -> Result<TextFile> {
         let (file, metadata) = self.open_regular()?;
         let bytes = read_open(self, &file, &metadata, limit)?;
         Ok(TextFile::from_bytes(&bytes, metadata.modified().ok()))
     }
 
-    /// Lists a folder, sorted by name (plain string order): each entry itself, and what it is or leads to. What leads
-    /// nowhere is left out.
+    /// Lists a folder, sorted by name (plain string order): each entry, and information about the
+    /// entry or its link target. Broken links are left out.
     pub fn list(&self) -> Result<Vec<(DirectoryEntry, FileInfo)>> {
         let mut folder = FolderReader::open(self).map_err(|error| self.failed(error))?;
         let mut entries = Vec::new();
@@ -98,8 +101,8 @@ impl RealPath {
         Ok(entries)
     }
 
-    /// Opens a regular file for reading. Never blocks: pipes and devices are refused, and not even opened, for a device may
-    /// act on that.
+    /// Opens a regular file for reading. Never blocks: pipes and devices are refused without being
+    /// opened, because opening a device may have an effect.
     pub(crate) fn open_regular(&self) -> Result<(File, fs::Metadata)> {
         let spot = Spot::open(self)?;
         self.regular(spot.info()?.kind)?;
@@ -109,7 +112,7 @@ impl RealPath {
         Ok((file, metadata))
     }
 
-    /// Opens what a listing has named as a regular file. Never blocks.
+    /// Opens a file that a listing has reported as a regular file. Never blocks.
     pub(crate) fn open_listed(&self) -> Result<File> {
         let file = open_to_read(self).map_err(|error| self.failed(error))?;
         let metadata = file.metadata().map_err(|error| self.failed(error))?;
@@ -117,7 +120,7 @@ impl RealPath {
         Ok(file)
     }
 
-    /// Refuses what is no file.
+    /// Refuses everything except a regular file.
     pub(crate) fn regular(&self, kind: EntryKind) -> Result<()> {
         match kind {
             EntryKind::File => Ok(()),
@@ -156,7 +159,7 @@ impl AsRef<OsStr> for RealPath {
     }
 }
 
-/// A name in a folder that is held open.
+/// Name in a folder with an open handle.
 #[derive(Debug)]
 pub(crate) struct Spot<'a> {
     pub(crate) path: &'a RealPath,
@@ -165,18 +168,18 @@ pub(crate) struct Spot<'a> {
 }
 
 impl<'a> Spot<'a> {
-    /// In a folder that exists.
+    /// Opens an existing folder.
     pub(crate) fn open(path: &'a RealPath) -> Result<Self> {
         Self::with(path, HeldFolder::open)
     }
 
-    /// In a folder that is created where it is missing.
+    /// Opens a folder, and creates it if it is missing.
     pub(crate) fn create(path: &'a RealPath) -> Result<Self> {
         Self::with(path, HeldFolder::create)
     }
 
     fn with(path: &'a RealPath, open: fn(&Path) -> io::Result<HeldFolder>) -> Result<Self> {
-        // The root of the file system is in no folder.
+        // The root of the file system has no parent folder.
         let (folder, name) = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => (folder, name),
             _ => (&**path, OsStr::new(".")),

@@ -1,8 +1,10 @@
-//! Ignore files: `.gitignore` with everything around it, `.geminiignore`, and files of the user's choice.
+//! Ignore files: `.gitignore` and related files of git, `.geminiignore`, and files of the user's
+//! choice.
 //!
-//! One engine for every tool. A path is ignored when one of its folders is, or when the last pattern that speaks about
-//! it says so; `.geminiignore` speaks after `.gitignore`, the user's files after both, the first of them last. A
-//! `!pattern` can therefore bring back what git leaves out, though not from inside an ignored folder.
+//! All tools use the same engine. A path is ignored if one of its folders is, or if the last
+//! pattern that matches it says so; `.geminiignore` is evaluated after `.gitignore`, then the
+//! user's files, the first of them last. A `!pattern` can therefore include files that git ignores,
+//! but not inside an ignored folder.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,41 +22,44 @@ mod wildcard;
 
 pub use patterns::IgnorePatterns;
 
-/// Folders remembered between questions; a session asks about far fewer.
+/// Maximum number of cached folders; a session needs far fewer.
 const MAX_REMEMBERED: usize = 20_000;
 
-/// Which ignore files count.
+/// Selection of ignore files.
 #[derive(Debug, Clone)]
 pub struct IgnoreOptions {
     /// `.gitignore` files and `.git/info/exclude`, inside a repository only.
     pub git: bool,
-    /// `.geminiignore` in the root.
+    /// True to use `.geminiignore` in the root.
     pub gemini: bool,
-    /// More files of the same syntax, relative to the root; earlier ones win. These always count.
+    /// Further files of the same syntax, relative to the root; earlier ones have precedence. They
+    /// are always used.
     pub custom_files: Vec<PathBuf>,
 }
 
 impl Default for IgnoreOptions {
-    /// Git's and Gemini's files, no others.
+    /// Selects the files of git and Gemini CLI only.
     fn default() -> Self {
         Self { git: true, gemini: true, custom_files: Vec::new() }
     }
 }
 
-/// The ignore rules below one or more roots, as the files are when first asked about. Cheap to make anew, so that a
-/// changed `.gitignore` counts from the next tool call on; nothing is read before the first question.
+/// Ignore rules below one or more roots, based on the files at the time of their first use.
+/// Creating them again is cheap, so that a changed `.gitignore` applies from the next tool call on;
+/// no file is read before the first query.
 #[derive(Debug)]
 pub struct IgnoreRules {
     roots: Vec<RootRules>,
 }
 
 impl IgnoreRules {
-    /// The rules below `root` (absolute).
+    /// Creates the rules below `root` (absolute).
     pub fn new(root: &Path, options: &IgnoreOptions) -> Self {
         Self::for_roots([root], options)
     }
 
-    /// The rules of several folders, each with its own files; custom files are those of the first.
+    /// Creates the rules of several folders, each with its own files; custom files are those of the
+    /// first folder.
     pub fn for_roots<'a>(
         roots: impl IntoIterator<Item = &'a Path>,
         options: &IgnoreOptions,
@@ -75,8 +80,8 @@ impl IgnoreRules {
         Self { roots: roots.into_iter().map(rules).collect() }
     }
 
-    /// Whether `path` (absolute) is ignored, or what it links to is. Paths outside the roots, and the roots themselves,
-    /// never are.
+    /// Returns true if `path` (absolute) or its link target is ignored. Paths outside the roots,
+    /// and the roots themselves, are never ignored.
     pub fn is_ignored(&self, path: &Path, is_directory: bool) -> bool {
         if self.is_ignored_here(path, is_directory) {
             return true;
@@ -87,14 +92,15 @@ impl IgnoreRules {
         }
     }
 
-    /// The same for a path whose real path is known: nothing is asked of the disk but the ignore files.
+    /// Returns the result of [`Self::is_ignored`] for a path whose real path is known: only ignore
+    /// files are read.
     pub fn is_ignored_at(&self, path: &Path, real: &RealPath, is_directory: bool) -> bool {
         self.is_ignored_here(path, is_directory)
             || path != &**real && self.is_ignored_here(real, is_directory)
     }
 
-    /// The same for an entry that was found by walking there: only a link can really be elsewhere, so that nothing else
-    /// costs a question to the disk.
+    /// Returns the result of [`Self::is_ignored`] for an entry found by walking. Only a link can
+    /// have a different real path, so other entries need no disk access.
     pub(crate) fn ignores_entry(&self, path: &Path, kind: EntryKind) -> bool {
         match kind {
             EntryKind::Symlink => self.is_ignored(path, false),
@@ -108,13 +114,14 @@ impl IgnoreRules {
         root.folder(parent).ignores(root, &relative, name, is_directory)
     }
 
-    /// The rules for the content of `folder` (absolute), for walking on from there.
+    /// Returns the rules for the content of `folder` (absolute), as the start of a walk.
     pub(crate) fn enter(&self, folder: &Path) -> Option<(&RootRules, Arc<Folder>)> {
         let (root, relative) = self.locate(folder)?;
         Some((root, root.folder(&relative)))
     }
 
-    /// The innermost root that holds `path`, and the way from there, separated by `/`.
+    /// Returns the innermost root that contains `path`, and the relative path from there, separated
+    /// by `/`.
     fn locate(&self, path: &Path) -> Option<(&RootRules, Vec<u8>)> {
         let inside = |root| RootRules::relative(root, path).map(|relative| (root, relative));
         let found = self.roots.iter().filter_map(inside);
@@ -122,7 +129,7 @@ impl IgnoreRules {
     }
 }
 
-/// Folder and name of a relative path; `None` for the root.
+/// Splits a relative path into folder and name; `None` for the root.
 fn split_name(relative: &[u8]) -> Option<(&[u8], &[u8])> {
     if relative.is_empty() {
         return None;
@@ -131,7 +138,7 @@ fn split_name(relative: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(slash.map_or((&[], relative), |at| (&relative[..at], &relative[at + 1..])))
 }
 
-/// The rules below one root.
+/// Rules below one root.
 #[derive(Debug)]
 pub(crate) struct RootRules {
     given: PathBuf,
@@ -140,10 +147,10 @@ pub(crate) struct RootRules {
     folders: RwLock<HashMap<Vec<u8>, Arc<Folder>>>,
 }
 
-/// What is read once per root.
+/// Data that is read once per root.
 #[derive(Debug)]
 struct Loaded {
-    /// The root with links followed.
+    /// Path of the root with links followed.
     real: PathBuf,
     git: Option<load::Repository>,
     gemini: Option<IgnorePatterns>,
@@ -165,7 +172,8 @@ impl RootRules {
         })
     }
 
-    /// The way from the root to `path`, in either spelling of the root; `None` outside.
+    /// Returns the path relative to the root, for either spelling of the root; `None` for a path
+    /// outside.
     fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let below = path
             .strip_prefix(&self.given)
@@ -178,7 +186,8 @@ impl RootRules {
         Some(bytes)
     }
 
-    /// The rules for the content of the folder at `relative`. Reads the ignore files on the way, once.
+    /// Returns the rules for the content of the folder at `relative`. Reads the ignore files in the
+    /// folders above, once.
     fn folder(&self, relative: &[u8]) -> Arc<Folder> {
         let known = |relative: &[u8]| {
             let folders = self.folders.read().unwrap_or_else(PoisonError::into_inner);
@@ -210,14 +219,14 @@ impl RootRules {
     }
 }
 
-/// The rules for the content of one folder.
+/// Rules for the content of one folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     parent: Option<Arc<Self>>,
-    /// The way from the root, separated by `/`, empty for the root.
+    /// Path from the root, separated by `/`, empty for the root.
     pub(crate) relative: Vec<u8>,
     gitignore: Option<IgnorePatterns>,
-    /// Everything in here is ignored.
+    /// True if the whole folder is ignored.
     pub(crate) ignored: bool,
 }
 
@@ -229,7 +238,7 @@ impl Folder {
         Arc::new(Self { parent: None, relative: Vec::new(), gitignore, ignored: false })
     }
 
-    /// The rules of the folder called `name` in this one.
+    /// Returns the rules of the subfolder `name`.
     pub(crate) fn child(
         self: &Arc<Self>,
         root: &RootRules,
@@ -250,7 +259,7 @@ impl Folder {
         })
     }
 
-    /// Whether the entry called `name`, at `relative` from the root, is ignored.
+    /// Returns true if the entry `name`, at `relative` from the root, is ignored.
     pub(crate) fn ignores(
         &self,
         root: &RootRules,
@@ -266,7 +275,7 @@ impl Folder {
         let own =
             loaded.custom.iter().find_map(ask).or_else(|| loaded.gemini.as_ref().and_then(ask));
         if root.options.git && root.options.gemini {
-            // One list: what speaks last decides.
+            // All files form one list, of which the last match decides.
             own.unwrap_or_else(|| self.git_ignores(loaded, relative, is_directory))
         } else {
             own.unwrap_or(false) || self.git_ignores(loaded, relative, is_directory)

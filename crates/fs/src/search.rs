@@ -1,8 +1,8 @@
-//! Finding lines by regular expression, in process and in parallel.
+//! Search for lines by regular expression, in process and in parallel.
 //!
-//! First the files are collected and sorted, then searched in that order by all threads. When the limit of matches is
-//! reached, every file before the last one searched has been searched too, so the first matches in path order are the
-//! result whatever the timing was.
+//! The files are first collected and sorted, then all threads search them in that order. By the
+//! time the limit of matches is reached, every file before the last searched one has been searched,
+//! too, so the result is always the first matches in path order, independent of timing.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,54 +25,55 @@ mod tests;
 
 use file::FileSearch;
 
-/// Most lines of context before or after a match.
+/// Maximum number of lines of context before or after a match.
 pub const MAX_CONTEXT: usize = 1000;
-/// Longest regular expression, in bytes.
+/// Maximum length of a regular expression, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
-/// Lines are kept up to this many bytes.
+/// Maximum number of bytes that are kept of a line.
 pub const MAX_LINE_BYTES: usize = 16 * 1024;
-/// When this much text is kept, of one file or of all, the search ends as if the limit of matches were reached.
+/// Maximum number of bytes of text that are kept, of one file or of all; beyond it, the search ends
+/// as if the limit of matches were reached.
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// What to search. [`SearchRequest::new`] has the defaults.
+/// Parameters of a search. [`SearchRequest::new`] sets the defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchRequest<'a> {
-    /// A regular expression, or plain text with `fixed_strings`.
+    /// Regular expression, or plain text with `fixed_strings`.
     pub pattern: &'a str,
-    /// Files and folders, by their real paths: what has a link on the way is not found.
+    /// Real paths of files and folders: a path that contains a link is not found.
     pub paths: &'a [PathBuf],
-    /// Only files below folders that match this glob: syntax of ignore files, `!` in front excludes.
+    /// Glob that files below folders must match: syntax of ignore files, a leading `!` excludes.
     pub include: Option<&'a str>,
-    /// Lines that match this do not count and are no context either.
+    /// Pattern of lines that do not count as matches or context.
     pub exclude_pattern: Option<&'a str>,
-    /// Take the pattern as plain text.
+    /// True to use the pattern as plain text.
     pub fixed_strings: bool,
-    /// Whether upper and lower case differ, in both patterns.
+    /// True to distinguish upper and lower case, in both patterns.
     pub case_sensitive: bool,
-    /// Lines before each match; `None`: as `context`.
+    /// Number of lines before each match; `None` for the value of `context`.
     pub before: Option<usize>,
-    /// Lines after each match; `None`: as `context`.
+    /// Number of lines after each match; `None` for the value of `context`.
     pub after: Option<usize>,
-    /// Lines on both sides of each match.
+    /// Number of lines on both sides of each match.
     pub context: usize,
-    /// Leaves out what is ignored, files named in `paths` too.
+    /// Rules of ignored files, which are left out, even files named in `paths`.
     pub rules: Option<&'a IgnoreRules>,
-    /// Leaves out these names below folders.
+    /// Names that are left out below folders.
     pub exclude: Option<&'a Exclusions>,
-    /// Whether names beginning with a dot are searched.
+    /// True to search names that begin with a dot.
     pub hidden: bool,
-    /// Most matches in one file.
+    /// Maximum number of matches in one file.
     pub max_per_file: Option<usize>,
-    /// Most matches in all; at least 1.
+    /// Maximum number of matches in all files; at least 1.
     pub max_total: usize,
-    /// One match per file is enough.
+    /// True to stop after the first match of each file.
     pub names_only: bool,
-    /// After this time the search ends with what it has.
+    /// Time limit; after it the search returns the matches found so far.
     pub time_limit: Option<Duration>,
 }
 
 impl<'a> SearchRequest<'a> {
-    /// A search ignoring case, without context or rules, of at most 100 matches.
+    /// Creates a case-insensitive search without context or rules, of at most 100 matches.
     pub fn new(pattern: &'a str, paths: &'a [PathBuf]) -> Self {
         Self {
             pattern,
@@ -95,50 +96,49 @@ impl<'a> SearchRequest<'a> {
     }
 }
 
-/// A line of a result.
+/// Line of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchLine {
-    /// From 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// Without line ending, at most [`MAX_LINE_BYTES`]; bytes that are no UTF-8 are replaced.
+    /// Text without line ending, at most [`MAX_LINE_BYTES`]; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// A match, or context.
+    /// True for a match, false for context.
     pub is_match: bool,
 }
 
-/// The lines found in one file.
+/// Lines found in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMatches {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Rising numbers; gaps where lines are left out.
+    /// Lines with increasing numbers; gaps where lines are left out.
     pub lines: Vec<MatchLine>,
-    /// How many of them are matches.
+    /// Number of lines that are matches.
     pub matches: usize,
 }
 
-/// What [`search`] found.
+/// Result of [`search`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchResult {
     /// Files with matches, in plain string order of the paths.
     pub files: Vec<FileMatches>,
-    /// Matches in all files.
+    /// Number of matches in all files.
     pub matches: usize,
-    /// Whether the limit of matches was reached, so that there may be more.
+    /// True if the limit of matches was reached, so that there may be more.
     pub truncated: bool,
-    /// Whether the time limit ended the search.
+    /// True if the time limit ended the search.
     pub timed_out: bool,
-    /// Whether the caller ended the search.
+    /// True if the caller ended the search.
     pub cancelled: bool,
 }
 
-/// Searches files line by line. Binary files and those that cannot be read are skipped; UTF-16 with a byte order mark
-/// is read as text.
+/// Searches files line by line. Binary files and files that cannot be read are skipped; UTF-16 with
+/// a byte order mark is read as text.
 ///
-/// # Errors
-/// [`Error::Pattern`] when one of the patterns does not compile, is longer than [`MAX_PATTERN_BYTES`] or needs more than
-/// 10 MiB when compiled. Look-around and back-references do not, so that no
-/// pattern takes more than linear time.
+/// # Errors [`Error::Pattern`] if one of the patterns does not compile, is longer than
+/// [`MAX_PATTERN_BYTES`] or needs more than 10 MiB when compiled. Look-around and back-references
+/// are not supported, so that every pattern takes linear time.
 pub fn search(request: &SearchRequest<'_>, cancel: Cancel<'_>) -> Result<SearchResult> {
     let file_search = FileSearch::new(request)?;
     let include = request.include.map(compile_include).transpose()?;
@@ -174,7 +174,8 @@ fn compile_include(glob: &str) -> Result<Override> {
     built.map_err(|error| Error::Pattern(error.to_string()))
 }
 
-/// The files to search, sorted, and whether all were found. Takes at most two thirds of the time.
+/// Returns the files to search, sorted, and whether all were found. Takes at most two thirds of the
+/// time limit.
 fn collect(
     request: &SearchRequest<'_>,
     include: Option<&Override>,
@@ -202,7 +203,7 @@ fn collect(
     let excluded = |relative: &str, directory| {
         include.is_some_and(|include| include.matched(relative, directory).is_ignore())
     };
-    // As with ripgrep, naming what begins with a dot is asking for it.
+    // As with ripgrep, a pattern for a name that begins with a dot includes that name.
     let named = |relative: &str, directory| {
         include.is_some_and(|include| include.matched(relative, directory).is_whitelist())
     };
@@ -221,17 +222,17 @@ fn collect(
     (files, complete)
 }
 
-/// What the threads found together.
+/// Combined result of all threads.
 struct Outcome {
-    /// With each file's place in the list.
+    /// Matches with each file's index in the list.
     files: Vec<(usize, FileMatches)>,
-    /// Whether time or the caller broke the search off.
+    /// True if the time limit or the caller ended the search.
     interrupted: bool,
-    /// Whether as much text is kept as may be.
+    /// True if the maximum amount of text is kept.
     full: bool,
 }
 
-/// Searches in order until there are enough matches.
+/// Searches the files in order until there are enough matches.
 fn search_files(
     search: &FileSearch,
     files: &[PathBuf],

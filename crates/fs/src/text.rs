@@ -1,8 +1,9 @@
-//! Text files as a model sees them (line feeds only) and as they are on disk.
+//! Text files in two forms: as a model sees them (line feeds only) and as they are on disk.
 //!
-//! [`decode`] and [`encode`] are inverse for every mix of encoding, byte order mark and uniform line endings. A file
-//! with mixed endings keeps its own text beside the line-feed view, and [`TextFile::splice`] edits that, so that no
-//! byte outside the edited spans ever changes.
+//! [`decode`] and [`encode`] are inverse for every combination of encoding, byte order mark and
+//! uniform line endings. A file with mixed endings keeps its original text in addition to the
+//! line-feed form, and [`TextFile::splice`] edits the original, so that no byte outside the edited
+//! spans changes.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,10 +16,10 @@ use crate::fingerprint::Fingerprint;
 #[cfg(test)]
 mod tests;
 
-/// How lines end.
+/// Line ending of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnding {
-    /// Every line ends in a line feed; also files of a single line.
+    /// Every line ends in a line feed; also used for files of a single line.
     Lf,
     /// Every line ends in carriage return and line feed.
     CrLf,
@@ -26,13 +27,13 @@ pub enum LineEnding {
     Cr,
     /// Both kinds; new lines get the more frequent one.
     Mixed {
-        /// Whether at least half of the lines end in carriage return and line feed.
+        /// True if at least half of the lines end in carriage return and line feed.
         mostly_crlf: bool,
     },
 }
 
 impl LineEnding {
-    /// The bytes a new line of such a file ends in.
+    /// Returns the ending of a new line in such a file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lf | Self::Mixed { mostly_crlf: false } => "\n",
@@ -41,7 +42,7 @@ impl LineEnding {
         }
     }
 
-    /// The line ending of the operating system, for new files.
+    /// Returns the line ending of the operating system, for new files.
     pub fn native() -> Self {
         if cfg!(windows) { Self::CrLf } else { Self::Lf }
     }
@@ -66,21 +67,21 @@ impl LineEnding {
     }
 }
 
-/// How a text is written in bytes.
+/// Binary format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextFormat {
-    /// How characters are bytes.
+    /// Character encoding.
     pub encoding: Encoding,
-    /// Whether the bytes begin with a byte order mark.
+    /// True if the bytes begin with a byte order mark.
     pub bom: bool,
-    /// How lines end.
+    /// Line ending.
     pub line_ending: LineEnding,
-    /// Whether bytes were replaced in decoding. Such a text is refused by [`encode`].
+    /// True if bytes were replaced in decoding. [`encode`] refuses such a text.
     pub lossy: bool,
 }
 
 impl Default for TextFormat {
-    /// UTF-8 without mark, line feeds.
+    /// Returns UTF-8 without byte order mark, with line feeds.
     fn default() -> Self {
         Self { encoding: Encoding::Utf8, bom: false, line_ending: LineEnding::Lf, lossy: false }
     }
@@ -98,10 +99,12 @@ pub fn decode(bytes: &[u8]) -> (String, TextFormat) {
     (decoded.text.into_owned(), format)
 }
 
-/// Encodes a text of line feeds in `format`, each line feed becoming the format's line ending.
+/// Encodes a text of line feeds in `format`, with the format's line ending in place of each line
+/// feed.
 ///
 /// # Errors
-/// [`Error::Unencodable`] for a character outside the encoding, [`Error::Lossy`] for a lossy format.
+/// [`Error::Unencodable`] for a character outside the encoding, [`Error::Lossy`] for a lossy
+/// format.
 pub fn encode(text: &str, format: &TextFormat) -> Result<Vec<u8>> {
     match format.line_ending.as_str() {
         "\n" => encode_raw(text, format),
@@ -109,10 +112,9 @@ pub fn encode(text: &str, format: &TextFormat) -> Result<Vec<u8>> {
     }
 }
 
-/// Encodes a text that has its line endings already (from [`decode`] or [`TextFile::splice`]).
+/// Encodes a text that already has its line endings (from [`decode`] or [`TextFile::splice`]).
 ///
-/// # Errors
-/// As [`encode`].
+/// # Errors The same as of [`encode`].
 pub fn encode_raw(raw: &str, format: &TextFormat) -> Result<Vec<u8>> {
     if format.lossy {
         return Err(Error::Lossy { encoding: format.encoding.name() });
@@ -120,7 +122,7 @@ pub fn encode_raw(raw: &str, format: &TextFormat) -> Result<Vec<u8>> {
     encode_text(raw, format.encoding, format.bom)
 }
 
-/// The line-feed view of a text with the given line endings.
+/// Converts a text with the given line endings to line feeds.
 pub fn normalise(raw: &str, line_ending: LineEnding) -> String {
     match line_ending {
         LineEnding::Lf => raw.to_owned(),
@@ -129,21 +131,21 @@ pub fn normalise(raw: &str, line_ending: LineEnding) -> String {
     }
 }
 
-/// A text file as read.
+/// A text file that was read.
 #[derive(Debug, Clone)]
 pub struct TextFile {
-    /// The text with `\n` line endings and without byte order mark.
+    /// Text with `\n` line endings and without byte order mark.
     pub text: String,
-    /// How it is written on disk.
+    /// Format of the file on disk.
     pub format: TextFormat,
-    /// Which bytes were read.
+    /// Fingerprint of the bytes that were read.
     pub fingerprint: Fingerprint,
-    /// The text with its own line endings, where they differ from `text`.
+    /// Text with its own line endings, if they differ from `text`.
     raw: Option<String>,
 }
 
 impl TextFile {
-    /// Makes a text file of bytes already read.
+    /// Creates a text file from bytes that were already read.
     pub fn from_bytes(bytes: &[u8], modified: Option<std::time::SystemTime>) -> Self {
         let (raw, format) = decode(bytes);
         let fingerprint = Fingerprint::of_bytes(bytes, modified);
@@ -154,15 +156,17 @@ impl TextFile {
         Self { text, format, fingerprint, raw: Some(raw) }
     }
 
-    /// The text with the line endings it has on disk.
+    /// Returns the text with its line endings on disk.
     pub fn raw(&self) -> &str {
         self.raw.as_deref().unwrap_or(&self.text)
     }
 
-    /// Applies edits (byte range of [`TextFile::text`], replacement) and gives the text as it will be on disk.
+    /// Applies edits (byte range of [`TextFile::text`], replacement) and returns the new text with
+    /// its line endings on disk.
     ///
-    /// The edits must be in order and must not overlap. Everything outside them, and what a replacement has in common
-    /// with the text it replaces at either end, keeps its bytes; line feeds that are new get the file's line ending.
+    /// The edits must be in order and must not overlap. The text outside of them keeps its bytes,
+    /// and so do the common beginning and end of a replacement and the text it replaces; new line
+    /// feeds get the file's line ending.
     ///
     /// # Errors
     /// [`Error::InvalidSpan`] for a range outside the text, out of order or inside a character.
@@ -190,24 +194,23 @@ impl TextFile {
         Ok(result)
     }
 
-    /// The bytes of the file after `edits`; see [`TextFile::splice`].
+    /// Returns the bytes of the file after `edits`; see [`TextFile::splice`].
     ///
-    /// # Errors
-    /// As [`TextFile::splice`] and [`encode`].
+    /// # Errors The same as of [`TextFile::splice`] and [`encode`].
     pub fn edited(&self, edits: &[(Range<usize>, String)]) -> Result<Vec<u8>> {
         encode_raw(&self.splice(edits)?, &self.format)
     }
 
-    /// The bytes of the file when its whole text becomes `text`, in the file's own format.
+    /// Returns the bytes of the file with `text` as its new content, in the file's own format.
     ///
-    /// # Errors
-    /// As [`encode`].
+    /// # Errors The same as of [`encode`].
     pub fn replaced(&self, text: &str) -> Result<Vec<u8>> {
         encode(&text.replace("\r\n", "\n"), &self.format)
     }
 }
 
-/// Maps rising byte positions of the line-feed view to positions in the raw text, in linear time over all calls.
+/// Converter of increasing byte positions in the line-feed form to positions in the raw text, in
+/// linear time over all calls.
 struct RawPositions<'a> {
     raw: &'a [u8],
     pairs: bool,
@@ -221,7 +224,8 @@ impl<'a> RawPositions<'a> {
         Self { raw: raw.as_bytes(), pairs, text_at: 0, raw_at: 0 }
     }
 
-    /// A position at a line feed is the position before its carriage return.
+    /// Converts one position. A position at a line feed is converted to the position before its
+    /// carriage return.
     fn of(&mut self, position: usize) -> usize {
         if !self.pairs {
             return position;
@@ -235,7 +239,8 @@ impl<'a> RawPositions<'a> {
     }
 }
 
-/// Lengths of the longest common prefix and suffix, at character boundaries and without overlap.
+/// Returns the lengths of the longest common prefix and suffix, at character boundaries and without
+/// overlap.
 fn common_ends(old: &str, new: &str) -> (usize, usize) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let length = |pair: (char, char)| pair.0.len_utf8();
@@ -248,7 +253,8 @@ fn common_ends(old: &str, new: &str) -> (usize, usize) {
 /// Reads a regular file of at most `limit` bytes as text.
 ///
 /// # Errors
-/// [`Error::TooLarge`], [`Error::NotFound`], [`Error::IsDirectory`] and their like; any bytes are text.
+/// [`Error::TooLarge`], [`Error::NotFound`], [`Error::IsDirectory`] and similar errors; any bytes
+/// are accepted as text.
 pub fn read_text(path: &Path, limit: u64) -> Result<TextFile> {
     let (file, metadata) = open_regular(path)?;
     let bytes = read_open(path, &file, &metadata, limit)?;

@@ -1,4 +1,4 @@
-//! A folder drawn as text, for the first message of a session.
+//! Text drawing of a folder, for the first message of a session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -15,31 +15,33 @@ use crate::walk::Root;
 #[cfg(test)]
 mod tests;
 
-/// Most files and folders drawn, as in Gemini CLI.
+/// Maximum number of files and folders in a drawing, as in Gemini CLI.
 pub const MAX_TREE_ITEMS: usize = 200;
-/// Most names of one folder that are looked at; a folder with more is cut somewhere.
+/// Maximum number of names read in one folder; the rest of a larger folder is ignored.
 const MAX_NAMES: usize = 20_000;
 /// Folders that are drawn but not opened.
 const CLOSED_FOLDERS: [&str; 4] = ["node_modules", ".git", "dist", "__pycache__"];
-/// Stands for what is not drawn.
+/// Mark for entries that are left out.
 const MORE: &str = "...";
 
-/// A folder on its way to the drawing.
+/// Folder in the drawing.
 #[derive(Default)]
 struct Node {
     name: String,
     files: Vec<String>,
-    /// Places in the list of all nodes.
+    /// Indexes of subfolders in the list of all nodes.
     folders: Vec<usize>,
-    /// Something in it is left out.
+    /// True if entries of the folder are left out.
     more: bool,
-    /// Nothing of it is drawn.
+    /// True if no content of the folder is drawn.
     closed: bool,
 }
 
-/// Draws what is below `root` (absolute): breadth first until `max_items` files and folders are drawn, each folder's
-/// files before its folders, both as people sort names. `...` marks what is left out; ignored files are left out silently, ignored
-/// folders are not opened. Control characters in names become `?`. A folder that cannot be read is drawn empty.
+/// Draws the content of `root` (absolute): breadth first until `max_items` files and folders are
+/// drawn, the files of a folder before its folders, both sorted by
+/// [`collation_key`](crate::collation_key). `...` marks entries that are left out; ignored files
+/// are left out without a mark, ignored folders are not opened. Control characters in names become
+/// `?`. A folder that cannot be read is drawn empty.
 pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -> String {
     let mut nodes = vec![Node { name: root.display().to_string(), ..Node::default() }];
     let mut waiting = VecDeque::from([(0, Root::new(root.to_path_buf()))]);
@@ -69,23 +71,23 @@ pub fn folder_tree(root: &Path, rules: Option<&IgnoreRules>, max_items: usize) -
     draw(&nodes, max_items)
 }
 
-/// What is in a folder; nothing where it cannot be read.
+/// Returns the entries of a folder; none if it cannot be read.
 fn entries(real: &RealPath) -> impl Iterator<Item = (OsString, EntryKind)> {
     let mut reader = FolderReader::open(real).ok();
     std::iter::from_fn(move || reader.as_mut()?.next_entry()).flatten()
 }
 
-/// The names in one folder, the first ones by name.
+/// First names in one folder, sorted.
 #[derive(Default)]
 struct Content {
     files: BTreeMap<CollationKey, String>,
-    /// With whether it is drawn closed.
+    /// Folders, with true for a folder that is drawn closed.
     folders: BTreeMap<CollationKey, (String, bool)>,
     more: bool,
 }
 
 impl Content {
-    /// Keeps one name more of each kind than can be drawn, whatever the folder holds.
+    /// Reads a folder, but keeps at most one name more of each kind than can be drawn.
     fn read(folder: &Root, rules: Option<&IgnoreRules>, left: usize) -> Self {
         let mut content = Self::default();
         for (index, (name, kind)) in entries(&folder.real).enumerate() {
@@ -132,9 +134,10 @@ fn draw(nodes: &[Node], max_items: usize) -> String {
     text
 }
 
-/// Without recursion: a repository may nest folders as deep as it likes.
+/// Draws without recursion, because a repository may contain folders of any depth.
 fn draw_node(nodes: &[Node], root: usize, text: &mut String) {
-    // What is still to be drawn, the next one last: a line with its indent, and the folder it opens.
+    // Items to be drawn, in reverse order: a line with its indentation, and the folder that it
+    // opens.
     let mut pending: Vec<(String, bool, String, Option<usize>)> = Vec::new();
     let mut open = Some((root, String::new()));
     loop {
@@ -166,13 +169,14 @@ fn draw_node(nodes: &[Node], root: usize, text: &mut String) {
     }
 }
 
-/// A file's name must not be able to draw lines of its own.
+/// Replaces control characters, so that a file name cannot add lines to the drawing.
 fn printable(name: &str) -> String {
     name.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }
 
-/// Looks for files below `root` whose path ends in `suffix` (relative, at least one component), in at most
-/// `max_folders` folders, breadth first. Two are enough to know that it is not one.
+/// Searches `root`, breadth first in at most `max_folders` folders, for files whose path ends in
+/// `suffix` (relative, at least one component). Stops at the second file, because the result is
+/// then ambiguous.
 pub fn find_by_suffix(
     root: &Root,
     suffix: &Path,

@@ -1,4 +1,4 @@
-//! Walking folders in parallel, with ignore rules, cancel and a time limit.
+//! Parallel walk through folders, with ignore rules, cancellation and a time limit.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,72 +18,74 @@ mod tests;
 
 use queue::Queue;
 
-/// Asked now and then during long work; `true` ends it.
+/// Function called regularly during long work; `true` ends the work.
 pub type Cancel<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Never cancels.
+/// Callback that never cancels.
 pub const NEVER: Cancel<'static> = &|| false;
 
-/// More threads than this wait for the disk or for each other.
+/// Maximum number of threads; more would wait for the disk or for each other.
 const MAX_THREADS: usize = 8;
-/// How many names of one folder are read between two looks at the clock.
+/// Number of names of one folder that are read between two checks of the time limit.
 const CHECK_EVERY: usize = 64;
 
-/// A folder to walk.
+/// Folder to walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
-    /// How the paths of what is found begin.
+    /// Prefix of the paths in the result.
     pub path: PathBuf,
-    /// Where the folder is.
+    /// Real path of the folder.
     pub real: RealPath,
 }
 
 impl Root {
-    /// The folder to which `path` (absolute) leads now.
+    /// Creates a root from `path` (absolute), with its current real path.
     pub fn new(path: PathBuf) -> Self {
         let real = RealPath::of(&path).unwrap_or_else(|_| RealPath::assumed(path.clone()));
         Self { path, real }
     }
 
-    /// A folder in it.
+    /// Returns a folder in this one.
     pub(crate) fn below(&self, name: impl AsRef<Path>) -> Self {
         Self { path: self.path.join(&name), real: self.real.below(name) }
     }
 }
 
-/// Which parts of the folders to walk.
+/// Options of a walk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WalkOptions<'a> {
-    /// Leaves out what is ignored.
+    /// Rules of ignored entries, which are left out.
     pub rules: Option<&'a IgnoreRules>,
-    /// Leaves out these names.
+    /// Names that are left out.
     pub exclude: Option<&'a Exclusions>,
-    /// Whether names beginning with a dot count.
+    /// True to include names that begin with a dot.
     pub hidden: bool,
-    /// After this time the walk ends with what it has.
+    /// Time limit; after it the walk returns the entries found so far.
     pub time_limit: Option<Duration>,
 }
 
-/// Something in a walked folder.
+/// Entry of a walked folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WalkEntry {
-    /// The root's path with the way to the entry.
+    /// Path that begins with the root's path.
     pub path: PathBuf,
-    /// What it is; links are not followed.
+    /// Kind of the entry; links are not followed.
     pub kind: EntryKind,
 }
 
-/// What a walk found.
+/// Result of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
-    /// In plain string order of the paths, so that two walks over the same tree agree.
+    /// Entries in plain string order of the paths, so that two walks over the same tree return the
+    /// same order.
     pub entries: Vec<WalkEntry>,
-    /// Whether everything was seen: `false` after cancel or time limit.
+    /// True if everything was visited, `false` after a cancel or the time limit.
     pub complete: bool,
 }
 
-/// Finds everything below `roots`, folders included, the roots themselves not. Links are not followed, nor what
-/// has become one meanwhile; folders that cannot be read count as empty.
+/// Finds everything below `roots`, including folders but without the roots themselves. Links are
+/// not followed, even if a folder is replaced by a link during the walk; folders that cannot be
+/// read count as empty.
 pub fn walk(roots: &[Root], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Walk {
     let entry = |found: &Found<'_>| Some(WalkEntry { path: found.path(), kind: found.kind });
     let (mut entries, complete) = visit(roots, options, &Scope::default(), cancel, &entry);
@@ -91,15 +93,16 @@ pub fn walk(roots: &[Root], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Wa
     Walk { entries, complete }
 }
 
-/// An entry while it is visited.
+/// Entry during a visit.
 pub(crate) struct Found<'a> {
     folder: &'a Path,
     reader: &'a FolderReader,
     name: &'a OsStr,
-    /// The way from the walk's root, separated by `/`.
+    /// Path relative to the walk's root, separated by `/`.
     pub(crate) relative: &'a str,
     pub(crate) kind: EntryKind,
-    /// Inside an ignored folder or ignored itself; only seen with [`Scope::ignored_budget`].
+    /// True if the entry or one of its folders is ignored; such entries are visited only with
+    /// [`Scope::ignored_budget`].
     pub(crate) ignored: bool,
 }
 
@@ -108,19 +111,20 @@ impl Found<'_> {
         self.folder.join(self.name)
     }
 
-    /// Looks at it, a link being a link.
+    /// Returns information about the entry without following a link.
     pub(crate) fn info(&self) -> Option<FileInfo> {
         self.reader.info(self.name).ok()
     }
 }
 
-/// What callers inside the crate can ask for besides.
+/// Additional options for callers inside the crate.
 pub(crate) struct Scope<'a> {
-    /// Whether to walk into the folder at this relative path.
+    /// Function that returns true to walk into the folder at this relative path.
     pub(crate) descend: &'a (dyn Fn(&str) -> bool + Sync),
-    /// Whether an entry counts although its name begins with a dot: its relative path, and whether it is a folder.
+    /// Function that returns true to include an entry although its name begins with a dot. Its
+    /// arguments are the relative path, and true for a folder.
     pub(crate) reveal: &'a (dyn Fn(&str, bool) -> bool + Sync),
-    /// How many ignored entries are visited too, so that they can be counted.
+    /// Maximum number of ignored entries that are visited, too, so that they can be counted.
     pub(crate) ignored_budget: usize,
 }
 
@@ -130,17 +134,17 @@ impl Default for Scope<'_> {
     }
 }
 
-/// A folder that waits to be read.
+/// Folder that waits to be read.
 struct Job<'r> {
     folder: Root,
     relative: String,
     rules: Option<(&'r RootRules, Arc<Folder>)>,
-    /// Inside an ignored folder.
+    /// True inside an ignored folder.
     ignored: bool,
 }
 
-/// Calls `each` for every entry, on several threads; gives what it returned, in no order, and whether everything was
-/// seen.
+/// Calls `each` for every entry, on several threads. Returns the results of `each` in no particular
+/// order, and whether everything was visited.
 pub(crate) fn visit<T: Send>(
     roots: &[Root],
     options: &WalkOptions<'_>,
@@ -183,7 +187,7 @@ pub(crate) fn visit<T: Send>(
     (results, !walker.stopped.load(Ordering::Relaxed))
 }
 
-/// How many threads walk or search.
+/// Returns the number of threads for a walk or a search.
 pub(crate) fn thread_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
 }
@@ -199,7 +203,7 @@ struct Walker<'r, 'a> {
 }
 
 impl<'r> Walker<'r, '_> {
-    /// Whether the walk is over before its end.
+    /// Returns true if the walk must end early.
     fn is_over(&self) -> bool {
         let over = self.stopped.load(Ordering::Relaxed)
             || (self.cancel)()
@@ -210,7 +214,7 @@ impl<'r> Walker<'r, '_> {
         over
     }
 
-    /// Reads one folder and gives the folders in it.
+    /// Reads one folder and returns its subfolders.
     fn read_folder<T>(
         &self,
         job: &Job<'r>,
@@ -242,7 +246,7 @@ impl<'r> Walker<'r, '_> {
             }
             let exact = file_name.as_encoded_bytes();
             let from_rules = match &job.rules {
-                // A rule is about a path's bytes; the text here may have lost some.
+                // Rules match the bytes of a path; the text here may have lost some of them.
                 Some((_, folder))
                     if folder.relative != job.relative.as_bytes() || name.as_bytes() != exact =>
                 {
@@ -270,7 +274,8 @@ impl<'r> Walker<'r, '_> {
         folders
     }
 
-    /// `None` for what is left out, else whether it is ignored (and visited all the same).
+    /// Returns `None` for an entry that is left out, otherwise whether the entry is ignored (and
+    /// visited nevertheless).
     fn admit(
         &self,
         job: &Job<'r>,

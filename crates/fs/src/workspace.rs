@@ -1,12 +1,13 @@
-//! Which paths the tools may touch, and what a path written by a model means.
+//! Access decisions about paths, and the interpretation of paths written by a model.
 //!
-//! Models write paths with a leading `@` (from the prompt's syntax), as `file://` URLs, with escapes or with NULs, or
-//! put whole error messages there. [`Workspace::resolve`] finds the file that is meant; [`Workspace::check`] decides
-//! by its real path, component by component.
+//! Models write paths with a leading `@` (from the prompt's syntax), as `file://` URLs, with
+//! escapes or with NULs, or write whole error messages in place of a path. [`Workspace::resolve`]
+//! finds the intended file; [`Workspace::check`] decides by its real path, component by component.
 //!
-//! What git keeps in `.git` and what an `.env` file holds is closed even inside the workspace: hooks there are programs
-//! that git runs unasked, and credentials have no place in a conversation. Gemini CLI closes `node_modules` as well; here
-//! it stays open, because the sources of a dependency answer many questions.
+//! The content of `.git` and of `.env` files is closed even inside the workspace: hooks are
+//! programs that git runs without asking, and credentials must not become part of a conversation.
+//! Gemini CLI also closes `node_modules`; Pollux leaves it open, because the sources of a
+//! dependency answer many questions.
 
 use std::path::{Path, PathBuf};
 
@@ -21,19 +22,19 @@ mod tests;
 
 pub use sanity::check_sanity;
 
-/// Length of a path on screen.
+/// Maximum length of a displayed path, in characters.
 const DISPLAY_LENGTH: usize = 35;
 
-/// What is to be done with a path.
+/// Kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Only looked at.
+    /// The path is only read.
     Read,
-    /// Created, changed or removed.
+    /// The path is created, changed or removed.
     Write,
 }
 
-/// The folders a session works in.
+/// Folders of a session.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     roots: Vec<Place>,
@@ -43,7 +44,7 @@ pub struct Workspace {
     denied: Vec<PathBuf>,
 }
 
-/// A folder as given and as it really is.
+/// Folder with its given path and its real path.
 #[derive(Debug, Clone)]
 struct Place {
     given: PathBuf,
@@ -58,8 +59,8 @@ impl Place {
 }
 
 impl Workspace {
-    /// A workspace whose first folder is `target`, the one relative paths start from. `temp` is the project's temp
-    /// folder. Both absolute; they need not exist.
+    /// Creates a workspace whose first folder is `target`, the base of relative paths. `temp` is
+    /// the project's temporary folder. Both must be absolute; they need not exist.
     pub fn new(target: PathBuf, temp: PathBuf) -> Self {
         Self {
             roots: vec![Place::new(target)],
@@ -70,7 +71,7 @@ impl Workspace {
         }
     }
 
-    /// Adds a folder; one that is there already is not added twice.
+    /// Adds a folder, unless it is already in the workspace.
     pub fn add_root(&mut self, root: PathBuf) {
         let root = Place::new(root);
         if self.roots.iter().all(|known| known.real != root.real) {
@@ -78,7 +79,7 @@ impl Workspace {
         }
     }
 
-    /// Allows exactly this file (the user's global memory file), wherever it is.
+    /// Allows exactly this file (the user's global memory file), even outside the workspace.
     pub fn allow_memory_file(&mut self, path: &Path) {
         self.memory_files.push(real_path(path).unwrap_or_else(|_| path.into()));
     }
@@ -88,22 +89,23 @@ impl Workspace {
         self.readable.push(real_path(path).unwrap_or_else(|_| path.into()));
     }
 
-    /// Forbids everything below this folder, wherever it is (the memory inbox in the project's temp folder).
+    /// Denies everything below this folder, wherever it is (the memory inbox in the project's
+    /// temporary folder).
     pub fn deny(&mut self, path: &Path) {
         self.denied.push(real_path(path).unwrap_or_else(|_| path.into()));
     }
 
-    /// The folder relative paths start from.
+    /// Returns the base folder of relative paths.
     pub fn target(&self) -> &Path {
         &self.roots[0].given
     }
 
-    /// All folders, the target first.
+    /// Returns all folders, the target first.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|root| root.given.as_path())
     }
 
-    /// The same, to be walked.
+    /// Returns all folders as roots of a walk.
     pub fn walk_roots(&self) -> Vec<Root> {
         let root = |root: &Place| Root {
             path: root.given.clone(),
@@ -112,15 +114,14 @@ impl Workspace {
         self.roots.iter().map(root).collect()
     }
 
-    /// The project's temp folder.
+    /// Returns the project's temporary folder.
     pub fn temp(&self) -> &Path {
         &self.temp.given
     }
 
-    /// The absolute path that `given` means, links not followed.
+    /// Returns the absolute path that `given` means, without following links.
     ///
-    /// # Errors
-    /// [`Error::InvalidPath`] for what cannot be a path.
+    /// # Errors [`Error::InvalidPath`] for a text that cannot be a path.
     pub fn absolute(&self, given: &str) -> Result<PathBuf> {
         let given = given.replace('\0', "");
         if given.trim().is_empty() {
@@ -135,7 +136,7 @@ impl Workspace {
             None => self.without_at_sign(&given).to_owned(),
         };
         let literal = absolute(self.target(), Path::new(&given));
-        // A name with a percent sign that exists means itself.
+        // An existing name that contains a percent sign is used unchanged.
         if std::fs::symlink_metadata(&literal).is_err()
             && let Some(decoded) = decode_percent(&given)
         {
@@ -145,17 +146,18 @@ impl Workspace {
         Ok(literal)
     }
 
-    /// The real path of what `given` means: links followed, missing last components allowed.
+    /// Returns the real path that `given` means: links are followed, missing last components are
+    /// allowed.
     ///
-    /// # Errors
-    /// [`Error::InvalidPath`] for what cannot be a path, and for loops of links.
+    /// # Errors [`Error::InvalidPath`] for a text that cannot be a path, and for loops of links.
     pub fn resolve(&self, given: &str) -> Result<PathBuf> {
         let path = self.absolute(given)?;
         check_sanity(&path)?;
         real_path(&path)
     }
 
-    /// `@/x` means `x`; `@x/y` means itself only when the folder `@x` exists (npm scopes).
+    /// Removes a leading `@`: `@/x` means `x`; `@x/y` is unchanged only if the folder `@x` exists
+    /// (npm scopes).
     fn without_at_sign<'a>(&self, given: &'a str) -> &'a str {
         let Some(rest) = given.strip_prefix('@') else { return given };
         if rest.starts_with(['/', '\\']) {
@@ -165,9 +167,10 @@ impl Workspace {
         if self.target().join(scope).exists() { given } else { rest }
     }
 
-    /// Whether `path` (absolute, or relative to the target) may be touched, judged by where it really is; what is closed
-    /// in a workspace (see the module's description) is closed by its name too, wherever that links to. Gives the real
-    /// path that was judged, by which it is to be touched.
+    /// Checks whether `path` (absolute, or relative to the target) may be accessed, based on its
+    /// real path. Files that are closed in a workspace (see the module documentation) are also
+    /// closed by their given path, whatever its link target is. Returns the real path that was
+    /// checked, which must be used for the access.
     ///
     /// # Errors
     /// [`Error::InvalidPath`] or [`Error::OutsideWorkspace`], both with the message for the model.
@@ -192,7 +195,7 @@ impl Workspace {
         })
     }
 
-    /// Whether `path` (absolute) lies in the workspace but is closed there, judged by its letters.
+    /// Returns true if `path` (absolute) is in the workspace but closed, based on its text only.
     pub fn is_closed(&self, path: &Path) -> bool {
         let below = |root: &Place| {
             let real = path.strip_prefix(&root.real);
@@ -202,7 +205,7 @@ impl Workspace {
         ways.peek().is_some() && ways.all(|way| is_closed_way(&way))
     }
 
-    /// The path relative to the target; `.` for the target itself, with `..` outside of it.
+    /// Returns the path relative to the target; `.` for the target itself, with `..` outside of it.
     pub fn relative(&self, path: &Path) -> PathBuf {
         let target = &self.roots[0];
         if path.starts_with(&target.given) {
@@ -212,12 +215,12 @@ impl Workspace {
         }
     }
 
-    /// The path for the screen: relative to the target and at most 35 characters.
+    /// Returns the path for display: relative to the target and at most 35 characters long.
     pub fn display_path(&self, path: &Path) -> String {
         shorten(&self.relative(path).to_string_lossy(), DISPLAY_LENGTH)
     }
 
-    /// The workspace folder that holds `path`, if one does: the innermost.
+    /// Returns the innermost workspace folder that contains `path`, if there is one.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
         let holds = |root: &&Place| path.starts_with(&root.given) || path.starts_with(&root.real);
         let depth = |root: &&Place| root.real.components().count();
@@ -225,14 +228,14 @@ impl Workspace {
     }
 }
 
-/// Whether a path relative to a workspace folder leads into git's own folder or names an environment file.
+/// Returns true if a path relative to a workspace folder is in `.git`, or names an `.env` file.
 fn is_closed_way(below: &Path) -> bool {
-    // Without regard to case: on some systems `.GIT` is the same folder.
+    // The comparison ignores case, because `.GIT` is the same folder on some systems.
     below.iter().any(|name| name.eq_ignore_ascii_case(".git"))
         || below.file_name().is_some_and(|name| name == ".env")
 }
 
-/// The path of a `file://` URL; `None` when it is not one.
+/// Returns the path of a `file://` URL; `None` for any other text.
 fn from_file_url(given: &str) -> Result<Option<String>> {
     let Some(rest) = given.strip_prefix("file://") else { return Ok(None) };
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);

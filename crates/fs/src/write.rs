@@ -1,13 +1,15 @@
-//! The one way a file is replaced: the reader of the path sees the old bytes or the new ones, never a mix.
+//! Replacement of files: a reader of the path sees either the old bytes or the new ones, never a
+//! mix.
 //!
-//! The new bytes go to a temporary file in the target's own folder, are synced, get the target's mode, owner and
-//! extended attributes, and take its name by a rename; then the folder is synced. Symbolic links stay links: their
-//! target is replaced.
+//! The new bytes are written to a temporary file in the target's own folder and synced. The
+//! temporary file gets the target's mode, owner and extended attributes, and replaces the target by
+//! a rename; then the folder is synced. Symbolic links are kept: their target is replaced.
 //!
-//! A rename cannot be used when the file has other names (hard links), is itself a mount point, belongs to someone
-//! else, or its folder may not be written. Then the file is rewritten in place: first the part that makes it longer,
-//! so that a full disk shows before any old byte is touched, then the rest; a failure in between puts the old bytes
-//! back. Only there can a crash of the machine leave a mix, and never one shorter than both.
+//! A rename is not possible if the file has other names (hard links), is itself a mount point,
+//! belongs to another user, or its folder is not writable. In these cases the file is rewritten in
+//! place: first the part that makes it longer, so that a full disk is detected before any old byte
+//! is overwritten, then the rest; after a failure the old bytes are restored. Only in these cases
+//! can a crash of the machine leave a mix, which is never shorter than both versions.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
@@ -27,61 +29,62 @@ mod tests;
 
 use temporary::Temporary;
 
-/// What must be true of the target for the write to happen.
+/// Condition on the target for a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expectation {
-    /// No file is there.
+    /// The file does not exist.
     Absent,
     /// The file is the one that was read.
     Unchanged(Fingerprint),
 }
 
-/// How to write. The default overwrites whatever is there, in a folder that exists.
+/// Options of a write. The default overwrites any file, in an existing folder.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WriteOptions {
-    /// Checked before the write and again just before the new bytes take the name.
+    /// Condition that is checked before the write and again just before the rename.
     pub expected: Option<Expectation>,
-    /// Permission bits, exactly; `None` keeps those of an old file and gives a new one 0666 less the umask.
+    /// Exact permission bits; `None` keeps those of an old file, and uses 0666 minus the umask for
+    /// a new file.
     pub mode: Option<u32>,
-    /// Whether missing folders on the way are created.
+    /// True to create missing folders.
     pub create_parents: bool,
 }
 
 impl WriteOptions {
-    /// For files of Pollux's own state: readable by the owner only, folders made as needed.
+    /// Returns the options for Pollux's own state files: readable by the owner only, missing
+    /// folders are created.
     pub fn private() -> Self {
         Self { expected: None, mode: Some(0o600), create_parents: true }
     }
 }
 
-/// What a write did.
+/// Result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The file that holds the bytes: the path given, or where its links lead.
+    /// File that contains the bytes: the given path, or the target of its links.
     pub target: PathBuf,
-    /// Whether the file is new.
+    /// True if the file is new.
     pub created: bool,
-    /// Whether it had to be rewritten in place.
+    /// True if the file was rewritten in place.
     pub in_place: bool,
-    /// The new content, to expect at the next write.
+    /// Fingerprint of the new content, as the expectation for the next write.
     pub fingerprint: Fingerprint,
 }
 
-/// Writes a whole file, all or nothing. See the module's description for how.
+/// Writes a whole file atomically. See the module documentation for the method.
 ///
-/// # Errors
-/// [`Error::ChangedOnDisk`] when the expectation does not hold; [`Error::PermissionDenied`] also for a read-only file
-/// in a writable folder; [`Error::NotRegular`] for pipes and devices; [`Error::NoSpace`] and all others with the old
-/// file intact.
+/// # Errors [`Error::ChangedOnDisk`] if the expectation is not fulfilled;
+/// [`Error::PermissionDenied`] also for a read-only file in a writable folder;
+/// [`Error::NotRegular`] for pipes and devices; [`Error::NoSpace`] and all other errors, with the
+/// old file unchanged.
 pub fn write_atomic(path: &Path, bytes: &[u8], options: &WriteOptions) -> Result<Written> {
     RealPath::of(path)?.write_atomic(bytes, options)
 }
 
 impl RealPath {
-    /// The same for a path that was checked.
+    /// Writes to a path that was already checked, like the function [`write_atomic`].
     ///
-    /// # Errors
-    /// As [`write_atomic`], and [`Error::PathChanged`].
+    /// # Errors The same as of [`write_atomic`], and [`Error::PathChanged`].
     pub fn write_atomic(&self, bytes: &[u8], options: &WriteOptions) -> Result<Written> {
         let spot = if options.create_parents { Spot::create(self)? } else { Spot::open(self)? };
         let old = OldFile::open(&spot)?;
@@ -132,16 +135,18 @@ fn is_unchanged(spot: &Spot<'_>, fingerprint: &Fingerprint) -> Result<bool> {
     Ok(Fingerprint::of_file(&file, &metadata).map_err(failed)? == *fingerprint)
 }
 
-/// The file that is about to be replaced.
+/// File that is about to be replaced.
 struct OldFile {
     metadata: Metadata,
-    /// For reading its extended attributes. Windows could not rename over a file that is held open.
+    /// Handle for reading the extended attributes. Not used on Windows, which cannot rename over an
+    /// open file.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix copies attributes by handle"))]
     handle: Option<File>,
 }
 
 impl OldFile {
-    /// Looks at the file, and makes sure that it may be written: its folder alone would allow the rename.
+    /// Opens the file, and checks that it is writable: a writable folder would be sufficient for
+    /// the rename.
     fn open(spot: &Spot<'_>) -> Result<Option<Self>> {
         match spot.info() {
             Ok(info) => spot.path.regular(info.kind)?,
@@ -167,7 +172,8 @@ impl OldFile {
         std::os::unix::fs::MetadataExt::nlink(&self.metadata) > 1
     }
 
-    /// Replacing breaks hard links on Windows; the link count is not in the stable library.
+    /// Returns false: on Windows the replacement breaks hard links, because the link count is not
+    /// in the stable library.
     #[cfg(not(unix))]
     fn has_other_names(&self) -> bool {
         let _ = &self.metadata;
@@ -175,7 +181,8 @@ impl OldFile {
     }
 }
 
-/// Why a replacement by rename did not happen. Nothing is left behind and the target is untouched.
+/// Reason why a replacement by rename failed. No temporary file remains, and the target is
+/// unchanged.
 enum Failure {
     /// A rewrite in place may still work.
     TryInPlace(io::Error),
@@ -192,12 +199,12 @@ fn replace(
     let folder_failed = |error: io::Error| {
         if may_be_folder_only(&error) { Failure::TryInPlace(error) } else { failed(error) }
     };
-    // The copy of an old file stays private until it has that one's mode.
+    // The copy of an old file stays private until it gets the old file's mode.
     let temporary = Temporary::create(&spot.folder, old.is_some()).map_err(folder_failed)?;
     let mut file = temporary.file();
     file.write_all(bytes).map_err(failed)?;
     if let Some(old) = old {
-        // Losing the owner or group of a shared file would lock others out of it.
+        // A changed owner or group of a shared file would deny other users access.
         attributes::copy(&old.metadata, old.handle.as_ref(), file).map_err(Failure::TryInPlace)?;
     }
     if let Some(mode) = options.mode {
@@ -218,7 +225,8 @@ fn replace(
     }
 }
 
-/// Failures that concern the folder or the name, not the content of the file.
+/// Returns true for errors that may concern only the folder or the name, not the content of the
+/// file.
 fn may_be_folder_only(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     matches!(

@@ -1,4 +1,4 @@
-//! A compiled pattern, and which folders it cannot be below.
+//! Compiled patterns, and the folders that cannot contain a match.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,26 +7,26 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::error::{Error, Result};
 
-/// Longer patterns are not written by anyone who means one.
+/// Maximum length of a pattern, in bytes; longer ones are not written on purpose.
 const MAX_LENGTH: usize = 64 * 1024;
 
-/// Alternatives inside alternatives.
+/// Maximum nesting depth of alternatives.
 const MAX_BRACES: usize = 16;
 
-/// Items of a range.
+/// Maximum number of items of a range.
 const MAX_ITEMS: u32 = 1000;
 
 pub(super) struct Pattern {
     matcher: GlobMatcher,
-    /// Leading components without wildcards, lower-cased unless case matters.
+    /// Leading components without wildcards, in lower case unless case matters.
     fixed: Vec<String>,
-    /// Deepest level of a match in components, unless there is no limit.
+    /// Maximum depth of a match in components; `None` if there is no limit.
     depth: Option<usize>,
     case_sensitive: bool,
 }
 
-/// Refuses patterns whose compilation would take unbounded stack or memory: alternatives are compiled
-/// recursively.
+/// Refuses patterns whose compilation would need unbounded stack or memory, because alternatives
+/// are compiled recursively.
 pub(crate) fn check_size(pattern: &str) -> Result<()> {
     if pattern.len() > MAX_LENGTH {
         return Err(Error::Pattern("the pattern is too long".into()));
@@ -46,7 +46,8 @@ pub(crate) fn check_size(pattern: &str) -> Result<()> {
 }
 
 impl Pattern {
-    /// Compiles `pattern` for the files below `root`; `None` when it is an absolute one that leads elsewhere.
+    /// Compiles `pattern` for the files below `root`; `None` for an absolute pattern outside
+    /// `root`.
     pub(super) fn new(root: &Path, pattern: &str, case_sensitive: bool) -> Result<Option<Self>> {
         check_size(pattern)?;
         let slashed = if cfg!(windows) { pattern.replace('\\', "/") } else { pattern.to_owned() };
@@ -96,7 +97,7 @@ impl Pattern {
         self.matcher.is_match(relative)
     }
 
-    /// Whether a match can be in the folder at `relative` or deeper.
+    /// Returns true if a match can be in the folder at `relative` or deeper.
     pub(super) fn may_match_below(&self, relative: &str) -> bool {
         let fits = |(component, fixed): (&str, &String)| {
             if self.case_sensitive {
@@ -110,8 +111,8 @@ impl Pattern {
     }
 }
 
-/// Replaces ranges by the list of what they stand for: `{a..c}`, `{01..10}`, `{0..9..3}`. What only looks
-/// like one stays as it is.
+/// Replaces ranges by the list of their items: `{a..c}`, `{01..10}`, `{0..9..3}`. Text that only
+/// looks like a range is left unchanged.
 fn spell_out_ranges(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains("..") {
         return Cow::Borrowed(pattern);
@@ -132,8 +133,8 @@ fn spell_out_ranges(pattern: &str) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
-/// The items of `first..last` or `first..last..step`: whole numbers, or single ASCII letters. None for
-/// anything else, and for more items than anyone means.
+/// Returns the items of `first..last` or `first..last..step`: whole numbers, or single ASCII
+/// letters. `None` for anything else, and for too many items.
 fn range(body: &str) -> Option<Vec<String>> {
     let mut words = body.split("..");
     let (first, last, step) = (words.next()?, words.next()?, words.next());
@@ -166,10 +167,10 @@ fn range(body: &str) -> Option<Vec<String>> {
     Some((0..=steps).map(item).collect())
 }
 
-/// Extended globs in terms of braces, and runs of `*` inside a component as one.
+/// Translates extended globs to braces, and repeated `*` inside a component to one.
 fn translate(pattern: &str) -> Result<String> {
     let mut glob = String::with_capacity(pattern.len() + 8);
-    // What closes each open extended glob.
+    // Closing text of each open extended glob.
     let mut closers = Vec::new();
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {

@@ -1,5 +1,7 @@
-//! Systems without such handles: by the path. Windows demands a privilege for creating links, and what is at the end of a path
-//! was looked at before; a folder that becomes a link in that moment is not noticed. Untested there.
+//! Implementation by path for systems without folder handles.
+//!
+//! Windows requires a privilege for creating links, and the target of a path was checked before; a
+//! folder that becomes a link between the check and the use is not detected. Untested on Windows.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -9,12 +11,12 @@ use std::path::{Path, PathBuf};
 use super::Purpose;
 use crate::files::{EntryKind, FileInfo};
 
-/// A folder by its path.
+/// Folder, identified by its path.
 #[derive(Debug)]
 pub(crate) struct HeldFolder(PathBuf);
 
 impl HeldFolder {
-    /// The folder at an absolute path.
+    /// Opens the folder at an absolute path.
     pub(crate) fn open(real: &Path) -> io::Result<Self> {
         if fs::metadata(real)?.is_dir() {
             Ok(Self(real.to_path_buf()))
@@ -23,7 +25,7 @@ impl HeldFolder {
         }
     }
 
-    /// The same, created where it is missing with all that is missing on the way.
+    /// Opens the folder at an absolute path, and creates all missing folders.
     pub(crate) fn create(real: &Path) -> io::Result<Self> {
         match fs::create_dir_all(real) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -33,31 +35,31 @@ impl HeldFolder {
         }
     }
 
-    /// Looks at what has this name, a link being a link.
+    /// Returns information about the entry with this name, without following a link.
     pub(crate) fn info(&self, name: &OsStr) -> io::Result<FileInfo> {
         fs::symlink_metadata(self.0.join(name)).map(|metadata| FileInfo::of(&metadata))
     }
 
-    /// Opens what has this name.
+    /// Opens the file with this name.
     pub(crate) fn open_file(&self, name: &OsStr, purpose: Purpose) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(purpose != Purpose::Write).write(purpose != Purpose::Read);
         options.open(self.0.join(name))
     }
 
-    /// Creates a file under a name that nothing has. Access lists are inherited.
+    /// Creates a file with a name that is not in use. Access lists are inherited.
     pub(crate) fn create_file(&self, name: &OsStr, _private: bool) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Gives a file another name, in place of what has it.
+    /// Renames a file, and replaces an existing file of the new name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         tempfile::TempPath::try_from_path(self.0.join(from))?
             .persist(self.0.join(to))
             .map_err(|error| error.error)
     }
 
-    /// Gives a file a name that nothing else has.
+    /// Renames a file to a name that is not in use.
     pub(crate) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         tempfile::TempPath::try_from_path(self.0.join(from))?
             .persist_noclobber(self.0.join(to))
@@ -69,12 +71,12 @@ impl HeldFolder {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Folders cannot be synced here.
+    /// Does nothing, because folders cannot be synced on these systems.
     #[expect(clippy::unused_self, reason = "elsewhere there is something to do")]
     pub(crate) fn sync(&self) {}
 }
 
-/// A folder that is being listed.
+/// Iterator over the entries of a folder.
 #[derive(Debug)]
 pub(crate) struct FolderReader {
     path: PathBuf,
@@ -82,12 +84,12 @@ pub(crate) struct FolderReader {
 }
 
 impl FolderReader {
-    /// The folder at an absolute path.
+    /// Opens the folder at an absolute path.
     pub(crate) fn open(real: &Path) -> io::Result<Self> {
         Ok(Self { path: real.to_path_buf(), entries: fs::read_dir(real)? })
     }
 
-    /// The next name in it, and what has that name; what vanishes meanwhile is left out.
+    /// Returns the next name with its kind; skips entries that are removed in the meantime.
     pub(crate) fn next_entry(&mut self) -> Option<io::Result<(OsString, EntryKind)>> {
         loop {
             match self.entries.next()? {
@@ -100,12 +102,12 @@ impl FolderReader {
         }
     }
 
-    /// Looks at what has this name, a link being a link.
+    /// Returns information about the entry with this name, without following a link.
     pub(crate) fn info(&self, name: &OsStr) -> io::Result<FileInfo> {
         fs::symlink_metadata(self.path.join(name)).map(|metadata| FileInfo::of(&metadata))
     }
 
-    /// Looks at what has this name or what it links to.
+    /// Returns information about the entry with this name, or the target of a link.
     pub(crate) fn info_of_target(&self, name: &OsStr) -> io::Result<FileInfo> {
         fs::metadata(self.path.join(name)).map(|metadata| FileInfo::of(&metadata))
     }
@@ -116,7 +118,7 @@ pub(crate) fn open_to_read(real: &Path) -> io::Result<File> {
     File::open(real)
 }
 
-/// Links are not met here, but followed.
+/// Returns false: links are followed on these systems.
 pub(crate) fn has_met_a_link(_error: &io::Error) -> bool {
     false
 }

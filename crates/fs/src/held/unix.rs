@@ -1,4 +1,4 @@
-//! Unix has a call for everything that is done in a folder by its handle.
+//! Implementation for Unix, which has system calls for all operations relative to a folder handle.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,27 +17,28 @@ use crate::files::{EntryKind, FileInfo};
 #[cfg(test)]
 mod tests;
 
-/// How a folder is opened to work in it: it need not be one that may be listed, where the system has such a thing.
+/// Flags to open a folder for use as a handle. On systems that support it, read permission is not
+/// needed.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SEARCH: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const SEARCH: OFlags = OFlags::RDONLY;
 
-/// How a file is opened for reading: a pipe does not block.
+/// Flags to open a file for reading, without blocking on a pipe.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// A folder, wherever it is moved.
+/// Folder, identified by its handle, even after it is moved.
 #[derive(Debug)]
 pub(crate) struct HeldFolder(OwnedFd);
 
 impl HeldFolder {
-    /// The folder at an absolute path in which no component is a link.
+    /// Opens the folder at an absolute path that contains no link.
     pub(crate) fn open(real: &Path) -> io::Result<Self> {
         open_folder(real, SEARCH).map(Self)
     }
 
-    /// The same, created where it is missing with all that is missing on the way. Each new folder is there to stay: what is
-    /// synced into a folder that a power cut takes away is lost with it.
+    /// Opens the folder at an absolute path, and creates all missing folders. New folders are
+    /// synced, because a power failure that removes a folder also loses the synced files in it.
     pub(crate) fn create(real: &Path) -> io::Result<Self> {
         let mut missing = Vec::new();
         let mut present = real;
@@ -61,19 +62,19 @@ impl HeldFolder {
     fn create_folder(&self, name: &OsStr) -> io::Result<Self> {
         match rustix::fs::mkdirat(&self.0, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
             Ok(()) => self.sync(),
-            // Someone else was faster.
+            // Another process has created it first.
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(Self(step(&self.0, name, SEARCH)?))
     }
 
-    /// Looks at what has this name, a link being a link.
+    /// Returns information about the entry with this name, without following a link.
     pub(crate) fn info(&self, name: &OsStr) -> io::Result<FileInfo> {
         look(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Opens what has this name and is no link. A pipe does not block.
+    /// Opens the file with this name, which must not be a link. Does not block on a pipe.
     pub(crate) fn open_file(&self, name: &OsStr, purpose: Purpose) -> io::Result<File> {
         let access = match purpose {
             Purpose::Read => OFlags::RDONLY,
@@ -84,7 +85,8 @@ impl HeldFolder {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::empty())?.into())
     }
 
-    /// Creates a file under a name that nothing has; for the owner only, or as the umask has it.
+    /// Creates a file with a name that is not in use; for the owner only, or with the mode from the
+    /// umask.
     pub(crate) fn create_file(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let owner = Mode::RUSR | Mode::WUSR;
         let others = Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
@@ -93,18 +95,18 @@ impl HeldFolder {
         Ok(rustix::fs::openat(&self.0, name, flags, mode)?.into())
     }
 
-    /// Gives a file another name, in place of what has it.
+    /// Renames a file, and replaces an existing file of the new name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Gives a file a name that nothing else has.
+    /// Renames a file to a name that is not in use.
     pub(crate) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
             match renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
-                // Not every file system can.
+                // Not every file system supports this call.
                 Err(Errno::INVAL | Errno::NOSYS) => {}
                 renamed => return Ok(renamed?),
             }
@@ -118,7 +120,8 @@ impl HeldFolder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Makes changes of names survive a power cut. Some file systems cannot sync folders; the data is safe by then.
+    /// Syncs the folder, so that changes of names survive a power failure. Errors are ignored,
+    /// because some file systems cannot sync folders; the data is already safe.
     pub(crate) fn sync(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(handle) = rustix::fs::openat(&self.0, ".", flags, Mode::empty()) {
@@ -127,17 +130,17 @@ impl HeldFolder {
     }
 }
 
-/// A folder that is being listed.
+/// Iterator over the entries of a folder.
 #[derive(Debug)]
 pub(crate) struct FolderReader(Dir);
 
 impl FolderReader {
-    /// The folder at an absolute path in which no component is a link.
+    /// Opens the folder at an absolute path that contains no link.
     pub(crate) fn open(real: &Path) -> io::Result<Self> {
         Ok(Self(Dir::new(open_folder(real, OFlags::RDONLY)?)?))
     }
 
-    /// The next name in it, and what has that name; what vanishes meanwhile is left out.
+    /// Returns the next name with its kind; skips entries that are removed in the meantime.
     pub(crate) fn next_entry(&mut self) -> Option<io::Result<(OsString, EntryKind)>> {
         loop {
             let entry = match self.0.read()? {
@@ -160,23 +163,23 @@ impl FolderReader {
         }
     }
 
-    /// Looks at what has this name, a link being a link.
+    /// Returns information about the entry with this name, without following a link.
     pub(crate) fn info(&self, name: &OsStr) -> io::Result<FileInfo> {
         look(self.0.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Looks at what has this name or what it links to.
+    /// Returns information about the entry with this name, or the target of a link.
     pub(crate) fn info_of_target(&self, name: &OsStr) -> io::Result<FileInfo> {
         look(self.0.fd()?, name, AtFlags::empty())
     }
 }
 
-/// Whether a link is what has ended the walk.
+/// Returns true if a link has ended the walk.
 pub(crate) fn has_met_a_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Opens the file at an absolute path in which no component is a link. A pipe does not block.
+/// Opens the file at an absolute path that contains no link. Does not block on a pipe.
 pub(crate) fn open_to_read(real: &Path) -> io::Result<File> {
     if let Some(opened) = open_at_once(real, READ) {
         return opened.map(File::from);
@@ -194,8 +197,8 @@ fn open_folder(real: &Path, access: OFlags) -> io::Result<OwnedFd> {
     }
 }
 
-/// The whole walk in one call; none where the system does not know it (before Linux 5.6) or forbids it (older container
-/// programs).
+/// Walks the whole path in one system call; `None` if the system does not support the call (before
+/// Linux 5.6) or forbids it (older container programs).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn open_at_once(real: &Path, flags: OFlags) -> Option<io::Result<OwnedFd>> {
     use rustix::fs::{ResolveFlags, openat2};
@@ -206,13 +209,13 @@ fn open_at_once(real: &Path, flags: OFlags) -> Option<io::Result<OwnedFd>> {
     }
 }
 
-/// Other systems have no such call.
+/// Returns `None`, because other systems have no such call.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn open_at_once(_real: &Path, _flags: OFlags) -> Option<io::Result<OwnedFd>> {
     None
 }
 
-/// The same from folder to folder.
+/// Walks the path from folder to folder.
 fn step_by_step(real: &Path, access: OFlags) -> Result<OwnedFd, Errno> {
     let mut components = real.components().peekable();
     if components.next() != Some(Component::RootDir) {
@@ -228,11 +231,11 @@ fn step_by_step(real: &Path, access: OFlags) -> Result<OwnedFd, Errno> {
     Ok(folder)
 }
 
-/// Opens a folder in a folder; [`Errno::LOOP`] when it is a link.
+/// Opens a folder in a folder; [`Errno::LOOP`] if it is a link.
 fn step(folder: &OwnedFd, name: &OsStr, access: OFlags) -> Result<OwnedFd, Errno> {
     let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(|error| {
-        // Where a folder is wanted, most systems say of a link only that it is none.
+        // If a folder is required, most systems report only that a link is not a folder.
         let looked = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
         match looked.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
             Ok(FileType::Symlink) if error == Errno::NOTDIR => Errno::LOOP,

@@ -28,7 +28,7 @@ fn waits_for_the_holder() {
     let lock = DirLock::acquire(&file, Duration::ZERO).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| DirLock::acquire(&file, Duration::from_secs(20)).map(|_| ()));
-        // Gives the other thread time to wait; where it has not begun, the test still holds.
+        // Gives the other thread time to wait. The test holds even if that thread has not started.
         std::thread::sleep(Duration::from_millis(20));
         drop(lock);
         waiting.join().unwrap().unwrap();
@@ -63,7 +63,7 @@ fn many_threads_never_hold_it_together() {
             scope.spawn(|| {
                 let _lock = DirLock::acquire(&file, Duration::from_secs(30)).unwrap();
                 assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
-                // Long enough inside for another thread to come in, if it can.
+                // Long enough for another thread to enter, if it can.
                 std::thread::sleep(Duration::from_millis(2));
                 inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
             });

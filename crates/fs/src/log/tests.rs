@@ -61,7 +61,7 @@ fn a_claim_ends_with_its_value_although_a_child_has_the_descriptor() {
     let path = dir.path().join("log");
     let mut first = AppendLog::open(&path).unwrap();
     first.try_lock().unwrap();
-    // A child between fork and exec holds the same open file.
+    // A child process between fork and exec has the same open file.
     let _of_child = first.file.try_clone().unwrap();
     let mut second = AppendLog::open(&path).unwrap();
     assert!(matches!(second.try_lock(), Err(Error::Locked { .. })));

@@ -1,28 +1,31 @@
-//! Finding and reading ignore files.
+//! Locating and reading ignore files.
 
 use std::path::{Path, PathBuf};
 
 use super::IgnorePatterns;
 use crate::files::{read_bytes, read_head};
 
-/// Larger ignore files are not written by hand; one that large is left out.
+/// Maximum size of an ignore file in bytes; a larger one, which is not written by hand, is left
+/// out.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The repository around a root, without the `.gitignore` files from the root downwards.
+/// Repository that contains a root, without the `.gitignore` files from the root downwards.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// From the repository's top to the root, with `/` at the end unless empty.
+    /// Path from the repository's top to the root, with `/` at the end unless empty.
     prefix: Vec<u8>,
-    /// The `.gitignore` files above the root, the nearest first, each with the length of its folder's path in `prefix`.
+    /// `.gitignore` files above the root, nearest first, each with the length of its folder's path
+    /// in `prefix`.
     above: Vec<(usize, IgnorePatterns)>,
     /// `.git/info/exclude`.
     exclude: Option<IgnorePatterns>,
-    /// `core.ignoreCase`: git sets it where the file system does not tell upper from lower case.
+    /// Value of `core.ignoreCase`, which git sets on a case-insensitive file system.
     fold_case: bool,
 }
 
 impl Repository {
-    /// What the files above the root say; those in the folders between come before.
+    /// Returns the result of the files above the root; files in the folders between are checked
+    /// before.
     pub(super) fn ignores(&self, relative: &[u8], is_directory: bool) -> bool {
         if self.above.is_empty() && self.exclude.is_none() {
             return false;
@@ -36,13 +39,13 @@ impl Repository {
         nearest.or_else(last).unwrap_or(false)
     }
 
-    /// The patterns of one of its `.gitignore` files.
+    /// Returns the patterns of one of the repository's `.gitignore` files.
     pub(super) fn file(&self, path: &Path) -> Option<IgnorePatterns> {
         read(path, self.fold_case, false)
     }
 }
 
-/// The repository that holds `root` (a real path), if any.
+/// Returns the repository that contains `root` (a real path), if there is one.
 pub(super) fn repository(root: &Path) -> Option<Repository> {
     let top = root.ancestors().find(|folder| folder.join(".git").exists())?;
     let inner = root.strip_prefix(top).ok()?;
@@ -62,7 +65,7 @@ pub(super) fn repository(root: &Path) -> Option<Repository> {
     Some(found)
 }
 
-/// Whether a configuration of git says `ignoreCase = true` in its section `[core]`.
+/// Returns true if a configuration file of git has `ignoreCase = true` in its section `[core]`.
 fn ignores_case(path: &Path) -> bool {
     let bytes = read_head(path, 64 * 1024).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).to_lowercase();
@@ -78,7 +81,8 @@ fn ignores_case(path: &Path) -> bool {
     found
 }
 
-/// The folder with `info/` in it: `.git`, or for work trees and submodules the one a `.git` file leads to.
+/// Returns the folder that contains `info/`: `.git`, or for work trees and submodules the target of
+/// a `.git` file.
 fn git_directory(top: &Path) -> Option<PathBuf> {
     let dot_git = top.join(".git");
     if dot_git.is_dir() {
@@ -89,34 +93,34 @@ fn git_directory(top: &Path) -> Option<PathBuf> {
         Some(String::from_utf8(bytes).ok()?.lines().next()?.to_owned())
     };
     let own = top.join(one_line(&dot_git)?.strip_prefix("gitdir:")?.trim());
-    // A linked work tree shares `info/` with the main one.
+    // A linked work tree shares `info/` with the main work tree.
     Some(match one_line(&own.join("commondir")) {
         Some(shared) => own.join(shared.trim()),
         None => own,
     })
 }
 
-/// The patterns of the person's own file: `.geminiignore`, or one of the settings. Blanks before a pattern have never
-/// counted there.
+/// Returns the patterns of the user's own file: `.geminiignore`, or a file named in the settings.
+/// Blanks before a pattern have never been significant in these files.
 pub(super) fn own_file(path: &Path) -> Option<IgnorePatterns> {
     read(path, false, true)
 }
 
-/// Reads one ignore file; none when it is missing, unreadable, too large or empty. Paths are asked about relative to the
-/// folder that the patterns speak of, so that folder is not needed here.
+/// Reads one ignore file; `None` if it is missing, unreadable, too large or empty. Paths are
+/// matched relative to the folder of the patterns, so that folder is not needed here.
 fn read(path: &Path, fold_case: bool, indented: bool) -> Option<IgnorePatterns> {
     let bytes = read_bytes(path, MAX_BYTES).ok()?;
     Some(IgnorePatterns::parse(&bytes, fold_case, indented)).filter(|rules| !rules.is_empty())
 }
 
-/// The relative path that these bytes are: they come from paths.
+/// Converts bytes that come from a path to a relative path.
 #[cfg(unix)]
 pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// The relative path that these bytes are; names that are no Unicode are not found.
+/// Converts bytes to a relative path; names that are not Unicode do not match any file.
 #[cfg(not(unix))]
 pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())

@@ -1,40 +1,41 @@
-//! The patterns of one ignore file. Syntax and meaning are git's (`gitignore(5)`).
+//! Patterns of one ignore file. Syntax and meaning are git's (`gitignore(5)`).
 
 use std::collections::HashMap;
 
 use super::wildcard::Wildcard;
 
-/// More patterns than this are cut: each one costs memory and time.
+/// Maximum number of patterns; the rest is ignored, because each one costs memory and time.
 const MAX_PATTERNS: usize = 20_000;
-/// Longer patterns than this are left out: no path is that long.
+/// Maximum length of a pattern in bytes; longer ones are left out, because no path is that long.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// The patterns of one ignore file, to be asked about paths below the folder that they speak of.
+/// Patterns of one ignore file, for paths below its folder.
 #[derive(Debug, Clone, Default)]
 pub struct IgnorePatterns {
     rules: Vec<Rule>,
-    /// Numbers of rules that mean one name, one path, or all names with one ending; those by their last byte.
+    /// Indexes of rules that match one name, one path, or all names with one suffix; the last by
+    /// their last byte.
     names: HashMap<Vec<u8>, Vec<usize>>,
     paths: HashMap<Vec<u8>, Vec<usize>>,
     endings: HashMap<u8, Vec<(usize, Vec<u8>)>>,
-    /// Numbers of all other rules.
+    /// Indexes of all other rules.
     others: Vec<(usize, Wildcard)>,
     fold_case: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Rule {
-    /// Brings back what was ignored.
+    /// True for a pattern that includes ignored files again.
     negated: bool,
     only_directories: bool,
-    /// Speaks of names in any folder, not of paths.
+    /// True if the pattern matches names in any folder, not paths.
     any_folder: bool,
 }
 
 impl IgnorePatterns {
-    /// Reads the content of an ignore file; patterns that can never match are passed over. `fold_case`: ASCII letters
-    /// match in either case, as for git with `core.ignoreCase`. `indented`: blanks before a pattern do not belong to it,
-    /// which git would say they do.
+    /// Parses the content of an ignore file; patterns that can never match are skipped. With
+    /// `fold_case`, ASCII letters match in either case, as in git with `core.ignoreCase`. With
+    /// `indented`, blanks before a pattern are not part of it, in contrast to git.
     pub fn parse(content: &[u8], fold_case: bool, indented: bool) -> Self {
         let mut patterns = Self { fold_case, ..Self::default() };
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
@@ -51,7 +52,7 @@ impl IgnorePatterns {
         patterns
     }
 
-    /// There is nothing to ask.
+    /// True if there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -82,8 +83,9 @@ impl IgnorePatterns {
         }
     }
 
-    /// What the file says about the path `relative` (separated by `/`, from the folder that the file speaks of): ignored,
-    /// wanted, or nothing. The last pattern that matches decides. Folders above the path are not asked about.
+    /// Returns the result for the path `relative` (separated by `/`, from the file's folder):
+    /// ignored, included, or no match. The last pattern that matches decides. The folders above the
+    /// path are not checked.
     pub fn verdict(&self, relative: &[u8], is_directory: bool) -> Option<bool> {
         if self.rules.is_empty() || relative.is_empty() {
             return None;
@@ -123,8 +125,8 @@ impl IgnorePatterns {
     }
 }
 
-/// Blanks at the end of a line do not belong to the pattern unless a backslash says so; what comes behind a NUL never
-/// does.
+/// Removes trailing blanks, which are not part of the pattern unless a backslash precedes them, and
+/// everything after a NUL.
 fn without_blanks_behind(line: &[u8]) -> &[u8] {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let (mut at, mut end) = (0, 0);

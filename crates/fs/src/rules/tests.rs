@@ -7,7 +7,7 @@ struct Tree {
     root: PathBuf,
 }
 
-/// Files with content; a name that ends in `/` is a folder.
+/// Creates files with content; a name that ends in `/` is a folder.
 fn tree(files: &[(&str, &str)]) -> Tree {
     let dir = tempfile::tempdir().unwrap();
     let root = dunce::canonicalize(dir.path()).unwrap();

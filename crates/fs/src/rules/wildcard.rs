@@ -1,10 +1,11 @@
-//! One pattern of an ignore file against one path, byte by byte, as git's `wildmatch` reads it.
+//! Match of one pattern of an ignore file with one path, byte by byte, like git's `wildmatch`.
 //!
-//! `*`, `?` and `[…]` never match a `/`; `**` does where it is a whole component. Matching needs no recursion: a `*` is
-//! given up once its component is over, and what a `**` has left behind can always be taken in by it. Time is at most the
-//! product of the lengths for each component of the path.
+//! Of the wildcards, only a `**` that is a whole component matches a `/`. Matching needs no
+//! recursion: a `*` is given up after the end of its component, and after a failure only the last
+//! `**` needs to be extended. The time is at most the product of the lengths for each component of
+//! the path.
 
-/// A pattern in pieces.
+/// Pattern, split into pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wildcard {
     pieces: Vec<Piece>,
@@ -15,19 +16,19 @@ pub(super) struct Wildcard {
 enum Piece {
     /// This byte.
     Byte(u8),
-    /// Any byte but `/`.
+    /// Any byte except `/`.
     Any,
     /// One of these bytes, never `/`.
     Class(Box<ByteSet>),
-    /// Any bytes but `/`, also none.
+    /// Any number of bytes except `/`, including zero.
     Star,
-    /// Any bytes.
+    /// Any number of bytes.
     Deep,
-    /// Any folders with the `/` behind them, also none.
+    /// Any number of folders, each with a `/` after it, including zero.
     Folders,
 }
 
-/// Whether each of the 256 bytes belongs to it.
+/// Set of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ByteSet([u64; 4]);
 
@@ -40,7 +41,8 @@ impl ByteSet {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
 
-    /// Ranges that hold a large letter hold the small one too, for git with `core.ignoreCase`; single letters do not.
+    /// Adds a range. A range with an upper-case letter also contains the lower-case letter if git
+    /// has `core.ignoreCase`; single letters are not folded.
     fn insert_range(&mut self, range: std::ops::RangeInclusive<u8>, fold_case: bool) {
         for byte in range {
             self.insert(byte);
@@ -54,11 +56,13 @@ impl ByteSet {
 }
 
 impl Wildcard {
-    /// Reads a pattern; none for one that cannot match anything: a backslash at its end, a class that is not closed, a
-    /// class of an unknown name. `fold_case`: ASCII letters match in either case.
+    /// Parses a pattern; `None` for a pattern that cannot match anything: a backslash at its end,
+    /// an unclosed class, a class with an unknown name. With `fold_case`, ASCII letters match in
+    /// either case.
     pub(super) fn new(pattern: &[u8], fold_case: bool) -> Option<Self> {
         let mut pieces = Vec::with_capacity(pattern.len());
-        // Git compares the text before the first of these apart, and begins anew behind it.
+        // Git compares the text before the first of these characters separately, and starts again
+        // after it.
         let special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
         let text_before = pattern.iter().position(special).unwrap_or(pattern.len());
         let mut at = 0;
@@ -71,7 +75,8 @@ impl Wildcard {
                     at += stars - 1;
                     let (piece, eaten) = star(stars, starts, &pattern[at..]);
                     at += eaten;
-                    // Stars in a row, such as those of `*` and a `**` that is no component, are one.
+                    // Consecutive stars, such as `*` and a `**` that is not a component, are one
+                    // star.
                     if piece != Piece::Star || pieces.last() != Some(&Piece::Star) {
                         pieces.push(piece);
                     }
@@ -83,7 +88,8 @@ impl Wildcard {
                     at += length;
                 }
                 b'\\' => {
-                    // Git never folds what is escaped: a capital there matches nothing when case does not count.
+                    // Git never folds an escaped character: an escaped capital matches nothing if
+                    // case is ignored.
                     pieces.push(Piece::Byte(*pattern.get(at)?));
                     at += 1;
                 }
@@ -93,12 +99,12 @@ impl Wildcard {
         Some(Self { pieces, fold_case })
     }
 
-    /// The text that is meant, when the pattern means only one.
+    /// Returns the only text that the pattern matches, if there is only one.
     pub(super) fn as_literal(&self) -> Option<Vec<u8>> {
         literal(&self.pieces)
     }
 
-    /// The text that a path must end with, when that is all that the pattern says: `*.log`.
+    /// Returns the text with which a path must end, if the pattern has no other condition: `*.log`.
     pub(super) fn as_ending(&self) -> Option<Vec<u8>> {
         match self.pieces.split_first() {
             Some((Piece::Star, rest)) if !rest.is_empty() => literal(rest),
@@ -106,10 +112,11 @@ impl Wildcard {
         }
     }
 
-    /// Whether `text` is what the pattern says, from end to end.
+    /// Returns true if the pattern matches the whole `text`.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         let (mut piece, mut at) = (0, 0);
-        // Where to go on after a failure: the piece behind the last star, and the next byte that the star takes.
+        // State to continue from after a failure: the piece after the last star, and the next byte
+        // for the star.
         let mut star: Option<(usize, usize)> = None;
         let mut deep: Option<(usize, usize)> = None;
         loop {
@@ -155,7 +162,7 @@ impl Wildcard {
         }
     }
 
-    /// Where the pieces behind a `**` are tried next.
+    /// Returns the next position for the pieces after a `**`.
     fn after_deep(&self, behind: usize, text: &[u8], taken: usize) -> Option<usize> {
         let rest = text.get(taken..)?;
         if self.pieces[behind - 1] == Piece::Folders {
@@ -179,18 +186,19 @@ fn literal(pieces: &[Piece]) -> Option<Vec<u8>> {
     pieces.iter().map(byte).collect()
 }
 
-/// What a run of stars means, and how much of the rest belongs to it. `starts`: it begins a component.
+/// Returns the meaning of consecutive stars, and the length of the rest that belongs to them.
+/// `starts` is true at the start of a component.
 fn star(stars: usize, starts: bool, rest: &[u8]) -> (Piece, usize) {
     match rest {
         _ if stars == 1 || !starts => (Piece::Star, 0),
         [b'/', ..] => (Piece::Folders, 1),
-        // An escaped slash does not let the folders be none.
+        // With an escaped slash, the number of folders cannot be zero.
         [] | [b'\\', b'/', ..] => (Piece::Deep, 0),
         _ => (Piece::Star, 0),
     }
 }
 
-/// The class that begins behind a `[`, and its length up to and with the `]`.
+/// Returns the class that begins after a `[`, and its length including the `]`.
 fn class(rest: &[u8], fold_case: bool) -> Option<(ByteSet, usize)> {
     let mut set = ByteSet([0; 4]);
     let inverted = matches!(rest.first(), Some(b'!' | b'^'));

@@ -1,4 +1,4 @@
-//! One file: its lines that match, and those around them.
+//! Search in one file: the matching lines and the lines around them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,14 +18,15 @@ use crate::error::{Error, Result};
 use crate::real::RealPath;
 use crate::walk::Cancel;
 
-/// A line (with the context before it) longer than this makes the file count as unreadable.
+/// Maximum length of a line with the context before it; a file with a longer line counts as
+/// unreadable.
 const MAX_BUFFER: usize = 64 * 1024 * 1024;
 
-/// Memory of one compiled expression, in bytes. Compiling takes time in proportion, and a few letters (`\w{400}`) can ask
-/// for any amount.
+/// Maximum memory of one compiled expression, in bytes. The time to compile is proportional to it,
+/// and a few letters (`\w{400}`) can require any amount.
 const MAX_COMPILED: usize = 10 * 1024 * 1024;
 
-/// The compiled request.
+/// Compiled request.
 pub(super) struct FileSearch {
     matcher: RegexMatcher,
     exclude: Option<Regex>,
@@ -45,7 +46,8 @@ impl FileSearch {
             .case_insensitive(!request.case_sensitive)
             .fixed_strings(request.fixed_strings)
             .multi_line(true)
-            // Makes `$` match before the carriage return of a line; costs speed, so only where it matters.
+            // Lets `$` match before the carriage return of a line; used only if needed, because it
+            // is slower.
             .crlf(!request.fixed_strings && request.pattern.contains('$'))
             .line_terminator(Some(b'\n'))
             .size_limit(MAX_COMPILED)
@@ -74,7 +76,7 @@ impl FileSearch {
         })
     }
 
-    /// A searcher, to be reused for many files.
+    /// Creates a searcher that can be reused for many files.
     pub(super) fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
             .line_number(true)
@@ -85,7 +87,8 @@ impl FileSearch {
             .build()
     }
 
-    /// Searches one file; nothing is found in a binary or unreadable one. Also tells whether `is_over` broke it off.
+    /// Searches one file; a binary or unreadable file has no matches. Also returns whether
+    /// `is_over` ended the search.
     pub(super) fn run(
         &self,
         searcher: &mut Searcher,
@@ -108,7 +111,7 @@ impl FileSearch {
         (FileMatches { path: path.into(), lines, matches }, broken_off)
     }
 
-    /// Cuts a file's lines after its `limit`th match and that one's context.
+    /// Removes a file's lines after its `limit`th match and that match's context.
     pub(super) fn cut(&self, mut file: FileMatches, limit: usize) -> FileMatches {
         if file.matches <= limit {
             return file;
@@ -126,7 +129,7 @@ impl FileSearch {
     }
 }
 
-/// A file whose reading ends when time is up, however large it is.
+/// File whose reading ends at the time limit, however large the file is.
 struct Guarded<'a> {
     file: File,
     is_over: Cancel<'a>,
@@ -141,7 +144,7 @@ impl Read for Guarded<'_> {
     }
 }
 
-/// Takes lines from the searcher.
+/// Receiver of lines from the searcher.
 struct Collector<'a> {
     search: &'a FileSearch,
     lines: Vec<MatchLine>,
@@ -150,7 +153,7 @@ struct Collector<'a> {
     binary: bool,
     /// Number of the last line that counted as a match.
     last_match: u64,
-    /// Where the context before the coming match begins in `lines`.
+    /// Index in `lines` at which the context before the next match begins.
     lead_in: Option<usize>,
 }
 
@@ -175,13 +178,13 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Without line ending, cut at a character.
+/// Returns the text of a line without its line ending, cut between characters.
 fn line_text(bytes: &[u8]) -> String {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LINE_BYTES)]).into_owned();
     if bytes.len() > MAX_LINE_BYTES {
-        // Half a character at the cut has become a replacement character.
+        // A character cut in half was decoded as a replacement character.
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
     }
     text
@@ -220,7 +223,7 @@ impl Sink for Collector<'_> {
             }
             return Ok(true);
         }
-        // Lines after an excluded match come here too.
+        // The searcher also reports the lines after an excluded match here.
         let last_wanted = self.last_match + self.search.after as u64;
         if self.matches > 0 && number <= last_wanted && !self.is_excluded(context.bytes()) {
             self.push(number, context.bytes(), false);

@@ -18,7 +18,7 @@ fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {
     (dir, root)
 }
 
-/// `path:number:text` for matches, `path-number-text` for context.
+/// Formats matches as `path:number:text`, and context as `path-number-text`.
 fn flat(root: &Path, result: &SearchResult) -> Vec<String> {
     let line = |file: &FileMatches, line: &MatchLine| {
         let path = file.path.strip_prefix(root).unwrap().display().to_string();

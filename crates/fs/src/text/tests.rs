@@ -40,7 +40,8 @@ fn recognises_encodings_and_gives_back_their_bytes() {
 
 #[test]
 fn utf16_that_begins_like_utf32_is_utf16() {
-    // Mark, NUL, one character: three units, so no whole UTF-32.
+    // Byte order mark, NUL, one character: three UTF-16 units, so the length is not a multiple of
+    // UTF-32 units.
     assert_eq!(round_trip(b"\xFF\xFE\0\0a\0").encoding, Encoding::Utf16Le);
 }
 

@@ -1,8 +1,8 @@
-//! Work that brings more work, shared by threads that end together.
+//! Queue of jobs that can add further jobs, shared by threads that end together.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A stack of jobs and the number of those being worked on.
+/// Stack of jobs, and the number of jobs in progress.
 pub(super) struct Queue<J> {
     state: Mutex<State<J>>,
     changed: Condvar,
@@ -13,11 +13,12 @@ struct State<J> {
     active: usize,
 }
 
-/// A job taken from the queue. Dropping it ends it, so that a panic in one thread does not leave the others waiting.
+/// Job taken from the queue. Dropping it marks it as done, so that the other threads do not wait
+/// forever after a panic in one thread.
 pub(super) struct Claim<'q, J> {
     queue: &'q Queue<J>,
     pub(super) job: J,
-    /// Jobs this one brought.
+    /// Further jobs added by this one.
     pub(super) more: Vec<J>,
 }
 
@@ -26,7 +27,7 @@ impl<J> Queue<J> {
         Self { state: Mutex::new(State { jobs, active: 0 }), changed: Condvar::new() }
     }
 
-    /// The next job; waits while others may still bring some. `None` when all work is done.
+    /// Returns the next job; waits while jobs in progress may add one. `None` if all work is done.
     pub(super) fn next(&self) -> Option<Claim<'_, J>> {
         let mut state = self.lock();
         loop {

@@ -1,24 +1,24 @@
-//! Is this a path at all? Models sometimes put a log line or a piece of code there.
+//! Plausibility check of paths. Models sometimes write a log line or a piece of code in place of a
+//! path.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Longest path in bytes.
+/// Maximum length of a path, in bytes.
 const MAX_PATH: usize = 4096;
-/// Longest component in bytes.
+/// Maximum length of a component, in bytes.
 const MAX_COMPONENT: usize = 255;
-/// From this length on, quotes and ellipses mean that it is no path.
+/// Minimum length from which a text with quotes or ellipses is not accepted as a path.
 const SUSPICIOUS_LENGTH: usize = 20;
-/// What test runners begin their messages with.
+/// Beginnings of messages of test runners.
 const LOG_FRAGMENTS: [&str; 5] =
     ["AssertionError:", "FAIL ", "\u{2713} ", "\u{d7} ", "TestingLibraryElementError:"];
 
-/// Refuses what no sensible file is called. A path that exists may contain quotes and ellipses, and one with
+/// Refuses implausible paths. An existing path may contain quotes and ellipses, and a path with
 /// `[...name]` components (routes of web frameworks) may be created; Gemini CLI refuses both.
 ///
-/// # Errors
-/// [`Error::InvalidPath`], its message beginning with `Invalid path: `.
+/// # Errors [`Error::InvalidPath`] with a message that begins with `Invalid path: `.
 pub fn check_sanity(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let invalid = |why: &str| Err(Error::InvalidPath(why.to_owned()));

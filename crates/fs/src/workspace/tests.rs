@@ -123,7 +123,7 @@ fn what_git_keeps_and_environment_files_are_closed() {
             );
         }
     }
-    // A workspace that itself lies in such a folder was chosen by the user.
+    // A workspace that is itself inside such a folder was chosen by the user.
     let inside = Workspace::new(base.join("w/.git/modules/m"), base.join("temp"));
     inside.check(&base.join("w/.git/modules/m/config"), Access::Read).unwrap();
 }

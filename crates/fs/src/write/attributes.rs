@@ -1,12 +1,11 @@
-//! What a file has besides its bytes.
+//! Attributes of a file other than its content.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Gives `new` the owner, group, permissions and extended attributes of the old file.
+/// Copies owner, group, permissions and extended attributes of the old file to `new`.
 ///
-/// # Errors
-/// When owner or group cannot be kept.
+/// # Errors Returns an error if owner or group cannot be set.
 #[cfg(unix)]
 pub(super) fn copy(old: &Metadata, old_file: Option<&File>, new: &File) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -16,7 +15,7 @@ pub(super) fn copy(old: &Metadata, old_file: Option<&File>, new: &File) -> io::R
     if owner.is_some() || group.is_some() {
         fchown(new, owner, group)?;
     }
-    // After the owner: changing that clears the set-user-id bits.
+    // Set after the owner, because changing the owner clears the set-user-id bits.
     set_mode(new, old.mode() & 0o7777)?;
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     if let Some(old_file) = old_file {
@@ -25,32 +24,33 @@ pub(super) fn copy(old: &Metadata, old_file: Option<&File>, new: &File) -> io::R
     Ok(())
 }
 
-/// Windows: the permissions (read-only flag) are those that made the file writable; access lists are inherited.
+/// Does nothing on Windows: the old file was writable, so its read-only flag is not set, and access
+/// lists are inherited.
 #[cfg(not(unix))]
 pub(super) fn copy(_old: &Metadata, _old_file: Option<&File>, _new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets the permission bits, past the umask.
+/// Sets the permission bits, independent of the umask.
 #[cfg(unix)]
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
-/// Windows has no permission bits.
+/// Does nothing, because Windows has no permission bits.
 #[cfg(not(unix))]
 pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Extended attributes: access lists, labels, the user's own. As far as the system lets us: a lost label is no reason
-/// to refuse the write.
+/// Copies extended attributes: access lists, labels, the user's own attributes. Errors are ignored:
+/// a lost label is no reason to refuse the write.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn copy_extended(old: &File, new: &File) {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
 
-    /// More than the kernel's limit on names; values beyond it are left out.
+    /// More than the kernel's limit on names; larger values are left out.
     const MAX_BYTES: usize = 64 * 1024;
     let mut names = vec![0_u8; MAX_BYTES];
     let Ok(length) = flistxattr(old, &mut names[..]) else { return };

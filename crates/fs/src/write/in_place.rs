@@ -1,17 +1,18 @@
-//! Rewriting a file without a rename, so that a full disk cannot cost the old bytes.
+//! Rewriting a file without a rename, so that a full disk cannot destroy the old bytes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::attributes;
 
-/// Old files up to this size are kept in memory to be put back after a failure.
+/// Maximum size of an old file that is kept in memory for restoring it after a failure.
 const MAX_KEPT: u64 = 64 * 1024 * 1024;
 
-/// Replaces the content of a regular file that is open for reading and writing, and its permission bits if `mode` is given.
+/// Replaces the content of a regular file that is open for reading and writing, and its permission
+/// bits if `mode` is given.
 ///
-/// # Errors
-/// Any failure, after the old content has been put back (which needs no space that the file did not have).
+/// # Errors Returns any error, after the old content was restored (which needs no space beyond the
+/// file's old size).
 pub(super) fn rewrite(file: &File, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let old_length = file.metadata()?.len();
     let mut old = Vec::new();
@@ -30,7 +31,8 @@ pub(super) fn rewrite(file: &File, bytes: &[u8], mode: Option<u32>) -> io::Resul
 
 fn write_over(mut file: &File, old_length: usize, bytes: &[u8]) -> io::Result<()> {
     let shared = old_length.min(bytes.len());
-    // What makes the file longer goes first: this is where space can run out, and the old bytes are all still there.
+    // The part that makes the file longer is written first: only here can space run out, and all
+    // old bytes still exist.
     file.seek(SeekFrom::Start(shared as u64))?;
     if bytes.len() > old_length {
         file.write_all(&bytes[shared..])?;

@@ -1,4 +1,4 @@
-//! The new bytes before they take their name.
+//! Temporary files with new content before the rename.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::io;
 
 use crate::held::HeldFolder;
 
-/// How many names are tried.
+/// Maximum number of names that are tried.
 const MAX_TRIES: usize = 100;
 
-/// A file under a name of its own. Dropped, it is removed.
+/// File with a temporary name. Dropping it removes the file.
 pub(super) struct Temporary<'f> {
     folder: &'f HeldFolder,
     name: OsString,
@@ -19,11 +19,11 @@ pub(super) struct Temporary<'f> {
 }
 
 impl<'f> Temporary<'f> {
-    /// A new file, for the owner only or with the mode that any program would give it.
+    /// Creates a file, for the owner only or with the default mode of new files.
     pub(super) fn create(folder: &'f HeldFolder, private: bool) -> io::Result<Self> {
         let mut tries = 0;
         loop {
-            // The name is short whatever the target's is: it must fit where the target's fits.
+            // The name is short, because it must fit wherever the target's name fits.
             let number = RandomState::new().build_hasher().finish();
             let name = OsString::from(format!(".pollux-{number:016x}.tmp"));
             tries += 1;
@@ -40,7 +40,8 @@ impl<'f> Temporary<'f> {
         &self.file
     }
 
-    /// Gives it its name, in place of what has it or only if nothing has.
+    /// Renames the file to its final name. With `is_new`, the name must not be in use; otherwise an
+    /// existing file is replaced.
     pub(super) fn persist(mut self, name: &OsStr, is_new: bool) -> io::Result<()> {
         if is_new {
             self.folder.rename_to_new(&self.name, name)?;
@@ -55,7 +56,7 @@ impl<'f> Temporary<'f> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.persisted {
-            // Nothing is left to do about a failure.
+            // A failure is ignored, because nothing can be done about it.
             self.folder.remove(&self.name).ok();
         }
     }

@@ -1,17 +1,18 @@
-//! Tests that need a process of their own: this test program run again, doing one thing.
+//! Tests that need a separate process: this test program runs itself to do one task.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names the task in the child's environment; the value is the folder to work in.
+/// Environment variable that makes the process a child; its value is the folder to work in.
 const TASK: &str = "POLLUX_FS_TEST_FOLDER";
 
-/// The folder given to this process, if it is the child for a task.
+/// Returns the folder given to this process if it is the child for a task.
 pub(super) fn folder() -> Option<std::path::PathBuf> {
     std::env::var_os(TASK).map(Into::into)
 }
 
-/// A command that runs the ignored test `test` in `folder`, with `wrapper` (a program and its arguments) in front.
+/// Returns a command that runs the ignored test `test` in `folder`, started by `wrapper` (a program
+/// and its arguments).
 pub(super) fn command(wrapper: &[&str], test: &str, folder: &Path) -> Command {
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();

@@ -1,4 +1,5 @@
-//! Killed in the middle of writing: every file is old or new, every log has whole lines.
+//! Tests with a process that is killed while writing: every file is old or new, every log has
+//! complete lines.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use super::child;
 
 const SIZE: usize = 300_000;
 
-/// Writes for ever; each version of the file consists of one byte value.
+/// Writes forever; each version of the file consists of one byte value.
 #[test]
 #[ignore = "run by the tests below in a child process"]
 fn writes_until_killed() {
@@ -32,7 +33,7 @@ fn a_kill_leaves_the_old_file_or_the_new_one() {
     for attempt in 0..8 {
         let mut child =
             child::command(&[], "suite::crash::writes_until_killed", dir.path()).spawn().unwrap();
-        // A kill is to hit the writing at points that nobody chooses: only time gives them.
+        // The kill must hit the writing at arbitrary points, which only a time delay provides.
         std::thread::sleep(Duration::from_millis(20 + attempt * 7));
         child.kill().unwrap();
         child.wait().unwrap();

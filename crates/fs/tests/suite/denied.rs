@@ -1,4 +1,4 @@
-//! Without permission: what root may not be asked, a child without its privileges is.
+//! Tests without permissions, which run in an unprivileged child process if the tests run as root.
 
 #![cfg(target_os = "linux")]
 
@@ -49,7 +49,7 @@ fn permissions_are_respected_even_where_a_rename_would_work() {
     mode("closed/open", 0o666);
     mode("closed", 0o555);
     mode("secret", 0o000);
-    // Root runs the child as nobody; anyone else runs it as is.
+    // Root runs the child as the user `nobody`; any other user runs it directly.
     let is_root = fs::metadata(dir.path()).unwrap().uid() == 0;
     let copy = tempfile::tempdir().unwrap();
     let program = copy.path().join("test");

@@ -1,4 +1,4 @@
-//! A disk that is full, as a small file system in a namespace of its own.
+//! Tests on a full disk, a small file system in a separate namespace.
 
 use std::fs;
 

@@ -1,6 +1,7 @@
-//! The ignore rules say what git says, over trees and ignore files made at random.
+//! Comparison of the ignore rules with git, on random trees and ignore files.
 //!
-//! `POLLUX_IGNORE_TREES` sets how many trees; `POLLUX_IGNORE_SEED` where the row of them begins.
+//! `POLLUX_IGNORE_TREES` sets the number of trees; `POLLUX_IGNORE_SEED` sets the first seed of the
+//! series.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +11,10 @@ use std::process::{Command, Stdio};
 
 use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Root, WalkOptions, walk};
 
-/// Trees of one run of the test.
+/// Number of trees of one run of the test.
 const TREES: u64 = 40;
 
-/// Names that files, folders and patterns are made of.
+/// Names from which files, folders and patterns are built.
 const NAMES: &[&[u8]] = &[
     b"a",
     b"b",
@@ -53,7 +54,7 @@ const NAMES: &[&[u8]] = &[
     b"a:b",
 ];
 
-/// What patterns are made of besides.
+/// Further pieces from which patterns are built.
 const PIECES: &[&[u8]] = &[
     b"*",
     b"*",
@@ -160,7 +161,7 @@ impl Random {
     }
 }
 
-/// A folder or file of the tree: its way from the root, and whether it is a folder.
+/// File or folder of the tree: its path from the root, and true for a folder.
 type Entry = (Vec<u8>, bool);
 
 #[cfg(unix)]
@@ -200,7 +201,7 @@ fn init(root: &Path) -> bool {
     git(root, &["init", "-q"]).status().is_ok_and(|status| status.success())
 }
 
-/// What git ignores of these paths.
+/// Returns those of the paths that git ignores.
 fn ignored_by_git(root: &Path, entries: &[Entry]) -> BTreeSet<Vec<u8>> {
     let mut child = git(root, &["check-ignore", "--no-index", "--stdin", "-z"])
         .stdin(Stdio::piped())
@@ -216,7 +217,7 @@ fn ignored_by_git(root: &Path, entries: &[Entry]) -> BTreeSet<Vec<u8>> {
     output.stdout.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
-/// All ignore files of the tree, for a person who has to find out why one is read otherwise.
+/// Returns the contents of all ignore files of the tree, as help to find the cause of a difference.
 fn told(root: &Path, entries: &[Entry]) -> String {
     let folders = entries.iter().filter(|(_, is_folder)| *is_folder).map(|(way, _)| &way[..]);
     let mut text = String::new();
@@ -280,7 +281,7 @@ fn trees_made_at_random_are_read_as_git_reads_them() {
     );
 }
 
-/// The walk asks the same engine in another way.
+/// Checks that a walk, which uses the same engine differently, has the same result.
 fn the_walk_agrees(
     root: &Path,
     rules: &IgnoreRules,

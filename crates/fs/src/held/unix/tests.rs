@@ -3,7 +3,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// Both ways to walk must see the same; most systems that run the tests would never take the second.
+/// Both implementations of the walk must agree; most systems that run the tests would never use the
+/// second.
 #[test]
 fn walking_step_by_step_finds_and_refuses_the_same() {
     let dir = tempfile::tempdir().unwrap();
