@@ -1,4 +1,4 @@
-//! The slash commands about hooks: what there is, and switching it on and off.
+//! Slash commands that list hooks and switch them on and off.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use pollux_protocol::{Command, CommandContext, CommandError, HookEvent, Op};
 use crate::definition::Hook;
 use crate::hooks::Hooks;
 
-/// Keeps in the settings which hooks are switched off: labels, and whether they are on now. Says why it could not.
+/// Function that saves in the settings whether the hooks with these labels are enabled. Returns the
+/// reason if saving failed.
 pub type SaveDisabled = Arc<dyn Fn(&[String], bool) -> Result<(), String> + Send + Sync>;
 
-/// `/hooks` with its subcommands.
+/// Returns `/hooks` and its subcommands.
 pub fn commands(hooks: &Hooks, save: &SaveDisabled) -> Vec<Arc<dyn Command>> {
     let verbs = [Verb::List, Verb::Enable, Verb::Disable, Verb::EnableAll, Verb::DisableAll];
     let command = |verb| -> Arc<dyn Command> {
@@ -107,7 +108,8 @@ impl Command for HooksCommand {
 }
 
 impl HooksCommand {
-    /// Labels of the hooks that are on, or off, each once.
+    /// Returns the labels of the enabled (or disabled) hooks that start with `beginning`, without
+    /// repeats.
     fn labels(&self, on: bool, beginning: &str) -> Vec<String> {
         let fitting = self.hooks.iter().filter(|hook| self.hooks.is_enabled(hook) == on);
         let mut labels: Vec<String> = fitting.map(|hook| hook.label().to_owned()).collect();
@@ -117,7 +119,8 @@ impl HooksCommand {
         labels
     }
 
-    /// Switches for this session first, whatever becomes of the settings.
+    /// Switches the hooks for this session first, so that the switch takes effect even if the
+    /// settings cannot be saved.
     fn switch(&self, labels: &[String], on: bool) -> Result<String, CommandError> {
         let word = if on { "on" } else { "off" };
         if labels.is_empty() {
@@ -133,7 +136,7 @@ impl HooksCommand {
     }
 }
 
-/// The hooks by event, one a line.
+/// Returns a list of the hooks by event, one hook per line.
 fn list(hooks: &Hooks) -> String {
     let mut lines = Vec::new();
     for event in HookEvent::ALL {

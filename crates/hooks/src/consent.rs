@@ -1,4 +1,5 @@
-//! What a folder's hooks would run, in words that a person can judge, and whether they still are what was agreed to.
+//! Consent items for a folder's hooks: a description of each hook for the user, and the check that
+//! a hook has not changed since the user agreed to it.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::definition::{Hook, HookSource};
 
-/// One item for each hook that the folder brings, in the order of its settings.
+/// Returns one item for each hook in the folder's settings, in the order of the settings.
 pub fn consent_items(hooks: &[Hook], cwd: &Path) -> Vec<ConsentItem> {
     let own = hooks.iter().filter(|hook| hook.source == HookSource::Project);
     own.map(|hook| item_of(hook, cwd)).collect()
@@ -19,7 +20,8 @@ pub fn consent_items(hooks: &[Hook], cwd: &Path) -> Vec<ConsentItem> {
 /// Variables that hold the path of the project in the command of a hook.
 const PROJECT: [&str; 3] = ["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "GEMINI_CWD"];
 
-/// All that the hook is, and the files of the project that its command line names.
+/// Returns the item of a hook. Its content is the whole definition of the hook, and the project
+/// files that its command line names.
 fn item_of(hook: &Hook, cwd: &Path) -> ConsentItem {
     let files = files_of(hook, cwd);
     let content = json!({
@@ -34,15 +36,15 @@ fn item_of(hook: &Hook, cwd: &Path) -> ConsentItem {
     files.complete(item(kinds::HOOK, hook.label(), detail(hook), content.to_string().as_bytes()))
 }
 
-/// Finds the files of the project that a hook names in its command line and its variables.
+/// Returns the project files that a hook names in its command line and its variables.
 fn files_of(hook: &Hook, cwd: &Path) -> CommandFiles {
-    // A hook runs in the folder of the project.
+    // A hook runs in the project's folder.
     let command = PROJECT.iter().fold(hook.command.clone(), |command, name| {
         command.replace(&format!("${{{name}}}"), ".").replace(&format!("${name}"), ".")
     });
     let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
     let words = command_line::constant_words(&command, dialect);
-    // In a line that is not read quotes may stand in the middle of a path.
+    // In a command line that cannot be parsed, quotes may occur in the middle of a path.
     let plain = command.replace(['"', '\''], "");
     let variables = hook.environment.iter().map(|(_, value)| value.as_str());
     let texts: Vec<&str> =
@@ -60,7 +62,8 @@ fn detail(hook: &Hook) -> String {
     format!("at {}{matcher} runs: {}{}", hook.event, variables.concat(), hook.command)
 }
 
-/// The hooks that may run. Those that were agreed to one by one remember to what.
+/// Returns the hooks that may run. A hook that the user agreed to individually stores the hash of
+/// that consent item.
 pub(crate) fn allowed(hooks: Vec<Hook>, accepted: &Accepted, cwd: &Path) -> Vec<Hook> {
     let judge = |mut hook: Hook| {
         if hook.source != HookSource::Project || *accepted == Accepted::everything() {
@@ -74,7 +77,7 @@ pub(crate) fn allowed(hooks: Vec<Hook>, accepted: &Accepted, cwd: &Path) -> Vec<
     hooks.into_iter().filter_map(judge).collect()
 }
 
-/// Whether a hook is another than the person has agreed to.
+/// Returns true if a hook has changed since the user agreed to it.
 pub(crate) fn has_changed(hook: &Hook, cwd: &Path) -> bool {
     hook.pin.as_ref().is_some_and(|pin| *pin != item_of(hook, cwd).hash)
 }

@@ -1,4 +1,4 @@
-//! Hooks as settings define them.
+//! Hook definitions of the settings files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,28 +9,28 @@ use serde_json::{Map, Value};
 
 use crate::matcher::Matcher;
 
-/// What a hook may take when its settings say nothing.
+/// Default time limit of a hook.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
-/// The longest time limit; a longer one is cut to this.
+/// Maximum time limit of a hook. Longer limits are reduced to this value.
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(24);
-/// Keys of the group that were settings once and are no events.
+/// Keys of the group `hooks` that were settings in earlier versions and are not events.
 const OLD_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
-/// Hooks that are taken from one file.
+/// Maximum number of hooks read from one file.
 const MOST_HOOKS: usize = 1000;
 
-/// Who brought a hook.
+/// Settings layer that defines a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookSource {
-    /// The folder's settings.
+    /// Settings of the folder.
     Project,
-    /// The person's settings.
+    /// Settings of the user.
     User,
-    /// The administrator's settings.
+    /// Settings of the administrator.
     System,
 }
 
 impl HookSource {
-    /// The word of listings and messages.
+    /// Returns the name of the source in listings and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",
@@ -48,63 +48,64 @@ impl HookSource {
     }
 }
 
-/// One program at one event.
+/// A program that runs at an event.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// When it runs.
+    /// Event at which the hook runs.
     pub event: HookEvent,
-    /// Who brought it.
+    /// Layer that defines the hook.
     pub source: HookSource,
-    /// The settings file that names it.
+    /// Settings file that defines the hook.
     pub file: PathBuf,
-    /// For which tools or reasons, as it is written.
+    /// Tools or reasons for which the hook runs, as written in the settings.
     pub matcher: Option<String>,
-    /// It, and with it all hooks of the event, wait for each other.
+    /// True if all hooks of the event run one after the other.
     pub sequential: bool,
-    /// What it is called.
+    /// Name of the hook.
     pub name: Option<String>,
-    /// What the shell runs.
+    /// Command line for the shell.
     pub command: String,
-    /// What it is for.
+    /// Purpose of the hook.
     pub description: Option<String>,
-    /// What it may take.
+    /// Time limit of one run.
     pub timeout: Duration,
-    /// Variables of its own.
+    /// Additional environment variables.
     pub environment: Vec<(String, String)>,
-    /// The hash of what the person has agreed to, when they were asked.
+    /// Hash of the consent item that the user agreed to, if the user was asked.
     pub(crate) pin: Option<String>,
     pub(crate) compiled: Matcher,
 }
 
 impl Hook {
-    /// Its name, else its command line.
+    /// Returns the hook's name, or its command line if the hook has no name.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
 
-    /// Whether both are the same definition, agreed to or not.
+    /// Returns true if both hooks have the same definition, regardless of consent.
     pub fn is_the_same_as(&self, other: &Self) -> bool {
         self.key() == other.key()
             && (self.event, &self.file, &self.matcher) == (other.event, &other.file, &other.matcher)
     }
 
-    /// Two hooks with the same are one.
+    /// Returns the key for duplicate detection: hooks with equal keys run only once.
     pub(crate) fn key(&self) -> (&str, &str) {
         (self.name.as_deref().unwrap_or_default(), &self.command)
     }
 }
 
-/// What settings hold.
+/// Result of reading the settings.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// In the order in which they are planned: the administrator's suggestions, the person's, the folder's, the
-    /// administrator's demands.
+    /// Hooks in planning order: the administrator's defaults, the user's hooks, the folder's hooks,
+    /// and the administrator's overrides.
     pub hooks: Vec<Hook>,
-    /// What was left out, and why: lines for the person.
+    /// Messages for the user about definitions that were skipped, with the reason.
     pub warnings: Vec<String>,
 }
 
-/// Reads the hooks of all settings files. What makes no sense is left out with a warning; the rest holds.
+/// Reads the hooks of all settings files. Invalid definitions are skipped with a warning; the other
+/// definitions stay in effect.
 pub fn read(layers: &[Layer]) -> Found {
     let mut found = Found::default();
     for layer in layers {
@@ -119,7 +120,7 @@ pub fn read(layers: &[Layer]) -> Found {
     found
 }
 
-/// One file being read.
+/// State of reading one settings file.
 struct Reading<'a> {
     layer: &'a Layer,
     found: &'a mut Found,
@@ -219,7 +220,7 @@ impl Reading<'_> {
     }
 }
 
-/// Milliseconds; what is no such number is the default.
+/// Parses a time limit in milliseconds. Returns the default if the value is not a positive number.
 fn timeout(given: Option<&Value>) -> Duration {
     let milliseconds = given.and_then(Value::as_f64).filter(|number| *number > 0.0);
     milliseconds.map_or(DEFAULT_TIMEOUT, |number| {
@@ -228,7 +229,8 @@ fn timeout(given: Option<&Value>) -> Duration {
     })
 }
 
-/// Variables: texts as they are, numbers and truth values as text.
+/// Parses environment variables: strings are taken unchanged, numbers and booleans are converted to
+/// text.
 fn environment(given: Option<&Value>) -> Vec<(String, String)> {
     let variable = |(name, value): (&String, &Value)| {
         let value = match value {
@@ -236,7 +238,7 @@ fn environment(given: Option<&Value>) -> Vec<(String, String)> {
             Value::Number(_) | Value::Bool(_) => value.to_string(),
             _ => return None,
         };
-        // No system can pass on anything else.
+        // Operating systems cannot pass on other names and values.
         let passes = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
         passes.then(|| (name.clone(), value))
     };

@@ -1,4 +1,4 @@
-//! The hooks of a session, and what happens when an event takes place.
+//! Hooks of a session, and their execution when an event takes place.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,31 +21,31 @@ use crate::output::Reply;
 use crate::plan::{Plan, plan};
 use crate::run::{HookRun, Surroundings};
 
-/// Programs of one event that run at the same moment; others wait for a place.
+/// Maximum number of programs of one event that run at the same time. Further programs wait.
 const AT_ONCE: usize = 32;
 
-/// What the hooks of a session depend on.
+/// Options of a session's hooks.
 #[derive(Debug, Clone, Default)]
 pub struct HookOptions {
-    /// What settings define, see [`crate::read`].
+    /// Hooks defined in the settings, see [`crate::read`].
     pub hooks: Vec<Hook>,
-    /// What of the folder may take effect, its own hooks among it.
+    /// Items of the folder that may take effect, including the folder's hooks.
     pub accepted: Accepted,
-    /// Names or command lines of those that are switched off (`hooksConfig.disabled`).
+    /// Names or command lines of disabled hooks (`hooksConfig.disabled`).
     pub disabled: Vec<String>,
-    /// The session's id.
+    /// Id of the session.
     pub session_id: String,
-    /// The session's file.
+    /// File of the session.
     pub transcript: Option<PathBuf>,
-    /// The project's folder, absolute.
+    /// Folder of the project, as an absolute path.
     pub cwd: PathBuf,
-    /// Where plans lie.
+    /// Folder that contains plans.
     pub plans_directory: PathBuf,
-    /// The environment of the programs, without what they must not see.
+    /// Environment of the programs, without variables that hooks must not see.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// The hooks that are in force. Cheap to clone; clones share what is switched off.
+/// Hooks that may run. Cheap to clone; clones share the set of disabled hooks.
 #[derive(Debug, Clone, Default)]
 pub struct Hooks(Arc<Inner>);
 
@@ -58,19 +58,20 @@ struct Inner {
     surroundings: Surroundings,
 }
 
-/// What came of an event.
+/// Result of an event.
 #[derive(Debug, Clone, Default)]
 pub struct Fired {
-    /// What was decided.
+    /// Combined decision.
     pub result: HookResult,
-    /// The same as the object that the original makes of the replies; null when nobody replied.
+    /// Combined decision as the object that Gemini CLI builds from the replies; null if no program
+    /// replied.
     pub merged: Value,
-    /// The runs, in the order in which they were planned.
+    /// Runs, in planning order.
     pub runs: Vec<HookRun>,
 }
 
 impl Hooks {
-    /// The hooks of a session. Those of the folder that may not run are left out.
+    /// Creates the hooks of a session, without the hooks of the folder that may not run.
     pub fn new(options: HookOptions) -> Self {
         let cwd = options.cwd.display().to_string();
         let plans = options.plans_directory.display().to_string();
@@ -96,17 +97,17 @@ impl Hooks {
         }))
     }
 
-    /// All hooks that may run, switched off or not.
+    /// Returns all hooks that may run, including disabled ones.
     pub fn iter(&self) -> impl Iterator<Item = &Hook> {
         self.0.hooks.iter()
     }
 
-    /// Whether a hook is switched on.
+    /// Returns true if a hook is enabled.
     pub fn is_enabled(&self, hook: &Hook) -> bool {
         self.0.disabled.read().is_ok_and(|disabled| !disabled.contains(hook.label()))
     }
 
-    /// Switches all hooks of this name, or with this command line, on or off.
+    /// Enables or disables all hooks with this name or command line.
     pub fn switch(&self, label: &str, on: bool) {
         if let Ok(mut disabled) = self.0.disabled.write() {
             if on {
@@ -117,17 +118,18 @@ impl Hooks {
         }
     }
 
-    /// Whether an event concerns anybody: only then need it be described.
+    /// Returns true if an enabled hook exists for an event. Otherwise the caller need not build the
+    /// event's payload.
     pub fn has(&self, event: HookEvent) -> bool {
         self.enabled().any(|hook| hook.event == event)
     }
 
-    /// The longest that the programs of an event may take together.
+    /// Returns the maximum total run time of an event's programs.
     pub fn patience(&self, event: HookEvent) -> Duration {
         self.enabled().filter(|hook| hook.event == event).map(|hook| hook.timeout).sum()
     }
 
-    /// The project's folder.
+    /// Returns the project's folder.
     pub fn folder(&self) -> &Path {
         &self.0.surroundings.cwd
     }
@@ -136,9 +138,9 @@ impl Hooks {
         self.iter().filter(|hook| self.is_enabled(hook))
     }
 
-    /// Runs the programs that an event calls for and puts their decisions together. When `cancel` fires, programs
-    /// that run are ended and decide nothing. Returns within the longest time limit, or the sum of all where they
-    /// wait for each other, whatever the programs do.
+    /// Runs the programs for an event and combines their decisions. If `cancel` fires, running
+    /// programs are ended and their output is ignored. Always returns within the longest time
+    /// limit, or within the sum of the limits if the programs run one after the other.
     pub async fn fire(&self, payload: &HookPayload, cancel: &CancellationToken) -> Fired {
         let plan = plan(self.enabled(), payload);
         if plan.hooks.is_empty() {
@@ -156,7 +158,7 @@ impl Hooks {
         Fired { result, merged, runs }
     }
 
-    /// What programs are told.
+    /// Returns the JSON object that programs receive on standard input.
     fn input(&self, payload: &HookPayload) -> Map<String, Value> {
         let inner = &self.0;
         let time = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
@@ -191,7 +193,8 @@ impl Hooks {
         running.filter_map(std::future::ready).collect().await
     }
 
-    /// Each is told what those before it have changed.
+    /// Runs the programs one after the other. Each program receives the input with the changes that
+    /// the previous programs made.
     async fn one_by_one(
         &self,
         plan: &Plan<'_>,
@@ -219,7 +222,7 @@ fn text(input: &Map<String, Value>) -> Arc<str> {
     serde_json::to_string(input).unwrap_or_default().into()
 }
 
-/// Changes the input of the next program by the reply of the one before.
+/// Applies the changes in a program's reply to the input of the next program.
 fn hand_on(event: HookEvent, input: &mut Map<String, Value>, reply: &Reply) {
     let Some(specific) = reply.specific() else { return };
     let mut overlay = |key: &str| {

@@ -1,16 +1,18 @@
-//! The user's programs at the agent's events.
+//! User-defined programs that run at the agent's events.
 //!
-//! Settings name programs (hooks) for the events of [`pollux_protocol::HookEvent`]. [`read`] finds them,
-//! [`Hooks`] holds those that are in force and runs them: [`Hooks::fire`] gives each the event as JSON on its
-//! standard input, reads what it decided from its standard output, and puts the decisions of all of them
-//! together as one [`HookResult`]. [`llm`] is the form in which requests and answers of models are told to
-//! programs and changed by them. Formats and rules are those of Gemini CLI, so that its hooks run unchanged.
+//! Settings define programs (hooks) for the events of [`pollux_protocol::HookEvent`]. [`read`]
+//! reads these definitions. [`Hooks`] holds the hooks that may run and runs them: [`Hooks::fire`]
+//! passes each program the event as JSON on its standard input, reads its decision from its
+//! standard output, and combines the decisions of all programs into one [`HookResult`]. [`llm`]
+//! converts model requests and responses to the form in which programs receive and change them.
+//! Formats and rules are those of Gemini CLI, so that its hooks run unchanged.
 //!
-//! What it is not: it does not know when events take place and does not act on a decision (the agent does both),
-//! asks nobody for consent ([`consent_items`] says what would have to be asked), and reads no settings file itself.
+//! This crate does not detect events and does not act on decisions (the agent does both). It does
+//! not ask for consent ([`consent_items`] lists the items that need consent), and it does not read
+//! settings files.
 //!
-//! A hook is a program of somebody else: whatever it prints, and however long it runs, costs its time limit and a
-//! warning, nothing more.
+//! A hook is an untrusted program: its output and run time cannot cause more harm than the use of
+//! its time limit and a warning.
 
 mod commands;
 mod consent;

@@ -1,14 +1,14 @@
-//! Requests and answers of models in the form in which programs are told of them, and change them. Pure.
+//! Model requests and responses in the form in which programs receive and change them. Pure.
 //!
-//! The form knows text alone: what else is in a message stays where it is. Roles follow each other in turn, as on
-//! the wire.
+//! This form contains text only: other parts of a message stay in their place. Roles alternate, as
+//! in requests to the model service.
 
 use std::sync::Arc;
 
 use pollux_protocol::{Chunk, Content, Entry, FinishReason, Part, Role, Tuning, Usage};
 use serde_json::{Map, Value, json};
 
-/// A request: `model`, `messages`, and the figures that are set under `config`.
+/// Returns a request: `model`, `messages`, and under `config` the parameters that are set.
 pub fn request(model: &str, entries: &[Arc<Entry>], tuning: &Tuning) -> Value {
     let messages: Vec<Value> = turns(entries).iter().filter_map(message).collect();
     let figures = [
@@ -24,7 +24,7 @@ pub fn request(model: &str, entries: &[Arc<Entry>], tuning: &Tuning) -> Value {
     json!({ "model": model, "messages": messages, "config": config })
 }
 
-/// The entries with messages of one speaker joined.
+/// Returns the entries as turns: adjacent messages of the same role are joined.
 fn turns(entries: &[Arc<Entry>]) -> Vec<Content> {
     let mut turns: Vec<Content> = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -37,7 +37,7 @@ fn turns(entries: &[Arc<Entry>]) -> Vec<Content> {
     turns
 }
 
-/// The text of a message; none when it has none.
+/// Returns the text of a message, or `None` if the message has no text.
 fn message(content: &Content) -> Option<Value> {
     let text: String = content.parts.iter().filter_map(Part::as_text).collect();
     let role = match content.role {
@@ -47,20 +47,20 @@ fn message(content: &Content) -> Option<Value> {
     (!text.is_empty()).then(|| json!({ "role": role, "content": text }))
 }
 
-/// What a program changes about a request.
+/// Change that a program makes to a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RequestChange {
-    /// The model to ask.
+    /// Model to send the request to.
     pub model: Option<String>,
-    /// Figures to ask with.
+    /// Sampling parameters of the request.
     pub tuning: Tuning,
-    /// What is said instead.
+    /// Messages that replace those of the request.
     pub messages: Option<Vec<(Role, String)>>,
 }
 
 impl RequestChange {
-    /// Reads the change that a program wants. What is of the wrong type changes nothing; a message that is no text
-    /// becomes one.
+    /// Parses a program's change. Fields of the wrong type are ignored; message content that is not
+    /// a string is converted to text.
     pub fn read(change: &Map<String, Value>) -> Self {
         let config = change.get("config").and_then(Value::as_object);
         let figure = |key: &str| match config.and_then(|config| config.get(key)) {
@@ -81,9 +81,10 @@ impl RequestChange {
         }
     }
 
-    /// The entries with these messages in place of theirs, one for each turn that has words; what else a turn holds
-    /// follows the words. More messages are added at the end; where there are fewer, turns stay as they are. None
-    /// when nothing changes.
+    /// Returns the entries with their text replaced by these messages, one message for each turn
+    /// that has text. The other parts of a turn follow the new text. Surplus messages are added at
+    /// the end; if there are fewer messages than turns, the remaining turns stay unchanged. Returns
+    /// `None` if the change contains no messages.
     pub fn apply(&self, entries: &[Arc<Entry>]) -> Option<Vec<Arc<Entry>>> {
         let mut messages = self.messages.as_ref()?.iter();
         let mut changed = Vec::with_capacity(entries.len());
@@ -92,7 +93,8 @@ impl RequestChange {
             if has_words && let Some((role, text)) = messages.next() {
                 turn.role = *role;
                 turn.parts.retain(|part| part.as_text().is_none());
-                // Thoughts that a vendor wants back stand before what they led to.
+                // Thoughts that a vendor requires back must precede the text that follows from
+                // them.
                 let place = turn.parts.iter().take_while(|part| part.thought).count();
                 turn.parts.insert(place, Part::text(text.as_str()));
             }
@@ -105,7 +107,8 @@ impl RequestChange {
     }
 }
 
-/// A message as a program writes it. An instruction of the system has no place among them.
+/// Parses a message written by a program. Returns `None` for a system message, which cannot be part
+/// of the conversation.
 fn said(message: &Value) -> Option<(Role, String)> {
     let role = match message.get("role").and_then(Value::as_str) {
         Some("model" | "assistant") => Role::Model,
@@ -120,7 +123,7 @@ fn said(message: &Value) -> Option<(Role, String)> {
     Some((role, text))
 }
 
-/// One piece of an answer.
+/// Returns one chunk of a response.
 pub fn response(chunk: &Chunk) -> Value {
     let shown =
         |part| Part::as_text(part).or_else(|| part.as_thought().filter(|it| !it.is_empty()));
@@ -134,7 +137,7 @@ pub fn response(chunk: &Chunk) -> Value {
     if !chunk.parts.is_empty() {
         response.insert("text".to_owned(), chunk.text().into());
     }
-    // Figures may come by themselves.
+    // A chunk may contain only usage figures.
     let says_something = !chunk.parts.is_empty() || chunk.finish.is_some();
     let candidates = if says_something { json!([candidate]) } else { json!([]) };
     response.insert("candidates".to_owned(), candidates);
@@ -146,7 +149,7 @@ pub fn response(chunk: &Chunk) -> Value {
     Value::Object(response)
 }
 
-/// The answer that a program gives; none unless it says something.
+/// Parses the response that a program supplies. Returns `None` if the response has no content.
 pub fn answer(response: &Value) -> Option<Chunk> {
     let candidate = response.get("candidates")?.get(0)?;
     let parts: Vec<Part> = candidate

@@ -1,22 +1,24 @@
-//! For which tools or reasons a hook runs.
+//! Matchers, which select the tools or reasons for which a hook runs.
 //!
-//! A matcher for tools is a regular expression of JavaScript that may match anywhere in the name. It is rewritten
-//! for Rust's engine, which takes linear time; what that cannot express (looking around, referring back) goes to
-//! one that may try out a bounded number of ways. What is no expression at all is a name.
+//! A matcher for tools is a JavaScript regular expression that may match anywhere in the name. It
+//! is translated for Rust's regex engine, which takes linear time. Expressions that this engine
+//! does not support (lookaround, backreferences) go to a backtracking engine with a bounded number
+//! of steps. Text that is not a valid regular expression is compared as a name.
 
 use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
-/// Ways that are tried out for one name. A matcher that needs more counts as one that matches: its hook runs.
+/// Maximum number of backtracking steps for one name. A matcher that exceeds this limit counts as a
+/// match, so its hook runs.
 const MOST_STEPS: usize = 100_000;
-/// Bytes that a compiled matcher may take.
+/// Maximum size of a compiled matcher, in bytes.
 const COMPILED_SIZE: usize = 1 << 20;
 
-/// A matcher, compiled when it is needed first.
+/// A matcher, compiled on first use.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
-    /// None matches everything.
+    /// `None` matches everything.
     text: Option<Arc<str>>,
     compiled: OnceLock<Arc<Compiled>>,
 }
@@ -29,13 +31,13 @@ enum Compiled {
 }
 
 impl Matcher {
-    /// None, nothing and `*` match everything.
+    /// Creates a matcher. `None`, blank text and `*` match everything.
     pub(crate) fn new(text: Option<&str>) -> Self {
         let text = text.filter(|text| !text.trim().is_empty() && text.trim() != "*");
         Self { text: text.map(Arc::from), compiled: OnceLock::new() }
     }
 
-    /// Whether a hook runs for this tool.
+    /// Returns true if the hook runs for this tool.
     pub(crate) fn takes_tool(&self, tool: &str) -> bool {
         let Some(text) = &self.text else { return true };
         match self.compiled.get_or_init(|| Arc::new(compile(text))).as_ref() {
@@ -45,7 +47,7 @@ impl Matcher {
         }
     }
 
-    /// Whether a hook runs for this reason: reasons are compared as they are.
+    /// Returns true if the hook runs for this reason. Reasons are compared as plain text.
     pub(crate) fn takes_reason(&self, reason: &str) -> bool {
         self.text.as_deref().is_none_or(|text| text.trim() == reason)
     }
@@ -65,11 +67,12 @@ fn compile(text: &str) -> Compiled {
     trying.map_or_else(|_| name(), Compiled::Trying)
 }
 
-/// A JavaScript expression (without flags) in Rust's words; none when JavaScript refuses it.
+/// Translates a JavaScript regular expression (without flags) to Rust's syntax. Returns `None` if
+/// JavaScript rejects the expression.
 fn translate(text: &str) -> Option<String> {
     let mut rest = text.chars().peekable();
     let mut pattern = String::with_capacity(text.len() + 8);
-    // Something stands before that can be repeated.
+    // True if the preceding item can be repeated.
     let mut repeatable = false;
     while let Some(character) = rest.next() {
         let starts = matches!(character, '|' | '(' | '^');
@@ -113,7 +116,7 @@ fn lazy(rest: &mut Rest<'_>, pattern: &mut String) {
     }
 }
 
-/// `3`, `3,` or `3,5`, small enough to be meant.
+/// Returns true for the text of a count (`3`, `3,` or `3,5`) with at most four digits per number.
 fn is_count(text: &str) -> bool {
     let (least, most) = text.split_once(',').unwrap_or((text, ""));
     let number =
@@ -121,7 +124,8 @@ fn is_count(text: &str) -> bool {
     !least.is_empty() && number(least) && number(most)
 }
 
-/// What follows `(`: of the forms with a question mark JavaScript knows these only.
+/// Translates the text after `(`. Returns `None` for forms that start with a question mark and that
+/// JavaScript does not support.
 fn group(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
     pattern.push('(');
     if rest.next_if_eq(&'?').is_none() {
@@ -142,11 +146,11 @@ fn group(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
     Some(())
 }
 
-/// What follows a backslash.
+/// Translates the text after a backslash.
 fn escape(rest: &mut Rest<'_>, pattern: &mut String, in_class: bool) -> Option<()> {
     let character = rest.next()?;
     match character {
-        // Rust's know all of Unicode, JavaScript's only ASCII.
+        // Rust's classes cover all of Unicode, JavaScript's only ASCII.
         'd' => pattern.push_str(if in_class { "0-9" } else { "[0-9]" }),
         'D' => pattern.push_str("[^0-9]"),
         'w' => pattern.push_str(if in_class { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
@@ -168,14 +172,14 @@ fn escape(rest: &mut Rest<'_>, pattern: &mut String, in_class: bool) -> Option<(
                 pattern.push(character);
             }
         }
-        // Any other letter stands for itself, and so does every sign.
+        // Any other letter or symbol stands for itself.
         other if other.is_alphanumeric() || other == '_' => pattern.push(other),
         other => pattern.push_str(&regex::escape(&other.to_string())),
     }
     Some(())
 }
 
-/// A set of characters, whose opening bracket was read.
+/// Translates a character class whose opening bracket was already read.
 fn class(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
     let negated = rest.next_if_eq(&'^').is_some();
     if rest.next_if_eq(&']').is_some() {
@@ -188,7 +192,7 @@ fn class(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
         match rest.next()? {
             ']' => break,
             '\\' => escape(rest, pattern, true)?,
-            // Rust's sets know more signs than JavaScript's.
+            // These symbols have a special meaning in Rust's classes, but not in JavaScript's.
             sign @ ('[' | '&' | '~' | '^') => pattern.extend(['\\', sign]),
             other => pattern.push(other),
         }
@@ -203,7 +207,7 @@ mod tests {
 
     #[test]
     fn tools() {
-        // What `new RegExp(matcher).test(name)` says, or the comparison where that throws.
+        // Results of `new RegExp(matcher).test(name)`, or of a comparison if that throws.
         let table = [
             ("", "anything", true),
             (" * ", "anything", true),

@@ -1,64 +1,67 @@
-//! The decisions of all programs of one event as one. Pure.
+//! Combination of the decisions of all programs of one event. Pure.
 
 use pollux_protocol::{HookEvent, ToolChoice, ToolMode};
 use serde_json::{Map, Value, json};
 
 use crate::output::Reply;
 
-/// What is told where a program gives no reason.
+/// Reason that is reported if a program gives none.
 const NO_REASON: &str = "No reason provided";
 
-/// What the programs of one event decided together. Which fields mean something depends on the event.
+/// Combined decision of the programs of one event. The event determines which fields have a
+/// meaning.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookResult {
-    /// The work is to stop, for this reason.
+    /// Reason for stopping the work, if the work must stop.
     pub stop: Option<String>,
-    /// What the event is about must not go on, for this reason.
+    /// Reason for blocking the event's subject (a call, prompt or request), if it is blocked.
     pub block: Option<String>,
-    /// A person is to be asked.
+    /// True if the user must be asked.
     pub ask: bool,
-    /// Words for the person, of all programs.
+    /// Messages for the user, of all programs.
     pub system_message: Option<String>,
-    /// Words for the model, of all programs, as they were given.
+    /// Additional context for the model, of all programs, unmodified.
     pub additional_context: Option<String>,
-    /// The conversation is to be forgotten.
+    /// True if the conversation must be cleared.
     pub clear_context: bool,
-    /// The arguments to call the tool with instead.
+    /// Arguments that replace those of the tool call.
     pub tool_input: Option<Map<String, Value>>,
-    /// The call whose result takes the place of this one's.
+    /// Call whose result replaces the result of this call.
     pub tail_call: Option<TailCall>,
-    /// Changes of the request: an object with some of `model`, `messages` and `config`.
+    /// Changes to the request: an object with some of `model`, `messages` and `config`.
     pub llm_request: Option<Map<String, Value>>,
-    /// The answer to give instead.
+    /// Response that replaces the model's response.
     pub llm_response: Option<Value>,
-    /// Which tools the model may call.
+    /// Tools that the model may call.
     pub tool_choice: Option<ToolChoice>,
 }
 
-/// A call that takes the place of another.
+/// A call that replaces another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TailCall {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Map<String, Value>,
 }
 
 impl HookResult {
-    /// The context as the model is given it: angle brackets harmless, in a fence of its own.
+    /// Returns the context as the model receives it: with angle brackets escaped, and enclosed in a
+    /// tag.
     pub fn fenced_context(&self) -> Option<String> {
         self.additional_context.as_deref().map(fenced)
     }
 }
 
-/// Words of a program in the fence that tells the model whose they are.
+/// Encloses a program's text in a tag that tells the model the source of the text, with angle
+/// brackets escaped.
 pub fn fenced(context: &str) -> String {
     let harmless = context.replace('<', "&lt;").replace('>', "&gt;");
     format!("<hook_context>{harmless}</hook_context>")
 }
 
-/// Puts replies together, in the order in which their hooks were planned. Gives the object that the original makes
-/// of them as well; null when nobody replied.
+/// Combines replies in the planning order of their hooks. Also returns the object that Gemini CLI
+/// builds from these replies; null if no program replied.
 pub(crate) fn merge(event: HookEvent, replies: &[&Reply]) -> (HookResult, Value) {
     if replies.is_empty() {
         return (HookResult::default(), Value::Null);
@@ -79,7 +82,7 @@ pub(crate) fn merge(event: HookEvent, replies: &[&Reply]) -> (HookResult, Value)
     (decision(event, &merged), Value::Object(merged.0))
 }
 
-/// One that stops stops all; one that blocks blocks all.
+/// Combines replies so that one reply is enough to stop the work or to block the event.
 fn any_decides(replies: &[&Reply]) -> Map<String, Value> {
     let mut merged = Map::new();
     let mut specific: Map<String, Value> = Map::new();
@@ -131,7 +134,7 @@ fn any_decides(replies: &[&Reply]) -> Map<String, Value> {
     merged
 }
 
-/// Later fields win.
+/// Combines replies so that later fields replace earlier ones.
 fn later_replaces(replies: &[&Reply]) -> Map<String, Value> {
     let mut merged = Map::new();
     for reply in replies {
@@ -151,7 +154,7 @@ fn later_replaces(replies: &[&Reply]) -> Map<String, Value> {
     merged
 }
 
-/// All tools that anybody allows; the strictest mode.
+/// Combines tool selections: the union of all allowed tools, with the strictest mode.
 fn tools_united(replies: &[&Reply]) -> Map<String, Value> {
     let configs = || replies.iter().filter_map(|reply| reply.specific()?.get("toolConfig"));
     let has = |mode: &str| configs().any(|config| config.get("mode") == Some(&mode.into()));
@@ -175,7 +178,7 @@ fn tools_united(replies: &[&Reply]) -> Map<String, Value> {
     Map::from_iter([("hookSpecificOutput".to_owned(), specific)])
 }
 
-/// What a merged object means.
+/// Converts a combined object to a result.
 fn decision(event: HookEvent, merged: &Reply) -> HookResult {
     let reason =
         merged.text("stopReason").or_else(|| merged.text("reason")).unwrap_or(NO_REASON).to_owned();

@@ -1,8 +1,8 @@
-//! Hooks of Claude Code as hooks of this program. Pure.
+//! Conversion of Claude Code's hooks to hooks of Pollux. Pure.
 
 use serde_json::{Map, Value};
 
-/// Events by their names there and here. Others keep theirs.
+/// Names of events: in Claude Code, and in Pollux. Other names stay unchanged.
 const EVENTS: [(&str, &str); 9] = [
     ("PreToolUse", "BeforeTool"),
     ("PostToolUse", "AfterTool"),
@@ -14,7 +14,7 @@ const EVENTS: [(&str, &str); 9] = [
     ("SessionStart", "SessionStart"),
     ("SessionEnd", "SessionEnd"),
 ];
-/// Tools by their names there and here, in matchers.
+/// Names of tools in matchers: in Claude Code, and in Pollux.
 const TOOLS: [(&str, &str); 7] = [
     ("Edit", "replace"),
     ("Bash", "run_shell_command"),
@@ -24,36 +24,37 @@ const TOOLS: [(&str, &str); 7] = [
     ("Grep", "grep_search"),
     ("LS", "list_directory"),
 ];
-/// A time limit there is in seconds, here in milliseconds. What is above counts as milliseconds already.
+/// Maximum time limit that counts as seconds. Claude Code's limits are in seconds, Pollux's in
+/// milliseconds; larger values count as milliseconds.
 const MOST_SECONDS: f64 = 1000.0;
 
-/// What came of it.
+/// Result of a migration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Migrated {
-    /// The group `hooks` for settings of this program.
+    /// The group `hooks` for Pollux's settings.
     pub hooks: Map<String, Value>,
-    /// Hooks that were taken over.
+    /// Number of migrated hooks.
     pub count: usize,
-    /// What was left behind or needs a look: lines for the person.
+    /// Messages for the user about hooks that were not migrated or that need attention.
     pub remarks: Vec<String>,
 }
 
-/// Why nothing could be taken over.
+/// Error of a migration that cannot convert any hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrateError {
-    /// The settings have no hooks.
+    /// The settings contain no hooks.
     #[error("there are no hooks in it")]
     NoHooks,
-    /// They are of another shape.
+    /// The hooks are not an object.
     #[error("\"hooks\" is no object of events")]
     NotAnObject,
 }
 
-/// Takes over the hooks of Claude Code's settings. `existing` is the group `hooks` that is there already; what it
-/// holds stays, and what is in it already is not added again.
+/// Migrates the hooks of Claude Code's settings. `existing` is the current group `hooks`. Its
+/// content is kept, and hooks that it already contains are not added again.
 ///
 /// # Errors
-/// There are no hooks, or none that can be read.
+/// Fails if there are no hooks, or if `hooks` is not an object.
 pub fn migrate(
     settings: &Value,
     existing: Option<&Map<String, Value>>,
@@ -123,7 +124,7 @@ impl Migrated {
     }
 }
 
-/// One hook; none for one that is no command.
+/// Converts one hook. Returns `None` if the hook is not a command.
 fn converted(hook: &Value) -> Option<Value> {
     let command = hook.get("command").and_then(Value::as_str)?;
     let mut taken = Map::new();
@@ -139,7 +140,7 @@ fn converted(hook: &Value) -> Option<Value> {
     Some(Value::Object(taken))
 }
 
-/// A matcher with our names for tools, where they stand as whole words.
+/// Replaces Claude Code's tool names in a matcher, if they are whole words.
 fn matcher_of(theirs: &str) -> String {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut ours = String::with_capacity(theirs.len());

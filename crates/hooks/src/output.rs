@@ -1,54 +1,56 @@
-//! What one program printed, read as a decision.
+//! Parsing of a program's output as a decision.
 
 use serde_json::{Map, Value, json};
 
-/// What one program decided: a JSON object of its own, or one made of its words and exit code.
+/// Decision of one program: the JSON object that it printed, or an object built from its text
+/// output and exit code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply(pub(crate) Map<String, Value>);
 
 impl Reply {
-    /// The whole object.
+    /// Returns the whole object.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.0
     }
 
-    /// The text at a key, unless it is empty.
+    /// Returns the text of a field, unless it is empty.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
-    /// What is special about the event.
+    /// Returns the fields specific to the event.
     pub(crate) fn specific(&self) -> Option<&Map<String, Value>> {
         self.0.get("hookSpecificOutput").and_then(Value::as_object)
     }
 
-    /// The work is to stop.
+    /// Returns true if the work must stop.
     pub(crate) fn stops(&self) -> bool {
         self.0.get("continue") == Some(&Value::Bool(false))
     }
 
-    /// `deny` or `block`.
+    /// Returns true for the decisions `deny` and `block`.
     pub(crate) fn blocks(&self) -> bool {
         matches!(self.text("decision"), Some("deny" | "block"))
     }
 
-    /// A person is to be asked.
+    /// Returns true if the user must be asked.
     pub(crate) fn asks(&self) -> bool {
         self.text("decision") == Some("ask")
     }
 }
 
-/// Reads what a program printed. Standard error counts when nothing came on standard output. JSON decides by
-/// itself; other words by the exit code: 0 and 1 let the work go on and are shown, everything else refuses and
-/// tells the words as the reason. None when there is nothing to read, or JSON that is no object.
+/// Parses a program's output. Standard error is used only if standard output is blank. A JSON
+/// object is the decision itself. For other text the exit code decides: with 0 or 1 the work
+/// continues and the text is shown; with any other code the event is refused, with the text as the
+/// reason. Returns `None` if there is no output, or if the output is JSON that is not an object.
 ///
-/// `exit_code` is none for a program that a signal ended; that counts as 0.
+/// `exit_code` is `None` for a program that a signal ended; this counts as 0.
 pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Reply> {
     let (out, err) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let text = [trim(&out), trim(&err)].into_iter().find(|text| !text.is_empty())?;
     match json(text) {
         Some(Value::Object(fields)) => return Some(Reply(fields)),
-        // A list decides nothing, but is no text either.
+        // A list decides nothing, but is not plain text either.
         Some(_) => return None,
         None => {}
     }
@@ -63,12 +65,12 @@ pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Rep
     }
 }
 
-/// JavaScript counts the byte order mark as blank.
+/// Trims white space. JavaScript counts the byte order mark as white space.
 fn trim(text: &str) -> &str {
     text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
 }
 
-/// JSON, also when it was encoded twice.
+/// Parses JSON, including JSON that was encoded twice.
 fn json(text: &str) -> Option<Value> {
     match serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&mended(text)?).ok())? {
         Value::String(inner) => serde_json::from_str(&inner).ok(),
@@ -76,8 +78,8 @@ fn json(text: &str) -> Option<Value> {
     }
 }
 
-/// The text with replacement characters for halves of characters, which JavaScript takes and Rust does not; none
-/// when there are no such.
+/// Replaces escaped lone surrogates, which JavaScript accepts and Rust does not, by replacement
+/// characters. Returns `None` if the text contains no lone surrogates.
 fn mended(text: &str) -> Option<String> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_text_in_quotes_is_no_reply() {
-        // JSON.parse of what is inside fails, and with it the whole: it is a text.
+        // `JSON.parse` fails for the content of the string, so the whole output counts as text.
         assert_eq!(
             reply("\"hello\"", "", Some(0)),
             Some(json!({"decision": "allow", "systemMessage": "\"hello\""}))

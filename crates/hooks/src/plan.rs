@@ -1,4 +1,4 @@
-//! Which programs run at an event, and whether beside each other. Pure.
+//! Selection of the programs that run at an event, in parallel or one after the other. Pure.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,16 @@ use pollux_protocol::{HookEvent, HookPayload};
 
 use crate::definition::Hook;
 
-/// The hooks of one event.
+/// Hooks of one event.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) hooks: Vec<&'a Hook>,
-    /// They wait for each other, in this order.
+    /// True if the hooks run one after the other, in this order.
     pub(crate) sequential: bool,
 }
 
-/// Those that the event calls for; of several with the same name and command the first.
+/// Returns the hooks for an event. If several hooks have the same name and command, only the first
+/// one runs.
 pub(crate) fn plan<'a>(hooks: impl Iterator<Item = &'a Hook>, payload: &HookPayload) -> Plan<'a> {
     let event = payload.event();
     let subject = payload.subject();

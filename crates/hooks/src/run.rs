@@ -1,4 +1,4 @@
-//! One program, from its start to its reply.
+//! Run of one program, from its start to its reply.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,59 +15,61 @@ use crate::definition::{Hook, HookSource};
 use crate::output::{Reply, parse};
 use crate::script::substitute;
 
-/// Bytes of each stream that are read as a reply. The largest that is meant is a whole conversation.
+/// Maximum number of bytes of each stream that are read as a reply. The largest expected reply is a
+/// whole conversation.
 const LONGEST_REPLY: usize = 16 << 20;
-/// Bytes of each stream that are kept for telemetry.
+/// Maximum number of bytes of each stream that are kept for telemetry.
 const KEPT: usize = 8 << 10;
 
-/// What programs are given beside the event.
+/// Process settings of all programs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
-    /// The project's folder.
+    /// Folder of the project.
     pub(crate) cwd: PathBuf,
-    /// The environment, without what they must not see.
+    /// Environment, without variables that hooks must not see.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// Names that command lines may use, with their values; variables too.
+    /// Names that command lines may use, with their values. They are also set as environment
+    /// variables.
     pub(crate) names: Vec<(&'static str, String)>,
 }
 
-/// One run of one hook.
+/// A run of a hook.
 #[derive(Debug, Clone)]
 pub struct HookRun {
-    /// The event.
+    /// Event of the run.
     pub event: HookEvent,
-    /// The hook's name, else its command line.
+    /// Name of the hook, or its command line if it has no name.
     pub hook: String,
-    /// Who brought it.
+    /// Layer that defines the hook.
     pub source: HookSource,
-    /// How long it ran.
+    /// Duration of the run.
     pub duration: Duration,
-    /// Its exit code, unless a signal or we ended it.
+    /// Exit code of the program, unless a signal or Pollux ended it.
     pub exit_code: Option<i32>,
-    /// Why it failed: it could not run, did not end in time, or printed too much.
+    /// Reason for a failure: the program could not run, did not end in time, or printed too much.
     pub error: Option<String>,
-    /// What it was told, as JSON.
+    /// JSON that the program received.
     pub input: Arc<str>,
-    /// What it decided, if it decided anything.
+    /// Decision of the program, if it made one.
     pub reply: Option<Reply>,
-    /// What it printed, its beginning.
+    /// Beginning of the standard output.
     pub stdout: String,
-    /// What it complained of, its beginning.
+    /// Beginning of the standard error.
     pub stderr: String,
 }
 
 impl HookRun {
-    /// It ended by itself with exit code 0.
+    /// Returns true if the program ended by itself with exit code 0.
     pub fn succeeded(&self) -> bool {
         self.error.is_none() && self.exit_code == Some(0)
     }
 
-    /// Words for the person.
+    /// Returns the program's message for the user.
     pub fn system_message(&self) -> Option<&str> {
         self.reply.as_ref()?.text("systemMessage")
     }
 
-    /// Why it counts as failed, in a few words; none when it succeeded.
+    /// Returns a short reason for a failed run, or `None` if the run succeeded.
     pub fn failure(&self) -> Option<String> {
         match (&self.error, self.exit_code) {
             (Some(error), _) => Some(error.clone()),
@@ -77,7 +79,7 @@ impl HookRun {
         }
     }
 
-    /// Its figures.
+    /// Returns the measurement of the run.
     pub fn measure(&self) -> HookCallMeasure {
         HookCallMeasure {
             event: self.event,
@@ -94,11 +96,12 @@ impl HookRun {
     }
 }
 
-/// How a run ended: with a run to tell of, or because the work was stopped.
+/// Completed run, or `None` if the work was cancelled.
 pub(crate) type Finished = Option<HookRun>;
 
 impl Surroundings {
-    /// Runs a hook with this input. None when `cancel` fired: then nothing was decided.
+    /// Runs a hook with this input. Returns `None` if `cancel` fired, in which case the hook made
+    /// no decision.
     pub(crate) async fn run(
         &self,
         hook: &Hook,

@@ -1,4 +1,4 @@
-//! An event that never took place, to try hooks on.
+//! Sample events for trying hooks.
 
 use pollux_protocol::{
     CompressTrigger, Display, HookEvent, HookPayload, SessionEndReason, SessionSource,
@@ -6,10 +6,10 @@ use pollux_protocol::{
 };
 use serde_json::{Value, json};
 
-/// The words of the sample prompt.
+/// Text of the sample prompt.
 const PROMPT: &str = "Explain what this project does.";
 
-/// A plausible event of this kind. `tool` and `input` are the call that tool events are about.
+/// Returns a plausible event of this kind. `tool` and `input` are the call of tool events.
 pub fn sample(event: HookEvent, tool: &str, input: Value) -> HookPayload {
     let request = || {
         json!({

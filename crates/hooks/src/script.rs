@@ -1,14 +1,15 @@
-//! A hook's command line as the shell gets it. Pure.
+//! Preparation of a hook's command line for the shell. Pure.
 
 use pollux_shell::Dialect;
 
-/// What a command line may name, and its value.
+/// Names that a command line may use, with their values.
 pub(crate) type Names<'a> = [(&'a str, &'a str)];
 
-/// The command line with `$NAME` replaced by its value, quoted for where it stands. `${NAME}` is left to the shell,
-/// which has the same values as variables.
+/// Replaces `$NAME` in a command line by its value, quoted for the position of the name. `${NAME}`
+/// is left to the shell, which has the same values as environment variables.
 ///
-/// Between double quotes a POSIX shell puts in values itself, whatever is in them, so the name is left there.
+/// Inside double quotes `$NAME` is also left to a POSIX shell, which expands it safely for any
+/// value.
 pub(crate) fn substitute(command: &str, names: &Names<'_>, dialect: Dialect) -> String {
     let mut script = String::with_capacity(command.len());
     let mut quoted = Quotes::None;
@@ -42,7 +43,7 @@ pub(crate) fn substitute(command: &str, names: &Names<'_>, dialect: Dialect) -> 
     script
 }
 
-/// Where in a command line a name stands.
+/// Quotation that surrounds a position in a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     None,
@@ -50,12 +51,12 @@ enum Quotes {
     Double,
 }
 
-/// The name at the start of the text. As in the original, more letters may follow it.
+/// Returns the name at the start of the text. As in Gemini CLI, more letters may follow the name.
 fn named<'a>(text: &str, names: &Names<'a>) -> Option<(&'a str, &'a str)> {
     names.iter().find(|(name, _)| text.starts_with(name)).copied()
 }
 
-/// The value as one word of a POSIX shell.
+/// Returns the value as one word of a POSIX shell.
 fn word(value: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+=,".contains(&byte);
     if !value.is_empty() && value.bytes().all(plain) {

@@ -1,4 +1,4 @@
-//! Real programs at made-up events.
+//! Tests of real programs at simulated events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 #![cfg(unix)]
 

@@ -1,4 +1,5 @@
-//! What a hook costs beyond the start of its process, and what fifty hooks cost at the start of a run.
+//! Measures the cost of a hook beyond its process start, and the cost of fifty hooks at the start
+//! of a run.
 //!
 //! `cargo run --release -p pollux-hooks --example cost` prints medians in microseconds.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -19,7 +20,7 @@ fn main() {
         let payload = sample(HookEvent::BeforeTool, "glob", json!({ "pattern": "*" }));
         let cancel = CancellationToken::new();
         let (mut bare, mut fired) = (Vec::new(), Vec::new());
-        // In turn, so that whatever else the machine does falls on both.
+        // Both variants alternate, so that other load on the machine affects both equally.
         for _ in 0..ROUNDS {
             let started = Instant::now();
             tokio::process::Command::new("bash").args(["-c", "true"]).output().await.unwrap();

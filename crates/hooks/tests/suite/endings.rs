@@ -1,4 +1,4 @@
-//! How programs end, and that nothing they do harms more than their time limit.
+//! Ends of programs: a program cannot cause more harm than the use of its time limit.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::{Bench, hook, says, tool_call};
 
-/// Longer than anything here may take on a busy machine, shorter than what hangs.
+/// Time limit of the tests: longer than any of them takes on a busy machine, and shorter than a
+/// hang.
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
@@ -56,7 +57,7 @@ async fn a_program_that_hangs_costs_its_time_limit() {
             json!({ "timeout": 300 }),
         );
         let fired = bench.call().await;
-        // The time limit is what is tested: a hook that outlives it takes ten minutes.
+        // The test checks the time limit: a hook that outlives it would take ten minutes.
         assert!(started.elapsed() < SOON, "{command}");
         assert_eq!(fired.runs[0].error.as_deref(), Some("Hook timed out after 300ms"));
         assert_eq!(fired.result.block, None, "what it said does not count");
@@ -74,7 +75,7 @@ async fn what_a_hanging_program_started_ends_with_it() {
         !stat.is_empty() && !stat.contains(") Z ")
     };
     while alive() {
-        // Polls: a process that is no child sends no event.
+        // The test polls, because the end of a process that is not a child sends no event.
         assert!(started.elapsed() < SOON, "{child} still runs");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -88,7 +89,7 @@ async fn a_daemon_is_not_waited_for() {
         json!({}),
     );
     let fired = bench.call().await;
-    // Who waits for the programs left behind takes 30 s.
+    // Waiting for the programs left behind would take 30 s.
     assert!(started.elapsed() < SOON);
     assert_eq!(fired.result.system_message.as_deref(), Some("m"));
     assert!(fired.runs[0].succeeded());
@@ -156,13 +157,13 @@ async fn a_stop_ends_programs_and_decides_nothing() {
     let cancel = CancellationToken::new();
     let stopper = cancel.clone();
     tokio::spawn(async move {
-        // A hook that runs sends no event; one that has not begun ends as well.
+        // A running hook sends no event. A hook that has not started yet is cancelled as well.
         tokio::time::sleep(Duration::from_millis(300)).await;
         stopper.cancel();
     });
     let started = Instant::now();
     let fired = bench.hooks().fire(&tool_call(), &cancel).await;
-    // A hook that is not stopped takes 30 s.
+    // A hook that is not stopped would take 30 s.
     assert!(started.elapsed() < SOON);
     assert_eq!(fired.result.block, None);
     assert!(fired.runs.is_empty());

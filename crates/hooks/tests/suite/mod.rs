@@ -8,14 +8,14 @@ use pollux_hooks::{Fired, HookOptions, Hooks, read};
 use pollux_protocol::{CancellationToken, HookPayload};
 use serde_json::{Value, json};
 
-/// Hooks of the person, in a folder of their own.
+/// Hooks of the user, in a temporary folder.
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,
     hooks: Hooks,
 }
 
 impl Bench {
-    /// `definitions` by event, as settings have them.
+    /// Creates a bench. `definitions` are hooks by event, as in settings.
     #[expect(clippy::needless_pass_by_value, reason = "tests hand it a literal")]
     pub(crate) fn new(definitions: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -23,7 +23,7 @@ impl Bench {
         Self { folder, hooks }
     }
 
-    /// One command line at `BeforeTool`, with these further fields.
+    /// Creates a bench with one command line at `BeforeTool` and these additional fields.
     #[expect(clippy::needless_pass_by_value, reason = "tests hand it a literal")]
     pub(crate) fn command(command: &str, fields: Value) -> Self {
         Self::new(json!({ "BeforeTool": [{ "hooks": [hook(command, &fields)] }] }))
@@ -72,7 +72,7 @@ pub(crate) fn tool_call() -> HookPayload {
     pollux_hooks::sample(pollux_protocol::HookEvent::BeforeTool, "glob", json!({ "pattern": "*" }))
 }
 
-/// A command line that prints this JSON.
+/// Returns a command line that prints this JSON.
 pub(crate) fn says(reply: &Value) -> String {
     format!("cat > /dev/null; printf '%s' '{reply}'")
 }

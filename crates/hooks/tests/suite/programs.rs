@@ -1,4 +1,4 @@
-//! What programs are given, and how they stand beside each other.
+//! Input of programs, and their parallel or sequential execution.
 
 use pollux_hooks::Hooks;
 use pollux_protocol::{CancellationToken, HookEvent, HookPayload};
@@ -93,7 +93,7 @@ async fn one_after_the_other_sees_what_was_changed() {
         json!({ "pattern": "*", "path": "x" }),
         "a failure changes nothing here"
     );
-    // What is done is what was said last, failure or not.
+    // The last reply decides, even if its program failed.
     assert_eq!(Value::from(fired.result.tool_input.unwrap()), json!({ "path": "y" }));
 }
 
