@@ -1,4 +1,4 @@
-//! A whole frontend in under 200 lines. CONTRIBUTING.md walks through it under "Write a frontend".
+//! A complete frontend in under 200 lines. CONTRIBUTING.md explains it under "Write a frontend".
 //!
 //!     cargo run -p pollux-host --example frontend -- FOLDER [RECORDING]
 
@@ -18,13 +18,13 @@ use tokio::sync::{Mutex, mpsc};
 
 const AGAIN: &str = "Type the number of a choice.\n";
 
-/// Something that the person does.
+/// Input of the user.
 pub(crate) enum Input {
     Line(String),
     Interrupt,
 }
 
-/// The person: what they type, and the page that they read.
+/// The user: the typed input, and the page that shows the output.
 pub(crate) struct Person {
     pub(crate) inputs: Mutex<mpsc::UnboundedReceiver<Input>>,
     pub(crate) page: Box<dyn Fn(&str) + Send + Sync>,
@@ -32,7 +32,7 @@ pub(crate) struct Person {
 
 impl Person {
     fn show(&self, text: &str) {
-        // Text comes from models, files and servers.
+        // Text from models, files and servers may hold control characters.
         (self.page)(&for_terminal(text));
     }
 
@@ -50,7 +50,7 @@ impl Notices for Person {
     }
 }
 
-/// Questions before a session runs: whether to trust the folder, and what of it may take effect.
+/// Questions before a session runs: whether to trust the folder, and which items may take effect.
 #[async_trait::async_trait]
 impl Operator for Person {
     async fn ask(&self, question: Question) -> Reply {
@@ -77,13 +77,13 @@ struct Talk {
     session: Box<dyn RunningSession>,
     person: Arc<Person>,
     questions: VecDeque<Question>,
-    /// Id of the prompt or command at work.
+    /// Id of the running prompt or command.
     work: Option<String>,
 }
 
 impl Talk {
     fn send(&self, op: Op) {
-        // An agent that has ended also ends the events.
+        // If the agent has ended, the stream of events ends too.
         drop(self.session.handle().send(op));
     }
 
@@ -137,7 +137,7 @@ impl Talk {
     }
 }
 
-/// Opens a session and talks with the person until they leave.
+/// Opens a session and runs the conversation until the user leaves.
 pub(crate) async fn talk(
     sessions: &dyn Sessions,
     request: SessionRequest,

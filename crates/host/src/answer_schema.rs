@@ -1,4 +1,5 @@
-//! The schema that an answer must satisfy (`--output-schema`): read, judged and compiled before anything starts.
+//! Schema that the last answer must satisfy (`--output-schema`): read, checked and compiled before
+//! anything starts.
 
 use std::fmt;
 use std::path::Path;
@@ -11,20 +12,21 @@ use serde_json::Value;
 #[cfg(test)]
 mod tests;
 
-/// The largest schema, in bytes: it goes to the model with every request.
+/// Maximum size of a schema, in bytes. The schema is sent to the model with every request.
 const LARGEST: u64 = 256 << 10;
-/// How deep a schema may be nested.
+/// Maximum nesting depth of a schema.
 const DEEPEST: usize = 64;
-/// Failures that are told at once.
+/// Maximum number of validation failures in one report.
 const TOLD: usize = 10;
-/// Characters of one of them.
+/// Maximum length of one failure, in characters.
 const LONGEST: usize = 400;
 
-/// Keywords whose values are data and no schemas.
+/// Keywords whose values are data, not schemas.
 const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
-/// Keywords that lead to another schema.
+/// Keywords that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Keywords whose schemas look at the same value as the one they stand in: one schema, and several.
+/// Keywords with one schema, and with several, that apply to the same value as the schema around
+/// them.
 const SAME_VALUE: [&str; 4] = ["not", "if", "then", "else"];
 const SAME_VALUE_EACH: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
@@ -39,10 +41,11 @@ impl fmt::Debug for OutputSchema {
 }
 
 impl OutputSchema {
-    /// Reads a schema: JSON when `given` begins with `{`, otherwise the path of a file, relative to `cwd`.
+    /// Reads a schema: JSON if `given` begins with `{`, otherwise the path of a file, relative to
+    /// `cwd`.
     ///
     /// # Errors
-    /// Message for the person that says what is wrong with it.
+    /// Message for the user with the reason why the schema cannot be used.
     pub fn read(given: &str, cwd: &Path) -> Result<Self, String> {
         read(given, cwd)
     }
@@ -75,7 +78,7 @@ fn read(given: &str, cwd: &Path) -> Result<OutputSchema, String> {
     compile(&text).map_err(|reason| refuse(format!("{}: {reason}", path.display())))
 }
 
-/// Judges and compiles the text of a schema.
+/// Checks and compiles the text of a schema.
 fn compile(text: &str) -> Result<OutputSchema, String> {
     if text.len() as u64 > LARGEST {
         return Err(format!("it is larger than {} KiB.", LARGEST >> 10));
@@ -97,7 +100,7 @@ fn compile(text: &str) -> Result<OutputSchema, String> {
     Ok(OutputSchema(Arc::new(Compiled { document: Arc::new(document), validator })))
 }
 
-/// Refuses what is too deep, and what leads out of the schema: nothing is ever fetched.
+/// Rejects schemas that are nested too deep or refer to other documents: nothing is ever fetched.
 fn look_at(schema: &Value, depth: usize) -> Result<(), String> {
     if depth > DEEPEST {
         return Err(format!("it is nested deeper than {DEEPEST} levels."));
@@ -124,7 +127,7 @@ fn look_at(schema: &Value, depth: usize) -> Result<(), String> {
     }
 }
 
-/// Returns true if following references never ends while looking at one value.
+/// Returns true if references form a cycle that never descends into the value.
 fn runs_in_circles(document: &Value) -> bool {
     fn leads_back<'a>(
         document: &'a Value,

@@ -1,4 +1,4 @@
-//! Where everyone meets: from the setup to an agent that is ready to work.
+//! Assembly of a session: turns a [`Setup`] into an agent that is ready to work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,22 +35,22 @@ use crate::setup::Setup;
 /// Grace period for the end of a session: telemetry, the agent's final messages.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a page may keep silent.
+/// Maximum time that a web page may send nothing.
 const PAGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Maximum number of repairs of an answer that does not satisfy its schema.
 const MOST_REPAIRS: f64 = 20.0;
 
-/// An agent at work, with everything that ends after it.
+/// A running agent, together with everything that must end after it.
 pub(crate) struct Assembled {
-    /// The way to the agent.
+    /// Handle for sending operations to the agent.
     pub(crate) handle: Arc<Handle>,
     task: tokio::task::JoinHandle<()>,
-    /// The figures of the session.
+    /// Statistics of the session.
     pub(crate) statistics: Arc<Statistics>,
     telemetry: Option<Arc<Telemetry>>,
     auto_memory: Option<AutoMemory>,
-    /// State of the work in a conversation that goes on.
+    /// Pinned context of a resumed conversation.
     pub(crate) standing: Standing,
     /// Maximum time that the agent may take to end.
     grace: Duration,
@@ -58,7 +58,8 @@ pub(crate) struct Assembled {
 }
 
 impl Assembled {
-    /// Ends the agent and everything that belongs to it. Whatever does not end in time dies with the process.
+    /// Ends the agent and everything that belongs to it. Tasks that exceed the grace period are
+    /// abandoned and end with the process.
     pub(crate) async fn close(self) {
         drop(self.auto_memory);
         self.closing.listen();
@@ -71,29 +72,29 @@ impl Assembled {
     }
 }
 
-/// Everything that an agent starts with, beside its setup.
+/// Everything that an agent is started with, besides its setup.
 pub(crate) struct Launch<'a> {
     /// The models of the run.
     pub(crate) models: Arc<dyn Models>,
     /// The log of the session.
     pub(crate) log: Arc<SessionLog>,
-    /// The id of the session.
+    /// Id of the session.
     pub(crate) session_id: &'a str,
-    /// The conversation so far.
+    /// Conversation so far.
     pub(crate) history: History,
-    /// The figures so far.
+    /// Statistics so far.
     pub(crate) statistics: Arc<Statistics>,
     /// The slash commands.
     pub(crate) commands: CommandSet,
     /// The hooks, ready to run.
     pub(crate) hooks: Hooks,
-    /// What the environment says about the system instruction.
+    /// Changes to the system instruction that the environment asks for.
     pub(crate) wishes: Wishes,
-    /// The context files.
+    /// Context files.
     pub(crate) memory: Arc<Memory>,
-    /// The limits.
+    /// Limits of the session and the usage so far.
     pub(crate) spending: Spending,
-    /// The settings that may be read again.
+    /// Settings that can be reloaded during the session.
     pub(crate) settings: LiveSettings,
 }
 
@@ -154,7 +155,7 @@ impl Setup {
         Assembled { handle, task, statistics, telemetry, auto_memory, standing, grace, closing }
     }
 
-    /// Everything that the agents of the session share.
+    /// Returns the services that all agents of the session share.
     fn services(
         &self,
         launch: &Launch<'_>,
@@ -181,7 +182,7 @@ impl Setup {
         }
     }
 
-    /// Form that the last answer of this run must have.
+    /// Returns the form that the last answer of this run must have.
     fn answer_form(&self) -> Option<AnswerForm> {
         let schema = self.options.answer_schema.as_ref()?.schema();
         let repairs = self.loaded.settings.number("pollux.outputSchema.repairs");
@@ -197,17 +198,18 @@ impl Setup {
         }
     }
 
-    /// The built-in tools that the settings and the flags keep.
+    /// Returns the built-in tools that the settings and the flags leave enabled.
     pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
         let lists = tool_lists(&self.options, &self.loaded);
         let mut tools = pollux_tools::builtin(context);
-        // Whatever rules say, nobody is there to answer.
+        // Without a user nobody can answer `ask_user`, even if the rules allow it.
         let is_answered = |name: &str| self.options.interactive || name != "ask_user";
         tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
         tools
     }
 
-    /// Places and sources for keeping the conversation within what the model takes.
+    /// Returns the paths and sources for keeping the conversation within the model's context
+    /// window.
     fn fitting(&self, session_id: &str) -> FittingParts {
         FittingParts {
             outputs: self.project.tool_outputs_dir(session_id),
@@ -218,7 +220,8 @@ impl Setup {
         }
     }
 
-    /// The open tasks of the tracker, where there is one.
+    /// Returns a function that lists the open tasks of the tracker; the list is empty if the
+    /// tracker is off.
     fn open_tasks(&self, session_id: &str) -> Box<dyn Fn() -> Vec<String> + Send + Sync> {
         let directory = self.tracker_directory(session_id);
         let is_kept = self.loaded.settings.boolean("experimental.taskTracker");
@@ -229,12 +232,12 @@ impl Setup {
         )
     }
 
-    /// Returns the holder of the text of files for tools and references.
+    /// Returns the service that reads and writes the text of files, for tools and references.
     pub(crate) fn files() -> Arc<dyn Files> {
         Arc::new(LocalFiles)
     }
 
-    /// Everything that the built-in tools need to know of a session.
+    /// Returns everything that the built-in tools need to know about a session.
     pub(crate) fn tool_context(
         &self,
         session_id: &str,
@@ -264,7 +267,8 @@ impl Setup {
         }
     }
 
-    /// The way to pages of the web. A proxy that makes no sense is told of where a model is asked.
+    /// Returns the client for web pages. An invalid proxy is not reported here: it is reported when
+    /// a model is requested.
     fn web_access(&self) -> Option<WebAccess> {
         let environment = &self.loaded.environment;
         let lookup = |name: &str| environment.get(name).map(str::to_owned);
@@ -278,7 +282,7 @@ impl Setup {
         Some(WebAccess { pages, backoff: Backoff::MID_STREAM.with_environment(&lookup) })
     }
 
-    /// Gathers the block that opens a conversation, when one begins.
+    /// Returns a function that builds the opening block of a conversation when one begins.
     fn context(
         self: &Arc<Self>,
         memory: Arc<Memory>,
@@ -287,7 +291,7 @@ impl Setup {
         Box::new(move || setup.session_context(&memory))
     }
 
-    /// The block that opens a conversation here and now.
+    /// Builds the opening block of a conversation from the current date and the current files.
     pub(crate) fn session_context(&self, memory: &Memory) -> SessionContext {
         let settings = &self.loaded.settings.context;
         SessionContext {
@@ -302,7 +306,7 @@ impl Setup {
 }
 
 impl Setup {
-    /// The folders of the workspace as trees.
+    /// Returns the folders of the workspace as trees.
     fn tree(&self) -> String {
         let options = self.ignore_options();
         let trees = self.folders.iter().map(|folder| {
@@ -312,7 +316,8 @@ impl Setup {
     }
 }
 
-/// The wait before an unusable answer is asked for again: a second, or what `POLLUX_RETRY_BASE_MS` says.
+/// Returns the delay before the retry of an unusable answer: one second, or the value of
+/// `POLLUX_RETRY_BASE_MS` in milliseconds.
 fn retry_base(environment: &Environment) -> Duration {
     let given = environment.get(pollux_net::RETRY_BASE_VARIABLE).and_then(|text| text.parse().ok());
     given.map_or(StreamRetries::default().base, Duration::from_millis)

@@ -1,9 +1,10 @@
-//! What old sessions teach, collected in the background of a conversation where the person wants that
+//! Extraction of facts and skills from old sessions, in the background of a conversation
 //! (`experimental.autoMemory`).
 //!
-//! A model without tools reads sessions that nobody has worked on for hours and proposes facts and skills; this program
-//! writes them where nothing reads them ([`inbox`]), and the person looks at them with `/memory inbox`. [`plan`] says when
-//! and which; the question and what is taken of the answer are `pollux_agent::extraction`.
+//! A model without tools reads sessions that have been idle for hours and proposes facts and
+//! skills. Pollux writes the proposals to files that nothing loads ([`inbox`]), and the user
+//! reviews them with `/memory inbox`. [`plan`] decides when to run and which sessions to read; the
+//! request to the model and the parser of its answer are in `pollux_agent::extraction`.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -28,22 +29,22 @@ pub(crate) use inbox::Inbox;
 
 use plan::{INDEX, LEAST_PROMPTS, RunRecord, SESSIONS, STALE, State};
 
-/// The model that reads.
+/// Alias of the model that reads the sessions.
 const ALIAS: &str = "agent-history-provider-summarizer";
-/// The start of the program has the machine to itself.
+/// Delay before the first run, so that the start of the program is not slowed down.
 const HEAD_START: Duration = Duration::from_secs(2);
-/// Between two looks whether there is something to do.
+/// Delay between two checks for work.
 const PAUSE: Duration = Duration::from_mins(5);
-/// What a model may take for its answer.
+/// Maximum time for an answer of the model.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Bytes of a session that is read.
+/// Maximum size, in bytes, of a session that is read.
 const LARGEST: u64 = 32 << 20;
-/// Bytes of the files of our own.
+/// Maximum size, in bytes, of the context files and state files that are read.
 const LARGEST_STATE: u64 = 4 << 20;
-/// What others may take to let go of the lock's own lock.
+/// Maximum wait for the short-lived lock that guards the lock file of a run.
 const SOON: Duration = Duration::from_millis(200);
 
-/// The work in the background. It ends with this value, wherever it is.
+/// Handle of the background task; dropping it ends the task.
 pub(crate) struct AutoMemory(JoinHandle<()>);
 
 impl Drop for AutoMemory {
@@ -52,19 +53,19 @@ impl Drop for AutoMemory {
     }
 }
 
-/// What the work needs to know of its project.
+/// Data that the background task needs about its project.
 #[derive(Clone)]
 pub(crate) struct Collector {
     store: SessionStore,
     inbox: Inbox,
-    /// The session of this conversation.
+    /// Id of this conversation's session.
     session_id: String,
 }
 
-/// Makes the models that are asked: those beside the model that the session uses at this moment.
+/// Returns the models for side calls, given the model that the session uses at this moment.
 type SideModelsNow = Box<dyn Fn() -> WatchedModels + Send + Sync>;
 
-/// What one run reads.
+/// Input of one run.
 struct Material {
     transcripts: Vec<Transcript>,
     index: Vec<String>,
@@ -74,7 +75,7 @@ struct Material {
 }
 
 impl Setup {
-    /// Where proposals for this project lie, when they are wanted.
+    /// Returns the inbox for proposals of this project if the setting is on.
     pub(crate) fn inbox(&self) -> Option<Inbox> {
         self.loaded.settings.boolean("experimental.autoMemory").then(|| Inbox {
             memory: self.project.memory_dir(),
@@ -83,7 +84,8 @@ impl Setup {
         })
     }
 
-    /// Background work of this session, when it is wanted and a person is there to look at what it finds.
+    /// Returns the background work of this session if the setting is on and a user can review its
+    /// results.
     pub(crate) fn collector(&self, session_id: &str) -> Option<Collector> {
         if !self.options.interactive {
             return None;
@@ -94,7 +96,8 @@ impl Setup {
 }
 
 impl Collector {
-    /// Begins to work, until the value is dropped or the agent ends. `models` gives those that are asked, `agent` is told of what was found.
+    /// Starts the task, which runs until the returned value is dropped or the agent ends. `models`
+    /// returns the models to ask; `agent` receives a report about new proposals.
     pub(crate) fn start(self, models: SideModelsNow, agent: WeakHandle) -> AutoMemory {
         AutoMemory(tokio::spawn(async move {
             tokio::select! {
@@ -115,7 +118,8 @@ impl Collector {
         }
     }
 
-    /// One run, when it is due and there is something to read. True when something new was proposed.
+    /// Runs the extraction once if it is due and there are sessions to read. Returns true if there
+    /// are new proposals.
     async fn run(&self, models: &dyn SideModels) -> Option<bool> {
         let collector = self.clone();
         let material = spawn_blocking(move || collector.gather(Timestamp::now())).await.ok()??;
@@ -134,7 +138,7 @@ impl Collector {
             let kept = proposals.map(|proposals| collector.inbox.propose(&proposals));
             let (skills_created, is_new, session_ids) = match kept {
                 Some(Ok((skills, is_new))) => (skills, is_new, ids),
-                // They are read again another time.
+                // A later run reads these sessions again.
                 Some(Err(_)) | None => (Vec::new(), false, Vec::new()),
             };
             let run_at = Timestamp::now().to_string();
@@ -145,7 +149,8 @@ impl Collector {
         spawn_blocking(keeping).await.ok()
     }
 
-    /// What there is to read, with the lock that keeps other conversations from reading it too.
+    /// Returns the sessions to read, with the lock that keeps other conversations from reading them
+    /// too.
     fn gather(&self, now: Timestamp) -> Option<Material> {
         if !self.state().is_due(now) {
             return None;
@@ -164,7 +169,7 @@ impl Collector {
             return None;
         }
         let lock = RunLock::take(&self.inbox.memory)?;
-        // Somebody else may have been faster.
+        // Another process may have finished a run before the lock was taken.
         let state = self.state();
         let new = idle.iter().filter(|session| !state.knows(&session.id));
         let (mut transcripts, mut short) = (Vec::new(), Vec::new());
@@ -186,7 +191,7 @@ impl Collector {
         Some(Material { transcripts, index, known: self.known(), state, _lock: lock })
     }
 
-    /// A session in words; none of one that is too short to teach anything, or that cannot be read.
+    /// Returns the text of a session; `None` if it is too short to be useful or cannot be read.
     fn transcript(&self, session: &SessionSummary) -> Option<Transcript> {
         if pollux_fs::info(&session.path).ok()?.size > LARGEST {
             return None;
@@ -197,7 +202,7 @@ impl Collector {
             .then(|| extraction::transcript(&session.id, contents()))
     }
 
-    /// What is noted already, and what waits to be.
+    /// Returns the existing notes and the pending proposals.
     fn known(&self) -> String {
         let files = [self.inbox.memory.join(PRIVATE_INDEX), self.inbox.global_file.clone()];
         let texts = files.iter().filter_map(|file| pollux_fs::read_text(file, LARGEST_STATE).ok());
@@ -210,7 +215,7 @@ impl Collector {
         self.inbox.memory.join(".extraction-state.json")
     }
 
-    /// What was done; nothing where that cannot be read.
+    /// Returns the record of earlier runs; empty if it cannot be read.
     fn state(&self) -> State {
         let text = pollux_fs::read_text(&self.state_file(), LARGEST_STATE).ok();
         text.and_then(|file| serde_json::from_str(&file.text).ok()).unwrap_or_default()
@@ -219,7 +224,8 @@ impl Collector {
     fn note(&self, mut state: State, run: RunRecord) {
         state.add(run);
         let text = serde_json::to_string_pretty(&state).unwrap_or_default();
-        // Without it the next run reads the same once more, and proposes nothing that waits already.
+        // After a failed write the next run reads the same sessions again. It proposes nothing that
+        // is already pending.
         drop(pollux_fs::write_atomic(
             &self.state_file(),
             text.as_bytes(),
@@ -228,11 +234,11 @@ impl Collector {
     }
 }
 
-/// The lock of a run, `.extraction.lock`: a file, as long as it lives.
+/// Lock of a run: the file `.extraction.lock`, which exists as long as this value.
 struct RunLock(PathBuf);
 
 impl RunLock {
-    /// Takes the lock, also from somebody who has left it behind.
+    /// Takes the lock. An abandoned lock is replaced.
     fn take(memory: &Path) -> Option<Self> {
         pollux_fs::create_private_directories(memory).ok()?;
         let file = memory.join(".extraction.lock");
@@ -253,7 +259,7 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Where that fails it is stale in a while.
+        // A file that cannot be removed becomes stale after a while.
         drop(pollux_fs::remove_file(&self.0));
     }
 }

@@ -1,4 +1,4 @@
-//! What a run may cost: limits from flags and settings, prices, and what today has seen.
+//! Budget of a run: limits from flags and settings, prices, and the ledger of today's spending.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use pollux_session::{RecordedFigures, SpendingFile};
 use crate::error::HostError;
 use crate::setup::Setup;
 
-/// The person's own prices.
+/// File with the user's own prices.
 pub(crate) const PRICES: &str = "prices.json";
-/// What was spent on the latest days.
+/// File with the spending of the last days.
 const LEDGER: &str = "spending.json";
 
-/// The settings, by period and resource in the order of their types.
+/// Settings keys, by period and resource in the order of their types.
 const KEYS: [[&str; 5]; 3] = [
     [
         "pollux.budget.prompt.turns",
@@ -41,10 +41,11 @@ const KEYS: [[&str; 5]; 3] = [
 ];
 
 impl Setup {
-    /// The limits of this run. `figures` is what the session has done before.
+    /// Returns the limits of this run. `figures` is the earlier usage of the session.
     ///
     /// # Errors
-    /// A limit in the settings that is none; prices that cannot be read where money is limited.
+    /// For an invalid limit in the settings, and for prices that cannot be read if a limit is in
+    /// dollars.
     pub(crate) fn spending(&self, figures: &RecordedFigures) -> Result<Spending, HostError> {
         let [prompt, session, day] = [
             self.ceilings(Period::Prompt)?,
@@ -104,7 +105,8 @@ impl Setup {
         Ok(ceilings)
     }
 
-    /// A limit that is none must not pass for no limit.
+    /// Returns a limit from the settings. An invalid value is an error: it must not count as "no
+    /// limit".
     fn limit_in_settings(
         &self,
         period: Period,
@@ -124,7 +126,7 @@ impl Setup {
     }
 }
 
-/// What the session has spent, without money and time.
+/// Returns the earlier usage of the session, without cost and time.
 fn counted(figures: &RecordedFigures) -> Amounts {
     let turns = figures.models.values().map(|model| model.requests);
     let tokens = figures.models.values().map(|model| model.usage.all());
@@ -134,8 +136,9 @@ fn counted(figures: &RecordedFigures) -> Amounts {
         .with(Resource::ToolCalls, calls.fold(0, u64::saturating_add))
 }
 
-/// The same with money; none where a model has no price. The log does not say who billed a model: it is looked up among
-/// those of the Gemini API, then of everyone.
+/// Returns the earlier usage including its cost; `None` if a model has no price. The log does not
+/// name the service that billed a model, so prices of the Gemini API are searched first, then those
+/// of all vendors.
 fn so_far(figures: &RecordedFigures, prices: &PriceBook) -> Option<Amounts> {
     let mut cost = Money::ZERO;
     for (name, model) in &figures.models {

@@ -1,11 +1,12 @@
-//! Messages at the end of a session, when no frontend listens to its events any more.
+//! Messages at the end of a session, after the frontend has stopped listening to its events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{Envelope, Event, Notices, Observer, Severity};
 
-/// Text of an event that is a message to the person, as standard error shows it; `None` for all other events.
+/// Returns the text of an event that is a message to the user, in the format for standard error;
+/// `None` for all other events.
 pub fn notice_text(event: &Event) -> Option<String> {
     match event {
         Event::Notice { severity, text } => {
@@ -21,7 +22,8 @@ pub fn notice_text(event: &Event) -> Option<String> {
     }
 }
 
-/// Observer that passes messages of the agent on to the notices, from the moment on that the session is closed.
+/// Observer that passes messages of the agent on to the notices, from the moment the session is
+/// closed.
 pub(crate) struct ClosingMessages {
     notices: Arc<dyn Notices>,
     closing: AtomicBool,

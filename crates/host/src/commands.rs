@@ -1,4 +1,4 @@
-//! The slash commands that belong to the program itself.
+//! Slash commands that Pollux implements itself.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ mod permissions;
 mod plan;
 mod session;
 
-/// Commands of Gemini CLI that open a screen or belong to one. Without a person they end the run; the words of
-/// all others that are unknown go to the model.
+/// Commands of Gemini CLI that need a screen. In a headless run they are an error; other unknown
+/// commands are sent to the model as text.
 const OF_A_SCREEN: [&str; 15] = [
     "auth",
     "copy",
@@ -38,18 +38,19 @@ const OF_A_SCREEN: [&str; 15] = [
     "vim",
 ];
 
-/// True for a prompt that calls a command which needs a screen.
+/// Returns true if a prompt calls a command that needs a screen.
 pub fn needs_a_screen(prompt: &str) -> bool {
     let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| OF_A_SCREEN.contains(&name))
 }
 
-/// Slash commands that make sense without a person. `called_as` is the name that the program was started by.
+/// Returns the slash commands of a headless run. `called_as` is the name that the program was
+/// started by.
 pub fn headless(called_as: &str) -> CommandSet {
     CommandSet::new(general(called_as))
 }
 
-/// All slash commands of this build, for a conversation.
+/// Returns all slash commands, for a conversation at the terminal.
 pub(crate) fn interactive(
     setup: &Setup,
     session_id: &str,
@@ -157,7 +158,7 @@ impl Command for Help {
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
-        // Its own line comes last.
+        // The line of `/help` itself comes last.
         let others = context.session.commands.iter().filter(|other| other.name() != self.name());
         let lines: Vec<String> = others.map(|command| line(command.as_ref())).collect();
         context.say(format!("{}\n{}", lines.join("\n"), line(self)));

@@ -1,7 +1,7 @@
-//! Items of the folder that need consent, and who may agree to them: the one place where the items of all crates meet.
+//! Consent for items of the folder. This is the one place that knows the items of all crates.
 //!
-//! It runs before anything of the project takes effect. A person is asked; without one, what is pinned counts, and what
-//! is new or has changed stays off and is reported.
+//! It runs before anything of the project takes effect. The user is asked if possible; otherwise
+//! only pinned items take effect, and new or changed items stay off and are reported.
 
 use pollux_config::consent::{ConsentStore, Known, MAX_ITEMS, Verdict, Way, by_kind, decide};
 use pollux_config::{Accepted, Found};
@@ -12,7 +12,7 @@ use crate::setup::Beginning;
 
 mod person;
 
-/// Decides what takes effect: by asking where a person can answer, otherwise by what is pinned.
+/// Decides which items take effect: asks the user if possible, otherwise uses the pins.
 pub(crate) async fn settle(beginning: &mut Beginning, operator: Option<&dyn Operator>) -> Accepted {
     match operator {
         Some(operator) if beginning.options.interactive => {
@@ -22,13 +22,14 @@ pub(crate) async fn settle(beginning: &mut Beginning, operator: Option<&dyn Oper
     }
 }
 
-/// Everything that is pinned, for a run that only looks something up: nobody is asked, nothing is pinned or reported.
+/// Returns all pinned items, for a run without a session: asks nothing, pins nothing, reports
+/// nothing.
 pub(crate) fn pinned(beginning: &mut Beginning) -> Accepted {
     known(beginning, false)
 }
 
-/// Everything that somebody has agreed to, for a session that runs: what is new or has changed waits until it is asked
-/// about, also where nobody was ever asked.
+/// Returns all items that a user has agreed to, for a session that is already running. New and
+/// changed items wait for the next question, even in a folder for which nobody was ever asked.
 pub(crate) fn agreed(beginning: &mut Beginning) -> Accepted {
     known(beginning, true)
 }
@@ -46,7 +47,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
     }
 }
 
-/// Items that the folder brings, up to the largest number; that there are more is reported.
+/// Returns the items of the folder up to the maximum number, and reports if there are more.
 fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let mut items = all_items(beginning);
     if items.len() > MAX_ITEMS {
@@ -68,13 +69,13 @@ fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     items
 }
 
-/// Items whose verdict lets them take effect.
+/// Returns the items whose verdict lets them take effect.
 fn taking_effect(items: &[ConsentItem], verdicts: &[Verdict]) -> Accepted {
     let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
     Accepted::only(kept.map(|(item, _)| item))
 }
 
-/// Decides what takes effect in a run that nobody can be asked in, and says what stays off.
+/// Decides which items take effect in a run without a user, and reports those that stay off.
 fn without_a_person(beginning: &mut Beginning) -> Accepted {
     let way = Way::from(beginning.found.trust);
     if way != Way::Pinned {
@@ -93,7 +94,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
             "[WARNING] {error}. Nobody has agreed to anything until it is mended."
         ));
     }
-    // A broken settings file ends the run: nothing of it was agreed to.
+    // A broken settings file ends the run, so none of its items may be pinned.
     if known == Known::Nothing && beginning.found.project_errors().is_empty() {
         pin(beginning, &of(Verdict::AcceptedAndPinned));
     }
@@ -112,12 +113,12 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     taking_effect(&items, &verdicts)
 }
 
-/// Keeps what a trusted folder brings when it is used for the first time, and reports it.
+/// Pins the items of a trusted folder on first use, and reports this.
 fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
     let answers: Vec<_> = items.iter().map(|item| (*item, true)).collect();
     let kept = ConsentStore::record(&beginning.places, &beginning.cwd, &answers);
     if items.is_empty() {
-        // Without items nothing is lost by a home that cannot be written.
+        // Without items nothing is lost if the home directory is not writable.
         return;
     }
     match kept {

@@ -1,4 +1,4 @@
-//! The tools that a command of the settings lists: found while everything else gets ready.
+//! Tools that a command from the settings lists: discovered in the background during the start.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use pollux_tools::{Discovered, DiscoveryCommands, ToolContext, discover};
 use crate::setup::Setup;
 
 impl Setup {
-    /// Begins to look for discovered tools, which come to the set when they are found. None when the settings name no
-    /// command for it. Nor does one run in a folder that is not trusted: what it does is most often up to the folder
-    /// (`make tools`).
+    /// Starts the discovery of tools, which are added to the set once they are found. Returns
+    /// `None` if the settings name no command, and in an untrusted folder: the command usually runs
+    /// code of the folder (`make tools`).
     pub(crate) fn discover_tools(
         &self,
         context: &Arc<ToolContext>,
@@ -30,7 +30,7 @@ impl Setup {
         }
         let (context, toolset, outlet) = (Arc::clone(context), toolset.clone(), outlet.clone());
         let work = tokio::spawn(async move {
-            // It is ended with the program, if it runs so long.
+            // A command that never ends is stopped together with the program.
             let found = discover(&context, &commands, &CancellationToken::new()).await;
             let warnings = match found {
                 Err(failure) => vec![failure],
@@ -43,7 +43,7 @@ impl Setup {
                 outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
             }
         });
-        // Should it panic, there are no such tools.
+        // If the task panics, there are simply no discovered tools.
         Some(work.map(drop).boxed().shared())
     }
 }

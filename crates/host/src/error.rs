@@ -2,14 +2,16 @@
 
 use pollux_protocol::ModelError;
 
-/// Reason why a session cannot be opened, or why a prompt cannot be prepared. The message of each says what happened and
-/// what helps; the program that opened the session maps the variant to an exit code.
+/// Reason why a session cannot be opened, or why a prompt cannot be prepared. Each message says
+/// what happened and how to fix it; the program that opened the session maps the variant to an exit
+/// code.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HostError {
     /// Settings, policy files, prices or limits that cannot be used.
     #[error("{0}")]
     Config(String),
-    /// Input that cannot be used: a session that cannot be resumed, a file that a prompt names and that cannot be read.
+    /// Input that cannot be used: a session that cannot be resumed, or a file that a prompt names
+    /// and that cannot be read.
     #[error("{0}")]
     Input(String),
     /// A sandbox that was asked for and is not available.
@@ -18,10 +20,10 @@ pub enum HostError {
     /// A session log that cannot be written.
     #[error("{0}")]
     Log(String),
-    /// No model to talk to: no credentials, or a refusal.
+    /// No model is available: there are no credentials, or the service refused them.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Everything else.
+    /// All other errors.
     #[error("{0}")]
     General(String),
 }

@@ -1,4 +1,4 @@
-//! The hooks of a run: what settings define, put together with who and where this is.
+//! Hooks of a run: their definitions from the settings, with the data of the session.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ mod saving;
 
 pub(crate) use saving::saving;
 
-/// What somebody has to agree to before the folder's hooks run.
+/// Returns the items that need consent before the hooks of the folder run.
 pub(crate) fn consent_items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
     if !found.own_settings().boolean(ENABLED) {
         return Vec::new();
@@ -24,10 +24,10 @@ pub(crate) fn consent_items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
     pollux_hooks::consent_items(&pollux_hooks::read(&layers).hooks, cwd)
 }
 
-/// The setting that switches all hooks off.
+/// Setting that switches all hooks off.
 const ENABLED: &str = "hooksConfig.enabled";
 
-/// The hooks that settings define. Nothing where hooks are switched off altogether.
+/// Returns the hooks that the settings define; empty if hooks are switched off.
 pub fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
     if !loaded.settings.boolean(ENABLED) {
         return pollux_hooks::Found::default();
@@ -35,7 +35,8 @@ pub fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
     pollux_hooks::read(&loaded.layers)
 }
 
-/// What the person's programs see: everything but credentials of models, and less where the settings want it.
+/// Returns the environment for the user's programs: without credentials of models, and redacted
+/// further if the settings ask for it.
 pub fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
     let environment = loaded.environment.for_children();
     let redaction = ToolOptions::from_settings(&loaded.settings).redaction;
@@ -47,7 +48,7 @@ pub fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
 }
 
 impl Setup {
-    /// The hooks of this session, ready to run. Tells what was left out.
+    /// Returns the hooks of this session, ready to run. Reports definitions that were left out.
     pub(crate) fn hooks(&self, session_id: &str, transcript: Option<PathBuf>) -> Hooks {
         let found = found_in(&self.loaded);
         found

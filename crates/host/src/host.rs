@@ -1,4 +1,4 @@
-//! The host: opens sessions, any number of them side by side.
+//! Host: opens any number of concurrent sessions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::running::{PreparedSession, Running};
 use crate::sessions::ChosenSession;
 use crate::setup::{Beginning, Setup, Start};
 
-/// Everything that sessions have in common. Opening one changes nothing here: sessions of the same host may be in
-/// different folders and have different settings.
+/// Everything that sessions have in common. Opening a session changes nothing here: sessions of the
+/// same host may be in different folders and have different settings.
 pub struct Host {
-    /// The environment of the process.
+    /// Environment of the process.
     pub environment: Environment,
-    /// What the command line says. Requests take precedence.
+    /// Options of the command line. Values in a [`SessionRequest`] take precedence.
     pub options: RunOptions,
     /// Sink for messages that belong to no prompt.
     pub notices: Arc<dyn Notices>,
-    /// The person, for questions before a session runs. Without one nobody is asked.
+    /// Connection to the user, for questions before a session runs; `None` if nobody can be asked.
     pub operator: Option<Arc<dyn Operator>>,
-    /// The name that the program was called by, for hints.
+    /// Name that the program was called by, for hints.
     pub called_as: String,
 }
 
@@ -36,14 +36,14 @@ impl Host {
     /// Opens a session.
     ///
     /// # Errors
-    /// [`HostError`] says what kind of failure it is.
+    /// [`HostError`]; its variant names the kind of failure.
     pub async fn open(&self, request: &SessionRequest) -> Result<Running, HostError> {
         let setup = self.set_up(request).await?;
         let chosen = setup.session(&request.start)?;
         self.prepare(setup, chosen).await?.start()
     }
 
-    /// Reads the settings for a session. A person is asked what of the project may take effect.
+    /// Reads the settings for a session. Asks the user which items of the project may take effect.
     ///
     /// # Errors
     /// [`HostError::Config`], [`HostError::Sandbox`], [`HostError::General`].
@@ -53,7 +53,7 @@ impl Host {
         Setup::read(beginning, accepted)
     }
 
-    /// Reads the settings without a session in view: nobody is asked, and nothing is pinned.
+    /// Reads the settings without opening a session: asks no questions and pins nothing.
     ///
     /// # Errors
     /// As [`Self::set_up`].
@@ -63,10 +63,12 @@ impl Host {
         Setup::read(beginning, accepted)
     }
 
-    /// Finds the models of a session and its limits. A person is asked where no service is configured.
+    /// Selects the models and the limits of a session. Asks the user to choose a local model if no
+    /// service is configured.
     ///
     /// # Errors
-    /// [`HostError::Model`] without a model to talk to; [`HostError::Config`] for limits that cannot be used.
+    /// [`HostError::Model`] if there is no usable model; [`HostError::Config`] for limits that
+    /// cannot be used.
     pub async fn prepare(
         &self,
         mut setup: Setup,
@@ -130,7 +132,7 @@ impl Sessions for Host {
     }
 }
 
-/// Does work that blocks the thread.
+/// Runs blocking work on a thread of its own.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, pollux_session::SessionError> + Send + 'static,
 ) -> Result<T, SessionsError> {

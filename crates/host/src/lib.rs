@@ -1,12 +1,12 @@
-//! Opening a session: where everyone meets.
+//! Opening of sessions; the crate that connects all others.
 //!
-//! From a folder, options and an environment to an agent at work: settings and consent, rules, memory, budgets, prompt
-//! inputs, tools, models, session log, telemetry, slash commands. A frontend gets a handle and speaks `Op` and `Event`;
-//! it need not know any other crate.
+//! From a folder, options and an environment it builds a running agent: settings and consent,
+//! rules, memory, budgets, prompt inputs, tools, models, session log, telemetry, slash commands. A
+//! frontend gets a handle and exchanges `Op`s and `Event`s; it needs no other crate.
 //!
-//! What it is not: it reads no command line, no standard stream and no variable of the process; messages to the person
-//! go to the `Notices` that it is given. It maps no error to an exit code: [`HostError`] says what kind of failure it
-//! is.
+//! Limits: this crate reads no command line, no standard stream and no variable of the process.
+//! Messages to the user go to the `Notices` that the caller passes. It does not map errors to exit
+//! codes: [`HostError`] names the kind of failure.
 
 mod answer_schema;
 mod assemble;

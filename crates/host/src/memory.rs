@@ -1,4 +1,4 @@
-//! The context files of a conversation: what the model is told of them, and what a person is.
+//! Context files of a conversation, as the model and the user see them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use pollux_tools::{ContextLookup, with_fact};
 
 use crate::setup::Setup;
 
-/// Bytes of the file that a fact is added to.
+/// Maximum size, in bytes, of the context file that facts are added to.
 const LARGEST: u64 = 1 << 20;
 
-/// The context files of a conversation. What the model is told of the person's own is shared with the agent.
+/// Context files of a conversation. The text of the user's own files is shared with the agent.
 pub(crate) struct Memory {
     places: Places,
     workspace: Vec<PathBuf>,
@@ -24,14 +24,14 @@ pub(crate) struct Memory {
     trusted: bool,
     accepted: Accepted,
     settings: Settings,
-    /// The file that facts are added to.
+    /// File that facts are added to.
     own_file: PathBuf,
     files: Mutex<ContextFiles>,
     told: Live<SessionMemory>,
 }
 
 impl Memory {
-    /// Finds and reads what is there, and says what could not be used.
+    /// Finds and reads the context files, and reports those that cannot be used.
     pub(crate) fn read(setup: &Setup) -> Self {
         let memory = Self {
             places: setup.places.clone(),
@@ -51,17 +51,18 @@ impl Memory {
         memory
     }
 
-    /// The person's own files and notes, as the system instruction has them.
+    /// Returns the text of the user's own files and notes, as the system instruction contains it.
     pub(crate) fn told(&self) -> Live<SessionMemory> {
         self.told.clone()
     }
 
-    /// The project's files, as the first message has them.
+    /// Returns the text of the project's files, as the first message contains it.
     pub(crate) fn project_section(&self) -> String {
         context::project_section("", &self.files().project, "").unwrap_or_default()
     }
 
-    /// Finds the text of files that belong to a path and were not told yet. None where no folder may bring any.
+    /// Returns a function that finds the context files of a path that the model has not received
+    /// yet; `None` if the folder is not trusted.
     pub(crate) fn lookup(self: &Arc<Self>) -> Option<ContextLookup> {
         let memory = Arc::clone(self);
         let look = move |path: &Path| {
@@ -71,13 +72,14 @@ impl Memory {
         self.trusted.then(|| -> ContextLookup { Arc::new(look) })
     }
 
-    /// A conversation goes on: what its tools came upon is not told again.
+    /// Restores the state of a resumed conversation: context files that its tool results contain
+    /// are not sent again.
     pub(crate) fn resume(&self, history: &History) {
         let parts = history.entries().iter().flat_map(|entry| entry.content().parts.iter());
         self.files().note_told(parts.flat_map(told_in));
     }
 
-    /// Where every file comes from and what it costs.
+    /// Lists every file with its origin and its size in tokens.
     pub(crate) fn list(&self) -> String {
         let files = self.files();
         let mut lines = Vec::new();
@@ -91,7 +93,7 @@ impl Memory {
         if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
     }
 
-    /// Every file with its text, by where it comes from.
+    /// Returns the text of every file, grouped by origin.
     pub(crate) fn show(&self) -> String {
         let files = self.files();
         let sections: Vec<String> = files
@@ -103,8 +105,8 @@ impl Memory {
         if sections.is_empty() { NONE.to_owned() } else { sections.join("\n\n") }
     }
 
-    /// Reads everything anew. The model is told of what has changed with the next prompt; files of sub-folders come again
-    /// when they are touched.
+    /// Reads all context files again. The next prompt reports the changes to the model; files of
+    /// sub-folders are sent again when a tool touches these folders.
     pub(crate) fn reload(&self) -> String {
         let new = context::discover(&self.options());
         let (mut count, mut size) = (0, 0.0);
@@ -122,10 +124,10 @@ impl Memory {
         lines.join("\n")
     }
 
-    /// Adds a fact to the person's own file, and reads everything anew.
+    /// Adds a fact to the user's own file, and reads all context files again.
     ///
     /// # Errors
-    /// When the file cannot be read, written, or would be too large.
+    /// Fails if the file cannot be read or written, or would become too large.
     pub(crate) fn add(&self, fact: &str) -> Result<String, String> {
         let path = &self.own_file;
         let told = |error: pollux_fs::Error| format!("Nothing was added: {error}");
@@ -170,14 +172,15 @@ impl Memory {
     }
 }
 
-/// What a person is told when there is nothing.
+/// Message for a conversation without context files.
 const NONE: &str = "There are no context files here.";
 
 fn tokens(estimate: f64) -> String {
     format!("{} tokens", estimate.round() as u64)
 }
 
-/// What the model is told when the project's files are not what they were; none when they are.
+/// Returns a message to the model about changes of the project's files; `None` if nothing has
+/// changed.
 fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
     let changed: Vec<ContextFile> =
         new.iter().filter(|file| !old.contains(file)).cloned().collect();
@@ -196,7 +199,7 @@ fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
     ))
 }
 
-/// The context files that a tool's result has told of.
+/// Returns the context files that are contained in the result of a tool.
 fn told_in(part: &Part) -> Vec<PathBuf> {
     let output = part.as_response().and_then(|answer| answer.response.get("output")?.as_str());
     let Some((_, block)) = output.and_then(|output| output.rsplit_once(DISCOVERED_CONTEXT[0]))

@@ -10,8 +10,8 @@ use crate::error::HostError;
 use crate::setup::Setup;
 
 impl Setup {
-    /// Models of the session. Without credentials it fails, with what could be used instead; only then is the network
-    /// touched, on this machine.
+    /// Returns the models of the session. Without credentials it fails with a list of alternatives;
+    /// only in this case does it use the network, on this machine.
     pub(crate) async fn models(&self) -> Result<Arc<dyn Models>, HostError> {
         let options = self.models_options();
         let assembled = if pollux_models::is_undecided(&options) {
@@ -22,12 +22,12 @@ impl Setup {
         Ok(assembled?)
     }
 
-    /// Returns true if nothing says which service to use.
+    /// Returns true if no setting, credential or model name selects a service.
     pub(crate) fn is_undecided(&self) -> bool {
         pollux_models::is_undecided(&self.models_options())
     }
 
-    /// The model servers on this machine.
+    /// Returns the model servers on this machine.
     pub(crate) async fn local_servers(&self) -> Vec<LocalServer> {
         local::discover(&local::ports(&self.loaded.environment)).await
     }

@@ -1,4 +1,4 @@
-//! Options of a run that no settings file holds: what a command line says.
+//! Options of a run that come from the command line, not from a settings file.
 
 use std::path::PathBuf;
 
@@ -7,73 +7,75 @@ use pollux_protocol::{ApprovalMode, Resource};
 
 use crate::answer_schema::OutputSchema;
 
-/// Options of a run. They take precedence over the settings; the default leaves everything to these.
+/// Options of a run. They take precedence over the settings; by default the settings decide
+/// everything.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// Model, by name or alias.
     pub model: Option<String>,
     /// Approval mode.
     pub approval_mode: Option<ApprovalMode>,
-    /// Allows everything, unless settings or trust forbid it.
+    /// Allows all calls, unless settings or trust forbid this mode.
     pub yolo: bool,
-    /// Options about what may run.
+    /// Options about policy, allowed tools and trust.
     pub rules: RuleOptions,
-    /// Folders to work in beside the project's.
+    /// Workspace folders in addition to the project's folder.
     pub include_directories: Vec<String>,
     /// Limits of one prompt.
     pub limits: PromptLimits,
-    /// Schema that an answer must satisfy.
+    /// Schema that the last answer must satisfy.
     pub answer_schema: Option<OutputSchema>,
     /// Sandbox on or off.
     pub sandbox: Option<bool>,
-    /// More messages.
+    /// True for additional diagnostic messages.
     pub debug: bool,
-    /// True if a person can answer questions.
+    /// True if a user can answer questions.
     pub interactive: bool,
-    /// True if the frontend can let a person change a text in an editor.
+    /// True if the frontend can open a text in an editor for the user.
     pub has_editor: bool,
-    /// True if no prompt will be sent: rules that cannot be read are reported, and end nothing.
+    /// True if no prompt will be sent: policy files that cannot be read are then reported and do
+    /// not end the run.
     pub looks_up: bool,
     /// Name of the output format, for telemetry.
     pub output_format: Option<&'static str>,
     /// Recorded responses instead of a model.
     pub replay: Option<ReplaySource>,
-    /// File that the model's responses are appended to.
+    /// File to which the model's responses are appended.
     pub record: Option<PathBuf>,
 }
 
 impl RunOptions {
-    /// Returns true for a recorded conversation that the program itself brings: it costs nothing.
+    /// Returns true for a recorded conversation that is built into the program: it costs nothing.
     pub(crate) fn is_demonstration(&self) -> bool {
         matches!(self.replay, Some(ReplaySource::Text(_)))
     }
 }
 
-/// Options about what may run.
+/// Options about policy, allowed tools and trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleOptions {
-    /// Policy files or folders instead of the person's own.
+    /// Policy files or folders that replace the user's own.
     pub policy: Vec<String>,
-    /// More policy files or folders of the administrator.
+    /// Additional policy files or folders of the administrator.
     pub admin_policy: Vec<String>,
-    /// Tools, and commands as `run_shell_command(git)`, that run without a question.
+    /// Tools that run without a question; a command is written as `run_shell_command(git)`.
     pub allowed_tools: Vec<String>,
-    /// Trust in the folder, for this run.
+    /// True to trust the folder for this run.
     pub skip_trust: bool,
 }
 
 /// Limits of one prompt, in the units of [`Resource`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PromptLimits {
-    /// Requests to a model.
+    /// Maximum number of requests to a model.
     pub turns: Option<f64>,
-    /// Calls of tools.
+    /// Maximum number of tool calls.
     pub tool_calls: Option<f64>,
-    /// Tokens.
+    /// Maximum number of tokens.
     pub tokens: Option<f64>,
-    /// Dollars.
+    /// Maximum cost, in US dollars.
     pub usd: Option<f64>,
-    /// Seconds.
+    /// Maximum duration, in seconds.
     pub seconds: Option<f64>,
 }
 

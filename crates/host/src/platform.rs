@@ -1,6 +1,6 @@
-//! The operating system by the name that Gemini CLI's formats have for it.
+//! Name of the operating system as Gemini CLI's formats spell it.
 
-/// Name of the operating system as Node has it; session contexts hold it.
+/// Returns the name of the operating system as Node.js spells it, for session contexts.
 pub(crate) fn node_platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",

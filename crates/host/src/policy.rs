@@ -1,4 +1,5 @@
-//! Policy of a session: its rules, the facts that they judge by, and the permissions that a person may give.
+//! Policy of a session: its rules, the facts for their decisions, and the approvals that a user may
+//! give.
 
 use pollux_agent::ApprovalChoices;
 use pollux_config::context;
@@ -14,17 +15,17 @@ use crate::setup::Setup;
 mod checkers;
 
 impl Setup {
-    /// Returns true for a tool that the rules do not take away.
+    /// Returns true if the rules leave a tool available.
     pub(crate) fn offers(&self, tool: &str) -> bool {
         self.policy("").declares(Subject::named(tool), self.mode)
     }
 
-    /// Rules of this run.
+    /// Returns the policy of this run.
     pub fn policy(&self, session_id: &str) -> Policy {
         Policy::new(self.facts(session_id), self.rules.clone())
     }
 
-    /// Choices beyond yes and no when a call needs approval.
+    /// Returns the choices besides yes and no for a call that needs approval.
     pub(crate) fn approval_choices(&self) -> ApprovalChoices {
         let facts = self.facts("");
         let kept = self.loaded.settings.value("security.enablePermanentToolApproval");
@@ -73,7 +74,7 @@ impl Setup {
         ConfinementFacts { support: None, allowed, yolo, auto_inspect }
     }
 
-    /// Places that the levels of confinement refer to.
+    /// Returns the places that the confinement levels refer to.
     pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
         let protected = ProtectedPlaces::new(&self.places, &self.environment);
         let (state, temporary) = (self.places.pollux_dir(), std::env::temp_dir());

@@ -1,4 +1,4 @@
-//! What would be sent to a model before the first prompt.
+//! Preview of the first request to a model.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::HostError;
 use crate::memory::Memory;
 use crate::setup::Setup;
 
-/// Stands for the session that never was, in the paths that name one.
+/// Placeholder for the session id in paths; a preview has no session.
 const SESSION: &str = "SESSION";
 
 /// Everything that would be sent before the first prompt of a session.
@@ -19,19 +19,19 @@ pub struct PromptPreview {
     pub model: String,
     /// Family of its prompts.
     pub family: PromptFamily,
-    /// The system instruction by its sections.
+    /// Sections of the system instruction.
     pub sections: Vec<(Section, String)>,
-    /// The tools on offer.
+    /// Tools that would be offered.
     pub tools: Arc<[Declaration]>,
-    /// The block that opens the conversation.
+    /// Block that opens the conversation.
     pub context: String,
 }
 
 impl Setup {
-    /// Puts together what would be sent before the first prompt.
+    /// Builds everything that would be sent before the first prompt.
     ///
     /// # Errors
-    /// [`HostError::General`] when a system instruction of the person's own cannot be read.
+    /// [`HostError::General`] if a custom system instruction cannot be read.
     pub async fn preview(&self) -> Result<PromptPreview, HostError> {
         let wishes = self.prompt_wishes()?;
         let (model, limits, family) = self.preferred_model().await;
@@ -58,7 +58,8 @@ impl Setup {
         Ok(PromptPreview { model, family, sections, tools, context })
     }
 
-    /// The model that would be asked. Without credentials its limits and family are those of its name.
+    /// Returns the model that would be asked. Without credentials its limits and family are derived
+    /// from its name.
     async fn preferred_model(&self) -> (String, Limits, PromptFamily) {
         if !self.is_undecided()
             && let Ok(models) = self.models().await

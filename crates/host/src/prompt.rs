@@ -1,4 +1,4 @@
-//! The system instruction of a run: what it depends on, and what the person says about it in the environment.
+//! System instruction of a run: its inputs, and the variables with which the user changes it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,25 +9,26 @@ use pollux_config::names as variables;
 use crate::error::HostError;
 use crate::setup::Setup;
 
-/// Bytes of a system instruction of one's own.
+/// Maximum size, in bytes, of a custom system instruction.
 const LARGEST: u64 = 1 << 20;
 
-/// What the environment says about the system instruction.
+/// Changes to the system instruction that the environment asks for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wishes {
-    /// Words instead of ours.
+    /// Text that replaces the built-in instruction.
     custom: Option<String>,
-    /// Where to write what is sent.
+    /// File to write the sent instruction to.
     pub(crate) copy: Option<PathBuf>,
     /// Sections to leave out.
     left_out: Vec<Section>,
 }
 
 impl Setup {
-    /// Reads what the person wants of the system instruction.
+    /// Reads the changes to the system instruction from the environment.
     ///
     /// # Errors
-    /// When the file of an instruction of one's own cannot be read, or leads out of the project that it is in.
+    /// Fails if the file of a custom instruction cannot be read, or is a link that leads out of its
+    /// project.
     pub(crate) fn prompt_wishes(&self) -> Result<Wishes, HostError> {
         let environment = &self.loaded.environment;
         let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
@@ -49,7 +50,7 @@ impl Setup {
         Ok(Wishes { custom, copy: self.file_of(variables::GEMINI_WRITE_SYSTEM_MD)?, left_out })
     }
 
-    /// The file that a variable names: `1` stands for the project's own.
+    /// Returns the file that a variable names; `1` means `.gemini/system.md` of the project.
     fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, HostError> {
         let given = self.loaded.environment.get(variable).map_or("", str::trim);
         if given.is_empty() || is_no(given) {
@@ -72,7 +73,7 @@ impl Setup {
         path.starts_with(&self.cwd) && !self.loaded.trust.is_trusted()
     }
 
-    /// What the system instruction depends on.
+    /// Returns the inputs of the system instruction.
     pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
         let names = context::names(&self.loaded.settings.context.file_names);
         let efficient = "tools.shell.enableShellOutputEfficiency";
@@ -87,7 +88,7 @@ impl Setup {
             global_memory: self.global_memory(),
             private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
             context_name: names.into_iter().next().unwrap_or_default(),
-            // Nothing brings either yet.
+            // No part of Pollux provides subagents or skills yet.
             subagents: Vec::new(),
             skills: Vec::new(),
             left_out: wishes.left_out.clone(),
@@ -113,7 +114,7 @@ fn is_no(value: &str) -> bool {
     value == "0" || value.eq_ignore_ascii_case("false")
 }
 
-/// The words of a person's own system instruction. The message for a missing file is Gemini CLI's.
+/// Returns the text of a custom system instruction. The message for a missing file is Gemini CLI's.
 fn read(path: &Path) -> Result<String, HostError> {
     let shown = path.display();
     match pollux_fs::read_text(path, LARGEST) {

@@ -1,8 +1,9 @@
-//! What the `@path`s of a prompt bring along.
+//! Expansion of the `@path` references of a prompt.
 //!
-//! The layout of the parts is Gemini CLI's: the prompt with the paths as they are known in the workspace, a heading, label and
-//! content of each file, a closing line. What is ignored, outside the workspace, or not there stays in the prompt as it
-//! was typed. Everything is bounded, because piped text is part of the prompt and may hold any number of `@`s.
+//! The layout of the parts is the same as in Gemini CLI: the prompt with the paths as the workspace
+//! knows them, a heading, the label and content of each file, and a closing line. A path that is
+//! ignored, outside the workspace or not found stays in the prompt as it was typed. All work is
+//! bounded, because piped text is part of the prompt and may hold any number of `@`s.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -27,30 +28,31 @@ use at_path::{Token, tokens};
 const HEADING: &str = "\n--- Content from referenced files ---";
 const CLOSING: &str = "\n--- End of content ---";
 
-/// Different names of one prompt that are looked up; further ones are text.
+/// Maximum number of different names of one prompt that are resolved; further names stay text.
 const MAX_NAMES: usize = 1000;
-/// Names that are searched for below the workspace's folders when nothing is where they point.
+/// Maximum number of names that are searched for below the workspace folders because no file is at
+/// the path itself.
 const MAX_SEARCHES: usize = 20;
-/// How long all these searches may take together, and all listings of folders.
+/// Time limit for all these searches together, and for all listings of folders together.
 const SEARCH_TIME: Duration = Duration::from_secs(5);
 
 /// Source of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptSource {
-    /// A person typed all of it.
+    /// The user typed the whole prompt.
     Typed,
-    /// Some of it came through a pipe.
+    /// Part of the prompt came through a pipe.
     Piped,
 }
 
-/// Expands the `@path`s of prompts by the settings of a run.
+/// Service that expands the `@path` references of prompts with the settings of a run.
 #[derive(Clone)]
 pub struct Expander {
     workspace: Arc<Workspace>,
     files: Arc<dyn Files>,
     ignore: IgnoreOptions,
     recursive_search: bool,
-    /// Sink for what was skipped, in debug mode.
+    /// Sink for messages about skipped paths; `Some` in debug mode only.
     debug: Option<Arc<dyn Notices>>,
     source: PromptSource,
 }
@@ -68,10 +70,10 @@ impl Expander {
         }
     }
 
-    /// Expands a prompt, beside the runtime's own thread.
+    /// Expands a prompt, on a thread where blocking is allowed.
     ///
     /// # Errors
-    /// A file that is named and cannot be read: [`HostError::Input`].
+    /// [`HostError::Input`] for a named file that cannot be read.
     pub async fn expand(&self, prompt: &str) -> Result<Vec<Part>, HostError> {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
@@ -97,7 +99,8 @@ impl Expander {
     }
 }
 
-/// A file that was named and cannot be read. Gemini CLI's message; [`HostError::Input`].
+/// Error of a named file that cannot be read, with the message of Gemini CLI; becomes
+/// [`HostError::Input`].
 #[derive(Debug, thiserror::Error)]
 #[error(
     "Exiting due to an error processing the @ command: Error reading files ({label}): {source}"
@@ -107,58 +110,61 @@ struct ReferenceError {
     source: pollux_fs::Error,
 }
 
-/// A prompt with what it refers to.
+/// A prompt together with the contents that it refers to.
 #[derive(Debug, Clone, PartialEq)]
 struct Expansion {
-    /// For the model. A prompt that refers to nothing is one part, as it was.
+    /// Parts for the model. A prompt without references is one part, unchanged.
     parts: Vec<Part>,
-    /// For `--debug`: what was skipped, and why.
+    /// Messages for `--debug`: skipped paths and the reasons.
     notes: Vec<String>,
 }
 
-/// Where names are looked up.
+/// Resolver of the names in a prompt.
 struct References<'a> {
-    /// The folders, and what may be read.
+    /// Folders of the workspace, and the rules about which paths may be read.
     workspace: &'a Workspace,
-    /// Holder of the text of files, asked before the disk.
+    /// Text of files; takes precedence over the disk.
     files: &'a dyn Files,
-    /// What is ignored.
+    /// Ignore rules for paths that no reference names explicitly.
     rules: &'a IgnoreRules,
-    /// What is ignored even where a path names it. Git's files are about commits: they do not keep a person from showing a
-    /// file. What was made to keep files from models does, and piped words are nobody's own.
+    /// Ignore rules for explicitly named paths. In a typed prompt Git's ignore files are not among
+    /// them: they are about commits and must not keep the user from showing a file. Files that hide
+    /// content from models always count. In a piped prompt all ignore files count, because its
+    /// author is unknown.
     kept: &'a IgnoreRules,
-    /// Whether a name that leads nowhere is searched for: `context.fileFiltering.enableRecursiveFileSearch`.
+    /// True if a name without a file at its path is searched for: the setting
+    /// `context.fileFiltering.enableRecursiveFileSearch`.
     recursive_search: bool,
 }
 
-/// Something that a token names.
+/// File or folder that a token names.
 #[derive(Debug, Clone)]
 struct Resolved {
     path: PathBuf,
     is_directory: bool,
-    /// What stands in the prompt instead of the path as typed.
+    /// Text that replaces the typed path in the prompt.
     shown: String,
-    /// What stands above the content of a file.
+    /// Label above the content of a file.
     label: String,
-    /// It is ignored, and named all the same.
+    /// True if an ignore rule matches the path, but the reference names it explicitly.
     despite_rules: bool,
 }
 
 impl Resolved {
-    /// What is ignored below it.
+    /// Returns the ignore rules for the entries below this path.
     fn rules<'a>(&self, references: &References<'a>) -> &'a IgnoreRules {
         if self.despite_rules { references.kept } else { references.rules }
     }
 }
 
-/// A file to be read.
+/// File to read.
 struct Wanted {
     label: String,
-    /// By name, not as one of a folder.
+    /// True if the prompt names the file itself, not only a folder that holds it.
     named: bool,
 }
 
-/// What is left for searches, and what there is to tell.
+/// Remaining search budget, and the messages collected so far.
 struct Lookup {
     searches: usize,
     deadline: Instant,
@@ -172,10 +178,11 @@ impl Lookup {
 }
 
 impl References<'_> {
-    /// Expands a prompt. Reads files: call it where blocking is allowed.
+    /// Expands a prompt. Reads files, so call it where blocking is allowed.
     ///
     /// # Errors
-    /// [`ReferenceError`] for a file that is named and cannot be read. One that is too large or no text is told to the model.
+    /// [`ReferenceError`] for a named file that cannot be read. A file that is too large or is not
+    /// text is reported to the model instead.
     fn expand(&self, prompt: &str) -> Result<Expansion, ReferenceError> {
         let mut lookup = Lookup {
             searches: MAX_SEARCHES,
@@ -207,7 +214,7 @@ impl References<'_> {
         Ok(Expansion { parts, notes: lookup.notes })
     }
 
-    /// Every name once.
+    /// Resolves every distinct name once.
     fn resolve_all<'t>(
         &self,
         tokens: &'t [Token],
@@ -231,7 +238,7 @@ impl References<'_> {
         found
     }
 
-    /// The first thing that `name` means in one of the folders.
+    /// Returns the first match for `name` in the workspace folders.
     fn resolve(&self, name: &str, lookup: &mut Lookup) -> Option<Resolved> {
         if name.is_empty() {
             return None;
@@ -269,7 +276,7 @@ impl References<'_> {
         None
     }
 
-    /// The most likely file whose name holds `name`, below `root`.
+    /// Returns the most likely file below `root` whose name contains `name`.
     fn search(&self, root: &Root, name: &str, lookup: &mut Lookup) -> Option<PathBuf> {
         let is_name = name.contains(char::is_alphanumeric)
             && name.len() <= 1024
@@ -299,7 +306,7 @@ impl References<'_> {
         files.into_iter().map(|file| file.path).find(may_be_read)
     }
 
-    /// All files that are meant, in the order of their paths.
+    /// Returns all referenced files, sorted by path.
     fn files(
         &self,
         found: impl Iterator<Item = Resolved>,
@@ -322,7 +329,7 @@ impl References<'_> {
         files
     }
 
-    /// What a folder brings along: everything below it but dependencies, build products and what is ignored.
+    /// Adds all files below a folder, except dependencies, build products and ignored files.
     fn add_folder(
         &self,
         folder: &Resolved,
@@ -349,7 +356,7 @@ impl References<'_> {
         }
     }
 
-    /// Label and content of each file, as far as they may be sent.
+    /// Returns label and content of each file that may be sent.
     fn read(
         &self,
         files: &BTreeMap<PathBuf, Wanted>,
@@ -397,7 +404,8 @@ impl References<'_> {
     }
 }
 
-/// Without the blank lines around it. The indentation of the first line stays, because edits need it.
+/// Removes the blank lines around a text. The indentation of the first line stays, because edits
+/// need it.
 fn trim(text: &str) -> &str {
     let text = text.trim_end();
     let blank = text.len() - text.trim_start().len();
@@ -405,7 +413,7 @@ fn trim(text: &str) -> &str {
     &text[first_line..]
 }
 
-/// Something that is where its name says.
+/// Returns the match for a file or folder that exists at the named path.
 fn resolved(
     root: &Path,
     name: &str,
@@ -423,7 +431,7 @@ fn resolved(
     Resolved { path, is_directory, shown, label, despite_rules }
 }
 
-/// The path from `root`, separated by `/`.
+/// Returns the path relative to `root`, separated by `/`.
 fn shown_path(root: &Path, path: &Path) -> String {
     let relative = pollux_fs::relative_path(root, path).to_string_lossy().into_owned();
     if cfg!(windows) { relative.replace('\\', "/") } else { relative }

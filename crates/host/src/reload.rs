@@ -1,4 +1,4 @@
-//! Reading the settings of a running session again.
+//! Reload of the settings of a running session.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::consent;
 use crate::error::HostError;
 use crate::setup::{Beginning, Setup, Start};
 
-/// Settings that the loop follows while a session runs. All others wait for the next start.
+/// Settings that take effect while a session runs. All others wait for the next start.
 const FOLLOWED: [&str; 9] = [
     "model.maxSessionTurns",
     "model.compressionThreshold",
@@ -29,16 +29,16 @@ const LEAST: &str = "contextManagement.tools.outputMasking.minPrunableThresholdT
 const LATEST: &str = "contextManagement.tools.outputMasking.protectLatestTurn";
 const TIMEOUT: &str = "pollux.compression.timeout";
 
-/// Settings of one session, which can be read again. Clones share them.
+/// Settings of one session, which can be reloaded. Clones share the same state.
 #[derive(Clone)]
 pub(crate) struct LiveSettings(Arc<Shared>);
 
 struct Shared {
     setup: Arc<Setup>,
     followed: Live<LoopSettings>,
-    /// Settings as they were read last, and the keys that were reported as waiting.
+    /// Settings as last read, and the keys that were reported as waiting for a restart.
     latest: Mutex<(Settings, Vec<String>)>,
-    /// The agent, from its start on.
+    /// Agent of the session; set after its start.
     agent: OnceLock<WeakHandle>,
 }
 
@@ -55,20 +55,20 @@ impl LiveSettings {
         }))
     }
 
-    /// Returns what the loop follows.
+    /// Returns the live settings of the agent loop.
     pub(crate) fn followed(&self) -> Live<LoopSettings> {
         self.0.followed.clone()
     }
 
-    /// Reports changes to this agent.
+    /// Sets the agent that changes are reported to.
     pub(crate) fn report_to(&self, agent: WeakHandle) {
         drop(self.0.agent.set(agent));
     }
 
-    /// Reads the settings files again and reports what is different. Blocks the thread.
+    /// Reads the settings files again and reports the differences. Blocks the thread.
     ///
     /// # Errors
-    /// [`HostError::Config`] for a file that cannot be used. Nothing has changed then.
+    /// [`HostError::Config`] for a file that cannot be used. Then nothing changes.
     pub(crate) fn reload(&self) -> Result<(), HostError> {
         let Shared { setup, followed: live, latest, agent } = &*self.0;
         let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +92,8 @@ impl LiveSettings {
     }
 }
 
-/// Reads the files as at the opening, but asks nobody: what is new in the project waits for an answer.
+/// Reads the files as for a new session, but asks no questions: new items of the project wait for
+/// consent.
 fn read(setup: &Setup) -> Result<Settings, HostError> {
     let mut beginning = Beginning::read(Start {
         options: setup.options.clone(),
@@ -112,7 +113,7 @@ fn different(before: &Settings, after: &Settings) -> Vec<String> {
     schema::all().map(|setting| setting.key).filter(|key| differs(key)).map(str::to_owned).collect()
 }
 
-/// Returns the part of the settings that the loop follows.
+/// Returns the settings that the agent loop follows.
 fn followed(settings: &Settings) -> LoopSettings {
     let defaults = MaskingOptions::default();
     let seconds = settings.number(TIMEOUT).unwrap_or(300.0).max(1.0);

@@ -1,4 +1,4 @@
-//! News from commands that have ended in the background, on their way from the tools to the agent.
+//! Reports about background commands that have ended, on their way from the tools to the agent.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use pollux_protocol::{Op, Report};
 use pollux_tools::{BackgroundEnd, Reporter};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// News that wait until there is an agent.
+/// Queue of reports that wait until the agent is running.
 pub(crate) struct News(UnboundedReceiver<BackgroundEnd>);
 
-/// Where tools bring news, and where they come out.
+/// Creates the sender for the tools and the queue for the agent.
 pub(crate) fn channel() -> (Reporter, News) {
     let (sender, receiver) = unbounded_channel();
-    // Nobody listens any more when the program ends.
+    // The receiver is gone only when the program ends.
     (Arc::new(move |end| drop(sender.send(end))), News(receiver))
 }
 
 impl News {
-    /// Brings all news to the agent, until the tools are gone.
+    /// Sends all reports to the agent, until the tools are gone.
     pub(crate) async fn deliver(mut self, agent: WeakHandle) {
         while let Some(end) = self.0.recv().await {
             agent.send(Op::Report(match end {

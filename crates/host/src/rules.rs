@@ -1,4 +1,4 @@
-//! Rules of a run as the settings, the options and the policy files say them.
+//! Rules of a run from the settings, the options and the policy files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::error::HostError;
 use crate::options::RunOptions;
 
-/// Gemini CLI's warnings about lists that policy files replace.
+/// Gemini CLI's warnings about deprecated lists, which policy files replace.
 const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
 const EXCLUDE_IS_OLD: &str = "Warning: tools.exclude in settings.json is deprecated and will be removed in 1.0. Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
 
-/// Reads the policy files, adds the rules of settings and options, and reports what is wrong with them.
+/// Reads the policy files, adds the rules of settings and options, and reports problems.
 ///
 /// # Errors
-/// [`HostError::Config`] without a person, when a file is broken: nobody knows what it would have denied.
+/// [`HostError::Config`] for a broken file in a headless run: the file may have denied anything.
 pub(crate) fn read(
     options: &RunOptions,
     loaded: &Loaded,
@@ -66,7 +66,7 @@ pub(crate) fn read(
             "{errors}\nA policy file that cannot be read may have denied anything: mend it, or choose others with --policy."
         )));
     }
-    // Who only looks something up decides how to report them.
+    // Commands that only show the rules report these problems in their own format.
     if !options.looks_up {
         for line in problem_notices(&file) {
             notices.notice(&line);
@@ -76,7 +76,7 @@ pub(crate) fn read(
     Ok(file)
 }
 
-/// Returns messages about the problems of policy files, doubts first.
+/// Returns messages about the problems of policy files, warnings before errors.
 pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
     let (errors, doubts): (Vec<_>, Vec<_>) =
         file.problems.iter().partition(|problem| problem.is_error());
@@ -85,7 +85,7 @@ pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
     doubts.iter().chain(&errors).map(ToString::to_string).chain(consequence).collect()
 }
 
-/// Lists of tools and servers in `tools.*`, `mcp.*` and the options.
+/// Returns the lists of tools and servers from `tools.*`, `mcp.*` and the options.
 pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
     let tools = &loaded.settings.tools;
     let given = &options.rules.allowed_tools;
@@ -95,7 +95,7 @@ pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
     };
     let headless = loaded.settings.value("mcp.autoAllowInHeadless") == Some(&Value::Bool(true));
     let names = servers.into_iter().flatten();
-    // No layer gives back what another takes away.
+    // No settings layer can restore a server that another layer excludes.
     let listed = server_lists(&loaded.layers);
     ToolLists {
         core: tools.core.clone(),

@@ -20,7 +20,7 @@ use crate::reload::LiveSettings;
 use crate::sessions::ChosenSession;
 use crate::setup::Setup;
 
-/// A session whose models and limits are known. Nothing of it is on disk yet.
+/// A session whose models and limits are known. No file of the session exists yet.
 pub struct PreparedSession {
     pub(crate) setup: Arc<Setup>,
     pub(crate) chosen: ChosenSession,
@@ -30,25 +30,26 @@ pub struct PreparedSession {
 }
 
 impl PreparedSession {
-    /// Id of the session.
+    /// Returns the id of the session.
     pub fn id(&self) -> &str {
         &self.chosen.id
     }
 
-    /// Settings of the session.
+    /// Returns the settings of the session.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// Expander of the `@path`s of prompts.
+    /// Returns an expander for the `@path` references of prompts.
     pub fn expander(&self, source: PromptSource) -> Expander {
         Expander::new(&self.setup, source)
     }
 
-    /// Starts the agent on the current runtime. The file of a new session is made now.
+    /// Starts the agent on the current runtime. Creates the log file of a new session.
     ///
     /// # Errors
-    /// [`HostError::Log`] when it cannot be made; [`HostError::Input`] when the session has appeared meanwhile.
+    /// [`HostError::Log`] if the file cannot be created; [`HostError::Input`] if another process
+    /// has created the session in the meantime.
     pub fn start(self) -> Result<Running, HostError> {
         let Self { setup, mut chosen, models, wishes, spending } = self;
         let log = chosen.take_log(&setup)?;
@@ -101,12 +102,12 @@ pub struct Running {
     agent: Assembled,
     setup: Arc<Setup>,
     settings: LiveSettings,
-    /// Started with the first prompt that is recorded.
+    /// Log of prompts, opened with the first prompt that is recorded.
     prompts: OnceLock<PromptLog>,
 }
 
 impl Running {
-    /// Figures of the session.
+    /// Returns the statistics of the session.
     pub fn statistics(&self) -> &Statistics {
         &self.agent.statistics
     }

@@ -1,4 +1,4 @@
-//! The session of a run: a new one, one that goes on, or one that is imported.
+//! Session of a run: new, resumed or imported.
 
 use std::sync::Arc;
 
@@ -12,23 +12,24 @@ use crate::setup::Setup;
 
 /// The session that a run belongs to, before its agent is started.
 pub struct ChosenSession {
-    /// Its id.
+    /// Id of the session.
     pub id: String,
-    /// None for a new session: its file is made only when there is something to keep.
+    /// Log of the session; `None` for a new session, whose file is created only when there is
+    /// something to keep.
     log: Option<SessionLog>,
-    /// Its conversation so far.
+    /// Conversation so far.
     pub(crate) history: History,
-    /// The figures that this process adds to.
+    /// Statistics that this process adds to.
     pub(crate) statistics: Arc<Statistics>,
-    /// What it did before.
+    /// Figures from before this process.
     pub(crate) figures: RecordedFigures,
 }
 
 impl Setup {
-    /// Finds or begins the session that `start` names.
+    /// Finds, imports or creates the session that `start` names.
     ///
     /// # Errors
-    /// [`HostError::Input`] when it cannot be found, read or begun.
+    /// [`HostError::Input`] if the session cannot be found, read or created.
     pub fn session(&self, start: &SessionStart) -> Result<ChosenSession, HostError> {
         let store = SessionStore::new(&self.project);
         match start {
@@ -36,7 +37,7 @@ impl Setup {
             SessionStart::Import(path) => {
                 let imported = store.import(&self.cwd.join(path)).map_err(|error| {
                     let error = match error {
-                        // As it was given.
+                        // The message shows the path as the user typed it.
                         SessionError::Import(_) => SessionError::Import(path.display().to_string()),
                         other => other,
                     };
@@ -46,7 +47,8 @@ impl Setup {
             }
             SessionStart::New(None) => Ok(fresh()),
             SessionStart::New(Some(id)) => {
-                // It begins when there is something to keep: a run that fails before that leaves the id free.
+                // The file is created when there is something to keep: a run that fails earlier
+                // leaves the id free.
                 store.check_new(id).map_err(|error| not_started(&error))?;
                 Ok(ChosenSession { id: id.clone(), ..fresh() })
             }
@@ -93,7 +95,7 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
         setup.notices.notice(&format!("[WARNING] The session was mended: {}", describe(repair)));
     }
     let statistics = Arc::new(Statistics::new());
-    // Those of a headless run are its own; a conversation goes on with what it had.
+    // Statistics of a headless run cover that run only; those of a conversation continue.
     if setup.options.interactive {
         statistics.hydrate(&data.figures);
     }
@@ -112,13 +114,13 @@ fn describe(repair: &Repair) -> String {
 }
 
 impl ChosenSession {
-    /// The log of the session; that of a new session is made now.
+    /// Returns the log of the session. Creates the file of a new session.
     pub(crate) fn take_log(&mut self, setup: &Setup) -> Result<Arc<SessionLog>, HostError> {
         let log = match self.log.take() {
             Some(log) => log,
             None => SessionStore::new(&setup.project).create(Some(&self.id)).map_err(|error| {
                 match error {
-                    // Another process was faster.
+                    // Another process has created the session first.
                     SessionError::AlreadyExists(_) => not_started(&error),
                     error => HostError::Log(format!("The session log cannot be written: {error}")),
                 }

@@ -1,4 +1,4 @@
-//! The settings of a run, read and judged, before anything starts.
+//! Settings of a run, read and validated before anything starts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::error::HostError;
 use crate::options::RunOptions;
 use crate::rules;
 
-/// Returns the options with which settings are read; command lines of the project are read as the shell does.
+/// Returns the options for reading the settings. Command lines of the project are parsed in the
+/// dialect of the current shell.
 pub fn load_options<'a>(
     places: &'a Places,
     cwd: &'a Path,
@@ -31,41 +32,42 @@ pub fn load_options<'a>(
     LoadOptions { read_command, ..LoadOptions::new(places, cwd, environment, skip_trust) }
 }
 
-/// Everything that a run starts from.
+/// Input for [`Beginning::read`].
 pub(crate) struct Start {
-    /// What the command line says.
+    /// Options of the command line.
     pub(crate) options: RunOptions,
     /// The environment of the process.
     pub(crate) environment: Environment,
-    /// The project's folder, absolute.
+    /// Folder of the project, absolute.
     pub(crate) cwd: PathBuf,
-    /// Sink for messages to the person.
+    /// Sink for notices to the user.
     pub(crate) notices: Arc<dyn Notices>,
-    /// The name that the program was called by, for hints.
+    /// Name that the program was called by, for hints.
     pub(crate) called_as: String,
 }
 
-/// A run before anything of the project takes effect.
+/// A run before any setting of the project takes effect.
 pub(crate) struct Beginning {
-    /// What the command line says.
+    /// Options of the command line.
     pub(crate) options: RunOptions,
-    /// The project's folder.
+    /// Folder of the project.
     pub(crate) cwd: PathBuf,
-    /// The paths of the person and the system.
+    /// Paths of the user and the system.
     pub(crate) places: Places,
-    /// The settings of the person and the system, the answer about trust, and what the project brings.
+    /// Settings of the user and the system, the trust decision, and the items that the project
+    /// provides.
     pub(crate) found: Found,
-    /// Sink for messages to the person.
+    /// Sink for notices to the user.
     pub(crate) notices: Arc<dyn Notices>,
     called_as: String,
     environment: Environment,
 }
 
 impl Beginning {
-    /// Reads the settings of the person and the system, and what is known about trust.
+    /// Reads the settings of the user and the system, and the stored trust decision.
     ///
     /// # Errors
-    /// [`HostError::Config`] when they cannot be read.
+    /// [`HostError::Config`] if they cannot be read.
     pub(crate) fn read(start: Start) -> Result<Self, HostError> {
         let Start { options, environment, cwd, notices, called_as } = start;
         let places = Places::new(&environment);
@@ -76,39 +78,40 @@ impl Beginning {
     }
 }
 
-/// The settings of a run, read and judged; nothing has been started.
+/// Settings of a run, read and validated; nothing has been started.
 pub struct Setup {
-    /// What the command line says.
+    /// Options of the command line.
     pub options: RunOptions,
-    /// The project's folder.
+    /// Folder of the project.
     pub cwd: PathBuf,
-    /// The paths of the person and the system.
+    /// Paths of the user and the system.
     pub places: Places,
-    /// The settings.
+    /// Merged settings.
     pub loaded: Loaded,
-    /// The project and where its state lies.
+    /// Identity of the project and the paths of its state.
     pub project: ProjectIdentity,
-    /// The approval mode that the run begins in.
+    /// Approval mode that the run begins in.
     pub mode: ApprovalMode,
-    /// The model, by name or alias.
+    /// Model, by name or alias.
     pub model: String,
     pub(crate) telemetry: TelemetrySettings,
-    /// The folders to work in, and what may be read and written there.
+    /// Workspace folders, with the rules about which paths may be read and written.
     pub workspace: Arc<Workspace>,
-    /// The workspace's folders, the project's first.
+    /// Folders of the workspace, the project's first.
     pub folders: Vec<PathBuf>,
-    /// The rules of policy files, settings and options.
+    /// Rules of policy files, settings and options.
     pub rules: PolicyFile,
-    /// Sink for messages to the person.
+    /// Sink for notices to the user.
     pub notices: Arc<dyn Notices>,
-    /// The name that the program was called by, for hints.
+    /// Name that the program was called by, for hints.
     pub called_as: String,
-    /// The environment of the process, without what a `.env` file adds.
+    /// Environment of the process, without the variables of `.env` files.
     pub(crate) environment: Environment,
 }
 
 impl Setup {
-    /// Merges what counts, and decides mode, model and folders. Of the project only what is accepted takes effect.
+    /// Merges the settings and decides mode, model and folders. Of the project's items only those
+    /// in `accepted` take effect.
     ///
     /// # Errors
     /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
@@ -160,7 +163,7 @@ impl Setup {
 }
 
 impl Setup {
-    /// Name of the output format: the option, otherwise that of the settings.
+    /// Returns the name of the output format: from the options, otherwise from the settings.
     pub(crate) fn output_format(&self) -> &'static str {
         let configured = if self.is_json_configured() { "json" } else { "text" };
         self.options.output_format.unwrap_or(configured)
@@ -171,7 +174,7 @@ impl Setup {
         self.loaded.settings.output_format == "json"
     }
 
-    /// Which ignore files count.
+    /// Returns the options that select the ignore files.
     pub(crate) fn ignore_options(&self) -> IgnoreOptions {
         let filtering = &self.loaded.settings.context.file_filtering;
         IgnoreOptions {
@@ -181,8 +184,8 @@ impl Setup {
         }
     }
 
-    /// Where plan mode may write: the configured folder, else one of the session's own. Links are followed
-    /// here, once, so that paths can be compared.
+    /// Returns the folder that plan mode may write to: the configured folder, otherwise a folder of
+    /// the session. Symbolic links are resolved here, once, so that paths can be compared.
     pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
         let folder = match &self.loaded.settings.general.plan_directory {
             Some(directory) => self.cwd.join(directory),
@@ -191,24 +194,25 @@ impl Setup {
         pollux_fs::real_path(&folder).unwrap_or(folder)
     }
 
-    /// Where the task tracker keeps the tasks of a session.
+    /// Returns the folder in which the task tracker keeps the tasks of a session.
     pub(crate) fn tracker_directory(&self, session_id: &str) -> PathBuf {
         self.project.temporary_dir.join(session_id).join("tracker")
     }
 
-    /// The context file of all projects.
+    /// Returns the path of the context file that applies to all projects.
     pub(crate) fn global_memory(&self) -> PathBuf {
         let names = context::names(&self.loaded.settings.context.file_names);
         self.places.gemini_dir().join(&names[0])
     }
 
-    /// Options, settings and trust as they concern the approval mode.
+    /// Returns the options, settings and trust that determine the approval mode.
     pub(crate) fn approval_request(&self) -> ApprovalRequest {
         approval_request(&self.options, &self.loaded)
     }
 }
 
-/// A sandbox that was asked for and cannot be had must not be ignored. Inside one there is none to ask for.
+/// Refuses a requested sandbox that is not available; it must not be ignored. Inside a sandbox the
+/// request is already satisfied.
 fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError> {
     if loaded.environment.non_empty(variables::SANDBOX).is_some() {
         return Ok(());
@@ -234,7 +238,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
     )))
 }
 
-/// What `--sandbox` is answered with.
+/// Error message for `--sandbox`.
 const NO_SANDBOX: &str = "The flag --sandbox is not available in this version of Pollux yet. Start Pollux inside a container, or without --sandbox where that is safe.";
 
 fn asks_for_sandbox(setting: &serde_json::Value) -> bool {
@@ -246,7 +250,7 @@ fn asks_for_sandbox(setting: &serde_json::Value) -> bool {
     }
 }
 
-/// `DEBUG` and `DEBUG_MODE` do what `--debug` does.
+/// Returns true if `DEBUG` or `DEBUG_MODE` is set, which has the effect of `--debug`.
 fn asks_for_debug(environment: &Environment) -> bool {
     let variables = [variables::DEBUG, variables::DEBUG_MODE].into_iter();
     variables.filter_map(|name| environment.get(name)).any(|value| matches!(value, "1" | "true"))
@@ -266,7 +270,7 @@ fn report_pending_warnings(places: &Places, notices: &dyn Notices) {
     }
 }
 
-/// Says that an untrusted folder is only looked at, and what to do about it.
+/// Reports that an untrusted folder runs in restricted mode, and how to trust it.
 fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
     if !loaded.trust.is_trusted() {
         notices.notice(&format!(
@@ -277,7 +281,8 @@ fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
     }
 }
 
-/// Names settings that this version does not act on, so that none is ignored in silence.
+/// Reports enabled settings that this version does not support, so that no setting is ignored
+/// silently.
 fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
     if loaded.settings.general.session_retention.enabled {
         notices.notice(
@@ -286,7 +291,7 @@ fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
     }
 }
 
-/// Warnings about where the run takes place.
+/// Warns about unsuitable folders to run in.
 fn report_place(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
     let own_word = loaded.trust.is_explicit();
     if cwd.parent().is_none() {
@@ -311,7 +316,8 @@ fn approval_mode(
     Ok(decision.mode)
 }
 
-/// What is asked and allowed by arguments, settings and trust.
+/// Collects the approval mode that arguments and settings ask for, and what settings and trust
+/// allow.
 fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
     let settings = &loaded.settings;
     ApprovalRequest {
@@ -325,7 +331,8 @@ fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
     }
 }
 
-/// Flag, then `GEMINI_MODEL`, then settings, then `auto`.
+/// Returns the model from the flag, `GEMINI_MODEL` or the settings, in this order; otherwise
+/// `auto`.
 fn requested_model(options: &RunOptions, loaded: &Loaded) -> String {
     let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
     let flag = options.model.as_deref().filter(|model| !model.is_empty());
@@ -351,8 +358,8 @@ fn workspace(
             notices.notice(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
         }
     }
-    // Of the files in the person's own folder a tool may touch only context files. A project's settings may
-    // name others: never one that holds settings or credentials.
+    // In the user's own folder tools may touch only context files. Project settings may name other
+    // files, but never files that hold settings or credentials.
     let names = context::names(&settings.file_names);
     for name in
         names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))

@@ -1,4 +1,4 @@
-//! Choice of a model server on this machine, for a person who is not signed in.
+//! Choice of a model server on this machine, for a user who is not signed in.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use pollux_protocol::{Operator, Outcome, Question, QuestionChoice, QuestionSubje
 
 use crate::setup::Setup;
 
-/// Maximum number of models in the list. The others can be named by `--model`.
+/// Maximum number of models in the list. The user can choose other models with `--model`.
 const LISTED: usize = 30;
 
 impl Setup {
-    /// Asks for a model of the servers on this machine when nobody is signed in, and uses it from then on.
-    /// Without an answer nothing changes.
+    /// Asks for a model of the servers on this machine if no service is configured, and sets it as
+    /// the model of the run. Without an answer nothing changes.
     pub(crate) async fn choose_local_model(&mut self, operator: &dyn Operator) {
         if !self.is_undecided() {
             return;
@@ -28,8 +28,8 @@ impl Setup {
     }
 }
 
-/// Returns the question and the names of its choices; `None` when there is no model. A name that two
-/// servers have stands for the first.
+/// Returns the question and the model names of its choices; `None` if there is no model. A name
+/// that two servers offer refers to the first server.
 fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
     let mut seen = HashSet::new();
     let all = servers

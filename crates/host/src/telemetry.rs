@@ -1,4 +1,4 @@
-//! Telemetry of a run: what it is told at the start.
+//! Start of telemetry, with the facts of the run.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::setup::Setup;
 
 mod service;
 
-/// Starts what the settings ask for; none when they ask for nothing. What cannot be recorded is told in a
-/// line on standard error.
+/// Starts telemetry; returns `None` if the settings do not enable it. A destination that cannot be
+/// used is reported in a notice.
 pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
     if !setup.telemetry.enabled {
         return None;

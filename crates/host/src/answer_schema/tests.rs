@@ -63,7 +63,7 @@ fn references_into_the_schema_are_followed_and_data_is_left_alone() {
 
 #[test]
 fn draft_2020_12_is_what_holds() {
-    // From the keywords that draft 2020-12 brought or changed.
+    // Keywords that draft 2020-12 added or changed.
     for (schema, right, wrong) in [
         (json!({"prefixItems": [{"type": "integer"}], "items": false}), json!([1]), json!([1, 2])),
         (json!({"dependentRequired": {"a": ["b"]}}), json!({"a": 1, "b": 2}), json!({"a": 1})),

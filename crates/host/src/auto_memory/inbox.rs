@@ -1,5 +1,5 @@
-//! What was proposed, and what becomes of it. Nothing here has an effect before the person accepts it: skills of the
-//! project's memory folder are not loaded from there, and patches are text.
+//! Inbox of proposed facts and skills. Nothing here takes effect before the user accepts it: skills
+//! are not loaded from the project's memory folder, and patches are text.
 
 use std::path::{Path, PathBuf};
 
@@ -10,27 +10,28 @@ use pollux_tools::with_fact;
 
 use super::patch::{self, FilePatch};
 
-/// Bytes of a file that is read.
+/// Maximum size, in bytes, of a file that is read.
 const LARGEST: u64 = 1 << 20;
-/// The file of a skill in its folder.
+/// Name of the file of a skill in its folder.
 const SKILL_FILE: &str = "SKILL.md";
-/// Skills that may wait. More are not written: whoever never looks has no use for them.
+/// Maximum number of pending skills. Further skills are not written: a user who never opens the
+/// inbox has no use for them.
 const WAITING: usize = 50;
 
 const EMPTY: &str = "There is nothing in the inbox.";
 
-/// Where proposals lie, and where they go.
+/// Paths of the proposals, and of the files that accepted proposals change.
 #[derive(Debug, Clone)]
 pub(crate) struct Inbox {
-    /// The person's notes on this project.
+    /// Folder of the user's notes on this project.
     pub(super) memory: PathBuf,
-    /// The person's context file for all projects.
+    /// Context file of the user for all projects.
     pub(super) global_file: PathBuf,
-    /// The person's skills.
+    /// Folder of the user's skills.
     pub(super) skills: PathBuf,
 }
 
-/// The two kinds of patches, by the folder in which they lie.
+/// Kind of a patch; each kind has a folder of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Private,
@@ -56,10 +57,11 @@ impl Target {
 }
 
 impl Inbox {
-    /// Writes down proposals; gives the names of the skills, and whether there is anything new.
+    /// Writes proposals to the inbox. Returns the names of the new skills, and true if anything is
+    /// new.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// Fails if a file cannot be written.
     pub(super) fn propose(&self, proposals: &Proposals) -> pollux_fs::Result<(Vec<String>, bool)> {
         let mut written = Vec::new();
         let waiting = self.waiting_skills().len();
@@ -83,7 +85,8 @@ impl Inbox {
         is_there(&self.proposed(&skill.name)) || is_there(&self.skills.join(&skill.name))
     }
 
-    /// Adds facts to the patch of a target. One that does not fit any more is left for the person to see.
+    /// Adds facts to the patch of a target. A patch that no longer applies is left unchanged for
+    /// the user to review.
     fn propose_facts(&self, target: Target, facts: &[String]) -> pollux_fs::Result<bool> {
         if facts.is_empty() {
             return Ok(false);
@@ -119,7 +122,7 @@ impl Inbox {
         Ok(true)
     }
 
-    /// What waits, one line each.
+    /// Returns the pending proposals, one per line.
     pub(crate) fn list(&self) -> String {
         let mut lines = Vec::new();
         for target in self.waiting_patches() {
@@ -139,10 +142,10 @@ impl Inbox {
         lines.join("\n")
     }
 
-    /// A proposal as it stands in its file.
+    /// Returns the path and the text of a proposal.
     ///
     /// # Errors
-    /// There is none of that name, or it cannot be read.
+    /// Fails if no proposal has that name, or it cannot be read.
     pub(crate) fn show(&self, name: &str) -> Result<String, String> {
         let (path, text) = self.find(name)?;
         Ok(format!("{}\n{}", path.display(), text.trim_end()))
@@ -151,7 +154,8 @@ impl Inbox {
     /// Puts a proposal into effect.
     ///
     /// # Errors
-    /// There is none of that name, it does not fit any more, or a file cannot be written.
+    /// Fails if no proposal has that name, the patch no longer applies, or a file cannot be
+    /// written.
     pub(crate) fn accept(&self, name: &str) -> Result<String, String> {
         let (path, text) = self.find(name)?;
         let told = if let Some(target) = target(name) {
@@ -168,23 +172,23 @@ impl Inbox {
         Ok(format!("Written: {}", files.join(", ")))
     }
 
-    /// Throws a proposal away.
+    /// Removes a proposal.
     ///
     /// # Errors
-    /// There is none of that name, or it cannot be removed.
+    /// Fails if no proposal has that name, or it cannot be removed.
     pub(crate) fn discard(&self, name: &str) -> Result<String, String> {
         let (path, _) = self.find(name)?;
         self.remove(&path, name)?;
         Ok(format!("Discarded: {name}"))
     }
 
-    /// Names for whoever completes a command.
+    /// Returns the names of all proposals, for command completion.
     pub(crate) fn names(&self) -> Vec<String> {
         let patches = self.waiting_patches().into_iter().map(|target| target.name().to_owned());
         patches.chain(self.waiting_skills()).collect()
     }
 
-    /// Applies a patch, all of it or nothing: every file is looked at before the first is written.
+    /// Applies a patch completely or not at all: every file is checked before the first is written.
     fn apply(&self, target: Target, text: &str) -> Result<Vec<PathBuf>, String> {
         let stale = |path: &Path| {
             format!(
@@ -214,7 +218,8 @@ impl Inbox {
         Ok(written)
     }
 
-    /// A patch of one kind touches nothing that is of another.
+    /// Returns true if a patch of this kind may change the file. A patch never changes files that
+    /// belong to the other kind.
     fn may_change(&self, target: Target, file: &FilePatch) -> bool {
         let is_note = |path: &Path| {
             let is_hidden =
@@ -266,7 +271,7 @@ impl Inbox {
         names
     }
 
-    /// The file that facts of a kind are added to.
+    /// Returns the file that facts of a kind are added to.
     fn file_of(&self, target: Target) -> PathBuf {
         match target {
             Target::Private => self.memory.join(PRIVATE_INDEX),
@@ -300,7 +305,7 @@ fn new_file() -> WriteOptions {
     WriteOptions { expected: Some(Expectation::Absent), ..WriteOptions::private() }
 }
 
-/// A file that may not be there.
+/// Reads a file; returns `None` if it does not exist.
 fn read(path: &Path) -> pollux_fs::Result<Option<TextFile>> {
     match pollux_fs::read_text(path, LARGEST) {
         Ok(file) => Ok(Some(file)),

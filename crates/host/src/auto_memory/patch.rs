@@ -1,33 +1,33 @@
-//! Changes of text files as people read them, with what is around each. Pure.
+//! Unified diffs of text files: creation, parsing and application. Pure functions.
 
 use std::path::{Path, PathBuf};
 
-/// Unchanged lines around a change.
+/// Number of unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// Files and lines of a patch that are read at most.
+/// Limits of the files and lines of a patch that is read.
 const MOST_FILES: usize = 20;
 const MOST_LINES: usize = 20_000;
-/// Stands behind a last line without an end.
+/// Marker after a last line without a line end.
 const NO_END: &str = "\\ No newline at end of file";
 
-/// The change of one file.
+/// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FilePatch {
-    /// The file, as the patch names it.
+    /// Path of the file, as the patch names it.
     pub(super) path: PathBuf,
     hunks: Vec<Hunk>,
 }
 
-/// A change in one place.
+/// Change in one place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Hunk {
-    /// The line where it begins, from 0.
+    /// First line of the change, counted from 0.
     start: usize,
     old: Vec<String>,
     new: Vec<String>,
 }
 
-/// The patch that makes `new` of `old`; `old` is none where there is no file yet.
+/// Returns the patch that turns `old` into `new`; `old` is `None` if the file does not exist yet.
 pub(super) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
     let (before, after) = (lines(old.unwrap_or_default()), lines(new));
     let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
@@ -41,7 +41,7 @@ pub(super) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
     let path = path.display();
     let from = if old.is_some() { path.to_string() } else { "/dev/null".to_owned() };
     let place = |begin: usize, length: usize| {
-        // As elsewhere, a place without lines is named by the line before it.
+        // As in other diff formats, an empty range is named by the line before it.
         format!("{},{length}", if length == 0 { begin } else { begin + 1 })
     };
     let old_place = place(start, old_end + kept - start);
@@ -67,7 +67,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Reads a patch. None when it is none.
+/// Parses a patch; returns `None` if the text is not a patch.
 pub(super) fn parse(text: &str) -> Option<Vec<FilePatch>> {
     let mut files: Vec<FilePatch> = Vec::new();
     let lines: Vec<&str> = text.lines().take(MOST_LINES + 1).collect();
@@ -96,7 +96,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<FilePatch>> {
     is_whole.then_some(files)
 }
 
-/// A change behind its line of places, and what comes after it.
+/// Parses the hunk after its range line; returns it and the remaining lines.
 fn hunk<'a, 'b>(places: &str, lines: &'b [&'a str]) -> Option<(Hunk, &'b [&'a str])> {
     let (old, new) = places.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
     let place = |text: &str| -> Option<(usize, usize)> {
@@ -128,7 +128,7 @@ fn hunk<'a, 'b>(places: &str, lines: &'b [&'a str]) -> Option<(Hunk, &'b [&'a st
 }
 
 impl FilePatch {
-    /// The text with the change. None when it is not the text that the change was made for.
+    /// Applies the patch to a text; returns `None` if the text does not match the patch.
     pub(super) fn apply(&self, text: &str) -> Option<String> {
         let old = lines(text);
         let mut new = String::with_capacity(text.len());
@@ -145,7 +145,8 @@ impl FilePatch {
 }
 
 impl Hunk {
-    /// Where it goes: where it says, or else the only other place that has its lines.
+    /// Returns the first line of the hunk: the stated line if it matches, otherwise the only other
+    /// place that matches.
     fn place(&self, lines: &[&str], from: usize) -> Option<usize> {
         let fits = |start: usize| {
             start >= from

@@ -1,56 +1,58 @@
-//! When old sessions are read, and which. Pure but for the clock that callers bring.
+//! Schedule of the runs, and selection of the sessions to read. Pure functions; callers pass the
+//! time.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Prompts that a session must have.
+/// Minimum number of prompts in a session that is read.
 pub(super) const LEAST_PROMPTS: usize = 10;
-/// Nobody has touched it for so long.
+/// Time after which an unchanged session counts as idle.
 const IDLE: Duration = Duration::from_hours(3);
-/// Between two runs.
+/// Minimum time between two runs.
 const PAUSE: Duration = Duration::from_mins(30);
-/// Sessions that are read in one run.
+/// Maximum number of sessions that are read in one run.
 pub(super) const SESSIONS: usize = 10;
-/// Sessions that are named to the model.
+/// Maximum number of sessions that are listed for the model.
 pub(super) const INDEX: usize = 50;
-/// A lock that is older was left behind.
+/// Age after which a lock counts as abandoned.
 pub(super) const STALE: Duration = Duration::from_mins(35);
-/// Runs that are remembered.
+/// Maximum number of runs that are recorded.
 const RUNS: usize = 500;
 
-/// What was done, `.extraction-state.json`.
+/// Record of earlier runs, stored in `.extraction-state.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
-    /// The oldest first.
+    /// Runs, the oldest first.
     #[serde(default)]
     pub(super) runs: Vec<RunRecord>,
 }
 
-/// One run.
+/// Record of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RunRecord {
-    /// When it was, RFC 3339.
+    /// Time of the run, RFC 3339.
     pub(super) run_at: String,
-    /// The sessions that were read.
+    /// Ids of the sessions that were read.
     #[serde(default)]
     pub(super) session_ids: Vec<String>,
-    /// The skills that were proposed.
+    /// Names of the skills that were proposed.
     #[serde(default)]
     pub(super) skills_created: Vec<String>,
 }
 
 impl State {
-    /// It is time for a run.
+    /// Returns true if a run is due.
     pub(super) fn is_due(&self, now: Timestamp) -> bool {
         let last = self.runs.iter().filter_map(|run| run.run_at.parse::<Timestamp>().ok()).max();
-        // A time to come was told by a clock that was wrong.
+        // A timestamp in the future comes from a clock that was wrong; it must not delay the next
+        // run.
         last.is_none_or(|last| last > now || since(last, now) >= PAUSE)
     }
 
-    /// The session was read in an earlier run.
+    /// Returns true if an earlier run has read the session.
     pub(super) fn knows(&self, session_id: &str) -> bool {
         self.runs.iter().any(|run| run.session_ids.iter().any(|known| known == session_id))
     }
@@ -63,7 +65,7 @@ impl State {
     }
 }
 
-/// Nobody has worked on a session that was written to last at this time, RFC 3339, for long enough.
+/// Returns true if a session with this last update, RFC 3339, has been idle long enough.
 pub(super) fn is_idle(last_updated: &str, now: Timestamp) -> bool {
     last_updated.parse::<Timestamp>().is_ok_and(|last| since(last, now) >= IDLE)
 }

@@ -13,13 +13,13 @@ const USAGE: &str =
 const INBOX_USAGE: &str = "Usage: /memory inbox, /memory inbox show NAME, /memory inbox accept NAME, or /memory inbox discard NAME";
 const NO_INBOX: &str = "Nothing is collected. Set experimental.autoMemory to true, and start anew.";
 
-/// Holds what has been loaded, and where proposals lie.
+/// `/memory`, with the loaded context files and the inbox of proposals.
 pub(super) struct MemoryCommand {
     pub(super) memory: Arc<Memory>,
     pub(super) inbox: Option<Inbox>,
 }
 
-/// What becomes of a proposal, or all of them as a list. What was accepted is in use at once.
+/// Runs a subcommand of `/memory inbox`. An accepted proposal takes effect immediately.
 fn sort_out(inbox: Option<&Inbox>, memory: &Memory, words: &str) -> Result<String, String> {
     let inbox = inbox.ok_or(NO_INBOX)?;
     let (verb, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));

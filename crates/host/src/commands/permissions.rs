@@ -1,4 +1,4 @@
-//! `/permissions`: what the person has said about this folder, and how to say otherwise.
+//! `/permissions`: shows the user's answers about this folder, and changes them.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const USAGE: &str = "Usage: /permissions, /permissions trust [DIR], /permissions
 pub(super) struct Permissions {
     places: Places,
     cwd: PathBuf,
-    /// What holds in this conversation; a change counts from the next start on.
+    /// Trust in this conversation; a change takes effect at the next start.
     trust: Trust,
     settings: LiveSettings,
 }
@@ -26,7 +26,7 @@ impl Permissions {
         Self { places, cwd, trust: setup.loaded.trust, settings: settings.clone() }
     }
 
-    /// What holds now.
+    /// Returns the current answers as text.
     fn told(&self) -> String {
         let mut lines = vec![format!("{}: {}.", self.cwd.display(), level(self.trust))];
         match ConsentStore::load(&self.places) {
@@ -59,7 +59,8 @@ impl Permissions {
         let folder = self.folder(folder)?;
         let failed = |error: pollux_config::ConfigError| CommandError(error.to_string());
         if level != TrustLevel::DoNotTrust {
-            // Noted first: what the folder brings is asked about, never taken as agreed to.
+            // Recorded first, so that the items of the folder are asked about and never count as
+            // agreed to.
             ConsentStore::record(&self.places, &folder, &[]).map_err(failed)?;
         }
         TrustStore::set(&self.places, &folder, level).map_err(failed)?;
@@ -86,7 +87,7 @@ impl Permissions {
     }
 }
 
-/// The answer about the folder and whose it is.
+/// Returns the trust level and its source as text.
 fn level(trust: Trust) -> String {
     let word = match trust.state {
         TrustState::Trusted => "trusted",
@@ -137,7 +138,8 @@ impl Command for Permissions {
         };
         context.say(told);
         if !word.is_empty() {
-            // The answers count from the next start on, but for settings that are followed.
+            // The answers take effect at the next start, except for settings that can change during
+            // a session.
             let settings = self.settings.clone();
             let done = tokio::task::spawn_blocking(move || settings.reload()).await;
             let done = done.map_err(|error| CommandError(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! `/plan`: the way into plan mode, and a look at the plan.
+//! `/plan`: enters plan mode, and shows the plan.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Op, P
 
 use super::session::allowed;
 
-/// Bytes of a plan that is shown.
+/// Maximum size, in bytes, of a plan that is shown.
 const LARGEST: u64 = 1 << 20;
 
-/// Holds what settings and trust allow, and where plans lie.
+/// Approval modes that settings and trust allow, and the folder of the plans.
 pub(super) struct Plan {
     pub(super) request: ApprovalRequest,
     pub(super) folder: PathBuf,
@@ -58,7 +58,7 @@ impl Command for Plan {
     }
 }
 
-/// The plan that was written last.
+/// Returns the text of the plan that was written last.
 fn show(folder: &Path) -> String {
     let entries = pollux_fs::list_directory(folder).unwrap_or_default();
     let is_plan = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");

@@ -1,4 +1,4 @@
-//! The slash commands about the session at hand: its length, its model, its approval mode, its figures.
+//! Slash commands about the current session: its length, model, approval mode and statistics.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ impl Command for Model {
     }
 }
 
-/// Holds what settings and trust allow.
+/// `/mode`, with the approval modes that settings and trust allow.
 pub(super) struct Mode(pub(super) ApprovalRequest);
 
 #[async_trait]
@@ -151,7 +151,7 @@ impl Command for Stats {
     }
 }
 
-/// The `stats` of JSON output in a few lines.
+/// Formats the `stats` of JSON output as a few lines of text.
 fn in_words(stats: &Value) -> String {
     let models = stats["models"].as_object();
     let line = |(name, model): (&String, &Value)| {

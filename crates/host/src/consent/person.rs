@@ -1,7 +1,7 @@
-//! Consent of a person who can be asked.
+//! Consent of a user who can be asked.
 //!
-//! Nothing is trusted by the Enter key. Answers are kept once all of them are given, and the answer about
-//! the folder last: a person who leaves half-way has agreed to nothing.
+//! The Enter key never grants trust. Answers are stored only after all of them are given, and the
+//! answer about the folder last: a user who leaves early has agreed to nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use pollux_protocol::{
 use super::{items, pinned, taking_effect};
 use crate::setup::Beginning;
 
-/// Decides what of the folder takes effect, and asks `operator` where that is open.
+/// Decides which items of the folder take effect, and asks `operator` about open ones.
 pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operator) -> Accepted {
     let trust = beginning.found.trust;
     if trust.state != TrustState::Unknown && Way::from(trust) != Way::Pinned {
@@ -31,8 +31,8 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
         items.iter().zip(&verdicts).filter(is_open).map(|(item, _)| item).collect();
     if trust.is_trusted() && open.is_empty() {
         if known == Known::Nothing {
-            // That there is nothing to ask about is an answer too: whatever comes later is new. Nothing
-            // is lost when it cannot be kept.
+            // An empty record is stored too: items that appear later then count as new. A failure
+            // to store it does no harm.
             drop(ConsentStore::record(&beginning.places, &beginning.cwd, &[]));
         }
         return taking_effect(&items, &verdicts);
@@ -64,7 +64,7 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
     Accepted::only(kept.map(|(item, _)| item).chain(agreed))
 }
 
-/// Asks about the folder; `None` when the person gives no answer.
+/// Asks about the folder; returns `None` without an answer.
 async fn ask_for_trust(
     beginning: &Beginning,
     open: &[&ConsentItem],
@@ -76,7 +76,7 @@ async fn ask_for_trust(
         items: open.iter().copied().cloned().collect(),
         problems: beginning.found.project_errors().iter().map(ToString::to_string).collect(),
     };
-    // Not to trust is the last choice.
+    // The last choice is not to trust the folder.
     let default = levels.len().checked_sub(1);
     let choices = QuestionChoice::options(labels);
     let question = Question::new(Arc::default(), QuestionSubject::Trust(request), choices, default);
@@ -86,7 +86,7 @@ async fn ask_for_trust(
     }
 }
 
-/// Asks about the items of one kind after the other; `None` when the person gives no answer.
+/// Asks about the items, one kind after the other; returns `None` without an answer.
 async fn ask_for_items<'a>(
     open: &[&'a ConsentItem],
     operator: &dyn Operator,
@@ -112,7 +112,7 @@ async fn ask_for_items<'a>(
     Some(answers)
 }
 
-/// Returns items of one kind together, kinds in the order of their first item.
+/// Groups items by kind, kinds in the order of their first item.
 fn groups<'a>(items: &[&'a ConsentItem]) -> Vec<Vec<&'a ConsentItem>> {
     let mut groups: Vec<Vec<&ConsentItem>> = Vec::new();
     for item in items {
@@ -138,7 +138,7 @@ fn trust_choices(folder: &Path) -> Vec<(String, TrustLevel)> {
     choices
 }
 
-/// Keeps the answers: those about items first, so that a folder is never trusted without them.
+/// Stores the answers: those about items first, so that a folder is never trusted without them.
 fn keep(beginning: &mut Beginning, answers: &[(&ConsentItem, bool)], level: Option<TrustLevel>) {
     let kept = ConsentStore::record(&beginning.places, &beginning.cwd, answers);
     let is_kept = kept.is_ok();
@@ -168,7 +168,7 @@ fn keep_level(beginning: &Beginning, level: TrustLevel) {
     }
 }
 
-/// Returns the result of the answers; `None` without any.
+/// Returns a summary of the answers; `None` if there are no answers.
 fn summary(answers: &[(&ConsentItem, bool)]) -> Option<String> {
     let count = |wanted| answers.iter().filter(|(_, yes)| *yes == wanted).count();
     match (count(true), count(false)) {

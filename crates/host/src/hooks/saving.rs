@@ -1,4 +1,4 @@
-//! Keeping in the settings which hooks are switched off.
+//! Storage of disabled hooks in the settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::setup::Setup;
 
 const KEY: [&str; 2] = ["hooksConfig", "disabled"];
 
-/// A hook is switched off in the project's settings where there are any that count, else in the person's; it is
-/// switched on in both.
+/// Returns a function that disables and enables hooks. A hook is disabled in the project's settings
+/// if there are trusted ones, otherwise in the user's; it is enabled in both.
 pub(crate) fn saving(setup: &Setup) -> SaveDisabled {
     let (places, cwd) = (setup.places.clone(), setup.cwd.clone());
     let trusted = setup.loaded.trust.is_trusted();
@@ -34,7 +34,7 @@ pub(crate) fn saving(setup: &Setup) -> SaveDisabled {
     })
 }
 
-/// The text with these labels in the list, or out of it.
+/// Returns the settings text with these labels added to the list or removed from it.
 fn changed(path: &Path, text: &str, labels: &[String], on: bool) -> Result<String, SyntaxError> {
     let value = if text.trim().is_empty() { json!({}) } else { jsonc::parse(path, text)? };
     let listed = value.get(KEY[0]).and_then(|group| group.get(KEY[1])).and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! The programs that check calls, as the person and the system name them.
+//! Programs that check calls, as the settings of the user and the system name them.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use crate::setup::Setup;
 
-/// The setting that names them. A project's file does not count: what checks a project is not up to the project.
+/// Setting that names the programs. A project's file does not count: a project must not choose its
+/// own checkers.
 const SETTING: &str = "pollux.safetyCheckers";
 
 impl Setup {
-    /// The programs of `pollux.safetyCheckers`. They see what hooks see.
+    /// Returns the programs of `pollux.safetyCheckers`. Their environment is the same as for hooks.
     pub(crate) fn checkers(&self) -> CheckerPrograms {
         let programs = programs(&self.loaded.layers, &self.places);
         if programs.is_empty() {

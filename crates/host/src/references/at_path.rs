@@ -1,10 +1,11 @@
-//! Where a prompt names files: `@path`.
+//! Syntax of the `@path` references in a prompt.
 //!
-//! Pure, and free of everything else in the program, so that a fuzz target can include this file as it is.
+//! Pure, and independent of the rest of the program, so that a fuzz target can include this file.
 //!
-//! A token is an `@` without a backslash before it, and then as many as there are of: a quoted segment `"…"`; a backslash
-//! with the character after it; any character but blanks, line ends and `, ; ! ? ( ) [ ] { } .`; a full stop that does not end
-//! the text or stand before a blank. A lone `@` is no token.
+//! A token is an `@` without a backslash before it, followed by as many of these as possible: a
+//! quoted segment `"…"`; a backslash with the character after it; any character except blanks,
+//! line ends and `, ; ! ? ( ) [ ] { } .`; a full stop that neither ends the text nor stands before
+//! a blank. A lone `@` is not a token.
 
 use std::ops::Range;
 
@@ -12,16 +13,16 @@ use std::ops::Range;
 #[path = "at_path/tests.rs"]
 mod tests;
 
-/// One `@path` of a prompt.
+/// An `@path` reference in a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Where it stands, in bytes, from the `@` on.
+    /// Position in the prompt, in bytes, including the `@`.
     pub(crate) range: Range<usize>,
-    /// The path, without quotes and escapes.
+    /// Path without quotes and escapes.
     pub(crate) path: String,
 }
 
-/// The tokens of `text` in order. Takes time proportional to the length, whatever the text.
+/// Returns the tokens of `text` in order. The time is linear in the length for every input.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let last_quote = text.rfind('"').unwrap_or(0);
     let mut tokens = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The path that begins at `start`, and where it ends.
+/// Returns the path that begins at `start`, and the position of its end.
 fn scan(text: &str, start: usize, last_quote: usize) -> (String, usize) {
     let mut path = String::new();
     let mut position = start;
@@ -50,7 +51,7 @@ fn scan(text: &str, start: usize, last_quote: usize) -> (String, usize) {
         let after = position + character.len_utf8();
         let next = text[after..].chars().next();
         position = match character {
-            // A quote that is never closed is a character like others.
+            // A quote that is never closed is an ordinary character.
             '"' if position < last_quote => {
                 let Some(length) = text[after..].find('"') else { break };
                 path.push_str(&text[after..after + length]);
@@ -84,12 +85,13 @@ fn scan(text: &str, start: usize, last_quote: usize) -> (String, usize) {
     (path, position)
 }
 
-/// Whether the backslash before this character separates folders instead of escaping it.
+/// Returns true if the backslash before this character separates folders instead of escaping it.
 fn is_separator(escaped: char) -> bool {
     cfg!(windows) && (escaped.is_alphanumeric() || "._-@".contains(escaped))
 }
 
-/// Only ASCII blanks end a path: names may hold others, such as the narrow space in names of screenshots.
+/// Returns true for ASCII blanks. Other blanks may be part of names, such as the narrow space in
+/// names of screenshots.
 fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }

@@ -47,12 +47,12 @@ impl Sample {
         References { workspace, files, rules, kept, recursive_search }.expand(prompt)
     }
 
-    /// The parts as they travel.
+    /// Returns the parts in their serialised form.
     fn parts(&self, prompt: &str) -> Value {
         serde_json::to_value(self.expand(prompt).unwrap().parts).unwrap()
     }
 
-    /// The labels of the files whose content came along.
+    /// Returns the labels of the files whose content was included.
     fn labels(&self, prompt: &str) -> Vec<String> {
         let parts = self.expand(prompt).unwrap().parts;
         let label = |part: &Part| {
@@ -214,7 +214,7 @@ fn the_second_folder_counts_too() {
 
 #[test]
 fn a_named_file_that_cannot_be_read_ends_the_run() {
-    // A socket, because permissions do not stop a test that runs as root.
+    // Uses a socket, because permissions do not stop a test that runs as root.
     let sample = Sample::new(&[("a", "x")]);
     #[cfg(unix)]
     {
@@ -257,7 +257,7 @@ fn any_number_of_names_takes_bounded_work() {
     let names: Vec<String> = (0..5000).map(|number| format!("@name{number}")).collect();
     let begun = Instant::now();
     let expansion = sample.expand(&format!("@a.txt {}", names.join(" "))).unwrap();
-    // An algorithm that is not linear takes minutes.
+    // A quadratic algorithm takes minutes.
     assert!(begun.elapsed() < Duration::from_secs(10));
     assert_eq!(expansion.parts.len(), 5);
     assert!(expansion.notes.iter().any(|note| note.starts_with("Only the first 1000 names")));

@@ -1,4 +1,4 @@
-//! Who answers for a model, in the words of OpenTelemetry's conventions.
+//! Service behind a model, in the terms of OpenTelemetry's semantic conventions.
 
 use pollux_config::{AuthType, Environment, Settings, names as variables, select_auth_type};
 use pollux_models::catalog::{self, OPENAI};
@@ -6,7 +6,8 @@ use pollux_models::configs::{ModelConfigs, Purpose, Resolved};
 use pollux_models::names;
 use pollux_telemetry::{Service, Services};
 
-/// Tells it for the models of a run. The table of configurations is read when it is first wanted.
+/// Returns the function that describes the service of a model. The table of configurations is read
+/// on first use.
 pub(super) fn services(settings: &Settings, environment: &Environment) -> Services {
     let asked = settings.model.configs.clone();
     let gemini = gemini(settings, environment);
@@ -37,7 +38,8 @@ fn describe(
         (None, Some(gemini)) => gemini.clone(),
         (None, None) => vendors(OPENAI, openai_base),
     };
-    // A vendor is sent its own defaults, unless an alias says how it is asked.
+    // Requests to other vendors carry no settings, so that the vendor's defaults apply, except
+    // those that a configured alias sets.
     if vendor.is_none() && gemini.is_some() || configs.knows(named) {
         service.settings = resolved.map(|resolved| resolved.config).unwrap_or_default();
     }
@@ -50,8 +52,8 @@ fn resolve(requested: &str, configs: &ModelConfigs) -> Option<Resolved> {
     configs.resolve(name, Purpose::default()).ok()
 }
 
-/// The Gemini API by its public name, as in Gemini CLI, also where `GOOGLE_GEMINI_BASE_URL` leads elsewhere; none
-/// when the run is not signed in for it.
+/// Returns the Gemini API by its public name, as in Gemini CLI, even if `GOOGLE_GEMINI_BASE_URL`
+/// names another server; `None` if the run is not signed in for it.
 fn gemini(settings: &Settings, environment: &Environment) -> Option<Service> {
     let (provider, address) = match select_auth_type(&settings.security.auth, environment)? {
         AuthType::GeminiApiKey => {
@@ -83,14 +85,14 @@ fn vendors(id: &str, openai_base: Option<&str>) -> Service {
     Service { provider: provider.to_owned(), address, port, ..Service::default() }
 }
 
-/// Host and port of an address; never what may stand before them.
+/// Returns host and port of a URL; never the user information, which may hold credentials.
 fn host_and_port(url: &str) -> Option<(String, u16)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
     let server = authority.rsplit('@').next()?;
     let usual = if scheme.eq_ignore_ascii_case("http") { 80 } else { 443 };
     let (host, port) = match server.rsplit_once(':') {
-        // The colons of an IPv6 address stand inside brackets.
+        // The colons of an IPv6 address are inside brackets.
         Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
         _ => (server, usual),
     };

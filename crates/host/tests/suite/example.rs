@@ -14,14 +14,14 @@ use super::stage::{Stage, says};
 use crate::frontend::{Input, Person, talk};
 
 const MODEL: &str = "gemini-2.5-pro";
-/// Time after which text that does not come fails the test.
+/// Timeout for text that never comes; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A person at the example.
+/// A simulated user of the example.
 struct Visit {
     inputs: mpsc::UnboundedSender<Input>,
     page: watch::Receiver<String>,
-    /// Bytes of the page that have been read.
+    /// Number of bytes of the page that have been read.
     read: usize,
     task: JoinHandle<()>,
 }
@@ -50,7 +50,7 @@ impl Visit {
         self.inputs.send(Input::Line(line.to_owned())).ok().unwrap();
     }
 
-    /// Waits until this text comes, behind all that has been waited for.
+    /// Waits for this text after all text that was waited for before.
     async fn sees(&mut self, text: &str) {
         let read = self.read;
         let found = self.page.wait_for(|page| page[read..].contains(text));
@@ -95,13 +95,13 @@ async fn the_example_frontend_shows_the_whole_contract() {
     assert!(!folder.join("made.txt").exists());
     visit.line("1");
     visit.sees("(executing)").await;
-    // The command goes on once its output is on the page.
+    // The command continues once its output is on the page.
     visit.sees("made it").await;
     stage.home.project_file("shop/seen.txt", "").project_file("shop/note.txt", "plum jam");
     visit.sees("(success)").await;
     visit.sees("It is made.\n[Done]\n> ").await;
     assert!(folder.join("made.txt").exists());
-    // Ctrl-C, and a command that runs while the prompt is at work.
+    // Ctrl-C, and a command while a prompt is running.
     visit.line("Think long.");
     visit.sees("This takes").await;
     visit.line("/mode plan");

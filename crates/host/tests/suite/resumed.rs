@@ -1,4 +1,4 @@
-//! A session that goes on.
+//! A resumed session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::stage::{Stage, Talk};
 
 const MODEL: &str = "gemini-2.5-pro";
-/// Time after which an event that does not come fails the test.
+/// Timeout for an event that never comes; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn todos(event: &Event) -> Option<Vec<Todo>> {

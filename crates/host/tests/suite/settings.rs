@@ -1,4 +1,4 @@
-//! Settings that change under a running session.
+//! Settings that change during a running session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::stage::{Stage, Talk};
 
 const MODEL: &str = "gemini-2.5-pro";
 const MAX_TURNS: &str = "model.maxSessionTurns";
-/// Time after which an event that does not come fails the test.
+/// Timeout for an event that never comes; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A session in a trusted folder with these settings.
+/// Opens a session in a trusted folder with these settings.
 async fn open(settings: &Value) -> (Stage, Talk) {
     let stage = Stage::with_folder_trust();
     let folder = stage.folder("shop", settings, ("GEMINI.md", ""));
@@ -59,9 +59,9 @@ async fn settings_are_followed_while_a_prompt_runs() {
         talk.prompt("one", "Touch it.");
         let question = talk.question(0).await;
 
-        // Nothing is different.
+        // A reload without differences.
         talk.session.reload_settings().await.unwrap();
-        // Nobody has agreed to the hook, which waits for the question at the next start, nor to the command.
+        // The hook and the command wait for consent, which is asked for at the next start.
         let hook = json!({"hooks": [{"type": "command", "command": "touch planted.txt"}]});
         let settings = json!({
             "model": {"name": MODEL, "maxSessionTurns": 1},
@@ -85,7 +85,7 @@ async fn settings_are_followed_while_a_prompt_runs() {
         rewrite(&stage, "{\"model\": {");
         let error = talk.session.reload_settings().await.unwrap_err();
         assert!(error.to_string().contains("settings.json"), "{error}");
-        // What waited is back to what it was at the start.
+        // The waiting setting has its original value again.
         rewrite(&stage, &json!({"model": {"name": MODEL, "maxSessionTurns": 1}}).to_string());
         talk.session.reload_settings().await.unwrap();
         assert_eq!(report(&talk, 2).await, (keys(&[]), keys(&[])));
@@ -95,7 +95,8 @@ async fn settings_are_followed_while_a_prompt_runs() {
     tokio::time::timeout(PATIENCE, run).await.expect("an event did not come");
 }
 
-/// `/permissions` reads the settings again: those of a folder that is not trusted any more do not count.
+/// `/permissions` reads the settings again: those of a folder that is no longer trusted do not
+/// count.
 #[tokio::test]
 async fn settings_of_the_project_go_with_its_trust() {
     let run = async {

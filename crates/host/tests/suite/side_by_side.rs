@@ -15,17 +15,17 @@ use serde_json::json;
 
 use super::stage::{Stage, Talk, exists, mentions, says};
 
-/// Models of the two sessions. The server answers by them.
+/// Models of the two sessions, by which the server selects its replies.
 const QUINCE: &str = "gemini-2.5-pro";
 const MEDLAR: &str = "gemini-2.5-flash";
 
 const SNAPSHOT: &str =
     "<state_snapshot><overall_goal>Pick the medlars.</overall_goal></state_snapshot>";
 
-/// Time after which an event that does not come fails the test.
+/// Timeout for an event that never comes; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Both sessions, at work on their first prompts.
+/// Both sessions, each running its first prompt.
 struct Orchard {
     stage: Stage,
     quince: Talk,
@@ -49,7 +49,8 @@ impl Orchard {
         Self { stage, quince, medlar, folders, shared }
     }
 
-    /// The quince waits for the rest of its answer, the medlar for the approval of a command.
+    /// Brings the sessions to their waits: the quince for the rest of its answer, the medlar for
+    /// the approval of a command.
     async fn begin(&self) {
         let (stage, touch) = (&self.stage, json!({"command": "touch ran.txt"}));
         stage.reply(QUINCE, reply().text("Quince begins.").stall_after(1));
@@ -61,7 +62,7 @@ impl Orchard {
         self.medlar.question(0).await;
     }
 
-    /// Ends the wait of the quince. The medlar's question stays open.
+    /// Cancels the prompt of the quince. The medlar's question stays open.
     async fn cancel(&self) {
         self.quince.send(Op::Cancel);
         let outcome = self.quince.log.ended("quince-1").await;
@@ -69,7 +70,7 @@ impl Orchard {
         assert_eq!(self.medlar.log.all(withdrawn), []);
     }
 
-    /// The medlar's command is allowed for the session. Then its mode changes under an open question.
+    /// Allows the medlar's command for the session, then changes its mode during an open question.
     async fn answer_and_change_mode(&self) {
         let (stage, medlar) = (&self.stage, &self.medlar);
         let write = json!({"file_path": "note.txt", "content": "soft"});
@@ -90,7 +91,8 @@ impl Orchard {
         }
     }
 
-    /// What the medlar may do, the quince must still ask for. Meanwhile the medlar's conversation is compressed.
+    /// Checks that the medlar's approvals do not apply to the quince, while the medlar's
+    /// conversation is compressed.
     async fn ask_again_and_compress(&self) {
         let (stage, quince, medlar) = (&self.stage, &self.quince, &self.medlar);
         let write = json!({"file_path": "note.txt", "content": "sour"});
@@ -119,7 +121,7 @@ impl Orchard {
         assert!(says(&request, "Pick the medlars.") && !says(&request, "Medlar begins."));
     }
 
-    /// The medlar forgets its conversation and reads its context file again. The quince keeps both.
+    /// Clears the medlar's conversation and reloads its context file. The quince keeps both.
     async fn clear(&self) {
         let (stage, quince, medlar) = (&self.stage, &self.quince, &self.medlar);
         medlar.send(Op::Clear { id: "medlar-clear".to_owned() });
@@ -165,7 +167,8 @@ fn mode(event: &Event) -> Option<ApprovalMode> {
     }
 }
 
-/// Everything that a session sends names it and its own work, and the shared stream has exactly that of it.
+/// Asserts that all events of a session name it and its own prompts, and that the shared stream
+/// holds exactly these events of it.
 fn assert_own(log: &EventLog, shared: &EventLog, id: &str, prefix: &str) {
     let own = log.events();
     for envelope in &own {
@@ -206,7 +209,7 @@ async fn two_sessions_share_a_process_and_nothing_else() {
     tokio::time::timeout(PATIENCE, run).await.expect("an event did not come");
 }
 
-/// `/clear` and `/resume` of a frontend: the port opens one more session while others work.
+/// `/clear` and `/resume` of a frontend: one more session is opened while others work.
 #[tokio::test]
 async fn more_sessions_open_in_a_folder_while_another_works() {
     let run = async {
@@ -245,7 +248,7 @@ async fn more_sessions_open_in_a_folder_while_another_works() {
         resumed.log.ended("resumed").await;
         assert!(says(&stage.requests(MEDLAR).pop().unwrap(), "Store the medlars."));
 
-        // The first session has noticed nothing of all that.
+        // The first session is not affected by any of this.
         quince.send(Op::Cancel);
         let outcome = quince.log.ended("quince-1").await;
         assert!(matches!(outcome, PromptOutcome::Cancelled), "{outcome:?}");

@@ -1,4 +1,4 @@
-//! One home, a scripted model server, and a host that opens sessions there.
+//! Test stage: one home, a scripted model server, and a host that opens sessions.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use pollux_scripted::EventLog;
 use pollux_testkit::{CapturedRequest, Endpoint, ModelServer, Reply, TestHome};
 use serde_json::Value;
 
-/// Replies that wait for the requests to one model.
+/// Queued replies to the requests, by model.
 type Replies = Arc<Mutex<HashMap<String, VecDeque<Reply>>>>;
 
 /// A machine on which one host opens sessions.
@@ -49,7 +49,7 @@ impl Stage {
         Self { home, server, host, replies }
     }
 
-    /// The same where only a person's answer trusts a folder.
+    /// Creates a stage on which only an answer of the user trusts a folder.
     pub(crate) fn with_folder_trust() -> Self {
         let mut stage = Self::new();
         let environment = &stage.host.environment;
@@ -57,7 +57,8 @@ impl Stage {
         stage
     }
 
-    /// Makes a folder with these settings and this text in its context file, and returns its path.
+    /// Creates a folder with these settings and this text in its context file, and returns its
+    /// path.
     pub(crate) fn folder(&self, name: &str, settings: &Value, context: (&str, &str)) -> PathBuf {
         let (file, text) = context;
         let path = |file: &str| format!("{name}/{file}");
@@ -66,7 +67,7 @@ impl Stage {
         self.home.project().join(name)
     }
 
-    /// Lets a model answer with this after all that it was given before.
+    /// Queues a reply of a model after all replies that were queued before.
     pub(crate) fn reply(&self, model: &str, reply: Reply) {
         self.replies.lock().unwrap().entry(model.to_owned()).or_default().push_back(reply);
     }
@@ -131,7 +132,7 @@ impl Talk {
         self.log.ended(&id).await
     }
 
-    /// Waits for question `number`, counted from 0, of all that the session has asked.
+    /// Waits for question `number`, counted from 0, of all questions that the session has asked.
     pub(crate) async fn question(&self, number: usize) -> Question {
         let mut left = number;
         let pick = |event: &Event| match event {
@@ -149,7 +150,7 @@ impl Talk {
         self.send(Op::Answer(question.reply(outcome)));
     }
 
-    /// Closes the session, waits for its last event, and returns all of them.
+    /// Closes the session, waits for its last event, and returns all events.
     pub(crate) async fn close(self) -> Arc<EventLog> {
         drop(self.handle);
         self.session.close().await;
@@ -158,17 +159,17 @@ impl Talk {
     }
 }
 
-/// True if the conversation of a request holds this text.
+/// Returns true if the conversation of a request contains this text.
 pub(crate) fn says(request: &CapturedRequest, text: &str) -> bool {
     Value::from(request.contents().to_vec()).to_string().contains(text)
 }
 
-/// True if a request holds this text anywhere.
+/// Returns true if a request contains this text anywhere.
 pub(crate) fn mentions(request: &CapturedRequest, text: &str) -> bool {
     String::from_utf8_lossy(&request.raw).contains(text)
 }
 
-/// True if a file is there.
+/// Returns true if the file exists.
 pub(crate) fn exists(folder: &Path, name: &str) -> bool {
     folder.join(name).exists()
 }

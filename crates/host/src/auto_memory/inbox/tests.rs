@@ -97,7 +97,7 @@ fn a_patch_reaches_only_what_its_kind_may_change() {
     ] {
         let file = inbox.patch_of(target(name).unwrap());
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // The first file would be right: nothing of such a patch is applied.
+        // The first file of the patch is valid, but nothing of such a patch is applied.
         let right =
             if name == "private" { inbox.memory.join("a.md") } else { inbox.global_file.clone() };
         let patch = patch::make(&right, None, "fine\n") + &patch::make(path, None, "evil\n");
@@ -117,7 +117,7 @@ fn a_skill_is_taken_over_once_and_overwrites_none() {
     assert!(text(&file).contains("description: \"When.\""));
     assert_eq!(inbox.names(), Vec::<String>::new());
     assert!(!inbox.propose(&skill("release")).unwrap().1, "it is there already");
-    // One that came about meanwhile stays as it is.
+    // A skill that was created in the meantime stays unchanged.
     inbox.propose(&skill("other")).unwrap();
     std::fs::create_dir_all(inbox.skills.join("other")).unwrap();
     std::fs::write(inbox.skills.join("other/SKILL.md"), "mine").unwrap();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a token covers, and its path.
+/// Returns the text and the path of each token.
 fn found(text: &str) -> Vec<(&str, String)> {
     tokens(text).into_iter().map(|token| (&text[token.range], token.path)).collect()
 }
@@ -33,7 +33,7 @@ fn the_grammar() {
         ("@\"my file.txt\" now", &[("@\"my file.txt\"", "my file.txt")]),
         ("@docs/\"a b\".md", &[("@docs/\"a b\".md", "docs/a b.md")]),
         ("@it\"s", &[("@it\"s", "it\"s")]),
-        // Nothing closes the quote after `a`, so it belongs to the name.
+        // No quote closes the one after `a`, so it is part of the name.
         ("\"@a\" b", &[("@a\"", "a\"")]),
         ("@\"\"", &[]),
         ("\\@literal", &[]),
@@ -59,7 +59,7 @@ fn hostile_texts_take_linear_time() {
         let text = piece.repeat(1 << 18);
         assert!(tokens(&text).len() <= text.len());
     }
-    // An algorithm that is not linear takes minutes.
+    // A quadratic algorithm takes minutes.
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
