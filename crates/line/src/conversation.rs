@@ -1,5 +1,5 @@
-//! The conversation as a state: what is typed and what the agent tells goes in; lines on the page and
-//! wishes to the agent come out. It waits for nothing.
+//! State of the conversation at the terminal. Its inputs are keys and events of the agent; its
+//! outputs are lines on the page and ops for the agent. It never waits.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -28,48 +28,49 @@ mod completing;
 
 pub(super) use completing::Completion;
 
-/// A second Ctrl-C within this time ends the program.
+/// Time within which a second Ctrl-C ends the program.
 const TWICE: Duration = Duration::from_secs(2);
-/// Prompts that may wait. A paste of many lines into a terminal without bracketed paste ends here.
+/// Maximum number of queued prompts. It limits a paste of many lines into a terminal without
+/// bracketed paste.
 const WAITING: usize = 100;
-/// Bytes that all of them may hold.
+/// Maximum total size of the queued prompts, in bytes.
 const WAITING_BYTES: usize = 16 << 20;
-/// Characters of a waiting prompt that are shown.
+/// Maximum number of characters of a queued prompt that are shown.
 const SHOWN: usize = 120;
 
 const LABEL: &str = "> ";
 const CONTINUED_LABEL: &str = ". ";
 
-/// The look-up of what a prompt refers to.
+/// Task that reads the files that a prompt refers to.
 pub(super) type Preparation = JoinHandle<Result<Vec<Part>, SessionsError>>;
 
-/// What is going on.
+/// State of the current work.
 pub(super) enum Work {
-    /// Nothing: a prompt starts at once.
+    /// No work: a prompt starts immediately.
     Idle,
-    /// The files that a prompt names are read.
+    /// The files that a prompt names are being read.
     Preparing {
-        /// The prompt as it was typed.
+        /// Prompt as it was typed.
         prompt: String,
-        /// The reading.
+        /// Task that reads the files.
         task: Preparation,
     },
-    /// The agent works, under this id.
+    /// The agent runs a prompt or command with this id.
     Running(PromptId),
 }
 
-/// What a conversation needs to know of its run.
+/// Inputs that a conversation takes from its run.
 pub(super) struct Setting<'a> {
     pub(super) handle: &'a dyn AgentHandle,
-    /// Reads what a prompt refers to.
+    /// Reads the files that a prompt refers to.
     pub(super) prepare: Box<dyn Fn(String) -> Preparation + 'a>,
-    /// Keeps what was typed for later conversations.
+    /// Stores a typed line for the history of later conversations.
     pub(super) record: Box<dyn Fn(&str) + 'a>,
-    /// The project's folder.
+    /// Folder of the project.
     pub(super) folder: PathBuf,
-    /// True if words that are typed while the model works go to it at once.
+    /// True if text that is typed during a prompt is sent to the model immediately.
     pub(super) is_steered: bool,
-    /// The model that the greeting has named.
+    /// Model that the greeting has named.
     pub(super) model: String,
     /// Message for a prompt that failed.
     pub(super) describe_failure: DescribeFailure,
@@ -83,25 +84,25 @@ pub(super) struct Conversation<'a> {
     story: Story,
     decoder: Decoder,
     draft: Editor,
-    /// Completion of the draft, while it is looked up.
+    /// Completion of the draft, while it is computed.
     pub(super) completion: Option<Completion>,
-    /// The answer to the question on the page.
+    /// Answer to the question on the page.
     answer: Editor,
-    /// Questions, the one on the page first.
+    /// Open questions; the first is on the page.
     questions: VecDeque<Question>,
-    /// What the person wants to change in their editor.
+    /// Proposal that the user wants to change in an external editor.
     pub(super) to_edit: Option<Proposal>,
-    /// The questions of the model, when the one on the page is theirs.
+    /// Questions of the model, if the question on the page is one of them.
     survey: Option<Survey>,
-    /// What is typed for a command that waits for it.
+    /// Input for a command that waits for it.
     typing: Typing,
     queue: VecDeque<String>,
     interrupted: Option<Instant>,
-    /// There is no more input to come: what waits is still done.
+    /// True after the end of input: queued prompts still run.
     ending: bool,
-    /// Something was said in this session.
+    /// True if the user has sent at least one prompt or command in this session.
     pub(super) spoken: bool,
-    /// The end, once it is over.
+    /// Reason of the end, once the conversation is over.
     pub(super) over: Option<ConversationEnd>,
 }
 
@@ -133,19 +134,19 @@ impl<'a> Conversation<'a> {
         self.page
     }
 
-    /// What the agent tells, once.
+    /// Returns the events of the agent. Called once.
     pub(super) fn events(&self) -> BoxStream<'static, Arc<Envelope>> {
         self.setting.handle.events()
     }
 
-    /// Lines of earlier conversations, the oldest first.
+    /// Adds lines of earlier conversations to the history, the oldest first.
     pub(super) fn remember(&mut self, lines: &[String]) {
         for line in lines {
             self.draft.remember(line);
         }
     }
 
-    /// Begins with this prompt.
+    /// Starts the conversation with this prompt.
     pub(super) fn first_prompt(&mut self, prompt: String) {
         self.page.line(&format!("{LABEL}{}", first_line(&prompt)));
         self.draft.remember(&prompt);
@@ -153,7 +154,7 @@ impl<'a> Conversation<'a> {
         self.begin(prompt);
     }
 
-    /// Brings the input line up to date.
+    /// Shows the current state of the input line.
     pub(super) fn show(&mut self) {
         let label = if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL };
         if !self.questions.is_empty() {
@@ -171,7 +172,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Bytes that were typed or pasted.
+    /// Handles bytes that were typed or pasted.
     pub(super) fn typed(&mut self, bytes: &[u8]) {
         let keys = self.decoder.decode(bytes);
         let is_one_line =
@@ -180,7 +181,7 @@ impl<'a> Conversation<'a> {
             if self.over.is_some() {
                 return;
             }
-            // What came in the same chunk is shown before its line ends.
+            // Characters of the same chunk are shown before their line ends.
             if key == Key::Enter && !self.page.is_echoing() {
                 self.show();
             }
@@ -194,7 +195,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The terminal gives no more input.
+    /// Handles the end of the terminal's input.
     pub(super) fn end_of_input(&mut self) {
         if self.questions.is_empty() {
             self.end();
@@ -204,7 +205,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Ctrl-C: stops the work; the second within two seconds ends the program.
+    /// Handles Ctrl-C: stops the work; a second one within two seconds ends the program.
     pub(super) fn interrupt(&mut self) {
         self.decoder.end_paste();
         self.page.begin_anew();
@@ -233,7 +234,7 @@ impl<'a> Conversation<'a> {
         self.interrupted = Some(Instant::now());
     }
 
-    /// What the agent tells.
+    /// Handles an event of the agent.
     pub(super) fn event(&mut self, envelope: &Envelope) {
         let Envelope { origin, event } = envelope;
         self.story.tell(&mut self.page, event);
@@ -248,7 +249,7 @@ impl<'a> Conversation<'a> {
                 }
             }
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
-            // A command may have run beside the work.
+            // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.is_running(origin.prompt.as_deref()) => {
                 self.questions.clear();
                 self.answer.clear();
@@ -258,7 +259,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The agent has ended: because it was asked to, or because of a fault.
+    /// Handles the end of the agent: either it was asked to end, or it has failed.
     pub(super) fn agent_gone(&mut self) {
         let asked = matches!(self.work, Work::Idle);
         if !asked {
@@ -268,7 +269,7 @@ impl<'a> Conversation<'a> {
             Some(if asked { ConversationEnd::Finished } else { ConversationEnd::AgentGone });
     }
 
-    /// The files of a prompt have been read.
+    /// Handles the parts of a prompt whose files have been read.
     pub(super) fn prepared(&mut self, parts: Result<Vec<Part>, SessionsError>) {
         let Work::Preparing { prompt, .. } = std::mem::replace(&mut self.work, Work::Idle) else {
             return;
@@ -321,7 +322,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Starts what a line asks for.
+    /// Starts the prompt or command of a line.
     fn begin(&mut self, line: String) {
         if is_command(&line) {
             let commands = self.setting.handle.commands().get();
@@ -351,7 +352,7 @@ impl<'a> Conversation<'a> {
         self.wish(Op::Prompt { id, parts, display: (!as_typed).then_some(prompt) });
     }
 
-    /// Returns the command that a line calls, if it may run while other work is under way.
+    /// Returns the command that a line calls, if it may run during other work.
     fn command_beside_work(&self, line: &str) -> Option<Op> {
         let commands = self.setting.handle.commands().get();
         let (command, rest) = commands.find(line).filter(|_| is_command(line))?;
@@ -366,7 +367,7 @@ impl<'a> Conversation<'a> {
         matches!(&self.work, Work::Running(id) if Some(id.as_str()) == prompt)
     }
 
-    /// Drops a question that needs no reply any more.
+    /// Removes a question that no longer needs a reply.
     fn withdraw(&mut self, id: QuestionId) {
         let was_shown = self.questions.front().is_some_and(|question| question.id == id);
         self.questions.retain(|question| question.id != id);
@@ -376,12 +377,12 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// An agent that is gone is told of by the end of its events.
+    /// Sends an op. If the agent is gone, the end of its events reports that.
     pub(super) fn wish(&self, op: Op) {
         drop(self.setting.handle.send(op));
     }
 
-    /// The work has ended: what waits comes next.
+    /// Handles the end of the work: starts the next queued prompt.
     fn go_on(&mut self) {
         self.work = Work::Idle;
         if let Some(next) = self.queue.pop_front() {
@@ -392,7 +393,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Ends the program, after what is under way.
+    /// Ends the program, after the current work.
     fn end(&mut self) {
         self.ending = true;
         if matches!(self.work, Work::Idle) {
@@ -437,7 +438,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// True for a line that calls a command.
+/// Returns true for a line that calls a command.
 fn is_command(line: &str) -> bool {
     line.starts_with('/') && !line.starts_with("//") && !line.starts_with("/*")
 }
@@ -446,7 +447,7 @@ fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 
-/// A prompt in one line.
+/// Returns the first line of a prompt, cut if it is too long.
 fn first_line(text: &str) -> String {
     let first = text.trim_start().lines().next().unwrap_or_default();
     let mut shown: String = first.chars().take(SHOWN).collect();

@@ -1,75 +1,77 @@
-//! The line that is being typed, and the lines that were. Pure: keys in, what came of them out.
+//! Line editor with history. Pure: it takes keys and returns results.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::keys::Key;
 
-/// More than this is not taken as one prompt.
+/// Maximum size of a prompt, in bytes.
 const LONGEST: usize = 8 << 20;
-/// Lines that can be called back.
+/// Maximum number of lines in the history.
 pub(super) const HISTORY: usize = 500;
-/// A line that is longer than this is not kept to be called back.
+/// Maximum size of a line in the history, in bytes.
 const LONGEST_KEPT: usize = 64 << 10;
-/// No character that people type is longer: what is further from the cursor is not looked at.
+/// Maximum number of bytes that are searched for the character next to the cursor; no character
+/// that users type is longer.
 const NEAR: usize = 1024;
 
-/// What came of a key.
+/// Result of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edited {
-    /// The line may look different.
+    /// The content of the line may have changed.
     Line,
-    /// It was ended by a backslash: it goes on.
+    /// The line ended with a backslash: the prompt continues on the next line.
     Continued,
-    /// It is complete.
+    /// The prompt is complete.
     Submitted(String),
-    /// It was longer than a prompt may be, and is gone.
+    /// The prompt exceeded the maximum size and was dropped.
     TooLong,
-    /// There is no more input to come.
+    /// The input has ended.
     EndOfInput,
 }
 
-/// A line editor. The text is held in two halves, so that typing costs the same however long it is.
+/// Line editor. The text is stored as two halves around the cursor, so that the cost of a key does
+/// not depend on its length.
 #[derive(Debug, Default)]
 pub(super) struct Editor {
-    /// The lines before this one of a prompt that goes over several.
+    /// Earlier lines of a prompt with several lines.
     above: String,
     before: String,
     after: String,
     too_long: bool,
     history: Vec<String>,
-    /// The line of the history that is shown.
+    /// Index of the history line that is shown.
     shown: Option<usize>,
-    /// What was typed before the history was looked at.
+    /// Text that was typed before the user opened the history.
     set_aside: String,
 }
 
 impl Editor {
-    /// What stands left of the cursor.
+    /// Returns the text left of the cursor.
     pub(super) fn before(&self) -> &str {
         &self.before
     }
 
-    /// What stands right of it.
+    /// Returns the text right of the cursor.
     pub(super) fn after(&self) -> &str {
         &self.after
     }
 
-    /// The prompt has lines before this one.
+    /// Returns true if the prompt has earlier lines.
     pub(super) fn is_continued(&self) -> bool {
         !self.above.is_empty()
     }
 
-    /// Nothing is typed.
+    /// Returns true if nothing is typed.
     pub(super) fn is_empty(&self) -> bool {
         self.above.is_empty() && self.before.is_empty() && self.after.is_empty() && !self.too_long
     }
 
-    /// The lines that were continued, and nothing is typed any more.
+    /// Returns and removes the earlier lines of the prompt.
     pub(super) fn take_above(&mut self) -> String {
         std::mem::take(&mut self.above)
     }
 
-    /// Drops what is typed.
+    /// Removes all typed text.
     pub(super) fn clear(&mut self) {
         self.above.clear();
         self.set(String::new());
@@ -77,7 +79,7 @@ impl Editor {
         self.shown = None;
     }
 
-    /// Returns the line if it is the only one and the cursor stands at its end.
+    /// Returns the line if it is the only one and the cursor is at its end.
     pub(super) fn only_line(&self) -> Option<&str> {
         (self.above.is_empty() && self.after.is_empty()).then_some(self.before.as_str())
     }
@@ -87,7 +89,7 @@ impl Editor {
         self.set(line);
     }
 
-    /// Does what the key says.
+    /// Applies a key.
     pub(super) fn press(&mut self, key: Key) -> Edited {
         match key {
             Key::Text(text) => self.insert(&text),
@@ -111,7 +113,7 @@ impl Editor {
         Edited::Line
     }
 
-    /// Keeps a line to be called back.
+    /// Adds a line to the history.
     pub(super) fn remember(&mut self, line: &str) {
         let known = self.history.last().is_some_and(|last| last == line);
         if known || line.trim().is_empty() || line.len() > LONGEST_KEPT {
@@ -126,7 +128,7 @@ impl Editor {
     fn insert(&mut self, text: &str) {
         let length = self.above.len() + self.before.len() + self.after.len() + text.len();
         if self.too_long || length > LONGEST {
-            // What cannot be sent is not kept.
+            // A prompt that is too long cannot be sent, so its text is dropped.
             self.clear();
             self.too_long = true;
         } else {
@@ -186,19 +188,19 @@ impl Editor {
     }
 }
 
-/// Where the last character begins.
+/// Returns the position at which the last character begins.
 fn last_cluster(text: &str) -> usize {
     let near = tail(text, NEAR);
     text.len() - near.graphemes(true).next_back().map_or(0, str::len)
 }
 
-/// Where the first one ends.
+/// Returns the position at which the first character ends.
 fn first_cluster(text: &str) -> usize {
     let near = &text[..text.floor_char_boundary(NEAR)];
     near.graphemes(true).next().map_or(0, str::len)
 }
 
-/// The end of a text, not much more than `bytes` of it.
+/// Returns the end of a text: `bytes` bytes, extended to the next character boundary.
 pub(super) fn tail(text: &str, bytes: usize) -> &str {
     &text[text.floor_char_boundary(text.len().saturating_sub(bytes))..]
 }

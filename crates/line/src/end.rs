@@ -3,11 +3,11 @@
 /// Reason why a conversation has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationEnd {
-    /// The person has ended it.
+    /// The user has ended it.
     Finished,
     /// The agent has ended by itself, which is a bug.
     AgentGone,
-    /// The terminal is gone.
+    /// The terminal was closed.
     HungUp,
     /// A signal has ended the program, with this exit code.
     Signalled(i32),

@@ -1,5 +1,5 @@
-//! A change in the person's own editor: the proposal goes into a file, the editor gets the terminal, and what it leaves in
-//! the file comes back.
+//! Change of a proposal in the user's own editor: the proposal is written to a file, the editor
+//! gets the terminal, and the edited text is read back.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,22 +7,23 @@ use std::sync::Arc;
 use pollux_fs::WriteOptions;
 use pollux_protocol::ExternalEditor;
 
-/// Bytes of a file that can come back.
+/// Maximum size of the file that is read back, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Editors need the terminal to themselves, which is arranged on Unix only.
+/// True if an external editor is supported. It needs exclusive use of the terminal, which only Unix
+/// provides.
 pub const IS_THERE: bool = cfg!(unix);
 
-/// What the person wants to change.
+/// Text that the user wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Proposal {
-    /// The name of the file that it is for.
+    /// Name of the file that the text belongs to.
     pub(super) name: String,
-    /// Its whole text.
+    /// Whole text.
     pub(super) text: String,
 }
 
-/// The editor, and the folder in which its files lie meanwhile.
+/// The editor, and the folder for its temporary files.
 #[derive(Clone)]
 pub(super) struct Workbench {
     editor: Arc<dyn ExternalEditor>,
@@ -34,11 +35,11 @@ impl Workbench {
         Self { editor, folder }
     }
 
-    /// Opens the proposal in the editor and waits for its end. Returns the text that it left; `None` when that is the
-    /// proposal.
+    /// Opens the proposal in the editor and waits for its end. Returns the new text; `None` if the
+    /// text has not changed.
     ///
     /// # Errors
-    /// The message for the person.
+    /// Message for the user.
     pub(super) async fn edit(&self, proposal: &Proposal) -> Result<Option<String>, String> {
         let folder = self.folder.join(uuid::Uuid::new_v4().simple().to_string());
         let path = folder.join(&proposal.name);
@@ -46,7 +47,7 @@ impl Workbench {
         pollux_fs::write_atomic(&path, text, &WriteOptions::private())
             .map_err(|error| error.to_string())?;
         let edited = self.open(&path, proposal).await;
-        // Whatever is left behind lies in the folder for temporary files.
+        // A file that cannot be removed stays in the folder for temporary files.
         drop(pollux_fs::remove_tree(&folder));
         edited
     }
@@ -54,7 +55,7 @@ impl Workbench {
     async fn open(&self, path: &Path, proposal: &Proposal) -> Result<Option<String>, String> {
         self.editor.open(path).await?;
         let text = pollux_fs::read_text(path, LONGEST).map_err(|error| error.to_string())?.text;
-        // It is read without the ends of lines that the proposal may have.
+        // The text was read with normalised line ends; the proposal may have others.
         Ok((text != proposal.text.replace("\r\n", "\n")).then_some(text))
     }
 }
@@ -65,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// An editor that does this to a file.
+    /// An editor that applies this function to the file.
     struct Scripted(fn(&Path) -> Result<(), String>);
 
     #[async_trait]

@@ -1,4 +1,4 @@
-//! The frontend: questions before a session, and the conversation with it.
+//! Frontend: questions before a session, and the conversation in it.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use crate::screen::{Screen, Signals, columns};
 use crate::terminal::{self, Changes, Modes};
 use crate::{editor, story};
 
-/// Everything that a conversation needs beside its session.
+/// Everything that a conversation needs besides its session.
 pub struct LineOptions {
     /// Version of the program.
     pub version: &'static str,
     /// Name that the program was called by, for hints.
     pub called_as: String,
-    /// Leave escape sequences in the model's text alone.
+    /// True to print escape sequences in the model's text unchanged.
     pub raw_output: bool,
-    /// Leave the editing of lines to the terminal.
+    /// True to leave the editing of lines to the terminal.
     pub is_dumb: bool,
     /// Prompt that the conversation begins with.
     pub first_prompt: Option<String>,
-    /// The person's editor.
+    /// Editor of the user.
     pub editor: Arc<dyn ExternalEditor>,
     /// Message for a prompt that failed.
     pub describe_failure: story::DescribeFailure,
-    /// Sink for messages while there is no conversation on the terminal.
+    /// Sink for messages while no conversation is on the terminal.
     pub notices: Arc<dyn Notices>,
 }
 
-/// The person at a terminal.
+/// Frontend for a user at a terminal.
 pub struct LineFrontend {
     options: LineOptions,
     operator: Arc<TerminalOperator>,
@@ -43,13 +43,14 @@ pub struct LineFrontend {
 }
 
 impl LineFrontend {
-    /// Creates the frontend. The terminal is not touched before a question or a conversation needs it.
+    /// Creates the frontend. The terminal is not touched before a question or a conversation needs
+    /// it.
     pub fn new(options: LineOptions) -> Self {
         let notices = Arc::new(PageNotices::new(Arc::clone(&options.notices)));
         Self { options, operator: Arc::default(), notices }
     }
 
-    /// Returns the person, for questions before a session runs.
+    /// Returns the connection to the user, for questions before a session runs.
     pub fn operator(&self) -> Arc<dyn Operator> {
         Arc::clone(&self.operator) as Arc<dyn Operator>
     }
@@ -59,15 +60,16 @@ impl LineFrontend {
         Arc::clone(&self.notices) as Arc<dyn Notices>
     }
 
-    /// Ends the line of a question to which no answer will come, because the person has interrupted.
+    /// Ends the line of a question that stays without an answer because the user has interrupted
+    /// it.
     pub async fn interrupted(&self) {
         self.operator.interrupted().await;
     }
 
-    /// Talks with the person until they end it.
+    /// Runs the conversation until the user ends it.
     ///
     /// # Errors
-    /// The system does not report changes of the terminal.
+    /// Fails if the system does not report terminal events.
     pub async fn talk(
         self,
         session: Box<dyn RunningSession>,

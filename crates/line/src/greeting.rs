@@ -2,7 +2,7 @@
 
 use pollux_protocol::{ResumedState, SessionFacts, Todo};
 
-/// Maximum number of things to do that are listed.
+/// Maximum number of to-do items that are listed.
 const SHOWN_TODOS: usize = 12;
 
 /// Returns the lines about a session.

@@ -1,55 +1,55 @@
-//! From a terminal's bytes to keys. Pure: chunks may be cut anywhere, and hold anything.
+//! Decoder from a terminal's bytes to keys. Pure; chunks may be split anywhere and hold any bytes.
 
-/// A sequence that has not ended after so many bytes is no sequence.
+/// Maximum length of an escape sequence, in bytes; longer input is not a sequence.
 const LONGEST_SEQUENCE: usize = 64;
 
-/// What was pressed, or pasted.
+/// A key press, or pasted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
-    /// Characters to insert. Pasted text may hold line ends.
+    /// Characters to insert. Pasted text may contain line ends.
     Text(String),
-    /// Return.
+    /// Enter key.
     Enter,
-    /// Completes a command, and is a character elsewhere.
+    /// Completes a command; inserts a tab elsewhere.
     Tab,
-    /// Deletes to the left.
+    /// Deletes the character left of the cursor.
     Backspace,
-    /// Deletes to the right.
+    /// Deletes the character right of the cursor.
     Delete,
-    /// One character to the left.
+    /// Moves one character to the left.
     Left,
-    /// One character to the right.
+    /// Moves one character to the right.
     Right,
-    /// One word to the left.
+    /// Moves one word to the left.
     WordLeft,
-    /// One word to the right.
+    /// Moves one word to the right.
     WordRight,
-    /// To the start of the line.
+    /// Moves to the start of the line.
     Home,
-    /// To its end.
+    /// Moves to the end of the line.
     End,
-    /// The line before, in the history.
+    /// Shows the previous line of the history.
     Up,
-    /// The line after.
+    /// Shows the next line of the history.
     Down,
-    /// Deletes what is left of the cursor.
+    /// Deletes all text left of the cursor.
     KillLeft,
-    /// Deletes what is right of it.
+    /// Deletes all text right of the cursor.
     KillRight,
-    /// Deletes the word left of it.
+    /// Deletes the word left of the cursor.
     KillWord,
-    /// Ctrl-D: no more input, or deletes to the right.
+    /// Ctrl-D: ends the input, or deletes the character right of the cursor.
     EndOfInput,
 }
 
-/// Reads keys. Holds back what a chunk has cut: a character or an escape sequence.
+/// Decoder of keys. Keeps an incomplete character or escape sequence until the next chunk.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     held: Vec<u8>,
     pasting: bool,
 }
 
-/// What begins with an ESC.
+/// Result of parsing input that begins with ESC.
 enum Escape {
     Unfinished,
     Sequence { length: usize, meaning: Meaning },
@@ -63,7 +63,7 @@ enum Meaning {
 }
 
 impl Decoder {
-    /// The keys that `bytes` complete. Bytes that are no UTF-8 become U+FFFD.
+    /// Returns the keys that `bytes` complete. Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn decode(&mut self, bytes: &[u8]) -> Vec<Key> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
@@ -131,13 +131,13 @@ impl Decoder {
         });
     }
 
-    /// Forgets a paste that has not ended: its end may have been lost.
+    /// Leaves the paste mode: the end marker may have been lost.
     pub(super) fn end_paste(&mut self) {
         self.pasting = false;
     }
 }
 
-/// Neighbouring pieces of text are one.
+/// Appends text; adjacent pieces are joined.
 fn add_text(keys: &mut Vec<Key>, text: &str) {
     if let Some(Key::Text(last)) = keys.last_mut() {
         last.push_str(text);
@@ -146,7 +146,8 @@ fn add_text(keys: &mut Vec<Key>, text: &str) {
     }
 }
 
-/// How many bytes of text `input` begins with, without a character that it cuts at its end.
+/// Returns the number of bytes of text at the start of `input`, without an incomplete character at
+/// the end.
 fn text_length(input: &[u8]) -> usize {
     let end = input.iter().position(|byte| *byte < 0x20 || *byte == 0x7f);
     let Some(end) = end else {
@@ -157,13 +158,13 @@ fn text_length(input: &[u8]) -> usize {
     end
 }
 
-/// The whole slice is the beginning of a character.
+/// Returns true if the whole slice is the beginning of a character.
 fn is_cut(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes)
         .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
-/// `input` begins with ESC.
+/// Parses an escape sequence; `input` begins with ESC.
 fn escape(input: &[u8]) -> Escape {
     let sequence = |length, meaning| Escape::Sequence { length, meaning };
     let pressed = |length, key| sequence(length, Meaning::Pressed(key));
@@ -178,12 +179,12 @@ fn escape(input: &[u8]) -> Escape {
         Some(b'f') => pressed(2, Key::WordRight),
         Some(0x08 | 0x7f) => pressed(2, Key::KillWord),
         Some(0x20..0x7f) => sequence(2, Meaning::Nothing),
-        // What follows stands for itself.
+        // The bytes after the ESC are ordinary input.
         Some(_) => sequence(1, Meaning::Nothing),
     }
 }
 
-/// `input` begins with `ESC [`.
+/// Parses a control sequence; `input` begins with `ESC [`.
 fn control_sequence(input: &[u8]) -> Escape {
     let body = &input[2..];
     let Some(end) = body.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
@@ -203,7 +204,7 @@ fn control_sequence(input: &[u8]) -> Escape {
         (b"", last) => cursor_key(last, false),
         _ => Meaning::Nothing,
     };
-    // A sequence that breaks off gives back the byte that broke it.
+    // The byte that interrupts an incomplete sequence is kept as input.
     let last = usize::from((0x40..0x7f).contains(&body[end]));
     Escape::Sequence { length: 2 + end + last, meaning }
 }

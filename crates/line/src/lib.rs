@@ -1,12 +1,13 @@
-//! The conversation line by line: a frontend for plain terminals and screen readers.
+//! Conversation line by line: a frontend for plain terminals and screen readers.
 //!
-//! No cursor is addressed and nothing moves: what is printed stays, in the order in which it happened, which is what a
-//! screen reader can follow and a simple terminal can show. [`Conversation`](conversation::Conversation) is the state
-//! between keys, events and the page; [`LineFrontend`] waits: for signals, keys, files and events. Like every frontend it
-//! speaks to the agent in `Op`s and `Event`s only, and knows a session as `protocol` describes it.
+//! The cursor is never positioned and no text moves: printed text stays in the order of the events,
+//! so that a screen reader can follow it and a simple terminal can show it.
+//! [`Conversation`](conversation::Conversation) is the state between keys, events and the page;
+//! [`LineFrontend`] waits for signals, keys, files and events. Like every frontend it exchanges
+//! only `Op`s and `Event`s with the agent, and uses sessions as `protocol` describes them.
 //!
-//! What other frontends that print lines need too is here as well: [`Stdout`], and calls in lines
-//! ([`narration`]).
+//! The crate also has the parts that other line-based frontends need: [`Stdout`], and calls as
+//! lines of text ([`narration`]).
 
 mod conversation;
 mod editor;

@@ -1,14 +1,14 @@
-//! Calls of tools in lines for a person who watches. A headless run prints them on standard error, beside the
-//! model's text.
+//! Tool calls as lines for a user who watches. A headless run prints them on standard error, next
+//! to the model's text.
 
 use std::borrow::Cow;
 
 use pollux_protocol::{Display, FinishedCall};
 use serde_json::Value;
 
-/// Lines of a result that are shown.
+/// Maximum number of lines that are shown of a result.
 const SHOWN_LINES: usize = 12;
-/// Characters of a line that are shown.
+/// Maximum number of characters that are shown of a line.
 const SHOWN_CHARACTERS: usize = 160;
 
 /// Returns a call in one line.
@@ -16,10 +16,10 @@ pub fn headline(name: &str, description: &str) -> String {
     cut(format!("{name} {description}").trim_end())
 }
 
-/// Returns the first lines of a result; none of a failure.
+/// Returns the first lines of a result; empty for a failure.
 pub fn result(finished: &FinishedCall) -> Vec<String> {
     let text = match (&finished.error, &finished.display) {
-        // Failures are reported in other words.
+        // Failures are reported by the caller.
         (Some(_), _) | (None, None) => return Vec::new(),
         (None, Some(Display::Text(text))) => Cow::from(text),
         (None, Some(Display::Ansi(lines))) => Cow::from(lines.text()),
@@ -34,7 +34,7 @@ pub fn result(finished: &FinishedCall) -> Vec<String> {
     lines
 }
 
-/// A summary, or a list of what is to be done; data of other shapes has no words.
+/// Returns the summary or the to-do list of a structured result; empty for data of other shapes.
 fn structured(value: &Value) -> Cow<'_, str> {
     let Some(todos) = value.get("todos").and_then(Value::as_array) else {
         return Cow::from(value.get("summary").and_then(Value::as_str).unwrap_or_default());
@@ -48,7 +48,7 @@ fn structured(value: &Value) -> Cow<'_, str> {
     Cow::from(todos.iter().map(words).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the first line of a text, cut where it is too long.
+/// Returns the first line of a text, cut if it is too long.
 pub fn cut(line: &str) -> String {
     let first = line.lines().next().unwrap_or_default();
     let mut shown: String = first.chars().take(SHOWN_CHARACTERS).collect();
@@ -58,7 +58,7 @@ pub fn cut(line: &str) -> String {
     shown
 }
 
-/// Returns the message for work that hooks did not let go on.
+/// Returns the message for work that a hook has blocked.
 pub fn blocked(reason: &str) -> String {
     format!("Agent execution blocked: {reason}")
 }

@@ -1,11 +1,11 @@
-//! Messages that belong to no prompt: on the page while there is one.
+//! Messages that belong to no prompt, shown on the page while there is one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pollux_protocol::Notices;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Sink that shows messages on the page of a conversation, and passes them on while there is none.
+/// Sink that shows messages on the page of a conversation, and forwards them otherwise.
 pub(crate) struct PageNotices {
     page: Mutex<Option<UnboundedSender<String>>>,
     otherwise: Arc<dyn Notices>,
@@ -16,14 +16,14 @@ impl PageNotices {
         Self { page: Mutex::default(), otherwise }
     }
 
-    /// Starts to send messages to a page; they come out of the receiver.
+    /// Starts to send messages to a page; returns the receiver for them.
     pub(crate) fn show_on_page(&self) -> UnboundedReceiver<String> {
         let (sender, receiver) = unbounded_channel();
         *self.page() = Some(sender);
         receiver
     }
 
-    /// Stops to send messages to the page.
+    /// Stops sending messages to the page.
     pub(crate) fn leave_page(&self) {
         *self.page() = None;
     }

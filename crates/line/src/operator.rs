@@ -1,7 +1,7 @@
 //! Questions at the terminal before the conversation begins.
 //!
-//! The terminal's modes are as they were found: it edits the line itself, and Ctrl-C and Ctrl-Z do what
-//! they do everywhere. A terminal that no question needs is not touched.
+//! The original modes of the terminal stay active: the terminal edits the line, and Ctrl-C and
+//! Ctrl-Z work as usual. Without a question the terminal is not touched.
 
 use async_trait::async_trait;
 use pollux_config::consent::{by_kind, counted, short};
@@ -15,16 +15,16 @@ use crate::output::Stdout;
 use crate::question;
 use crate::terminal::{self, Typed};
 
-/// Maximum number of lines of one item that are shown.
+/// Maximum number of lines that are shown of one item.
 const SHOWN_LINES: usize = 16;
-/// Maximum number of characters of one of these lines.
+/// Maximum number of characters that are shown of one of these lines.
 const SHOWN_CHARACTERS: usize = 400;
 
 /// Explanation of the answers about items, shown once.
 const ANSWERS: &str = "Each of these takes effect only after your yes: y is yes, Enter is no.\n\
      all is yes to the rest of the group, none is no to everything that is left.";
 
-/// The person at the terminal. A question ends without an answer when its future is dropped.
+/// The user at the terminal. A question ends without an answer if its future is dropped.
 #[derive(Default)]
 pub(crate) struct TerminalOperator(Mutex<Talk>);
 
@@ -32,19 +32,19 @@ pub(crate) struct TerminalOperator(Mutex<Talk>);
 #[derive(Default)]
 struct Talk {
     out: Stdout,
-    /// Input of the terminal, once a question has needed it.
+    /// Input of the terminal; `None` until a question needs it.
     typed: Option<Typed>,
-    /// A label stands on the terminal, and its line has no end yet.
+    /// True while a label is shown and its line has no end yet.
     is_waiting: bool,
     explained: bool,
-    /// The person has refused everything that is left.
+    /// True if the user has refused all remaining items.
     refuses_rest: bool,
 }
 
 impl TerminalOperator {
-    /// Leaves the terminal to the conversation, and returns its input, if it is being read.
+    /// Releases the terminal for the conversation, and returns its input if it is being read.
     pub(crate) async fn finish(&self) -> Option<Typed> {
-        // The thread that prints holds standard output as long as there is something that may be printed.
+        // The printing thread keeps standard output locked until the `Stdout` value is dropped.
         std::mem::take(&mut *self.0.lock().await).typed
     }
 
@@ -53,7 +53,7 @@ impl TerminalOperator {
         let mut talk = self.0.lock().await;
         if std::mem::take(&mut talk.is_waiting) {
             talk.print("\n");
-            // Text that could not be printed is lost with the terminal.
+            // Text that cannot be printed is lost because the terminal is closed.
             drop(talk.out.send().await);
         }
     }
@@ -73,10 +73,10 @@ impl Operator for TerminalOperator {
                 talk.choose(&asked).await
             }
             QuestionSubject::Consent(items) => talk.consent(&asked, items).await,
-            // The conversation asks these.
+            // Questions of these kinds are asked by the conversation.
             QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => asked.reply(Outcome::Cancel),
         };
-        // Text that could not be printed is lost with the terminal.
+        // Text that cannot be printed is lost because the terminal is closed.
         drop(talk.out.send().await);
         reply
     }
@@ -87,8 +87,8 @@ impl Talk {
         self.out.push(text.as_bytes());
     }
 
-    /// Prints everything that waits to be printed, then `label`, and reads a line; `None` at the end of the input. Text
-    /// that was typed before the question is no answer to it.
+    /// Prints all queued text, then `label`, and reads a line; returns `None` at the end of the
+    /// input. Text that was typed before the question does not answer it.
     async fn line(&mut self, label: &str) -> Option<String> {
         self.print(label);
         self.is_waiting = true;
@@ -122,7 +122,7 @@ impl Talk {
         }
     }
 
-    /// Asks about each item of a group. The end of the input is no to all that is left.
+    /// Asks about each item of a group. The end of the input refuses all remaining items.
     async fn consent(&mut self, asked: &Question, group: &[ConsentItem]) -> Reply {
         if !std::mem::replace(&mut self.explained, true) {
             self.print(&format!("\n{ANSWERS}\n"));
@@ -156,20 +156,20 @@ impl Talk {
     }
 }
 
-/// An answer about an item.
+/// Answer about an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ItemAnswer {
-    /// Yes or no to this item.
+    /// Consent to this item, or refusal of it.
     One(bool),
-    /// Yes to the rest of the group.
+    /// Consent to the rest of the group.
     All,
-    /// No to everything that is left.
+    /// Refusal of all remaining items.
     None,
 }
 
 impl ItemAnswer {
-    /// Reads a line. Nobody can agree to a whole group at once of which something was not shown. The end
-    /// of the input is no to everything.
+    /// Parses a line. `all` is not accepted for a group of which some text was not shown. The end
+    /// of the input refuses all remaining items.
     fn read(line: Option<&str>, is_whole: bool) -> Option<Self> {
         let Some(line) = line else { return Some(Self::None) };
         match line.trim().to_lowercase().as_str() {
@@ -200,7 +200,7 @@ fn introduction(request: &TrustRequest) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns a group as it is shown: every item with what it would run.
+/// Returns the text of a group: every item with the commands that it would run.
 fn group_text(group: &[ConsentItem]) -> String {
     let Some(first) = group.first() else { return String::new() };
     let mut lines = vec![String::new(), format!("{}:", counted(&first.kind, group.len()))];
@@ -211,7 +211,7 @@ fn group_text(group: &[ConsentItem]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns an item's lines. One that is too long is cut, and identified by the hash of all of it.
+/// Returns an item's lines. A long item is cut, and identified by the hash of its full text.
 fn shown(item: &ConsentItem) -> Vec<String> {
     let cut = |line: &str| -> String { line.chars().take(SHOWN_CHARACTERS).collect() };
     let lines = item.detail.lines().take(SHOWN_LINES);

@@ -1,22 +1,23 @@
-//! Standard output: payload only, and never in the way of Ctrl-C.
+//! Standard output: holds the payload only, and never blocks Ctrl-C.
 //!
-//! A thread does the writing, so that a reader who has stopped reading holds back the run (bounded
-//! memory) but not the signals. A closed pipe is no error: it ends the program quietly.
+//! A separate thread writes, so that a reader that has stopped reading holds back the run (with
+//! bounded memory) but not the signals. A closed pipe is not an error: it ends the program
+//! silently.
 
 use std::io::{ErrorKind, Write};
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Buffers that may wait for the thread.
+/// Maximum number of buffers that wait for the thread.
 const WAITING: usize = 16;
 
-/// Standard output takes no more.
+/// Error of a standard output that accepts no more data.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// Its reader is gone.
+    /// The reader has closed the pipe.
     Closed,
-    /// The system refused, for this reason.
+    /// The write failed, with this message.
     Failed(String),
 }
 
@@ -25,23 +26,23 @@ enum Work {
     Flush(oneshot::Sender<()>),
 }
 
-/// The writing end. Cheap to start: the thread comes with the first bytes.
+/// Writer for standard output. Cheap to create: the thread starts with the first bytes.
 #[derive(Default)]
 pub struct Stdout {
     thread: Option<mpsc::Sender<Work>>,
     buffer: Vec<u8>,
-    /// Why the thread ended, when that was no closed pipe.
+    /// Error message of the thread, unless it ended because of a closed pipe.
     failure: Arc<OnceLock<String>>,
 }
 
 impl Stdout {
-    /// Adds bytes to what the next [`Self::send`] writes.
+    /// Adds bytes for the next [`Self::send`].
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Hands all bytes pushed so far to the thread; waits while it is behind. A caller that gives up
-    /// waiting loses nothing.
+    /// Hands all bytes pushed so far to the thread; waits while the queue of the thread is full.
+    /// Dropping the future loses no data.
     pub async fn send(&mut self) -> Result<(), Broken> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -55,7 +56,7 @@ impl Stdout {
         Err(self.broken())
     }
 
-    /// Writes everything and waits until it is written.
+    /// Writes all bytes and waits until they are written.
     pub async fn finish(&mut self) -> Result<(), Broken> {
         self.send().await?;
         let Some(thread) = &self.thread else { return Ok(()) };
@@ -78,7 +79,7 @@ fn start(failure: Arc<OnceLock<String>>) -> mpsc::Sender<Work> {
         let mut stdout = std::io::stdout().lock();
         while let Some(work) = receiver.blocking_recv() {
             match work {
-                // After a failed write the receiver is dropped: the sender learns of it.
+                // After a failed write the receiver is dropped, which the sender detects.
                 Work::Write(bytes) => {
                     if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
                         if error.kind() != ErrorKind::BrokenPipe {

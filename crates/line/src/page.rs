@@ -1,7 +1,8 @@
-//! What is printed: lines that come one after the other, and below them the line that is being typed.
+//! Output of the conversation: lines in order, and below them the input line.
 //!
-//! Only printable characters, line ends, carriage returns and backspaces are used: no cursor is
-//! addressed, and what is printed once is never changed but for the input line. Pure: it fills a buffer.
+//! The output uses only printable characters, line ends, carriage returns and backspaces: it never
+//! positions the cursor, and printed text never changes, except for the input line. Pure: the
+//! output goes to a buffer.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -9,38 +10,38 @@ use crate::editor::tail;
 use crate::width::width;
 use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 
-/// The part of the typed line that can come to be shown, in bytes.
+/// Maximum number of bytes on either side of the cursor that are considered for display.
 const NEAR: usize = 8 << 10;
-/// A terminal that tells no width, or a strange one.
+/// Minimum width for terminals that report no width or an implausible one.
 const NARROWEST: usize = 20;
 
-/// The page and what stands on it.
+/// The page and its current content.
 #[derive(Debug)]
 pub(super) struct Page {
     buffer: Vec<u8>,
     columns: usize,
-    /// The terminal shows by itself what is typed: the input line is its own.
+    /// True if the terminal itself shows and edits the input line.
     echoing: bool,
-    /// The last line has no end yet.
+    /// True if the last line has no end yet.
     mid_line: bool,
-    /// The input line, when it is shown.
+    /// Input line; `None` while it is hidden.
     row: Option<Row>,
     filter: Option<AnsiStripper>,
 }
 
-/// The input line as it is shown.
+/// Input line as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     text: String,
-    /// Cells of the text.
+    /// Width of the text, in cells.
     width: usize,
-    /// Cells left of the cursor.
+    /// Number of cells left of the cursor.
     cursor: usize,
 }
 
 impl Page {
-    /// An empty page. `echoing`: the terminal shows by itself what is typed. `raw`: the model's escape
-    /// sequences are left alone.
+    /// Creates an empty page. `echoing` is true if the terminal itself shows the typed text. `raw`
+    /// is true if the model's escape sequences are printed unchanged.
     pub(super) fn new(columns: usize, echoing: bool, raw: bool) -> Self {
         Self {
             buffer: Vec::new(),
@@ -52,12 +53,12 @@ impl Page {
         }
     }
 
-    /// The bytes for the terminal since the last call.
+    /// Returns the bytes for the terminal since the last call.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// More of the answer, as it comes.
+    /// Prints a further piece of the model's text.
     pub(super) fn stream(&mut self, text: &str) {
         let text = match &mut self.filter {
             Some(filter) => for_terminal(&filter.strip(text)).into_owned(),
@@ -70,7 +71,7 @@ impl Page {
         }
     }
 
-    /// One line or several, on lines of their own.
+    /// Prints one or more whole lines.
     pub(super) fn line(&mut self, text: &str) {
         self.end_stream();
         self.hide();
@@ -85,12 +86,12 @@ impl Page {
         }
     }
 
-    /// The terminal shows by itself what is typed.
+    /// Returns true if the terminal itself shows the typed text.
     pub(super) fn is_echoing(&self) -> bool {
         self.echoing
     }
 
-    /// Shows the input line, or what has changed in it.
+    /// Shows the input line, or updates it.
     pub(super) fn show(&mut self, label: &str, before: &str, after: &str) {
         if self.mid_line || (self.echoing && self.row.is_some()) {
             return;
@@ -105,14 +106,14 @@ impl Page {
         self.row = Some(row);
     }
 
-    /// The input line becomes an ordinary line: what was typed stays.
+    /// Turns the input line into an ordinary line: the typed text stays on the page.
     pub(super) fn keep_row(&mut self) {
         if self.row.take().is_some() && !self.echoing {
             self.push("\n");
         }
     }
 
-    /// Takes the input line away. A terminal that echoes cannot; there the line ends.
+    /// Removes the input line. A terminal that echoes cannot remove it; there the line is ended.
     pub(super) fn hide(&mut self) {
         let Some(row) = self.row.take() else { return };
         if self.echoing {
@@ -124,13 +125,13 @@ impl Page {
         }
     }
 
-    /// The terminal has a new width. Where a longer line has wrapped cannot be known: a new one begins.
+    /// Sets a new width. The position of a wrapped input line is unknown, so a new line is started.
     pub(super) fn resize(&mut self, columns: usize) {
         self.columns = columns.max(NARROWEST);
         self.begin_anew();
     }
 
-    /// Something else may have been printed: the input line is shown once more, below it.
+    /// Starts a new line for the input line, because other programs may have printed text.
     pub(super) fn begin_anew(&mut self) {
         if self.row.take().is_some() {
             self.push("\n");
@@ -164,14 +165,14 @@ impl Page {
 }
 
 impl Row {
-    /// The label and as much of the typed line around the cursor as fits on one row. The last column stays
-    /// free: a character there would wrap on some terminals.
+    /// Returns the label and as much of the typed line around the cursor as fits on one row. The
+    /// last column stays free: a character there would wrap on some terminals.
     fn fit(label: &str, before: &str, after: &str, columns: usize) -> Self {
         let label_cells: usize = label.graphemes(true).map(width).sum();
         let room = columns.saturating_sub(1 + label_cells);
         let after_head = blank(&after[..after.floor_char_boundary(NEAR)]);
         let after_cells: usize = after_head.graphemes(true).map(width).sum();
-        // Some of what follows the cursor is always in sight.
+        // Some of the text right of the cursor is always visible.
         let before_room = room - after_cells.min(room / 3);
         let before_tail = blank(tail(before, NEAR));
         let (mut start, mut cells) = (before_tail.len(), 0);
@@ -194,7 +195,8 @@ impl Row {
     }
 }
 
-/// The text as it can stand on one row: line ends, tabs and other controls (of direction, too) are blanks.
+/// Replaces line ends, tabs and other control characters, including those of writing direction, by
+/// blanks, so that the text fits on one row.
 fn blank(text: &str) -> String {
     text.replace(|letter: char| letter.is_control() || acts_on_terminal(letter), " ")
 }

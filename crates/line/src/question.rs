@@ -1,4 +1,4 @@
-//! Questions to the person as text with numbered choices. Pure.
+//! Questions to the user as text with numbered choices. Pure.
 
 use std::path::Path;
 
@@ -8,28 +8,28 @@ use pollux_protocol::{
     QuestionSubject,
 };
 
-/// Lines of a change or of a command that are shown. What is left out is said.
+/// Maximum number of lines that are shown of a change or a command. The text reports omitted lines.
 const SHOWN_LINES: usize = 1000;
-/// Characters of one of these lines.
+/// Maximum number of characters that are shown of one of these lines.
 const SHOWN_CHARACTERS: usize = 1000;
 
-/// True for a line that is no mistyped number.
+/// Returns true for a line that contains letters, so it is not a mistyped number.
 pub(super) fn is_words(line: &str) -> bool {
     line.chars().any(char::is_alphabetic)
 }
 
-/// Returns the decision whose number a line is.
+/// Returns the decision whose number is on the line.
 pub(super) fn chosen(line: &str, choices: &[QuestionChoice]) -> Option<Outcome> {
     numbered(line, choices).map(|choice| choice.outcome)
 }
 
-/// The item whose number a line is, counted from one.
+/// Returns the item whose number is on the line, counted from one.
 pub(super) fn numbered<'a, T>(line: &str, items: &'a [T]) -> Option<&'a T> {
     let number: usize = line.trim().parse().ok()?;
     items.get(number.checked_sub(1)?)
 }
 
-/// Returns the question with everything that it is about, and its numbered choices.
+/// Returns the question with its full subject, and its numbered choices.
 pub(super) fn text(question: &Question, folder: &Path) -> String {
     let mut lines = match &question.subject {
         QuestionSubject::Call(confirmation) => call(confirmation, folder),
@@ -37,7 +37,7 @@ pub(super) fn text(question: &Question, folder: &Path) -> String {
             "Question: Loop".to_owned(),
             format!("  A potential loop was detected. {}", visible(details)),
         ],
-        // These come before a conversation.
+        // Questions of these kinds are asked before a conversation.
         QuestionSubject::Trust(_) | QuestionSubject::Consent(_) => Vec::new(),
         QuestionSubject::SignIn { text } => text.lines().map(visible).collect(),
     };
@@ -53,11 +53,11 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
         ConfirmationKind::Edit { path, patch, stat, rewrite, .. } => {
             let path = path.strip_prefix(folder).unwrap_or(path).display().to_string();
             let (added, removed) = (stat.model_added_lines, stat.model_removed_lines);
-            // The first line says what the patch's heading would.
+            // The first line of the text replaces the heading of the patch.
             let body = patch.find("\n@@").map_or(patch.as_str(), |end| &patch[end + 1..]);
             let mut lines = indented(body);
             lines.insert(0, format!("Change of {} (+{added} -{removed}):", visible(&path)));
-            // Last, where it is seen after a long patch.
+            // The warning comes last, so that it is visible after a long patch.
             lines.extend(rewrite.map(|rewrite| format!("Careful: this {rewrite}.")));
             lines.push("Apply this change?".to_owned());
             lines
@@ -90,7 +90,7 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.push("Ready to start implementation?".to_owned());
             lines
         }
-        // They are asked one by one: see `survey`.
+        // The module `survey` asks these questions one by one.
         ConfirmationKind::Questions(_) => Vec::new(),
         ConfirmationKind::Information { prompt, urls } => {
             let mut lines = vec![visible(&confirmation.title)];
@@ -105,14 +105,15 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
     }
 }
 
-/// Asks for the number. `preselected`: what Enter chooses. `words`: other answers are taken too.
+/// Returns the label that asks for a number. `preselected` is the choice of the Enter key; `words`
+/// is true if other text is accepted too.
 pub(super) fn label(last: usize, preselected: Option<usize>, words: bool) -> String {
     let enter = preselected.map(|choice| format!(", Enter for {}", choice + 1));
     let words = if words { ", or type your feedback" } else { "" };
     format!("Choose 1-{last}{}{words}: ", enter.unwrap_or_default())
 }
 
-/// What a line that is no such number is answered with.
+/// Returns the message for a line that is not a valid number.
 pub(super) fn remark(last: usize) -> String {
     format!("Type a number from 1 to {last} and press Enter.")
 }

@@ -1,4 +1,5 @@
-//! The terminal while a conversation goes on: it waits for signals, keys, files and events, and prints the page.
+//! The terminal during a conversation: waits for signals, keys, files and events, and prints the
+//! page.
 
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use crate::output::Stdout;
 use crate::page::Page;
 use crate::terminal::{self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed};
 
-/// Time for the last output on a terminal that has stopped.
+/// Time limit for the last output to a terminal that no longer accepts data.
 const FINAL_OUTPUT: Duration = Duration::from_secs(1);
-/// Columns of a terminal that does not report them.
+/// Number of columns of a terminal that does not report its width.
 const COLUMNS: u16 = 80;
 
 /// A signal to the program.
@@ -24,19 +25,19 @@ const COLUMNS: u16 = 80;
 pub enum TerminalSignal {
     /// Ctrl-C: stops the work, or clears the line.
     Interrupt,
-    /// The program is to end, with this exit code.
+    /// Request to end the program with this exit code.
     End(i32),
 }
 
-/// Signals as they come.
+/// Stream of signals.
 pub(crate) type Signals<'a> = BoxStream<'a, TerminalSignal>;
 
-/// Width of the terminal, in cells.
+/// Returns the width of the terminal, in cells.
 pub(crate) fn columns() -> usize {
     terminal::size().map_or(COLUMNS, |(columns, _)| columns).into()
 }
 
-/// The terminal as the loop sees it.
+/// The terminal, as the event loop uses it.
 pub(crate) struct Screen {
     out: Stdout,
     typed: Typed,
@@ -45,9 +46,9 @@ pub(crate) struct Screen {
     bench: Workbench,
     /// Messages that belong to no prompt.
     messages: UnboundedReceiver<String>,
-    /// Not everything that is on the page has been handed over.
+    /// True while some output of the page has not been sent to the terminal.
     behind: bool,
-    /// It has stopped itself, and is told soon that it goes on.
+    /// True after the program has stopped itself; the expected continue signal is then ignored.
     stopped: bool,
 }
 
@@ -71,12 +72,12 @@ impl Screen {
         }
     }
 
-    /// Returns true where the terminal shows by itself what is typed.
+    /// Returns true if the terminal itself shows the typed text.
     pub(crate) fn is_echoing(&self) -> bool {
         !self.modes.raw
     }
 
-    /// The loop: waits for whatever comes first, until it is over.
+    /// Runs the event loop until the conversation ends.
     pub(crate) async fn talk(
         &mut self,
         talk: &mut Conversation<'_>,
@@ -102,7 +103,7 @@ impl Screen {
             let bytes = talk.page.take();
             self.behind |= !bytes.is_empty();
             self.out.push(&bytes);
-            // While the terminal takes nothing, only signals are heard.
+            // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
                 biased;
                 signal = next(signals) => match signal {
@@ -129,7 +130,7 @@ impl Screen {
                     None => talk.agent_gone(),
                     Some(event) => {
                         talk.event(&event);
-                        // What is there already goes out in one write.
+                        // Events that are already available are printed in one write.
                         while let Some(Some(event)) = events.next().now_or_never() {
                             talk.event(&event);
                         }
@@ -146,7 +147,7 @@ impl Screen {
                 self.stopped = terminal::stop();
                 self.take_over(talk);
             }
-            // That of our own stop is known.
+            // The continue signal after the program's own stop is already handled.
             Change::Continue if std::mem::take(&mut self.stopped) => {}
             Change::Continue => self.take_over(talk),
             Change::Resize => {
@@ -156,7 +157,7 @@ impl Screen {
         }
     }
 
-    /// Lends the terminal to the editor; fails when a signal ends the program meanwhile.
+    /// Lends the terminal to the editor; fails if a signal ends the program in the meantime.
     async fn edit(
         &mut self,
         proposal: &Proposal,
@@ -173,7 +174,7 @@ impl Screen {
                 biased;
                 edited = &mut editing => break edited,
                 signal = next(signals) => match signal {
-                    // It is the editor's.
+                    // Ctrl-C belongs to the editor.
                     TerminalSignal::Interrupt => {}
                     TerminalSignal::End(code) => return Err(ConversationEnd::Signalled(code)),
                 },
@@ -189,14 +190,14 @@ impl Screen {
         Ok(edited)
     }
 
-    /// Prints what waits, and gives the terminal its own modes.
+    /// Prints all pending output, and restores the original modes of the terminal.
     async fn give_back(&mut self, talk: &mut Conversation<'_>) {
         talk.page.keep_row();
         if self.modes.raw {
             self.out.push(NO_MARKS);
         }
         self.out.push(&talk.page.take());
-        // A terminal that is gone is noticed by the next line.
+        // A terminal that is closed is detected at the next output.
         drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
         self.modes.suspend();
     }
@@ -209,7 +210,7 @@ impl Screen {
         talk.page.resize(columns());
     }
 
-    /// Prints the rest of the page and gives the terminal back.
+    /// Prints the rest of the page, and restores the terminal.
     pub(crate) async fn close(mut self, page: &mut Page) {
         if self.modes.raw {
             self.out.push(NO_MARKS);
@@ -220,14 +221,14 @@ impl Screen {
     }
 }
 
-/// Programs that run in a terminal of their own get the size of this one.
+/// Reports the size of the terminal, which programs with a pseudo-terminal inherit.
 fn tell_size(talk: &Conversation<'_>) {
     if let Some((columns, rows)) = terminal::size() {
         talk.wish(Op::Resize { columns, rows });
     }
 }
 
-/// The next signal; never resolves when none can come.
+/// Returns the next signal; waits forever if there can be no more signals.
 async fn next(signals: &mut Signals<'_>) -> TerminalSignal {
     match signals.next().await {
         Some(signal) => signal,
@@ -235,7 +236,7 @@ async fn next(signals: &mut Signals<'_>) -> TerminalSignal {
     }
 }
 
-/// Returns the lines that a draft may become; never resolves while none is completed.
+/// Returns the completions of the draft; waits forever if no completion is running.
 async fn completed(completion: &mut Option<Completion>) -> Vec<String> {
     match completion {
         Some(completion) => completion.lines().await,
@@ -243,7 +244,7 @@ async fn completed(completion: &mut Option<Completion>) -> Vec<String> {
     }
 }
 
-/// The end of a prompt's preparation; never resolves without one.
+/// Returns the parts of the prompt that is being prepared; waits forever if there is none.
 async fn prepared(work: &mut Work) -> Result<Vec<Part>, SessionsError> {
     match work {
         Work::Preparing { task, .. } => {

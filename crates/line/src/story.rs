@@ -1,4 +1,4 @@
-//! What the agent tells, in lines for a person.
+//! Events of the agent as lines for the user.
 
 use std::collections::HashMap;
 
@@ -13,33 +13,33 @@ use crate::page::Page;
 /// Function that returns the message for a prompt that failed; `None` for every other end.
 pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;
 
-/// Tells events. Remembers what later events only name.
+/// Printer of events. Remembers data that later events only refer to.
 #[derive(Debug)]
 pub(super) struct Story {
     describe_failure: DescribeFailure,
-    /// The model that was named last.
+    /// Model that was named last.
     model: String,
     calls: HashMap<CallId, Told>,
 }
 
-/// What was told of a call of this turn.
+/// Facts about a call of this turn that are already on the page.
 #[derive(Debug, Default)]
 struct Told {
-    /// What it is about.
+    /// Headline of the call.
     headline: String,
-    /// Its headline is on the page, as that of a running call.
+    /// True if the headline was printed when the call started.
     begun: bool,
-    /// Its change was shown when it was asked about.
+    /// True if its change was shown in a question.
     asked: bool,
 }
 
 impl Story {
-    /// A story whose greeting has named a model.
+    /// Creates a printer after a greeting that has named a model.
     pub(super) fn new(model: String, describe_failure: DescribeFailure) -> Self {
         Self { describe_failure, model, calls: HashMap::new() }
     }
 
-    /// Tells one event, if there is something to tell.
+    /// Prints one event, if it has any text.
     pub(super) fn tell(&mut self, page: &mut Page, event: &Event) {
         match event {
             Event::Text(text) => page.stream(text),
@@ -98,8 +98,8 @@ impl Story {
     }
 }
 
-/// The result under the line of its call. Of several calls each is named once more, because they ran
-/// beside each other; so is one that never ran.
+/// Prints the result under the line of its call. The call is named again if it is one of several,
+/// which run concurrently, or if it never ran.
 fn tell_result(page: &mut Page, call: &FinishedCall, told: &Told, several: bool) {
     let mut lines = match (&call.error, call.status) {
         (Some(error), _) => vec![format!("Error: {}", narration::cut(&error.message))],

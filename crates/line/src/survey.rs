@@ -1,23 +1,23 @@
-//! Questions of the model, one after the other. Pure.
+//! Questions of the model, asked one after the other. Pure.
 
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{SurveyKind, SurveyQuestion};
 
-/// The questions of one call, and the answers so far.
+/// Questions of one call, and the answers so far.
 #[derive(Debug)]
 pub(super) struct Survey {
     questions: Vec<SurveyQuestion>,
     answers: Vec<String>,
 }
 
-/// What a line comes to.
+/// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It answers nothing; this is said.
+    /// The line is not a valid answer; the text is a hint.
     Again(String),
-    /// The next question is due.
+    /// The next question follows.
     Next,
-    /// These are the answers.
+    /// All questions are answered, with these answers.
     Done(Vec<String>),
 }
 
@@ -30,7 +30,7 @@ impl Survey {
         self.questions.get(self.answers.len())
     }
 
-    /// The question that is due, with its numbered options.
+    /// Returns the current question with its numbered options.
     pub(super) fn text(&self) -> String {
         let Some(question) = self.current() else { return String::new() };
         let place = match self.questions.len() {
@@ -50,7 +50,7 @@ impl Survey {
         lines.join("\n")
     }
 
-    /// Asks for the answer.
+    /// Returns the label that asks for the answer.
     pub(super) fn label(&self) -> String {
         match self.current() {
             Some(SurveyQuestion { kind: SurveyKind::Text, placeholder, .. }) => {
@@ -67,7 +67,7 @@ impl Survey {
         }
     }
 
-    /// Takes a line as the answer to the question that is due.
+    /// Takes a line as the answer to the current question.
     pub(super) fn answer(&mut self, line: &str) -> Step {
         let line = line.trim();
         let Some(question) = self.current() else { return Step::Done(self.answers.clone()) };
@@ -86,7 +86,7 @@ impl Survey {
     }
 }
 
-/// Labels and what they mean.
+/// Returns the labels of the options and their descriptions.
 fn options(question: &SurveyQuestion) -> Vec<(&str, &str)> {
     match question.kind {
         SurveyKind::Choice => question
@@ -99,8 +99,8 @@ fn options(question: &SurveyQuestion) -> Vec<(&str, &str)> {
     }
 }
 
-/// The answer that a line is: the options by their numbers, or the words themselves. Fails with the last number
-/// when one names nothing.
+/// Parses an answer: numbers select options, and any other text is the answer itself. Returns the
+/// number of options as the error if a number is out of range.
 fn read(question: &SurveyQuestion, line: &str) -> Result<String, usize> {
     let options = options(question);
     let words: Vec<&str> = line.split(',').map(str::trim).collect();

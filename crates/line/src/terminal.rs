@@ -1,50 +1,54 @@
-//! The terminal: its modes, what is typed on it, its size, and what the shell does with its jobs.
+//! The terminal: its modes, its input, its size, and the job control of the shell.
 
 use std::io::Read;
 
 use tokio::sync::mpsc;
 
-/// Bytes that are read at once.
+/// Maximum number of bytes of one read.
 const CHUNK: usize = 64 << 10;
-/// Chunks that may wait: a paste is held back by the terminal, not kept in memory.
+/// Maximum number of queued chunks. The terminal holds back the rest of a paste, so that it does
+/// not fill the memory.
 const WAITING: usize = 4;
 
-/// Asks the terminal to mark what is pasted, so that a line end in it is none of the person's.
+/// Sequence that makes the terminal mark pasted text, so that line ends in it do not count as the
+/// Enter key.
 pub(super) const MARK_PASTES: &[u8] = b"\x1b[?2004h";
-/// Ends that.
+/// Sequence that switches off these marks.
 pub(super) const NO_MARKS: &[u8] = b"\x1b[?2004l";
 
-/// What the terminal has to say, beside keys.
+/// Event of the terminal other than a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Ctrl-Z: the program is to stop.
+    /// Ctrl-Z: the program must stop.
     Stop,
-    /// It goes on.
+    /// The program continues after a stop.
     Continue,
-    /// The window has another size.
+    /// The size of the window has changed.
     Resize,
 }
 
-/// Keys pass through the program while this lives; the terminal's own modes come back when it is dropped.
+/// Guard for the raw mode, in which the program handles the keys; dropping it restores the
+/// terminal's original modes.
 pub(super) struct Modes {
-    /// Keys come one by one, and the program shows what is typed. Otherwise the terminal edits the line.
+    /// True if the keys arrive one by one and the program shows the input. Otherwise the terminal
+    /// edits the line.
     pub(super) raw: bool,
 }
 
 impl Modes {
-    /// Takes the keys over, where `wanted` and where the terminal lets us.
+    /// Enters raw mode, if `wanted` and supported by the terminal.
     pub(super) fn enter(wanted: bool) -> Self {
         Self { raw: wanted && modes::enter() }
     }
 
-    /// Gives the terminal back for the time that the program is stopped.
+    /// Restores the original modes while the program is stopped.
     pub(super) fn suspend(&self) {
         if self.raw {
             modes::restore();
         }
     }
 
-    /// Takes it over again.
+    /// Enters raw mode again.
     pub(super) fn resume(&self) {
         if self.raw {
             modes::enter();
@@ -61,16 +65,16 @@ impl Drop for Modes {
     }
 }
 
-/// Gives the terminal back at an end that unwinds nothing.
+/// Restores the original modes at an exit that runs no destructors.
 pub fn restore() {
     modes::restore();
 }
 
-/// What is typed, as it comes.
+/// Chunks of typed input.
 pub(crate) type Typed = mpsc::Receiver<Vec<u8>>;
 
-/// Reads what is typed, on a thread of its own. The stream ends with the terminal; a line editor of the
-/// terminal's own ends it at Ctrl-D too.
+/// Reads the input on a thread of its own. The stream ends when the terminal is closed, and at
+/// Ctrl-D if the terminal itself edits the line.
 pub(super) fn read() -> Typed {
     let (sender, receiver) = mpsc::channel(WAITING);
     let mut turn = turns::take();
@@ -93,10 +97,10 @@ pub(super) fn read() -> Typed {
     receiver
 }
 
-/// Keys go to whoever else reads while this lives.
+/// Guard for a lent terminal: while it exists, other programs receive the keys.
 pub(super) struct Lent(());
 
-/// Lends the terminal to another program: nothing more is read from it.
+/// Lends the terminal to another program: this process stops reading from it.
 pub(super) fn lend() -> Lent {
     turns::rest(true);
     Lent(())
@@ -111,7 +115,7 @@ impl Drop for Lent {
 pub(super) use changes::Changes;
 pub(super) use modes::{size, stop};
 
-/// Whose turn it is to read from the terminal.
+/// Pause of the reading thread while the terminal is lent.
 #[cfg(unix)]
 mod turns {
     use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -120,13 +124,13 @@ mod turns {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::stdio::stdin;
 
-    /// Somebody else reads.
+    /// True while another program reads from the terminal.
     static RESTING: Mutex<bool> = Mutex::new(false);
     static RESTED: Condvar = Condvar::new();
-    /// Wakes a reader that waits for keys.
+    /// Pipe that wakes a reader that waits for keys.
     static WAKER: OnceLock<PipeWriter> = OnceLock::new();
 
-    /// The reader's side; without a pipe it reads at all times.
+    /// Side of the reader; without a pipe it cannot be paused.
     pub(super) struct Turn(Option<PipeReader>);
 
     pub(super) fn take() -> Turn {
@@ -135,7 +139,7 @@ mod turns {
     }
 
     impl Turn {
-        /// Returns when there is something to read, and it is for us.
+        /// Waits until there is input and the terminal is not lent.
         pub(super) fn wait(&mut self) {
             let Some(waker) = &mut self.0 else { return };
             loop {
@@ -151,7 +155,7 @@ mod turns {
                 let [keys, woken] = ends.map(|end| !end.revents().is_empty());
                 match polled {
                     Ok(_) if woken => {
-                        // One byte for each rest; none comes of a broken pipe.
+                        // Each pause sends one byte; an error means that the pipe is broken.
                         if waker.read_exact(&mut [0]).is_err() {
                             return;
                         }
@@ -169,7 +173,7 @@ mod turns {
         if !resting {
             RESTED.notify_all();
         } else if let Some(mut waker) = WAKER.get() {
-            // A reader that is gone needs no rest.
+            // A reader that has ended needs no pause.
             drop(waker.write_all(&[0]));
         }
     }
@@ -200,13 +204,14 @@ mod modes {
         LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
     };
 
-    /// The modes as they were found; none while nothing is changed.
+    /// Original modes; `None` while they are unchanged.
     static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
-    /// The character that switches a special character off (POSIX `_POSIX_VDISABLE`).
+    /// Character that disables a special character (POSIX `_POSIX_VDISABLE`).
     const OFF: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
-    /// Keys come one by one and unseen; Ctrl-C and Ctrl-Z stay signals. False where that cannot be had.
+    /// Makes keys arrive one by one and without echo; Ctrl-C and Ctrl-Z remain signals. Returns
+    /// false if the terminal does not support this.
     pub(super) fn enter() -> bool {
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(before) = tcgetattr(stdin()) else { return false };
@@ -214,7 +219,7 @@ mod modes {
         modes.local_modes &= !(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // A quit would leave the terminal as it is now.
+        // The quit character would end the program without restoring the modes.
         modes.special_codes[SpecialCodeIndex::VQUIT] = OFF;
         let entered = tcsetattr(stdin(), OptionalActions::Now, &modes).is_ok();
         if entered {
@@ -226,24 +231,24 @@ mod modes {
     pub(super) fn restore() {
         let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(before) = found {
-            // A terminal that is gone has no modes.
+            // A terminal that is closed has no modes to restore.
             tcsetattr(stdin(), OptionalActions::Now, &before).unwrap_or_default();
         }
     }
 
-    /// Prints a few bytes past everything that waits to be printed, as well as it goes.
+    /// Prints a few bytes immediately, ahead of the queued output. Errors are ignored.
     pub(super) fn print(bytes: &[u8]) {
         rustix::io::write(stdout(), bytes).unwrap_or_default();
     }
 
-    /// Columns and rows, where the terminal tells them.
+    /// Returns columns and rows, if the terminal reports them.
     pub(in super::super) fn size() -> Option<(u16, u16)> {
         let size = tcgetwinsize(stdout()).ok()?;
         (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
     }
 
-    /// Stops this process until the shell lets it go on. Without a shell above it nobody would: then it
-    /// does not stop.
+    /// Stops this process until the shell continues it; returns false if it did not stop. Without a
+    /// shell nobody would continue the process, so it does not stop.
     pub(in super::super) fn stop() -> bool {
         let alone = getsid(None).is_ok_and(|session| session == getpgrp());
         !alone && kill_process(getpid(), Signal::STOP).is_ok()
@@ -257,7 +262,7 @@ mod changes {
 
     use super::Change;
 
-    /// Hears of changes from the moment it is made. Ctrl-Z does not stop the program by itself any more.
+    /// Listener for terminal events. While it exists, Ctrl-Z does not stop the program by itself.
     pub(in super::super) struct Changes {
         stop: Signal,
         resume: Signal,
@@ -274,7 +279,7 @@ mod changes {
             })
         }
 
-        /// The next change; never resolves when none can come.
+        /// Returns the next event; waits forever if there can be no more events.
         pub(in super::super) async fn next(&mut self) -> Change {
             tokio::select! {
                 Some(()) = self.stop.recv() => Change::Stop,
@@ -286,7 +291,7 @@ mod changes {
     }
 }
 
-/// A console edits its lines itself.
+/// Outside of Unix the console itself edits the line.
 #[cfg(not(unix))]
 mod modes {
     pub(super) fn enter() -> bool {

@@ -1,5 +1,5 @@
-//! Typing for a command that waits for it: what it asks is shown, and a line that is typed goes to the command and to
-//! nobody else. Pure.
+//! Input for a command that waits for it: the prompt of the command is shown, and the typed line is
+//! sent to this command only. Pure.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use pollux_protocol::{AwaitedInput, CallId, Event, LiveOutput};
 use crate::editor::{Edited, Editor};
 use crate::keys::Key;
 
-/// Lines of a screen that are shown when its command waits.
+/// Maximum number of lines that are shown of the screen of a waiting command.
 const SHOWN_LINES: usize = 12;
 
 const LABEL: &str = "input> ";
 const SECRET_LABEL: &str = "input (not shown)> ";
 
-/// The commands that run, and what is being typed for one of them.
+/// State of the running commands, and of the input for one of them.
 #[derive(Debug, Default)]
 pub(super) struct Typing {
-    /// What the terminals of running commands show.
+    /// Screen contents of running commands with a terminal.
     screens: HashMap<CallId, String>,
     asked: Option<Asked>,
 }
@@ -26,17 +26,17 @@ pub(super) struct Typing {
 struct Asked {
     call_id: CallId,
     secret: bool,
-    /// What is typed is kept nowhere else.
+    /// Editor for the input, which is stored nowhere else.
     entry: Editor,
 }
 
 impl Typing {
-    /// A command waits for what is typed.
+    /// Returns true if a command waits for input.
     pub(super) fn is_asked(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// The input line: its label, and what stands left and right of the cursor.
+    /// Returns the input line: its label, and the text left and right of the cursor.
     pub(super) fn row(&self) -> Option<(&str, &str, &str)> {
         let Asked { secret, entry, .. } = self.asked.as_ref()?;
         Some(match secret {
@@ -45,7 +45,8 @@ impl Typing {
         })
     }
 
-    /// Follows what commands show and wait for; gives what a person must see to answer.
+    /// Handles output and input requests of commands; returns the text that a user must see to
+    /// answer.
     pub(super) fn hear(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::CallOutput { call_id, output: LiveOutput::Screen(lines) } => {
@@ -64,7 +65,8 @@ impl Typing {
         None
     }
 
-    /// None while another command is being answered: that one is asked again when it is its turn.
+    /// Starts to ask for input. Returns `None` while another command is being answered; the waiting
+    /// one is asked about when it is next.
     fn begin(&mut self, call_id: &CallId, awaited: &AwaitedInput) -> Option<String> {
         if self.asked.as_ref().is_some_and(|asked| asked.call_id != *call_id) {
             return None;
@@ -85,12 +87,12 @@ impl Typing {
         self.asked.take_if(|asked| asked.call_id == *call_id);
     }
 
-    /// Takes a key; gives the bytes for the command when a line is complete.
+    /// Handles a key; returns the bytes for the command when a line is complete.
     pub(super) fn press(&mut self, key: Key) -> Option<(CallId, Vec<u8>)> {
         let asked = self.asked.as_mut()?;
         let bytes = match asked.entry.press(key) {
             Edited::Submitted(line) => format!("{line}\r").into_bytes(),
-            // A backslash at the end means nothing here but itself.
+            // A backslash at the end has no special meaning here.
             Edited::Continued => {
                 let line = asked.entry.take_above();
                 format!("{}\\\r", line.trim_end_matches('\n')).into_bytes()
@@ -98,7 +100,7 @@ impl Typing {
             Edited::EndOfInput => vec![0x04],
             Edited::Line | Edited::TooLong => return None,
         };
-        // What was typed is forgotten: it may have been a secret.
+        // The typed text is dropped: it may have been a secret.
         asked.entry = Editor::default();
         Some((asked.call_id.clone(), bytes))
     }
@@ -136,7 +138,7 @@ mod tests {
         typing.hear(&screen("a", &["Welcome", "Name?"]));
         let told = typing.hear(&asks("a", false)).unwrap();
         assert!(told.starts_with("    Welcome\n    Name?\n    The command waits"), "{told}");
-        // Another one has to wait.
+        // A second command has to wait.
         assert_eq!(typing.hear(&asks("b", false)), None);
         let to = |text: &str| Some((CallId::new("a"), text.as_bytes().to_vec()));
         assert_eq!(type_line(&mut typing, "Ada"), to("Ada\r"));

@@ -1,9 +1,9 @@
-//! How many cells of a terminal a character takes, by Unicode's East Asian Width and emoji data.
+//! Width of a character in terminal cells, by Unicode's East Asian Width and emoji data.
 //!
-//! The blocks are named whole, so that the table stays short; a cell too few or too many does no more
-//! than leave or take a blank at the end of the input line.
+//! The ranges cover whole blocks, so that the table stays short; a wrong width only adds or removes
+//! a blank at the end of the input line.
 
-/// First and last of the ranges that take two cells.
+/// First and last characters of the ranges with a width of two cells.
 const WIDE: &[(char, char)] = &[
     ('\u{1100}', '\u{115f}'),
     ('\u{231a}', '\u{231b}'),
@@ -36,7 +36,7 @@ const WIDE: &[(char, char)] = &[
     ('\u{20000}', '\u{3fffd}'),
 ];
 
-/// First and last of the ranges that take none where they stand alone.
+/// First and last characters of the ranges that have no width of their own.
 const NONE: &[(char, char)] = &[
     ('\u{300}', '\u{36f}'),
     ('\u{1ab0}', '\u{1aff}'),
@@ -48,11 +48,11 @@ const NONE: &[(char, char)] = &[
     ('\u{feff}', '\u{feff}'),
 ];
 
-/// The cells of one grapheme cluster.
+/// Returns the width of one grapheme cluster, in cells.
 pub(super) fn width(cluster: &str) -> usize {
     let mut letters = cluster.chars();
     let Some(first) = letters.next() else { return 0 };
-    // An emoji by its selector, or a flag, which is a pair.
+    // An emoji is recognised by its variation selector; a flag is a pair of regional indicators.
     let is_pair = |letter: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&letter);
     if letters.any(|letter| letter == '\u{fe0f}' || is_pair(letter)) || is_in(WIDE, first) {
         return 2;

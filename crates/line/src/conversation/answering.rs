@@ -1,4 +1,4 @@
-//! How the question on the page is answered.
+//! Answers to the question on the page.
 
 use pollux_protocol::{
     Confirmation, ConfirmationKind, Modification, Op, Outcome, Question, QuestionSubject, Reply,
@@ -12,8 +12,9 @@ use crate::question;
 use crate::survey::Step;
 
 impl Conversation<'_> {
-    /// `is_one_line`: the key came with no line but its own. What came with others was typed ahead of the
-    /// question, or pasted, and answers nothing.
+    /// Handles a key. `is_one_line` is true if the key belongs to a chunk with at most one line.
+    /// Chunks with more lines were pasted or typed before the question appeared, and do not answer
+    /// it.
     pub(super) fn edit_answer(&mut self, key: Key, is_one_line: bool) {
         match self.answer.press(key) {
             Edited::Line => {}
@@ -60,7 +61,8 @@ impl Conversation<'_> {
         question::label(count, default, self.takes_feedback())
     }
 
-    /// Follows a choice: the editor comes before the answer.
+    /// Handles a choice. If the user wants to edit a change, the editor opens before the reply is
+    /// sent.
     fn take(&mut self, outcome: Outcome) {
         let Some(QuestionSubject::Call(Confirmation {
             kind: ConfirmationKind::Edit { path, proposed, .. },
@@ -78,7 +80,7 @@ impl Conversation<'_> {
         self.page.line("Modify in progress: Save and close external editor to continue");
     }
 
-    /// The editor has ended: with another text, with the same, or for a reason.
+    /// Handles the end of the editor: with a changed text, an unchanged text or an error message.
     pub(crate) fn edited(&mut self, edited: Result<Option<String>, String>) {
         let words = match edited {
             Ok(Some(text)) => {

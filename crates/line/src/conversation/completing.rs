@@ -4,19 +4,19 @@ use tokio::task::JoinHandle;
 
 use super::{Conversation, is_command};
 
-/// Maximum number of possible lines that are listed.
+/// Maximum number of completions that are listed.
 const LISTED: usize = 50;
 
-/// Completion of a line, on its way.
+/// Completion of a line in progress.
 pub(crate) struct Completion {
     line: String,
     task: JoinHandle<Vec<String>>,
 }
 
 impl Completion {
-    /// Waits for the lines that the one under the cursor may become.
+    /// Waits for the completions of the line.
     pub(crate) async fn lines(&mut self) -> Vec<String> {
-        // A command that panics completes nothing.
+        // A command whose completion panics has no completions.
         (&mut self.task).await.unwrap_or_default()
     }
 }
@@ -28,7 +28,8 @@ impl Drop for Completion {
 }
 
 impl Conversation<'_> {
-    /// Begins to complete the draft. Returns false if it is no command with the cursor at its end.
+    /// Starts to complete the draft. Returns false unless it is a command with the cursor at its
+    /// end.
     pub(super) fn complete(&mut self) -> bool {
         let Some(line) = self.draft.only_line().filter(|line| is_command(line)) else {
             return false;
@@ -40,8 +41,8 @@ impl Conversation<'_> {
         true
     }
 
-    /// Takes the lines that the draft may become: it grows as far as they agree; where it cannot grow,
-    /// they are listed.
+    /// Handles the completions of the draft. The draft grows by their common start; if it cannot
+    /// grow, the completions are listed.
     pub(crate) fn completed(&mut self, lines: &[String]) {
         let Some(completion) = self.completion.take() else { return };
         let typed = completion.line.as_str();
@@ -60,7 +61,7 @@ impl Conversation<'_> {
     }
 }
 
-/// Returns the longest text that all lines begin with.
+/// Returns the longest common start of all lines.
 fn common_start(lines: &[String]) -> Option<&str> {
     let (first, rest) = lines.split_first()?;
     let common = rest.iter().fold(first.len(), |length, line| {

@@ -41,11 +41,11 @@ impl Command for Named {
     }
 }
 
-/// An agent that only writes down the operations.
+/// An agent that only records the operations.
 #[derive(Default)]
 struct Agent {
     ops: Mutex<Vec<Op>>,
-    /// Id of the work that was begun last.
+    /// Id of the work that was started last.
     work: Mutex<Option<Arc<str>>>,
     /// Questions by the names that tests give them.
     questions: Mutex<Vec<(String, QuestionId)>>,
@@ -73,7 +73,7 @@ impl AgentHandle for Agent {
 }
 
 impl Agent {
-    /// What it was asked since the last call, in words.
+    /// Returns the operations since the last call, as text.
     fn asked(&self) -> Vec<String> {
         let ops = std::mem::take(&mut *self.ops.lock().unwrap());
         let words = |op| match op {
@@ -100,12 +100,12 @@ impl Agent {
         Envelope { origin: Arc::new(Origin { prompt, ..Origin::default() }), event }
     }
 
-    /// The end of the work that was begun last.
+    /// Returns the end event of the work that was started last.
     fn ended(&self) -> Envelope {
         self.envelope(Event::PromptEnded(PromptOutcome::Done))
     }
 
-    /// A question about a command.
+    /// Returns a question about a command.
     fn question(&self, name: &str) -> Envelope {
         let kind = ConfirmationKind::Execute {
             command: "ls".to_owned(),
@@ -142,7 +142,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
     Conversation::new(setting, Page::new(60, false, false))
 }
 
-/// What was printed since the last call.
+/// Returns the output since the last call.
 fn printed(talk: &mut Conversation<'_>) -> String {
     talk.show();
     String::from_utf8(talk.page.take()).unwrap()
@@ -165,7 +165,7 @@ fn prompts_wait_for_each_other() {
     assert!(printed(&mut talk).ends_with("> "));
 }
 
-/// Presses Tab behind a line; gives what is printed then.
+/// Presses Tab after a line; returns the output of that key.
 async fn tab(talk: &mut Conversation<'_>, line: &str) -> String {
     talk.typed(line.as_bytes());
     printed(talk);
@@ -309,14 +309,14 @@ fn what_was_typed_ahead_answers_nothing() {
     agent.asked();
     talk.event(&agent.question("first"));
     talk.event(&agent.question("second"));
-    // One chunk: nobody can have seen the second question.
+    // The second answer is in the same chunk, so the user cannot have seen the second question.
     talk.typed(b"1\r1\r");
     assert_eq!(agent.asked(), [""; 0]);
     talk.typed(b"1\r");
     assert_eq!(agent.asked(), ["first ProceedOnce"]);
     talk.typed(b"2\r");
     assert_eq!(agent.asked(), ["second ProceedAlways"]);
-    // What was half typed before the question is still there.
+    // The draft that was typed before the question is unchanged.
     talk.typed(b"lf\r");
     talk.event(&agent.ended());
     assert_eq!(agent.asked(), ["prompt half"]);

@@ -6,7 +6,7 @@ fn text(text: &str) -> Key {
     Key::Text(text.to_owned())
 }
 
-/// Types words and presses keys; `|` marks the cursor in what comes of it.
+/// Types text and presses keys; `|` marks the cursor in the result.
 fn after(keys: impl IntoIterator<Item = Key>) -> String {
     let mut editor = Editor::default();
     for key in keys {

@@ -25,7 +25,7 @@ fn bytes_mean_keys() {
         (b"a\xff\xfeb\n", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
         (b"\x1b[15~\x1b[?62;22cx", &[text("x")]),
         (b"\x1b\x1b[A", &[Key::Up]),
-        // A sequence that breaks off does not swallow what follows.
+        // An interrupted sequence does not swallow the following input.
         (b"\x1b[12\r", &[Key::Enter]),
         (b"\x00\x07", &[]),
     ];
@@ -56,7 +56,7 @@ fn the_end_of_a_paste_may_be_lost() {
     assert_eq!(decoder.decode(b"\r"), [Key::Enter]);
 }
 
-/// Text that was cut in pieces is joined.
+/// Joins adjacent pieces of text.
 fn joined(keys: Vec<Key>) -> Vec<Key> {
     let mut all = Vec::new();
     for key in keys {

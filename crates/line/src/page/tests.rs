@@ -7,7 +7,8 @@ fn printed(page: &mut Page) -> String {
     String::from_utf8(page.take()).unwrap()
 }
 
-/// What a terminal shows of what was printed, and the column of its cursor. Knows what the page may use.
+/// Simulated screen of a terminal, with the column of its cursor. Supports only the output that the
+/// page may use.
 #[derive(Default)]
 struct Screen {
     rows: Vec<Vec<char>>,
@@ -118,7 +119,7 @@ fn a_terminal_that_echoes_has_its_line_to_itself() {
 }
 
 proptest! {
-    /// However the line changes, the screen shows it, with the cursor where it belongs.
+    /// Checks that the screen shows every change of the line, with the cursor in the right place.
     #[test]
     fn the_row_is_what_the_screen_shows(
         lines in prop::collection::vec(("[a-c]{0,30}", "[d-f]{0,30}"), 1..8),
