@@ -1,4 +1,4 @@
-//! What differs for one request, in the words of a `generateContentConfig`. Pure.
+//! Per-request overrides of a model's settings, as fields of a `generateContentConfig`. Pure.
 
 use pollux_protocol::{ToolChoice, ToolMode, Tuning};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ const MAX_OUTPUT_TOKENS: &str = "maxOutputTokens";
 const TOP_P: &str = "topP";
 const TOP_K: &str = "topK";
 
-/// The figures that are given, by their keys.
+/// Returns the parameters that are set, with their keys.
 pub(crate) fn figures(tuning: &Tuning) -> impl Iterator<Item = (&'static str, Value)> {
     let figures = [
         (TEMPERATURE, &tuning.temperature),
@@ -19,7 +19,7 @@ pub(crate) fn figures(tuning: &Tuning) -> impl Iterator<Item = (&'static str, Va
     figures.into_iter().filter_map(|(key, figure)| Some((key, Value::Number(figure.clone()?))))
 }
 
-/// The figures of a configuration.
+/// Returns the sampling parameters of a configuration.
 pub(crate) fn tuning(config: &Map<String, Value>) -> Tuning {
     let figure = |key: &str| match config.get(key) {
         Some(Value::Number(figure)) => Some(figure.clone()),
@@ -33,10 +33,10 @@ pub(crate) fn tuning(config: &Map<String, Value>) -> Tuning {
     }
 }
 
-/// A choice of tools as the Gemini API takes it.
+/// Returns a tool choice in the format of the Gemini API.
 pub(crate) fn tool_config(choice: &ToolChoice) -> Value {
     let mut calling = json!({ "mode": choice.mode });
-    // The service takes names only where something must be called.
+    // The service accepts names only in the mode in which a tool must be called.
     if choice.mode == ToolMode::Any && !choice.allowed.is_empty() {
         calling["allowedFunctionNames"] = json!(choice.allowed);
     }

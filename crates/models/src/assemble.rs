@@ -1,4 +1,4 @@
-//! Putting the models of a run together.
+//! Creation of the models of a run.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::route::{Defaults, Route, route};
 use crate::services::Services;
 use crate::wiring::Wiring;
 
-/// Puts the models together. Cheap: certificates are loaded on a thread of their own, and there is no
-/// network.
+/// Creates the models. Cheap: certificates are loaded on a separate thread, and the network is not
+/// used.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`] without usable credentials (also when a recorded file answers, as in Gemini
-/// CLI), [`ModelErrorKind::Config`] for a wrong base URL or proxy, [`ModelErrorKind::Replay`] for a
-/// recording that cannot be read or written.
+/// [`ModelErrorKind::Auth`] without usable credentials (also when responses are replayed from a
+/// file, as in Gemini CLI), [`ModelErrorKind::Config`] for a wrong base URL or proxy,
+/// [`ModelErrorKind::Replay`] for a recording that cannot be read or written.
 pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> {
     let configs = Arc::new(ModelConfigs::new(Some(&options.settings.model.configs)));
     let source = match &options.replay {
@@ -43,9 +43,9 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
     Ok(Arc::new(Roster::new(source, configs, recorder, options.prices.clone())))
 }
 
-/// True when nothing says who is to answer: no sign-in is chosen, no key is set, and the name of the model
-/// belongs to nobody else. [`assemble`] fails then; [`local::discover`](crate::local::discover) finds who
-/// could answer all the same.
+/// True if the configuration does not determine a vendor: no sign-in is chosen, no key is set, and
+/// the model name does not belong to a vendor other than Gemini. [`assemble`] fails in this case;
+/// [`local::discover`](crate::local::discover) searches for local servers that could be used.
 pub fn is_undecided(options: &ModelsOptions) -> bool {
     let configs = ModelConfigs::new(Some(&options.settings.model.configs));
     let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
@@ -54,8 +54,8 @@ pub fn is_undecided(options: &ModelsOptions) -> bool {
         && route(&options.startup_model, &configs, &nobody).is_geminis()
 }
 
-/// What Gemini CLI checks before a recording answers: a sign-in is chosen, and a key is there if it is
-/// the one with a key. A key for another vendor that can stand alone is as good.
+/// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires
+/// a key, the key must be set. A key for another vendor that can be the only one is sufficient too.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
     if default_vendor(options).is_some_and(|id| id != GEMINI) {
         return Ok(());
@@ -76,8 +76,8 @@ fn sign_in(options: &ModelsOptions) -> SignInContext {
     }
 }
 
-/// The vendor that answers when the name of a model does not say; none when nothing is configured. Any
-/// sign-in for Google wins over a key for another vendor.
+/// Returns the vendor that is used when the model name does not determine one; `None` when nothing
+/// is configured. Any sign-in to Google takes precedence over a key for another vendor.
 fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
     let mut alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
     match select_auth_type(&options.settings.security.auth, &options.environment) {
@@ -95,7 +95,7 @@ fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
     }
 }
 
-/// The vendors that names of models may leave out.
+/// Returns the vendors that model names may omit.
 fn defaults(options: &ModelsOptions) -> Defaults {
     let has_key = |vendor: &&Vendor| {
         let variable = vendor.key_variable.as_deref();
@@ -108,7 +108,7 @@ fn defaults(options: &ModelsOptions) -> Defaults {
     }
 }
 
-/// The services of a run. What the model at start-up needs is checked at once.
+/// Creates the services of a run. The requirements of the startup model are checked immediately.
 fn services(
     options: &ModelsOptions,
     configs: &Arc<ModelConfigs>,
@@ -123,7 +123,7 @@ fn services(
     Ok(services)
 }
 
-/// The error of a run in which nobody is signed in to Google.
+/// Returns the error of a run without a sign-in to Google.
 fn not_signed_in(options: &ModelsOptions) -> ModelError {
     let SignInContext { settings, environment, user_settings } = &sign_in(options);
     auth::select(settings, environment, user_settings).err().unwrap_or_else(|| {
@@ -132,8 +132,8 @@ fn not_signed_in(options: &ModelsOptions) -> ModelError {
     })
 }
 
-/// The error of an [undecided](is_undecided) run: what is missing, and what could be used without it,
-/// these servers among it.
+/// Returns the error of an [undecided](is_undecided) run: it names the missing configuration and
+/// the possible alternatives, including these servers.
 pub fn undecided(options: &ModelsOptions, servers: &[LocalServer]) -> ModelError {
     let mut error = not_signed_in(options);
     let mut found = Vec::new();

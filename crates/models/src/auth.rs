@@ -1,8 +1,8 @@
-//! Who signs the requests to a vendor, and what is missing when nobody can.
+//! Credentials for the requests to a vendor, and the errors when they are missing.
 //!
-//! Which *way* of signing in to Google was chosen is decided by [`pollux_config::select_auth_type`]; here it
-//! is checked and turned into an [`Authoriser`]. Unlike Gemini CLI, a key and a base URL together simply
-//! work, and a `gateway` is not refused without a terminal.
+//! The *method* of signing in to Google is selected by [`pollux_config::select_auth_type`]; this
+//! module checks it and converts it to an [`Authoriser`]. Unlike in Gemini CLI, a key and a base
+//! URL together simply work, and a `gateway` is not refused without a terminal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use pollux_protocol::{ModelError, ModelErrorKind};
 use crate::catalog::{SignIn, Vendor};
 use crate::endpoint::{custom_address, custom_headers, secret};
 
-/// Where a key for the Gemini API can be had.
+/// Page where a key for the Gemini API can be obtained.
 pub(crate) const KEY_PAGE: &str = "https://aistudio.google.com/apikey";
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
-/// What signing in depends on.
+/// Inputs of signing in.
 #[derive(Debug, Clone)]
 pub(crate) struct SignInContext {
     pub(crate) settings: AuthSettings,
     pub(crate) environment: Environment,
-    /// Path of the person's settings, for the message that names it.
+    /// Path of the user's settings file, for messages.
     pub(crate) user_settings: PathBuf,
 }
 
-/// The authoriser of a vendor. Opens nothing.
+/// Returns the authoriser of a vendor. Opens nothing.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: credentials are missing or cannot be sent, another way of signing in is
-/// enforced, or Pollux does not know the way.
+/// [`ModelErrorKind::Auth`]: credentials are missing or cannot be sent, another sign-in method is
+/// enforced, or Pollux does not support the method.
 pub(crate) fn authoriser(
     vendor: &Vendor,
     context: &SignInContext,
@@ -51,14 +51,14 @@ pub(crate) fn authoriser(
     Ok(Arc::new(credentials))
 }
 
-/// A key for Google, in its own header and, if that is wanted, as a bearer token.
+/// Returns a key for Google in its own header and, if requested, also as a bearer token.
 fn google(
     vendor: &Vendor,
     key: &str,
     environment: &Environment,
 ) -> Result<FixedCredentials, ModelError> {
     let mut credentials = FixedCredentials::none();
-    // What the person has set wins.
+    // A header set by the user takes precedence.
     if !custom_headers(vendor, environment).contains_key(KEY_HEADER) {
         credentials = credentials.with(KEY_HEADER, secret(names::GEMINI_API_KEY, key)?);
     }
@@ -70,7 +70,7 @@ fn google(
     Ok(credentials)
 }
 
-/// A key as a bearer token. A service at an address of the person's own may want none.
+/// Returns a key as a bearer token. A service at a user-defined address may need no key.
 fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials, ModelError> {
     let Some(variable) = &vendor.key_variable else { return Ok(FixedCredentials::none()) };
     let key = environment.get(variable).unwrap_or_default().trim();
@@ -89,12 +89,12 @@ fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials
     )))
 }
 
-/// The way of signing in to Google, checked against what is enforced. `user_settings` is the path that the
-/// message names.
+/// Returns the method of signing in to Google, checked against the enforced one. `user_settings` is
+/// the path shown in messages.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: nothing is chosen, another way is enforced, or the name is unknown. The
-/// messages are those of Gemini CLI.
+/// [`ModelErrorKind::Auth`]: no method is chosen, another method is enforced, or the name is
+/// unknown. The messages are those of Gemini CLI.
 pub(crate) fn select(
     settings: &AuthSettings,
     environment: &Environment,
@@ -121,10 +121,10 @@ pub(crate) fn select(
     }
 }
 
-/// The key for a way of signing in; empty for a gateway that wants none.
+/// Returns the key for a sign-in method; empty for a gateway that needs no key.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: the key is missing, or Pollux does not speak this way yet.
+/// [`ModelErrorKind::Auth`]: the key is missing, or Pollux does not support the method yet.
 pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String, ModelError> {
     let key = environment.get(names::GEMINI_API_KEY).unwrap_or_default().trim().to_owned();
     let has_address = environment.non_empty(names::GOOGLE_GEMINI_BASE_URL).is_some();

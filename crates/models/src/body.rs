@@ -1,8 +1,8 @@
-//! The body of a request, put together from pieces that are not copied.
+//! Request body that is built from pieces without copying large ones.
 
 use bytes::Bytes;
 
-/// The body of a request, in pieces that are sent one after the other.
+/// Body of a request, in pieces that are sent one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pieces: Vec<Bytes>,
@@ -10,15 +10,16 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Pieces smaller than this are copied together: each piece costs the connection a write.
+    /// Size in bytes below which pieces are copied together: each piece costs the connection one
+    /// write.
     pub(crate) const COPIED: usize = 8 * 1024;
 
-    /// Adds text of our own.
+    /// Adds a fixed piece of text.
     pub(crate) fn text(&mut self, text: &str) {
         self.open.extend_from_slice(text.as_bytes());
     }
 
-    /// Adds bytes, without copying them when they are many.
+    /// Adds bytes, without copying large ones.
     pub(crate) fn bytes(&mut self, bytes: &Bytes) {
         if bytes.len() < Self::COPIED {
             self.open.extend_from_slice(bytes);
@@ -28,7 +29,7 @@ impl Body {
         self.pieces.push(bytes.clone());
     }
 
-    /// The pieces.
+    /// Returns the pieces.
     pub(crate) fn finish(mut self) -> Vec<Bytes> {
         self.close_piece();
         self.pieces

@@ -1,8 +1,8 @@
 //! Vendors as data: one JSON file each, in `catalog/`.
 //!
-//! A file says which dialect a vendor speaks, where it is, how requests are signed, what its models can
-//! take, and where it departs from the dialect. A new vendor is a file and a line here. Limits are what
-//! the vendors' model pages say; what is not listed is taken for an unknown model.
+//! A file describes the vendor's dialect, its address, how requests are signed, the capabilities of
+//! its models, and its deviations from the dialect. A new vendor needs a file and an entry here.
+//! Limits are those on the vendors' model pages; a model that is not listed counts as unknown.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use pollux_protocol::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
-/// Stands for the tokens that a model takes when nobody knows.
+/// Assumed context size, in tokens, of a model whose real context size is unknown.
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
 /// Id and file of each vendor.
@@ -35,119 +35,122 @@ const FILES: [(&str, &str); 18] = [
     ("vllm", include_str!("../catalog/vllm.json")),
 ];
 
-/// Vendor that answers when nothing else is configured.
+/// Vendor that is used when no other is configured.
 pub(crate) const GEMINI: &str = "gemini";
 
-/// Vendor of the dialect that most others speak.
+/// Vendor of the dialect that most other vendors use.
 pub const OPENAI: &str = "openai";
 
-/// One vendor.
+/// Description of one vendor.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vendor {
-    /// What stands before the slash in `--model VENDOR/NAME`.
+    /// Id before the slash in `--model VENDOR/NAME`.
     pub id: String,
-    /// The name as a person knows it.
+    /// Display name of the vendor.
     pub name: String,
-    /// Wire format that it speaks: a folder of this crate.
+    /// Wire format of the vendor: a folder of this crate.
     pub dialect: String,
-    /// The address that paths such as `/chat/completions` are appended to.
+    /// Address that paths such as `/chat/completions` are appended to.
     pub base_url: String,
-    /// The environment variable that replaces the address.
+    /// Environment variable that replaces the address.
     #[serde(default)]
     pub base_url_variable: Option<String>,
     /// Version segment between the address and the paths.
     #[serde(default)]
     pub api_version: Option<String>,
-    /// The environment variable that replaces the version segment.
+    /// Environment variable that replaces the version segment.
     #[serde(default)]
     pub api_version_variable: Option<String>,
-    /// Headers of every request that are no credentials: from the name to a value, or to `$NAME` for the
-    /// value of an environment variable. One without a value is left out.
+    /// Headers of every request, except credentials: maps the header name to a value, or to `$NAME`
+    /// for the value of an environment variable. A header without a value is not sent.
     #[serde(default)]
     pub headers: IndexMap<String, String>,
-    /// The environment variable with more headers, `Name: value, Name: value`. They win over others.
+    /// Environment variable with more headers, `Name: value, Name: value`. They take precedence
+    /// over other headers.
     #[serde(default)]
     pub headers_variable: Option<String>,
-    /// How requests are signed.
+    /// Method of signing requests.
     #[serde(default)]
     pub sign_in: SignIn,
-    /// The environment variable with the key; none for a server that wants none.
+    /// Environment variable with the key; `None` for a server that needs no key.
     #[serde(default)]
     pub key_variable: Option<String>,
-    /// Where a key can be had.
+    /// Page where a key can be obtained.
     #[serde(default)]
     pub key_page: Option<String>,
-    /// The environment variable with the model to use when none is named.
+    /// Environment variable with the model that is used when no model is named.
     #[serde(default)]
     pub model_variable: Option<String>,
-    /// Its models can be asked for without its name: it may be the only vendor that is configured.
+    /// True if this may be the only configured vendor, so that its models can be named without the
+    /// vendor's name.
     #[serde(default)]
     pub stands_alone: bool,
-    /// What texts are embedded with.
+    /// Model that computes embeddings of texts.
     #[serde(default)]
     pub embedding_model: Option<String>,
-    /// What is known of models, by a pattern of their names in which `*` stands for any text. The
-    /// first that matches counts.
+    /// Properties of models, by a pattern of their names in which `*` matches any text. The first
+    /// matching pattern is used.
     #[serde(default)]
     pub models: IndexMap<String, ModelFacts>,
-    /// How the vendor departs from its dialect.
+    /// Deviations of the vendor from its dialect.
     #[serde(default)]
     pub quirks: Quirks,
 }
 
-/// A way of signing requests.
+/// Method of signing requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignIn {
-    /// The key as a bearer token.
+    /// Sends the key as a bearer token.
     #[default]
     Key,
-    /// The ways of signing in to Google that `security.auth` names.
+    /// Uses the sign-in methods for Google that `security.auth` names.
     Google,
 }
 
-/// What is known of a model.
+/// Known properties of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFacts {
-    /// Tokens of a request and its answer together.
+    /// Maximum tokens of a request and its response together.
     #[serde(default)]
     pub context: Option<u64>,
-    /// Tokens of an answer.
+    /// Maximum tokens of a response.
     #[serde(default)]
     pub max_output: Option<u64>,
-    /// Whether it calls tools natively; unknown counts as yes until the server says otherwise.
+    /// True if the model supports native tool calls; if unknown, this is assumed until the server
+    /// reports otherwise.
     #[serde(default)]
     pub tools: Option<bool>,
-    /// Whether it sees images; unknown counts as yes.
+    /// True if the model accepts images; if unknown, this is assumed.
     #[serde(default)]
     pub vision: Option<bool>,
 }
 
-/// Departures of a vendor from its dialect.
+/// Deviations of a vendor from its dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Quirks {
-    /// Takes `stream_options.include_usage`.
+    /// True if the vendor accepts `stream_options.include_usage`.
     pub stream_usage: bool,
-    /// How JSON answers are asked for.
+    /// Method of requesting JSON responses.
     pub json: JsonFormat,
-    /// What ids of calls look like.
+    /// Format of the ids of calls.
     pub call_ids: CallIds,
-    /// A user message may follow the results of tools directly.
+    /// True if a user message may directly follow tool results.
     pub user_after_tool: bool,
-    /// Takes PDF documents.
+    /// True if the vendor accepts PDF documents.
     pub documents: bool,
-    /// Takes sound.
+    /// True if the vendor accepts audio.
     pub audio: bool,
-    /// The key under which reasoning is sent back with the calls that it led to.
+    /// Key under which reasoning is sent back with the calls that it led to.
     pub return_reasoning: Option<ReasoningKey>,
-    /// The key under which the largest answer is asked for, where a missing one means a small one.
+    /// Key of the maximum response size, for vendors whose default is small.
     pub max_tokens_key: Option<String>,
-    /// Models may write their thoughts as `<think>…</think>` before the answer.
+    /// True if models may write their thoughts as `<think>…</think>` before the answer.
     pub think_tags: bool,
-    /// A server on the person's own machine.
+    /// True for a server on the user's own machine.
     pub local: bool,
 }
 
@@ -168,19 +171,19 @@ impl Default for Quirks {
     }
 }
 
-/// How JSON answers are asked for.
+/// Method of requesting JSON responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonFormat {
-    /// `response_format` with the schema.
+    /// Uses `response_format` with the schema.
     Schema,
-    /// `response_format` with `json_object`; the schema goes into the instruction.
+    /// Uses `response_format` with `json_object`; the schema is part of the instruction.
     Object,
-    /// Only by the instruction.
+    /// Uses the instruction only.
     None,
 }
 
-/// What ids of calls look like.
+/// Format of the ids of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallIds {
@@ -190,18 +193,18 @@ pub enum CallIds {
     NineAlphanumeric,
 }
 
-/// The key of a message under which reasoning comes and goes back.
+/// Key of a message under which reasoning is received and sent back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningKey {
-    /// A text.
+    /// Key whose value is a text.
     ReasoningContent,
-    /// A list of objects that only the vendor understands.
+    /// Key whose value is a list of objects that only the vendor understands.
     ReasoningDetails,
 }
 
 impl ReasoningKey {
-    /// The key as the wire has it.
+    /// Returns the key as used in messages to and from the vendor.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::ReasoningContent => "reasoning_content",
@@ -211,27 +214,27 @@ impl ReasoningKey {
 }
 
 impl Vendor {
-    /// What is known of a model; nothing for an unknown one.
+    /// Returns the known properties of a model; the default for an unknown model.
     pub fn facts(&self, model: &str) -> ModelFacts {
         let known = self.models.iter().find(|(pattern, _)| matches(pattern, model));
         known.map(|(_, facts)| *facts).unwrap_or_default()
     }
 
-    /// Whether the catalog knows a model of this name.
+    /// True if the catalog contains a model of this name.
     pub fn knows(&self, model: &str) -> bool {
         self.models.keys().any(|pattern| matches(pattern, model))
     }
 }
 
-/// The ids of all vendors.
+/// Returns the ids of all vendors.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(id, _)| *id)
 }
 
-/// The vendor with this id.
+/// Returns the vendor with this id.
 ///
 /// # Errors
-/// [`ModelErrorKind::Config`] when there is none.
+/// [`ModelErrorKind::Config`] if no vendor has this id.
 pub fn vendor(id: &str) -> Result<&'static Vendor, ModelError> {
     all().iter().find(|vendor| vendor.id == id).ok_or_else(|| {
         let known: Vec<&str> = ids().collect();
@@ -240,29 +243,29 @@ pub fn vendor(id: &str) -> Result<&'static Vendor, ModelError> {
     })
 }
 
-/// All vendors, read once.
+/// Returns all vendors, which are parsed once.
 pub(crate) fn all() -> &'static [Vendor] {
-    // That every file can be read is a test.
+    // A test checks that every file can be parsed.
     static ALL: LazyLock<Vec<Vendor>> = LazyLock::new(|| {
         FILES.iter().filter_map(|(_, file)| serde_json::from_str(file).ok()).collect()
     });
     &ALL
 }
 
-/// The variables that hold keys: commands that a model runs should not see them.
+/// Returns the variables that contain keys: commands that a model runs should not see them.
 pub fn key_variables() -> Vec<String> {
     all().iter().filter_map(|vendor| vendor.key_variable.clone()).collect()
 }
 
-/// Splits `VENDOR/NAME`; none when what stands before the slash is no vendor. A model of the Gemini API is
-/// named bare: `gemini/` only says that no other vendor is meant.
+/// Splits `VENDOR/NAME`; `None` if the text before the slash is not a vendor. Models of the Gemini
+/// API have no prefix: `gemini/` only means that no other vendor is requested.
 pub fn split(requested: &str) -> Option<(&'static str, &str)> {
     let (prefix, name) = requested.trim().split_once('/')?;
     let id = ids().find(|id| *id == prefix && *id != GEMINI)?;
     (!name.trim().is_empty()).then_some((id, name.trim()))
 }
 
-/// Whether a name fits a pattern in which `*` stands for any text.
+/// True if a name matches a pattern in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(pieces.next().unwrap_or_default()) else {

@@ -1,4 +1,4 @@
-//! How a model is asked: named configurations that extend each other, and overrides.
+//! Settings of requests to models: named configurations that extend each other, and overrides.
 //!
 //! The formats are those of the `modelConfigs` setting of Gemini CLI 0.61; the built-in table is in
 //! `configs/defaults.json`. Everything here is pure. A setting of the wrong shape is an error only
@@ -15,24 +15,24 @@ pub use purpose::Purpose;
 
 use overrides::Override;
 
-/// An alias may extend so many others, one after the other.
+/// Maximum length of a chain of aliases that extend each other.
 pub const MAX_DEPTH: usize = 100;
 
-/// What an unknown model is asked with.
+/// Alias that is used for an unknown model.
 const CHAT_BASE: &str = "chat-base";
 
 const DEFAULTS: &str = include_str!("configs/defaults.json");
 
-/// A model's configuration cannot be found.
+/// Error of resolving a model's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigsError {
     /// Aliases extend each other in a circle.
     #[error("Circular alias dependency: {}", .0.join(" -> "))]
     Circular(Vec<String>),
-    /// Another alias extends one that does not exist.
+    /// An alias extends an alias that does not exist.
     #[error("Alias \"{0}\" not found.")]
     NotFound(String),
-    /// Aliases extend each other too often.
+    /// The chain of aliases is too long.
     #[error("Alias \"{0}\" extends more than {MAX_DEPTH} others.")]
     TooDeep(String),
     /// An alias is not written as an object.
@@ -51,16 +51,16 @@ impl From<ConfigsError> for ModelError {
     }
 }
 
-/// A configuration, found and merged.
+/// Resolved and merged configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// The model, as the configuration names it (it may be an abbreviation such as `flash-lite`).
+    /// Model as named in the configuration (possibly an abbreviation such as `flash-lite`).
     pub model: String,
     /// The `generateContentConfig`.
     pub config: Map<String, Value>,
 }
 
-/// The aliases and overrides in force.
+/// Aliases and overrides that are in effect.
 #[derive(Debug, Clone, Default)]
 pub struct ModelConfigs {
     aliases: IndexMap<String, Value>,
@@ -68,8 +68,9 @@ pub struct ModelConfigs {
 }
 
 impl ModelConfigs {
-    /// The built-in table with the `modelConfigs` setting over it: `aliases` are merged into the built-in
-    /// ones, `overrides` replace them, `customAliases` and `customOverrides` come on top.
+    /// Creates the configurations: the built-in table, changed by the `modelConfigs` setting.
+    /// `aliases` are merged into the built-in ones, `overrides` replace them, `customAliases` and
+    /// `customOverrides` are added last.
     pub fn new(setting: Option<&Value>) -> Self {
         let defaults: Value = serde_json::from_str(DEFAULTS).unwrap_or_default();
         let lookup = |key: &str| setting.and_then(|setting| setting.get(key));
@@ -88,16 +89,16 @@ impl ModelConfigs {
         Self { aliases, overrides: overrides.collect() }
     }
 
-    /// Whether there is a configuration of exactly this name.
+    /// True if there is a configuration of exactly this name.
     pub fn knows(&self, name: &str) -> bool {
         self.aliases.contains_key(name)
     }
 
-    /// The configuration for a model or alias. A name that is no alias is a model, asked like any
-    /// other in a conversation (`chat-base`).
+    /// Returns the configuration for a model or alias. A name that is not an alias is a model,
+    /// which gets the general conversation settings (`chat-base`).
     ///
     /// # Errors
-    /// The aliases are broken, or no model is named.
+    /// The aliases are invalid, or no model is named.
     pub fn resolve(&self, name: &str, purpose: Purpose<'_>) -> Result<Resolved, ConfigsError> {
         let known = self.knows(name);
         let chain = match (known, self.knows(CHAT_BASE)) {
@@ -117,7 +118,7 @@ impl ModelConfigs {
             merged.insert("model".to_owned(), Value::from(name));
         }
         let model = model_of(&merged).map(str::to_owned);
-        // A model without an alias of its own stands where its alias would.
+        // A model without an alias has the same position in the chain as its alias would have.
         let own = (!known).then_some(name);
         let aliases: Vec<&str> = chain.iter().map(|(alias, _)| *alias).chain(own).collect();
         for config in overrides::applicable(&self.overrides, model.as_deref(), &aliases, purpose) {
@@ -132,7 +133,7 @@ impl ModelConfigs {
         Ok(Resolved { model, config })
     }
 
-    /// The alias and those it extends, root first.
+    /// Returns the alias and those it extends, root first.
     fn chain<'a>(&'a self, name: &'a str) -> Result<Vec<(&'a str, &'a Value)>, ConfigsError> {
         let mut chain: Vec<(&str, &Value)> = Vec::new();
         let mut next = Some(name);
@@ -158,7 +159,7 @@ fn model_of(config: &Map<String, Value>) -> Option<&str> {
     config.get("model").and_then(Value::as_str).filter(|model| !model.is_empty())
 }
 
-/// Puts `over` onto `under`: objects are merged, anything else is replaced.
+/// Merges `over` into `under`: objects are merged recursively, other values are replaced.
 fn merge(under: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (under.get_mut(key), value) {

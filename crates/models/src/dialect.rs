@@ -1,4 +1,4 @@
-//! What every dialect is given and gives: a connection to one service, and the models behind it.
+//! Interface of every dialect: a connection to one service, and the models of the service.
 
 use std::sync::Arc;
 
@@ -12,37 +12,38 @@ use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::local::LocalServer;
 
-/// The way to one service.
+/// Connection to one service.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) vendor: Vendor,
     pub(crate) endpoint: Endpoint,
     pub(crate) exchange: Exchange,
     pub(crate) configs: Arc<ModelConfigs>,
-    /// Delays between unusable answers.
+    /// Delays after unusable responses.
     pub(crate) content: Backoff,
-    /// The server on this machine that speaks here, if it is one.
+    /// Local server of this connection, if the service runs on this machine.
     pub(crate) server: Option<LocalServer>,
 }
 
-/// Speaks one dialect to one service; shared by all models of the service.
+/// Client of one service in one dialect; shared by all models of the service.
 #[async_trait]
 pub(crate) trait DialectClient: Send + Sync {
-    /// The model of this name. `alias` names the configuration that holds for it, where it is not the
-    /// name's own.
+    /// Returns the model of this name. `alias` names the configuration of the model, if it is not
+    /// the one of the name itself.
     ///
     /// # Errors
-    /// The configurations are broken.
+    /// The configurations are invalid.
     fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError>;
 
-    /// The name of the model that answers when none is named.
+    /// Returns the name of the model that is used when no model is named.
     ///
     /// # Errors
-    /// Those of asking the service for its list, and of a list without a model for conversations.
+    /// The errors of requesting the service's list of models, and an error for a list without a
+    /// model for conversations.
     async fn default_model(&self, cancel: &CancellationToken) -> Result<String, ModelError>;
 }
 
-/// A model and what is known of it.
+/// Model and its known properties.
 #[derive(Clone)]
 pub(crate) struct BuiltModel {
     pub(crate) model: Arc<dyn Model>,

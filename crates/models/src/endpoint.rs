@@ -1,4 +1,4 @@
-//! Where requests to a service go, and what they carry in their head beside credentials.
+//! Address of the requests to a service, and their headers except credentials.
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -17,11 +17,12 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the address and the headers of a vendor, and what the environment says in their place.
+    /// Reads the address and the headers of a vendor, and the environment variables that replace
+    /// them.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Config`] for an address that cannot be requested; [`ModelErrorKind::Auth`] for a
-    /// value that no header can carry.
+    /// [`ModelErrorKind::Config`] for an address that cannot be requested; [`ModelErrorKind::Auth`]
+    /// for a value that is not valid in a header.
     pub(crate) fn new(
         vendor: &Vendor,
         environment: &Environment,
@@ -44,13 +45,13 @@ impl Endpoint {
                 headers.insert(name, secret(source, value.trim())?);
             }
         }
-        // What the person has set wins.
+        // Headers set by the user take precedence.
         headers.extend(custom_headers(vendor, environment));
         let version = version.or_else(|| vendor.api_version.clone());
         Ok(Self { base: parse_base(base)?, version, headers })
     }
 
-    /// The address that all requests begin with.
+    /// Returns the address that all requests begin with.
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }
@@ -65,8 +66,8 @@ impl Endpoint {
         }
     }
 
-    /// A request to a path below the address and its version, such as `chat/completions`. Whatever the path
-    /// holds, it stays one; a query of the address stays.
+    /// Creates a request to a path below the address and its version, such as `chat/completions`.
+    /// Special characters in the path are escaped; a query in the address is kept.
     pub(crate) fn request(
         &self,
         method: http::Method,
@@ -83,21 +84,21 @@ impl Endpoint {
     }
 }
 
-/// The address that the environment names in place of the vendor's.
+/// Returns the address that the environment sets instead of the vendor's.
 pub(crate) fn custom_address<'a>(vendor: &Vendor, environment: &'a Environment) -> Option<&'a str> {
     environment.non_empty(vendor.base_url_variable.as_deref()?)
 }
 
-/// The headers that the person wants in every request to a vendor.
+/// Returns the headers that the user wants in every request to a vendor.
 pub(crate) fn custom_headers(vendor: &Vendor, environment: &Environment) -> HeaderMap {
     let text = vendor.headers_variable.as_deref().and_then(|name| environment.get(name));
     parse_headers(text.unwrap_or_default())
 }
 
-/// A header's value that is never shown. `source` is the variable that it comes from.
+/// Returns a header value that is never shown. `source` is the variable that contains it.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`] for one that no header can carry.
+/// [`ModelErrorKind::Auth`] for a value that is not valid in a header.
 pub(crate) fn secret(source: &str, value: &str) -> Result<HeaderValue, ModelError> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         let message = format!(
@@ -117,9 +118,9 @@ fn parse_base(text: &str) -> Result<Url, ModelError> {
     })
 }
 
-/// Reads `Name: value, Name: value`. A comma ends a header only when another `name:` comes before the
-/// next comma, so that values may hold commas; of one name the last counts. What is no header is left
-/// out, as is what belongs to the connection.
+/// Parses `Name: value, Name: value`. A comma ends a header only if another `name:` comes before
+/// the next comma, so that values may contain commas. If a name occurs several times, the last
+/// value is used. Invalid headers and those that control the connection are skipped.
 fn parse_headers(text: &str) -> HeaderMap {
     let mut pairs: Vec<String> = Vec::new();
     for piece in text.split(',') {

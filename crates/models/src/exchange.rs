@@ -1,4 +1,4 @@
-//! One request and the beginning of its answer, tried again where that can help.
+//! One request and the beginning of its response, with retries where they can help.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use serde::Deserialize;
 
 use crate::failure::{self, RefusalReader};
 
-/// Largest answer that is not streamed, in bytes.
+/// Maximum size of a response that is not streamed, in bytes.
 pub(crate) const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// The way to one service, and how patiently it is asked.
+/// Access to one service, with the retry rules.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) http: HttpClient,
-    /// Signs each attempt.
+    /// Signer of each attempt.
     pub(crate) authoriser: Arc<dyn Authoriser>,
-    /// The delays before the answer begins.
+    /// Delays between attempts before the response begins.
     pub(crate) connection: Backoff,
-    /// Attempts before the answer begins.
+    /// Maximum number of attempts before the response begins.
     pub(crate) max_attempts: u32,
-    /// `general.retryFetchErrors`.
+    /// Value of the setting `general.retryFetchErrors`.
     pub(crate) retry_fetch_errors: bool,
 }
 
-/// What is asked, of whom, and how patiently.
+/// One request, with its retry rules.
 pub(crate) struct Call<'a> {
     pub(crate) request: Request,
-    /// Reads refusals.
+    /// Reader of error responses.
     pub(crate) refusals: &'a dyn RefusalReader,
-    /// For messages.
+    /// Name of the model, for messages.
     pub(crate) model: &'a str,
     pub(crate) max_attempts: u32,
     pub(crate) on_retry: Option<&'a RetryListener>,
@@ -39,12 +39,13 @@ pub(crate) struct Call<'a> {
 }
 
 impl Exchange {
-    /// Sends a request; gives the answer as soon as its head is there and says success.
+    /// Sends a request; returns the response as soon as its headers have arrived with a success
+    /// status.
     pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response, ModelError> {
         self.attempts(&call, |request| self.send(request, call.cancel)).await
     }
 
-    /// Sends a request; gives the whole of the answer.
+    /// Sends a request; returns the whole response body.
     pub(crate) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
         let attempt =
             |request| async { self.send(request, call.cancel).await?.bytes(ANSWER_LIMIT).await };
@@ -90,7 +91,7 @@ impl Exchange {
     }
 }
 
-/// An answer of a known shape.
+/// Decodes a response of a known shape.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ModelError> {
     serde_json::from_slice(json).map_err(|error| {
         let message = format!("The service's answer is not of the expected shape: {error}");
@@ -98,7 +99,7 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ModelE
     })
 }
 
-/// A request that has no JSON form.
+/// Returns the error for a request that has no JSON form.
 pub(crate) fn not_encoded(error: &serde_json::Error) -> ModelError {
     ModelError::new(
         ModelErrorKind::Invalid,

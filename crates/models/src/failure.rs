@@ -1,4 +1,4 @@
-//! From what went wrong on the wire to what it means for the caller, in words and with a remedy.
+//! Conversion of network errors to errors for the caller, with a message and a remedy.
 
 use pollux_net::{
     Error, RetryAdvice, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
@@ -8,22 +8,22 @@ use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 
 use crate::refusal::Refusal;
 
-/// Reads the refusals of one service, and knows what helps.
+/// Reader of the error responses of one service, which also knows remedies.
 pub(crate) trait RefusalReader: Send + Sync {
-    /// Understands a refusal.
+    /// Interprets an error response.
     fn read(&self, refusal: &StatusError) -> Refusal;
 
-    /// Advice for the person; may be empty. `model` is empty when it is not known.
+    /// Returns advice for the user; may be empty. `model` is empty if it is not known.
     fn remedy(&self, refusal: &Refusal, model: &str) -> String;
 
-    /// Source of the service's address, such as `GOOGLE_GEMINI_BASE_URL`.
+    /// Returns the source of the service's address, such as `GOOGLE_GEMINI_BASE_URL`.
     fn address_source(&self) -> &str;
 }
 
-/// Whether to try again after a failure before the answer began.
+/// Returns whether to retry after a failure before the response began.
 ///
-/// Connections that fail with a code of Node's list are always tried again; other broken connections
-/// only when `general.retryFetchErrors` says so.
+/// Connections that fail with a code of Node's list are always retried; other broken connections
+/// only if `general.retryFetchErrors` is set.
 pub(crate) fn advice(
     reader: &dyn RefusalReader,
     error: &Error,
@@ -31,7 +31,8 @@ pub(crate) fn advice(
 ) -> RetryAdvice {
     match error {
         Error::Status(refusal) => match reader.read(refusal).advice() {
-            // A header is less than a word of the service itself: one that asks for too much is passed over.
+            // The header has less weight than a delay in the body: if the header asks for too long
+            // a delay, it is ignored and does not end the retries.
             RetryAdvice::Retry { after: None } => {
                 let after = retry_after(&refusal.headers).filter(|after| *after <= LONGEST_WISH);
                 RetryAdvice::Retry { after }
@@ -49,7 +50,7 @@ pub(crate) fn advice(
     }
 }
 
-/// The class of an error, for telemetry and retry notices.
+/// Returns the class of an error, for telemetry and retry notices.
 pub(crate) fn class(error: &Error) -> String {
     match error {
         Error::Status(_) => "ApiError".to_owned(),
@@ -57,7 +58,7 @@ pub(crate) fn class(error: &Error) -> String {
     }
 }
 
-/// A short reason for a person who waits for the next attempt.
+/// Returns a short reason for the user, who waits for the next attempt.
 pub(crate) fn reason(reader: &dyn RefusalReader, error: &Error) -> String {
     match error {
         Error::Status(refusal) => {
@@ -69,7 +70,7 @@ pub(crate) fn reason(reader: &dyn RefusalReader, error: &Error) -> String {
     }
 }
 
-/// A failure before the answer began, after the last attempt.
+/// Converts a failure before the response began, after the last attempt.
 pub(crate) fn before_answer(reader: &dyn RefusalReader, error: &Error, model: &str) -> ModelError {
     match error {
         Error::Cancelled => ModelError::cancelled(),
@@ -79,7 +80,7 @@ pub(crate) fn before_answer(reader: &dyn RefusalReader, error: &Error, model: &s
     }
 }
 
-/// A failure while the answer arrived. `retry_fetch_errors`: the setting of that name.
+/// Converts a failure during the response. `retry_fetch_errors` is the setting of that name.
 pub(crate) fn in_stream(error: &Error, retry_fetch_errors: bool) -> ModelError {
     match error {
         Error::Cancelled => ModelError::cancelled(),
@@ -90,13 +91,13 @@ pub(crate) fn in_stream(error: &Error, retry_fetch_errors: bool) -> ModelError {
     }
 }
 
-/// An error object that came where a piece of the answer was due.
+/// Converts an error object that arrived in place of a piece of the response.
 pub(crate) fn in_payload(reader: &dyn RefusalReader, refusal: Refusal) -> ModelError {
     let retryable = matches!(refusal.advice(), RetryAdvice::Retry { .. });
     ModelError { retryable, ..refused(reader, refusal, "") }
 }
 
-/// The service was not reached, or did not behave like one.
+/// Returns the error for a service that was not reached, or did not respond like a service.
 fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     let hint = match error {
         Error::Connect { .. } | Error::Dns { .. } => {
@@ -121,7 +122,7 @@ fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     ModelError::new(kind, with_hint(display(&error.to_string(), None), &hint))
 }
 
-/// The service answered, with a refusal. `model` may be empty when it is not known.
+/// Converts an error response of the service. `model` may be empty if it is not known.
 fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelError {
     let shown = if refusal.shown.starts_with('<') {
         let status = refusal.status;
@@ -138,9 +139,9 @@ fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelEr
     }
 }
 
-/// The form that callers of Gemini CLI match on.
+/// Formats a message in the form that callers of Gemini CLI match.
 pub(crate) fn display(message: &str, status: Option<&str>) -> String {
-    // The other side must not be able to write to the terminal.
+    // The service must not be able to write control characters to the terminal.
     let message =
         message.replace(|character: char| character.is_control() && character != '\n', " ");
     let message = message.trim();

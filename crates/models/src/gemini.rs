@@ -1,4 +1,4 @@
-//! The dialect of the Gemini API, as Google's service and gateways for it speak it over HTTP.
+//! Dialect of the Gemini API, as used over HTTP by Google's service and by gateways for it.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ pub(crate) use stream::write_grounding;
 use model::GeminiModel;
 use service::Service;
 
-/// Its name in the catalog.
+/// Name of the dialect in the catalog.
 pub(crate) const DIALECT: &str = "gemini";
 
-/// Opens a client.
+/// Creates a client.
 pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
     Arc::new(GeminiClient(Arc::new(Service { connection, parts: PartsCache::default() })))
 }
@@ -36,7 +36,7 @@ struct GeminiClient(Arc<Service>);
 
 #[async_trait]
 impl DialectClient for GeminiClient {
-    /// The name is itself what the configuration is looked up by.
+    /// Returns the model. Its configuration is looked up by the name itself.
     fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
         let model = Arc::new(GeminiModel::new(Arc::clone(&self.0), alias.unwrap_or(name))?);
         let (limits, family) = (names::limits(model.name()), names::family(model.name()));

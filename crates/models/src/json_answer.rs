@@ -1,4 +1,4 @@
-//! Answers that are to be one JSON object.
+//! Requests whose response must be one JSON object.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use pollux_net::Backoff;
 use pollux_protocol::{CancellationToken, Chunk, ModelError, ModelErrorKind, Usage};
 use serde_json::Value;
 
-/// Asks until the answer is a JSON object, `max_attempts` times at most (0 counts as 1). The usage is
-/// that of all attempts.
+/// Repeats a request until the response is a JSON object, `max_attempts` times at most (0 counts as
+/// 1). The usage is the sum of all attempts.
 ///
 /// # Errors
-/// Those of `ask` at once; [`ModelErrorKind::Broken`] when no attempt gave an object.
+/// The errors of `ask`, immediately; [`ModelErrorKind::Broken`] when no attempt returned an object.
 pub(crate) async fn ask<F>(
     max_attempts: u32,
     backoff: Backoff,
@@ -43,7 +43,7 @@ where
     }
 }
 
-/// The object in an answer, or why there is none.
+/// Returns the JSON object in a response, or a description of the problem.
 fn object(chunk: &Chunk) -> Result<Value, String> {
     let text = chunk.text();
     let text = without_fence(&text);
@@ -57,7 +57,7 @@ fn object(chunk: &Chunk) -> Result<Value, String> {
     }
 }
 
-/// The text without the Markdown fence that some models put around JSON.
+/// Returns the text without the Markdown fence that some models put around JSON.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else {

@@ -1,27 +1,27 @@
-//! How a vendor is spoken to.
+//! Access to model vendors.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | `options`, `assemble` | [`assemble`]: the models of a run from settings, environment and flags |
-//! | `roster`, `route` | which model answers the next request, and who is behind it |
-//! | `services`, `wiring` | the services of a run, opened when they are first needed; the list of dialects |
-//! | [`catalog`] | vendors as data, one JSON file each: dialect, address, way of signing in, limits, quirks |
-//! | `endpoint` | where requests to a vendor go, and their headers beside credentials |
-//! | `auth` | who signs requests, and what is missing when nobody can |
-//! | `dialect` | what every dialect is given and gives |
-//! | `gemini` | the dialect of the Gemini API: requests, streams, JSON answers, counts, embeddings |
-//! | `openai` | the dialect of OpenAI's Chat Completions: the same |
-//! | [`names`] | what the names of models stand for, their limits and families |
-//! | [`configs`] | aliases and overrides: how a model is asked |
-//! | [`local`] | model servers on this machine: how they are found |
-//! | `exchange` | one request, its signature and its repetitions |
-//! | `body`, `json_answer`, `surrogates` | what the dialects share: bodies in pieces, JSON answers, broken characters |
+//! | `options`, `assemble` | [`assemble`]: the models of a run, from settings and environment |
+//! | `roster`, `route` | selection of the model and the vendor for the next request |
+//! | `services`, `wiring` | the services of a run, opened when first needed; the list of dialects |
+//! | [`catalog`] | vendors as data, one JSON file each: dialect, address, sign-in, limits, quirks |
+//! | `endpoint` | address of the requests to a vendor, and their headers except credentials |
+//! | `auth` | credentials for requests, and the errors when they are missing |
+//! | `dialect` | interface of every dialect |
+//! | `gemini` | Gemini API dialect: requests, streams, JSON responses, counts, embeddings |
+//! | `openai` | OpenAI's Chat Completions dialect: the same functions |
+//! | [`names`] | model names, their abbreviations, limits and families |
+//! | [`configs`] | aliases and overrides: settings of requests to models |
+//! | [`local`] | model servers on this machine, and the search for them |
+//! | `exchange` | one request, its signature and its retries |
+//! | `body`, `json_answer`, `surrogates` | shared: bodies, JSON responses, bad characters |
 //! | `replay`, `record` | models from a recording, and the recording of models |
-//! | `refusal` | what services answer when they refuse, in neutral terms |
-//! | `failure` | what went wrong on the wire, as a typed error with a remedy |
+//! | `refusal` | error responses of services, in neutral terms |
+//! | `failure` | network failures, as typed errors with a remedy |
 //!
-//! What this crate is not: it keeps no history, runs no tool and repeats no answer that began (that is
-//! the agent's); it counts no costs and writes no telemetry.
+//! Out of scope: this crate keeps no history, runs no tool and does not repeat a response that has
+//! begun (these are tasks of the agent); it counts no costs and writes no telemetry.
 
 mod adjustments;
 mod assemble;

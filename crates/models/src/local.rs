@@ -1,8 +1,8 @@
-//! Model servers on the person's own machine: Ollama, LM Studio, llama.cpp, vLLM.
+//! Model servers on the user's own machine: Ollama, LM Studio, llama.cpp, vLLM.
 //!
-//! They are looked for on loopback, at the ports where they stand by default, with GET requests only, all
-//! at once and for 150 ms in all. Nothing that they say is trusted: lists are bounded, and names cannot
-//! write to a terminal.
+//! The search checks the default ports on loopback with GET requests only, all in parallel and for
+//! 150 ms in total. The responses are not trusted: the size of lists is limited, and names cannot
+//! write control characters to a terminal.
 
 use std::time::Duration;
 
@@ -21,22 +21,22 @@ pub use server::{LocalModel, LocalServer, ServerKind};
 
 use answers::Answers;
 
-/// The dialect that all of them speak.
+/// Dialect of all these servers.
 pub(crate) const DIALECT: &str = "openai";
 
-/// How long servers have to say that they are there.
+/// Time limit for servers to respond to the search.
 pub const SEARCH_TIME: Duration = Duration::from_millis(150);
 
-/// Where servers stand by default: Ollama, LM Studio, llama.cpp, vLLM.
+/// Default ports of Ollama, LM Studio, llama.cpp, vLLM.
 pub const PORTS: [u16; 4] = [11434, 1234, 8080, 8000];
 
-/// The largest answer that is read, in bytes.
+/// Maximum size of a response that is read, in bytes.
 const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 
-/// More ports than this are not looked at.
+/// Maximum number of ports that are checked.
 const MAX_PORTS: usize = 32;
 
-/// The ports to look at: those of `POLLUX_LOCAL_PORTS`, else the usual ones.
+/// Returns the ports to check: those of `POLLUX_LOCAL_PORTS`, otherwise the default ones.
 pub fn ports(environment: &Environment) -> Vec<u16> {
     match environment.get(names::POLLUX_LOCAL_PORTS) {
         Some(text) => {
@@ -46,8 +46,8 @@ pub fn ports(environment: &Environment) -> Vec<u16> {
     }
 }
 
-/// Looks for servers at these ports of loopback, for [`SEARCH_TIME`] in all. They come in the order of
-/// the ports. Only GET requests are made, and no proxy is asked.
+/// Searches for servers at these ports of loopback, for [`SEARCH_TIME`] in total, and returns them
+/// in the order of the ports. Only GET requests are made, and no proxy is used.
 pub async fn discover(ports: &[u16]) -> Vec<LocalServer> {
     let deadline = Instant::now() + SEARCH_TIME;
     let addresses = ports.iter().map(|port| format!("http://127.0.0.1:{port}"));
@@ -55,7 +55,8 @@ pub async fn discover(ports: &[u16]) -> Vec<LocalServer> {
     found.into_iter().flatten().collect()
 }
 
-/// The tokens that a model is given now. Ollama decides when it loads the model, and says so then.
+/// Returns the current context size of a model, in tokens. Ollama chooses the size when it loads
+/// the model, and reports it only then.
 pub(crate) async fn refreshed_context(
     server: &LocalServer,
     model: &str,
@@ -71,7 +72,7 @@ pub(crate) async fn refreshed_context(
     answers::loaded_context(&loaded, model)
 }
 
-/// Looks at one address (scheme, host and port) for [`SEARCH_TIME`].
+/// Inspects one address (scheme, host and port) for [`SEARCH_TIME`].
 pub(crate) async fn inspect(address: String) -> Option<LocalServer> {
     inspect_until(address, Instant::now() + SEARCH_TIME).await
 }
@@ -90,7 +91,7 @@ async fn inspect_until(address: String, deadline: Instant) -> Option<LocalServer
     Answers { models, tags, loaded, props, studio }.read(address)
 }
 
-/// The JSON at a path; none when there is none in time.
+/// Returns the JSON at a path; `None` if no JSON arrives in time.
 async fn get(
     http: &HttpClient,
     address: &Url,

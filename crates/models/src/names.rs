@@ -1,15 +1,15 @@
-//! What the names of models stand for, and what a name tells about a model.
+//! Model names: their abbreviations, and the properties that follow from a name.
 //!
-//! The figures are those of Gemini CLI 0.61 for a person with an API key, who counts as having access
-//! to previews and to the latest flash models.
+//! The values are those of Gemini CLI 0.61 for a user with an API key, who is assumed to have
+//! access to previews and to the latest flash models.
 
 use pollux_protocol::{Limits, PromptFamily};
 
-/// The name that leaves the choice to Pollux. Until there is a router it stands for the pro model, so
-/// that no model is asked only to choose one.
+/// Name that leaves the choice to Pollux. There is no router yet, so the name means the pro model,
+/// and no request is made only to choose a model.
 pub const AUTO: &str = "auto";
 
-/// What texts are embedded with.
+/// Model that computes embeddings of texts.
 pub const EMBEDDING_MODEL: &str = "gemini-embedding-001";
 
 const PRO: &str = "gemini-3.1-pro-preview";
@@ -17,14 +17,14 @@ const FLASH: &str = "gemini-3.8-flash";
 const FLASH_LITE: &str = "gemini-3.5-flash-lite";
 const PRO_2_5: &str = "gemini-2.5-pro";
 
-/// The tokens that every Gemini model takes, question and answer together.
+/// Context size of every Gemini model in tokens, for request and response together.
 const CONTEXT: u64 = 1_048_576;
 
-/// The tokens that the Gemma models take.
+/// Context size of the Gemma models in tokens.
 const GEMMA_CONTEXT: u64 = 256_000;
 
-/// The model that a name stands for. Names that are no abbreviation stand for themselves; a `models/`
-/// before them is dropped.
+/// Returns the full model name for an abbreviation. Other names are returned unchanged, except that
+/// a prefix `models/` is removed.
 pub fn resolve(requested: &str) -> &str {
     let name = requested.trim();
     let name = name.strip_prefix("models/").unwrap_or(name);
@@ -37,17 +37,18 @@ pub fn resolve(requested: &str) -> &str {
     }
 }
 
-/// Whether the person left the choice to Pollux.
+/// True if the user left the choice to Pollux.
 pub fn is_auto(requested: &str) -> bool {
     let name = requested.trim();
     name.is_empty() || name == AUTO || name.starts_with("auto-gemini-")
 }
 
-/// What a model can take.
+/// Returns the limits of a model.
 pub fn limits(name: &str) -> Limits {
     let name = resolve(name);
     let context = if name.starts_with("gemma-4") { GEMMA_CONTEXT } else { CONTEXT };
-    // Only the first generation 3 models are known to take media there; `gemini-3.1-…` is not one.
+    // Only the first generation 3 models are known to accept media there; `gemini-3.1-…` is not
+    // one.
     let media_in_responses = name.starts_with("gemini-3-");
     let vendor = Limits { web_search: true, reads_urls: true, ..Limits::default() };
     Limits { context, media_in_responses, ..vendor }
@@ -63,13 +64,14 @@ pub fn family(name: &str) -> PromptFamily {
     }
 }
 
-/// Whether the model refuses function calls without a thought signature in the running turn.
+/// True if the model refuses function calls without a thought signature in the running turn.
 pub(crate) fn wants_signatures(name: &str) -> bool {
     let name = resolve(name);
     name.starts_with("gemini-2") || name.starts_with("gemini-3") || is_custom(name)
 }
 
-/// Lists name models for other ends too; none of them is a good first choice.
+/// True if the model is for conversations. Model lists also contain models for other purposes,
+/// which are not a good default.
 pub(crate) fn converses(name: &str) -> bool {
     const OTHERS: [&str; 12] = [
         "embed",

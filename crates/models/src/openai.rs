@@ -1,5 +1,5 @@
-//! The dialect of OpenAI's Chat Completions, as many vendors, gateways and servers on people's own
-//! machines speak it.
+//! Dialect of OpenAI's Chat Completions, which many vendors, gateways and local model servers
+//! support.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ pub use stream::decode_chat_stream;
 use model::ChatModel;
 use service::Service;
 
-/// Its name in the catalog.
+/// Name of the dialect in the catalog.
 pub(crate) const DIALECT: &str = "openai";
 
-/// Opens a client.
+/// Creates a client.
 pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
     Arc::new(ChatClient(Arc::new(Service::new(connection))))
 }
@@ -42,8 +42,8 @@ struct ChatClient(Arc<Service>);
 
 #[async_trait]
 impl DialectClient for ChatClient {
-    /// Only what the person configured for the alias is sent: figures that were made for other models are
-    /// refused by many.
+    /// Returns the model. Only parameters that the user configured for the alias are sent: many
+    /// models refuse parameter values intended for other models.
     fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
         let config = match alias {
             Some(alias) => self.0.connection.configs.resolve(alias, Purpose::default())?.config,

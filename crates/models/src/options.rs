@@ -5,41 +5,42 @@ use std::path::PathBuf;
 use pollux_config::{Environment, Settings};
 use pollux_net::HttpClient;
 
-/// What the models of a run are made from.
+/// Inputs for the creation of the models of a run.
 #[derive(Debug, Clone)]
 pub struct ModelsOptions {
-    /// The settings: `security.auth`, `general.maxAttempts`, `general.retryFetchErrors`, `modelConfigs`.
+    /// Settings: `security.auth`, `general.maxAttempts`, `general.retryFetchErrors`,
+    /// `modelConfigs`.
     pub settings: Settings,
-    /// The environment: credentials, addresses, proxies.
+    /// Environment variables: credentials, addresses, proxies.
     pub environment: Environment,
-    /// The path of the person's settings, for the message that names it.
+    /// Path of the user's settings file, for messages.
     pub user_settings: PathBuf,
-    /// What relative paths are relative to.
+    /// Folder that relative paths start at.
     pub cwd: PathBuf,
-    /// The client for requests; without one it is built from the environment.
+    /// Client for requests; if `None`, it is built from the environment.
     pub http: Option<HttpClient>,
-    /// Answers come from a recording.
+    /// Recording that responses are read from.
     pub replay: Option<ReplaySource>,
-    /// Answers are recorded in this file (`--record-responses`).
+    /// File that responses are recorded in (`--record-responses`).
     pub record: Option<PathBuf>,
-    /// The person's own prices, for the list of models.
+    /// File with the user's own prices, for the list of models.
     pub prices: Option<PathBuf>,
-    /// The model at start-up as it was asked for; the `User-Agent` names it.
+    /// Model at startup, as requested by the user; part of the `User-Agent`.
     pub startup_model: String,
-    /// The frontend, as the `User-Agent` names it: `cli`, `acp`.
+    /// Frontend, as named in the `User-Agent`: `cli`, `acp`.
     pub client: String,
 }
 
-/// A recording.
+/// Recording that responses are read from.
 #[derive(Debug, Clone)]
 pub enum ReplaySource {
-    /// A file (`--fake-responses` when strict, else `--fake-responses-non-strict`).
+    /// A file (`--fake-responses` when strict, otherwise `--fake-responses-non-strict`).
     File {
-        /// Its path; a relative one starts at the working directory.
+        /// Path of the file; a relative one starts at the working directory.
         path: PathBuf,
-        /// Answers come in exactly the order of the file.
+        /// True if responses are used in exactly the order of the file.
         strict: bool,
     },
-    /// The text of such a file, given by the program itself: needs no credentials. In strict order.
+    /// Text of such a file, provided by the program itself: needs no credentials. In strict order.
     Text(String),
 }

@@ -1,8 +1,10 @@
-//! What models cost: a dated table that comes with the program, and the person's own over it.
+//! Prices of models: a dated table that comes with the program, and the user's own table, which
+//! takes precedence.
 //!
-//! Prices are US dollars for a million tokens. A model is named as for `--model`: bare for the Gemini API,
-//! `VENDOR/NAME` for everyone else. A name also stands for its versions (`gpt-4o-2024-08-06`), and one that ends in `*`
-//! for all that begin so. What is in no table has no price: nobody guesses.
+//! Prices are US dollars for a million tokens. A model is named as for `--model`: without a vendor
+//! for the Gemini API, `VENDOR/NAME` for all others. A name also matches its versions
+//! (`gpt-4o-2024-08-06`), and a name that ends in `*` matches all names with that prefix. A model
+//! that is in no table has no price: prices are never guessed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,36 +17,37 @@ use serde::{Deserialize, Deserializer};
 #[cfg(test)]
 mod tests;
 
-/// The table that comes with the program.
+/// Table that comes with the program.
 const BUILT_IN: &str = include_str!("../prices.json");
 
-/// The largest table that is read, in bytes.
+/// Maximum size of a table that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Who bills a model on the person's own machine: nobody.
+/// Billing id of models on the user's own machine, which cost nothing.
 pub(crate) const LOCAL: &str = "local";
 
-/// The person's table cannot be used.
+/// Error for a user's table that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("The prices in {path} cannot be read: {message}.")]
 pub struct PricesError {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// What is wrong, with line and column where there is one.
+    /// Description of the problem, with line and column if available.
     pub message: String,
 }
 
-/// A table of prices.
+/// Table of prices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceTable {
-    /// The day on which the prices were looked up.
+    /// Date of the prices.
     #[serde(default)]
     as_of: String,
     models: HashMap<String, Entry>,
 }
 
-/// A model's line: dollars for a million tokens, held as parts of a dollar for one.
+/// Entry of a model: dollars for a million tokens in the file, stored as fractions of a dollar for
+/// one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -60,7 +63,7 @@ struct Entry {
     long: Option<Long>,
 }
 
-/// What requests of more tokens than `above` cost.
+/// Prices of requests with more tokens than `above`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Long {
@@ -75,14 +78,14 @@ struct Long {
     output: u64,
 }
 
-/// The most that a million tokens may cost, in dollars: more is a slip.
+/// Maximum price of a million tokens, in dollars; a higher price must be a mistake.
 const DEAREST: f64 = 1e6;
 
 fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let usd = f64::deserialize(deserializer)?;
     Money::from_usd(usd)
         .filter(|_| usd <= DEAREST)
-        // A millionth part of what a million tokens cost.
+        // Price of one token: one millionth of the price of a million tokens.
         .map(|million| million.parts() / 1_000_000)
         .ok_or_else(|| D::Error::custom("a price is a number of dollars, from 0 to 1000000"))
 }
@@ -92,16 +95,16 @@ fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, 
 }
 
 impl PriceTable {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// What is wrong, with line and column.
+    /// A description of the problem, with line and column.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// The names in the table that are no patterns, sorted.
+    /// Returns the names in the table that are not patterns, sorted.
     fn names(&self) -> Vec<&str> {
         let names = self.models.keys().map(String::as_str);
         let mut names: Vec<&str> = names.filter(|name| !name.ends_with('*')).collect();
@@ -109,7 +112,7 @@ impl PriceTable {
         names
     }
 
-    /// The price of a model by its full name; versions and patterns count.
+    /// Returns the price of a model by its full name; versions and patterns are matched.
     pub fn find(&self, name: &str) -> Option<Price> {
         let mut versionless = name;
         loop {
@@ -147,30 +150,30 @@ impl Entry {
     }
 }
 
-/// The name without the last part of what looks like a version: a date, a three-digit number, `latest`, `preview`. A
-/// single digit belongs to the name.
+/// Returns the name without its last part, if this part looks like a version: a date, a three-digit
+/// number, `latest`, `preview`. A single digit belongs to the name.
 fn without_version(name: &str) -> Option<&str> {
     let (rest, last) = name.rsplit_once(['-', '@'])?;
     let is_number = last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_digit());
     (is_number || matches!(last, "latest" | "preview" | "exp")).then_some(rest)
 }
 
-/// The person's prices over those that come with the program.
+/// Prices of the user and prices that come with the program; those of the user take precedence.
 #[derive(Debug, Clone, Default)]
 pub struct PriceBook {
     own: PriceTable,
 }
 
 impl PriceBook {
-    /// Reads the person's table; none is no table.
+    /// Reads the user's table; a missing file counts as an empty table.
     ///
     /// # Errors
-    /// The file is there and cannot be used.
+    /// The file exists and cannot be used.
     pub fn load(path: &Path) -> Result<Self, PricesError> {
         let failed = |message: String| PricesError { path: path.display().to_string(), message };
         let bytes = match pollux_fs::read_bytes(path, LARGEST) {
             Ok(bytes) => bytes,
-            // Nor is there one where the home is none.
+            // A home directory that is not a directory counts as "file not found".
             Err(error) if error.is_not_found() || error.code() == "ENOTDIR" => {
                 return Ok(Self::default());
             }
@@ -181,8 +184,8 @@ impl PriceBook {
         Ok(Self { own: PriceTable::parse(&text).map_err(failed)? })
     }
 
-    /// The names of a vendor's models that have a price of their own, without the vendor; those of the Gemini API
-    /// for the vendor without a name.
+    /// Returns the names of a vendor's models that have their own price, without the vendor prefix.
+    /// An empty vendor means the Gemini API.
     pub(crate) fn names<'a>(&'a self, vendor: &'a str) -> impl Iterator<Item = &'a str> {
         let names = self.own.names().into_iter().chain(built_in().names());
         names.filter_map(move |name| {
@@ -193,16 +196,16 @@ impl PriceBook {
         })
     }
 
-    /// The day on which the prices that come with the program were looked up.
+    /// Returns the date of the prices that come with the program.
     pub fn as_of() -> &'static str {
         &built_in().as_of
     }
 }
 
-/// Read when it is first wanted.
+/// Returns the built-in table, which is parsed on first use.
 fn built_in() -> &'static PriceTable {
     static TABLE: OnceLock<PriceTable> = OnceLock::new();
-    // That it can be read is a test.
+    // A test checks that the table can be parsed.
     TABLE.get_or_init(|| PriceTable::parse(BUILT_IN).unwrap_or_default())
 }
 

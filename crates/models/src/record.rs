@@ -1,7 +1,8 @@
-//! Recording answers into the file that [`Replay`](crate::Replay) reads: `--record-responses`.
+//! Recording of responses in the file that [`Replay`](crate::Replay) reads: `--record-responses`.
 //!
-//! Of each answer only what a replay needs is kept, as in Gemini CLI: candidates and usage, the total of
-//! a count, the vectors of an embedding. An answer that was cancelled or broke off is not recorded.
+//! Only the data that a replay needs is kept, as in Gemini CLI: candidates and usage, the total of
+//! a count, the vectors of an embedding. A response that was cancelled or broke off is not
+//! recorded.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,14 +19,14 @@ use serde_json::{Map, Value, json};
 use crate::gemini::write_grounding;
 use crate::replay::RecordedMethod;
 
-/// The file that answers are recorded in.
+/// Recorder that writes responses to a file.
 #[derive(Debug)]
 pub struct Recorder {
     log: Mutex<AppendLog>,
 }
 
 impl Recorder {
-    /// Opens the file, or creates it. What it holds already stays.
+    /// Opens the file, or creates it. Existing content is kept.
     ///
     /// # Errors
     /// [`ModelErrorKind::Replay`] when the file cannot be written.
@@ -41,7 +42,7 @@ impl Recorder {
     }
 }
 
-/// A model whose answers are recorded on their way.
+/// Model whose responses are recorded while they pass through.
 pub(crate) struct RecordingModel {
     inner: Arc<dyn Model>,
     recorder: Arc<Recorder>,
@@ -53,7 +54,7 @@ impl RecordingModel {
     }
 }
 
-/// A stream that is being recorded.
+/// Stream that is being recorded.
 struct Recording {
     inner: ChunkStream,
     chunks: Vec<Value>,
@@ -147,7 +148,7 @@ impl Model for RecordingModel {
     }
 }
 
-/// A piece of an answer in the file's form.
+/// Converts a piece of a response to the format of the file.
 fn chunk_response(chunk: &Chunk) -> Value {
     let mut response = Map::new();
     let grounding = chunk.grounding.as_deref().map(write_grounding).unwrap_or_default();

@@ -1,8 +1,9 @@
-//! What services answer when they refuse a request, and what it means.
+//! Error responses of services, and their meaning.
 //!
-//! All of it is pure and takes anything: a body that is no JSON, or JSON of another shape, still gets a
-//! kind, from the status alone. The rules are those that Gemini CLI 0.61 has for Google's services, in
-//! its order; gateways of other vendors pass such bodies on, so every dialect begins with them.
+//! All of it is pure and accepts any input: a body that is not JSON, or JSON of another shape,
+//! still gets a kind, from the status alone. The rules are those of Gemini CLI 0.61 for Google's
+//! services, in the same order. Gateways of other vendors pass such bodies on, so every dialect
+//! uses these rules first.
 
 mod envelope;
 mod kind;
@@ -11,12 +12,13 @@ mod rules;
 pub(crate) use kind::{QuotaReason, Refusal, RefusalKind};
 pub(crate) use rules::invalid;
 
-/// Longest message kept, in bytes; a gateway's HTML page is no message.
+/// Maximum length of a stored message, in bytes; the HTML page of a gateway is not a useful
+/// message.
 const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// Understands a refusal from its HTTP status and body.
+/// Interprets an error response by its HTTP status and body.
 ///
-/// For an error inside a stream that began with 200, pass the body's code as status.
+/// For an error inside a stream that began with status 200, pass the status code of the body.
 pub(crate) fn understood(status: u16, body: &[u8]) -> Refusal {
     let text = String::from_utf8_lossy(body);
     let mut error = envelope::parse(&text).unwrap_or_else(|| envelope::ErrorObject {

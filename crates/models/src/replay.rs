@@ -1,7 +1,8 @@
-//! A model whose answers were recorded: `--fake-responses`, and the bundled demonstration.
+//! Model with recorded responses: `--fake-responses`, and the bundled demonstration.
 //!
-//! The file is Gemini CLI's: one JSON object per line, `{"method": …, "response": …}`. One script serves
-//! every model that is asked for, in the order of the calls.
+//! The file format is that of Gemini CLI: one JSON object per line,
+//! `{"method": …, "response": …}`. One script is used for all requested models, in the order of
+//! the calls.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -22,13 +23,13 @@ use crate::body::Body;
 use crate::gemini::{PartsCache, Takes, decode_chunk};
 use crate::json_answer;
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const FILE_LIMIT: u64 = 256 * 1024 * 1024;
 
-/// How much of a request a message shows, in bytes.
+/// Maximum number of bytes of a request that a message shows.
 const SHOWN_REQUEST: usize = 64 * 1024;
 
-/// A script of recorded answers. Each answer is used once.
+/// Script of recorded responses. Each response is used once.
 #[derive(Debug)]
 pub struct Replay {
     answers: Mutex<VecDeque<Answer>>,
@@ -38,12 +39,12 @@ pub struct Replay {
 #[derive(Debug)]
 struct Answer {
     line: usize,
-    /// As the file has it: one that nobody asks for is found out only when its turn comes.
+    /// Method as written in the file. An unknown method is detected only when the response is used.
     method: String,
     response: Box<RawValue>,
 }
 
-/// What was asked, by the names of the file.
+/// Method of a request, by its name in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordedMethod {
     GenerateContent,
@@ -64,11 +65,11 @@ impl RecordedMethod {
 }
 
 impl Replay {
-    /// Reads a script. A `strict` one gives its answers in exactly the order of the file and fails when
-    /// another method is asked for; otherwise the first answer of the right method is taken.
+    /// Parses a script. If `strict`, the responses are used in exactly the order of the file, and a
+    /// request for another method fails; otherwise the first response of the right method is used.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Replay`], naming the line that is no recorded answer.
+    /// [`ModelErrorKind::Replay`], which names the line that is not a recorded response.
     pub fn from_text(text: &str, strict: bool) -> Result<Self, ModelError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let answers = lines.map(|(index, line)| Answer::read(index + 1, line));
@@ -79,7 +80,7 @@ impl Replay {
     /// Reads a script from a file.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Replay`]: the file cannot be read, or as for [`Self::from_text`].
+    /// [`ModelErrorKind::Replay`]: the file cannot be read, or the errors of [`Self::from_text`].
     pub fn from_file(path: &Path, strict: bool) -> Result<Self, ModelError> {
         let bytes = pollux_fs::read_bytes(path, FILE_LIMIT)
             .map_err(|error| failed(format!("Cannot read the recorded responses: {error}")))?;
@@ -90,7 +91,7 @@ impl Replay {
             .map_err(|error| failed(format!("{}: {}", path.display(), error.message)))
     }
 
-    /// How many answers are left.
+    /// Returns the number of unused responses.
     pub fn remaining(&self) -> usize {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -124,14 +125,14 @@ impl Replay {
 }
 
 impl Answer {
-    /// Reads a line, counted from 1.
+    /// Parses a line; `line` is its number, from 1.
     fn read(line: usize, text: &str) -> Result<Self, ModelError> {
         #[derive(Deserialize)]
         struct Line {
             method: String,
             response: Box<RawValue>,
         }
-        // A byte-order mark may stand at the very start.
+        // A byte-order mark may be at the very start.
         let read = serde_json::from_str(text.trim_start_matches('\u{feff}'));
         let Line { method, response } = read
             .map_err(|error| failed(format!("line {line} of the recorded responses: {error}")))?;
@@ -144,8 +145,8 @@ impl Answer {
         })
     }
 
-    /// A recorded piece of an answer. A recorded error keeps its meaning; a wrong shape is the file's
-    /// fault, and asking again does not help.
+    /// Decodes a recorded piece of a response. A recorded error keeps its meaning; a wrong shape is
+    /// an error of the file, and a retry does not help.
     fn chunk(&self, json: &str) -> Result<Chunk, ModelError> {
         decode_chunk(json.as_bytes()).map_err(|error| match error.kind {
             ModelErrorKind::Broken => {
@@ -156,7 +157,7 @@ impl Answer {
     }
 }
 
-/// A model that answers from a script.
+/// Model that takes its responses from a script.
 #[derive(Debug)]
 pub(crate) struct ReplayModel {
     replay: Arc<Replay>,
@@ -172,7 +173,7 @@ impl ReplayModel {
         self.replay.next(method, || self.shown(request))
     }
 
-    /// A request as messages show it.
+    /// Returns a request as shown in messages.
     fn shown(&self, request: &Request) -> String {
         let mut body = Body::default();
         body.text(&format!(r#"{{"model":{},"contents":"#, Value::from(self.name.as_str())));
@@ -207,7 +208,7 @@ impl Model for ReplayModel {
         let state = Some((answer, chunks.into_iter(), cancel));
         let chunks = stream::unfold(state, |state| async {
             let (answer, mut chunks, cancel) = state?;
-            // Real answers let other tasks run between their pieces.
+            // Real responses let other tasks run between their pieces.
             tokio::task::yield_now().await;
             if cancel.is_cancelled() {
                 return Some((Err(ModelError::cancelled()), None));

@@ -1,4 +1,4 @@
-//! The models of a run, and which one answers the next request.
+//! Models of a run, and the choice of the model for the next request.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use crate::replay::{Replay, ReplayModel};
 use crate::route::{self, Defaults, route};
 use crate::services::Services;
 
-/// Where answers come from.
+/// Source of responses.
 pub(crate) enum Source {
-    /// Services, by the name of the model.
+    /// Services, selected by the name of the model.
     Services(Box<Services>, Defaults),
-    /// A recording, whatever the name.
+    /// Recording, whatever the name of the model.
     Replay(Arc<Replay>),
 }
 
-/// Every model by the name or alias that it was asked for. A model is built once, so that what it has
-/// encoded is still there in the next turn.
+/// Models by their requested name or alias. A model is built once, so that its encoded entries can
+/// be reused in the next turn.
 pub(crate) struct Roster {
     source: Source,
     configs: Arc<ModelConfigs>,
     recorder: Option<Arc<Recorder>>,
-    /// The person's own prices.
+    /// File with the user's own prices.
     prices: Option<PathBuf>,
     models: Mutex<HashMap<String, BuiltModel>>,
 }
@@ -63,7 +63,8 @@ impl Roster {
         self.kept(&key, || Ok(built))
     }
 
-    /// What is asked for beside the conversation with `main`: a recording answers whatever is asked.
+    /// Returns the name to request for a side call of the conversation with `main`; for a
+    /// recording, always the alias.
     fn beside<'a>(&self, alias: &'a str, main: &'a str) -> &'a str {
         match &self.source {
             Source::Replay(_) => alias,
@@ -79,7 +80,7 @@ impl Roster {
         Ok(BuiltModel { model, limits, family })
     }
 
-    /// The model that is there under this key, else the one that `build` makes.
+    /// Returns the model with this key, or the one that `build` creates.
     fn kept(
         &self,
         key: &str,
@@ -100,8 +101,9 @@ impl Roster {
 
 #[async_trait]
 impl Models for Roster {
-    /// A model that was asked for by name is the one; `auto` is the pro model (elsewhere the first
-    /// that the service lists), without asking a model which to take, whatever the mode.
+    /// Selects a model. An explicitly requested model is used unchanged; `auto` is the pro model
+    /// (for other vendors the first model in the service's list). No model is asked to choose,
+    /// whatever the mode.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
         let requested = match &context.beside {
             Some(main) => self.beside(&context.requested, main),
@@ -113,10 +115,10 @@ impl Models for Roster {
         Ok(Choice { limits, family, reason: format!("agent-router/{how}"), name, model })
     }
 
-    /// A recording has no list: it answers under every name.
+    /// Returns the list of models. A recording has no list: it responds under every name.
     async fn list(&self) -> Vec<ModelListing> {
         let Source::Services(services, _) = &self.source else { return Vec::new() };
-        // A table that cannot be read is reported where money is limited.
+        // An unreadable table is reported when a money limit needs it.
         let own = self.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
         services.list(&own.unwrap_or_default()).await
     }

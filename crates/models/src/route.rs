@@ -1,22 +1,23 @@
-//! From what was asked for to who answers. Pure.
+//! Mapping of the requested name to a vendor and a model. Pure.
 
 use crate::catalog::{self, GEMINI, Vendor};
 use crate::configs::{ModelConfigs, Purpose};
 use crate::names;
 
-/// Who answers.
+/// Target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// A vendor of the catalog.
+    /// Vendor of the catalog.
     Vendor {
-        /// Its id.
+        /// Id of the vendor.
         id: &'static str,
-        /// The model; none for the vendor's choice. For Google it is what the configuration is looked up by.
+        /// Name of the model; `None` for the vendor's default. For Google, the name by which the
+        /// configuration is looked up.
         name: Option<String>,
-        /// The alias whose configuration holds for it.
+        /// Alias whose configuration is used.
         alias: Option<String>,
     },
-    /// The model of this name on whichever server of this machine has it.
+    /// Model of this name on any server of this machine.
     Local(String),
 }
 
@@ -25,23 +26,23 @@ impl Route {
         Self::Vendor { id, name: Some(name.into()), alias: None }
     }
 
-    /// True if the configurations that come with the program are for who answers.
+    /// True if the configurations that come with the program apply to the target.
     pub(crate) fn is_geminis(&self) -> bool {
         matches!(self, Self::Vendor { id, .. } if *id == GEMINI)
     }
 }
 
-/// What the choice depends on beside the name.
+/// Inputs of the choice besides the name.
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
-    /// Id of the vendor that answers when the name does not say.
+    /// Id of the vendor that is used if the name does not determine one.
     pub(crate) vendor: &'static str,
-    /// Vendors with a key whose models may be named without them.
+    /// Vendors with a key whose models may be named without the vendor prefix.
     pub(crate) bare: Vec<&'static Vendor>,
 }
 
-/// Finds who answers. `VENDOR/NAME` and `local/NAME` say so themselves; with keys for both Gemini and
-/// OpenAI, names that only OpenAI's list knows go there.
+/// Returns the target of a request. `VENDOR/NAME` and `local/NAME` name the vendor themselves. With
+/// keys for both Gemini and OpenAI, names that only OpenAI's list contains go to OpenAI.
 pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults) -> Route {
     let name = requested.trim();
     if let Some(local) = name.strip_prefix("local/") {
@@ -61,7 +62,7 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
         return Route::Vendor { id, name: Some(model.to_owned()), alias: Some(name.to_owned()) };
     }
     if defaults.vendor != GEMINI {
-        // Names that stand for Gemini models stand for the vendor's choice here.
+        // Names that mean Gemini models mean the vendor's default here.
         let stands_for_another = known || names::is_auto(name) || names::resolve(name) != name;
         let name = (!stands_for_another).then(|| name.to_owned());
         return Route::Vendor { id: defaults.vendor, name, alias: None };
@@ -72,8 +73,9 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
     }
 }
 
-/// What is asked for in a side call: the configuration, unless the conversation is with a vendor that knows none of
-/// Gemini's. Then its own model answers, except where the configuration names a vendor itself.
+/// Returns the name to request in a side call: the alias of the configuration, unless the vendor of
+/// the conversation has no Gemini models. In that case the model of the conversation is used,
+/// except if the configuration itself names a vendor.
 pub(crate) fn beside<'a>(
     alias: &'a str,
     main: &'a str,
@@ -86,7 +88,7 @@ pub(crate) fn beside<'a>(
     if is_geminis || names_a_vendor { alias } else { main }
 }
 
-/// What the configuration of a requested model is looked up by.
+/// Returns the name by which the configuration of a requested model is looked up.
 pub(crate) fn alias<'a>(requested: &'a str, configs: &ModelConfigs) -> &'a str {
     let requested = requested.trim();
     if configs.knows(requested) && !names::is_auto(requested) {

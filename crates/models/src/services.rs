@@ -1,4 +1,4 @@
-//! The services of a run: vendors of the catalog, and servers on this machine.
+//! Services of a run: vendors of the catalog, and servers on this machine.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,19 +20,19 @@ use crate::route::Route;
 use crate::wiring::Wiring;
 use crate::{gemini, openai};
 
-/// Opens a client of a dialect.
+/// Function that creates a client of a dialect.
 type Open = fn(Connection) -> Arc<dyn DialectClient>;
 
-/// The dialects, by the names that the catalog has for them.
+/// Dialects, by their names in the catalog.
 const DIALECTS: [(&str, Open); 2] =
     [(gemini::DIALECT, gemini::open), (openai::DIALECT, openai::open)];
 
-/// Builds models, and the clients behind them once.
+/// Builder of models, which creates each client only once.
 pub(crate) struct Services {
     wiring: Wiring,
     configs: Arc<ModelConfigs>,
     sign_in: SignInContext,
-    /// By id, or by address for servers on this machine.
+    /// Clients by vendor id, or by address for servers on this machine.
     clients: Mutex<HashMap<String, Arc<dyn DialectClient>>>,
 }
 
@@ -41,10 +41,10 @@ impl Services {
         Self { wiring, configs, sign_in, clients: Mutex::default() }
     }
 
-    /// Checks, without any network, that a route can be taken.
+    /// Checks, without using the network, that a route can be used.
     ///
     /// # Errors
-    /// Those of [`Self::build`] that can be known.
+    /// The errors of [`Self::build`] that can be detected without the network.
     pub(crate) fn check(&self, route: &Route) -> Result<(), ModelError> {
         self.check_enforced(route)?;
         if let Route::Vendor { id, .. } = route {
@@ -56,12 +56,12 @@ impl Services {
         Ok(())
     }
 
-    /// The model of a route.
+    /// Returns the model of a route.
     ///
     /// # Errors
     /// [`ModelErrorKind::Auth`] without credentials, or when another sign-in is enforced;
     /// [`ModelErrorKind::Network`] and [`ModelErrorKind::NotFound`] when no server on this machine
-    /// answers or has the model; those of asking for the list of models.
+    /// responds or has the model; the errors of requesting the list of models.
     pub(crate) async fn build(&self, route: &Route) -> Result<BuiltModel, ModelError> {
         self.check_enforced(route)?;
         match route {
@@ -98,7 +98,7 @@ impl Services {
         }
     }
 
-    /// The models of everyone who can be asked, as far as they are known here.
+    /// Returns the known models of all usable vendors and local servers.
     pub(crate) async fn list(&self, prices: &PriceBook) -> Vec<ModelListing> {
         let signed_in = |vendor: &&'static Vendor| {
             let route = Route::Vendor { id: &vendor.id, name: None, alias: None };
@@ -116,7 +116,8 @@ impl Services {
         listed
     }
 
-    /// Where the person's address for a vendor points, if a server on this machine stands there by default.
+    /// Returns the address that the user set for a vendor, if it is a default address of local
+    /// servers.
     fn local_address(&self, vendor: &Vendor) -> Option<String> {
         let environment = &self.sign_in.environment;
         let url =
@@ -128,7 +129,8 @@ impl Services {
         usual.then(|| format!("http://{host}:{port}"))
     }
 
-    /// The sign-in that is enforced may open a vendor of the same name; Google's ways check by themselves.
+    /// Checks the enforced sign-in. It may be the vendor of the same name; the sign-in methods of
+    /// Google perform their own check.
     fn check_enforced(&self, route: &Route) -> Result<(), ModelError> {
         let Some(enforced) = self.sign_in.settings.enforced_type.as_deref() else { return Ok(()) };
         if let Route::Vendor { id, .. } = route {
@@ -143,7 +145,7 @@ impl Services {
         Err(ModelError::new(ModelErrorKind::Auth, message))
     }
 
-    /// The client of a server that should stand at the address of its entry in the catalog.
+    /// Returns the client of a server that is expected at the address in its catalog entry.
     async fn on_this_machine(&self, vendor: &Vendor) -> Result<Arc<dyn DialectClient>, ModelError> {
         let address = vendor.base_url.trim_end_matches("/v1").to_owned();
         let server = local::inspect(address.clone()).await.ok_or_else(|| {
@@ -186,7 +188,7 @@ impl Services {
     }
 }
 
-/// The models of a vendor that its entry, or the table of prices, knows by name.
+/// Returns the models of a vendor that its entry or the price table names.
 fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListing> {
     let is_geminis = vendor.sign_in == SignIn::Google;
     let billed = if is_geminis { "" } else { &*vendor.id };
@@ -216,7 +218,7 @@ fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListin
     names.map(listing).collect()
 }
 
-/// The models that a server on this machine has.
+/// Returns the models of a server on this machine.
 fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> {
     let vendor = catalog::vendor(server.kind.vendor()).ok();
     let listing = |model: &LocalModel| {
@@ -233,8 +235,8 @@ fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> 
     server.models.iter().map(listing).collect()
 }
 
-/// A vendor as it holds for the server that speaks in its place: its address and key are the person's, what it
-/// takes is the server's.
+/// Returns the catalog entry to use for a local server at a vendor's address: address and key are
+/// those of the user's configuration, the capabilities are those of the server.
 fn served_by(vendor: &Vendor, server: Option<&LocalServer>) -> Result<Vendor, ModelError> {
     let Some(server) = server else { return Ok(vendor.clone()) };
     let Vendor { models, quirks, .. } = catalog::vendor(server.kind.vendor())?.clone();

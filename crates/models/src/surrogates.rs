@@ -1,9 +1,11 @@
-//! Halves of characters in JSON.
+//! Unpaired surrogates in JSON.
 //!
-//! A gateway that cuts text by UTF-16 units writes half a character as `\ud83d`, which JSON's grammar
-//! allows and Rust's strings cannot hold. Such halves become U+FFFD rather than an error.
+//! A gateway that splits text by UTF-16 units writes half a character as `\ud83d`, which JSON's
+//! grammar allows and Rust's strings cannot represent. Such halves become U+FFFD instead of an
+//! error.
 
-/// The JSON with every lone surrogate escape replaced; none when it holds no such escape.
+/// Returns the JSON with every unpaired surrogate escape replaced; `None` if there is no such
+/// escape.
 pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended = None;
     let mut at = 0;
@@ -27,7 +29,7 @@ pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     mended
 }
 
-/// The value of the `\uXXXX` that begins here, if one does.
+/// Returns the value of the `\uXXXX` escape at this position, if there is one.
 fn escape(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     let all_hex = digits.iter().all(u8::is_ascii_hexdigit);

@@ -1,4 +1,4 @@
-//! What every service of a run is reached by.
+//! Shared parts of the connections to all services of a run.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::exchange::Exchange;
 use crate::names;
 use crate::options::ModelsOptions;
 
-/// How long a server on this machine may read a prompt before its answer begins.
+/// Maximum time that a server on this machine may take to read a prompt before its response begins.
 const LOCAL_PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
 
-/// Environment, client and patience, as the options give them.
+/// Environment, client and retry rules, as given by the options.
 #[derive(Debug)]
 pub(crate) struct Wiring {
     environment: Environment,
     pub(crate) user_agent: String,
-    /// The delays between unusable answers.
+    /// Delays after unusable responses.
     pub(crate) content: Backoff,
     connection: Backoff,
     http: Option<HttpClient>,
@@ -47,10 +47,10 @@ impl Wiring {
         }
     }
 
-    /// The way to a service. No proxy stands between this machine and itself.
+    /// Returns the connection to a service. Requests to this machine use no proxy.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Config`] for a wrong proxy.
+    /// [`ModelErrorKind::Config`] for an invalid proxy.
     pub(crate) fn exchange(
         &self,
         base: &Url,
@@ -84,8 +84,9 @@ fn client(options: ClientOptions) -> Result<HttpClient, ModelError> {
         .map_err(|error| ModelError::new(ModelErrorKind::Config, error.to_string()))
 }
 
-/// The `User-Agent`, in the pattern of Gemini CLI 0.61: `client` is the frontend (`cli`, `acp`), `model`
-/// the one at start-up, `surface` what the program runs in (`terminal`).
+/// Returns the `User-Agent`, in the format of Gemini CLI 0.61: `client` is the frontend (`cli`,
+/// `acp`), `model` the model at startup, `surface` the environment that the program runs in
+/// (`terminal`).
 fn user_agent(client: &str, model: &str, surface: &str) -> String {
     let platform = match std::env::consts::OS {
         "macos" => "darwin",
@@ -100,7 +101,7 @@ fn user_agent(client: &str, model: &str, surface: &str) -> String {
     };
     let version = env!("CARGO_PKG_VERSION");
     let text = format!("Pollux-{client}/{version}/{model} ({platform}; {architecture}; {surface})");
-    // Model and surface come from the person; a header takes printable ASCII only.
+    // Model and surface are user input; a header accepts printable ASCII only.
     text.replace(|character: char| !matches!(character, ' '..='~'), "?")
 }
 

@@ -1,4 +1,5 @@
-//! The crate from outside: models put together from settings and environment, against a scripted server.
+//! Tests of the crate through its public interface: models created from settings and environment,
+//! against a scripted server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

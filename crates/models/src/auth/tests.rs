@@ -64,7 +64,7 @@ fn what_is_not_spoken_yet_names_the_key_route() {
     }
 }
 
-/// The headers that sign a request to a vendor, as names and values.
+/// Returns the headers that sign a request to a vendor, as names and values.
 async fn signed(id: &str, variables: &[(&str, &str)]) -> Result<Vec<(String, String)>, ModelError> {
     let context = SignInContext {
         settings: settings(None, None),

@@ -1,13 +1,13 @@
-//! Overrides: changes to a configuration, by what it is for.
+//! Overrides: changes to a configuration that depend on its purpose.
 
 use serde_json::{Map, Value};
 
 use super::purpose::Purpose;
 
-/// The scope of the conversation itself.
+/// Scope of the main conversation.
 const CORE: &str = "core";
 
-/// One override as it was written.
+/// One override as written in the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Override {
     model: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Override {
 }
 
 impl Override {
-    /// Reads one; none when it has the wrong shape or matches nothing.
+    /// Parses an override; `None` if it has the wrong shape or no conditions.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let conditions = value.get("match")?.as_object()?;
         let text = |key: &str| conditions.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -27,7 +27,7 @@ impl Override {
             is_retry: conditions.get("isRetry").and_then(Value::as_bool),
             config: value.get("modelConfig")?.as_object()?.clone(),
         };
-        // A condition that cannot be read must not make the override match more than was meant.
+        // A condition that cannot be parsed must not make the override match more than intended.
         (read.conditions() == conditions.len() && read.conditions() > 0).then_some(read)
     }
 
@@ -38,15 +38,15 @@ impl Override {
             .count()
     }
 
-    /// How close to the configuration the override is: 0 for any model and for the model that was found,
-    /// 1 and more for the aliases from the root on. None when it does not match.
+    /// Returns the precedence level of the override: 0 for any model and for the resolved model, 1
+    /// and more for the aliases, counted from the root. `None` if the override does not match.
     fn level(&self, model: Option<&str>, chain: &[&str], purpose: Purpose<'_>) -> Option<usize> {
         if let Some(scope) = &self.scope
             && scope != purpose.scope.unwrap_or(CORE)
         {
             return None;
         }
-        // As in Gemini CLI, a first attempt is not `isRetry: false`: nothing is.
+        // As in Gemini CLI, `isRetry: false` never matches, not even on a first attempt.
         if self.is_retry.is_some_and(|is_retry| !(is_retry && purpose.is_retry)) {
             return None;
         }
@@ -56,8 +56,8 @@ impl Override {
     }
 }
 
-/// The changes that apply, in the order in which they are made: by level, then by the number of
-/// conditions, then by position.
+/// Returns the changes that apply, in the order in which they are made: by level, then by the
+/// number of conditions, then by position.
 pub(super) fn applicable<'a>(
     overrides: &'a [Override],
     model: Option<&str>,

@@ -1,10 +1,10 @@
-//! What a configuration is for.
+//! Purpose of a configuration.
 
-/// For what a configuration is wanted.
+/// Purpose for which a configuration is requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purpose<'a> {
-    /// Who asks; none for the conversation itself, which `core` in an override matches.
+    /// Name of the caller; `None` for the main conversation, which `core` in an override matches.
     pub scope: Option<&'a str>,
-    /// The answer before was unusable.
+    /// True if the previous response was unusable.
     pub is_retry: bool,
 }

@@ -1,4 +1,4 @@
-//! Credentials that expire: renewed inside an attempt, once for each refusal.
+//! Credentials that expire: renewed inside an attempt, once for each rejection.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use tokio::sync::Notify;
 use super::*;
 use crate::refusal::{self, Refusal};
 
-/// Its tokens are `token 0`, `token 1` and so on: one more for each refusal.
+/// Authoriser whose tokens are `token 0`, `token 1` and so on: one more for each rejection.
 #[derive(Debug, Default)]
 struct Expiring {
     token: Mutex<u32>,
-    /// Why tokens cannot be renewed.
+    /// Reason why tokens cannot be renewed.
     broken: Option<&'static str>,
-    /// A renewal has begun, and never ends.
+    /// Signal for a renewal that begins and never ends.
     hangs: Option<Arc<Notify>>,
 }
 
@@ -69,7 +69,7 @@ impl RefusalReader for Plain {
     }
 }
 
-/// A server that accepts only this token, and refuses others with this status.
+/// Starts a server that accepts only this token, and rejects others with this status.
 fn server(accepted: &'static str, status: u16) -> ModelServer {
     let server = ModelServer::start();
     server.route("/x", move |request| match request.header("authorization") {

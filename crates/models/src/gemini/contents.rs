@@ -1,4 +1,4 @@
-//! The conversation in the form that the service reads.
+//! Conversion of the conversation to the format of the service.
 //!
 //! The bytes of an entry are encoded once and kept for as long as requests use the entry, so that a
 //! turn late in a long conversation costs no more to encode than an early one.
@@ -16,11 +16,11 @@ mod signature;
 
 use part::{WirePart, is_sent};
 
-/// An entry that this many requests did not use is forgotten. More than one, because side calls and
-/// subagents with conversations of their own come in between.
+/// Number of requests after which an unused entry is removed from the cache. Greater than one,
+/// because side calls, and subagents with their own conversations, occur in between.
 const KEPT_FOR_REQUESTS: u64 = 16;
 
-/// The encoded parts of entries, shared by all models that speak this dialect.
+/// Encoded parts of entries, shared by all models of this dialect.
 #[derive(Debug, Default)]
 pub(crate) struct PartsCache {
     state: Mutex<State>,
@@ -32,37 +32,38 @@ struct State {
     encoded: HashMap<Form, Encoded>,
 }
 
-/// An entry, by its serial, in one of the forms that it is sent in.
+/// Cache key: an entry, by its serial, in one of its wire forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Form {
     serial: u64,
-    /// A signature was made up for its first call.
+    /// True if a substitute signature was added to the first call.
     made_up: bool,
-    /// Media stay inside of the responses that brought them.
+    /// True if media stay inside the responses that contain them.
     nested: bool,
 }
 
-/// What the model is like that a conversation is sent to.
+/// Requirements of the model that receives a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Takes {
-    /// The first call of each model turn since the person last spoke carries a signature, if need be a made-up one.
+    /// True if the first call of each model turn since the last prompt must carry a signature, if
+    /// necessary a substitute.
     pub(crate) signatures: bool,
-    /// Media may sit inside of a response. Where they may not, they follow it: a conversation may have begun with
-    /// another model.
+    /// True if media may be inside a response. Otherwise they follow the response: the conversation
+    /// may have begun with another model.
     pub(crate) nested_media: bool,
 }
 
 #[derive(Debug)]
 struct Encoded {
-    /// The parts as JSON, joined by commas.
+    /// Parts as JSON, joined by commas.
     parts: Bytes,
-    /// The last request that used it.
+    /// Number of the last request that used the parts.
     request: u64,
 }
 
 impl PartsCache {
-    /// Writes the `contents` array of a request. Entries of one role that follow each other become one
-    /// content; entries without anything to send are left out.
+    /// Writes the `contents` array of a request. Consecutive entries of one role become one
+    /// content; entries without anything to send are omitted.
     pub(crate) fn write_contents(
         &self,
         body: &mut Body,
@@ -119,7 +120,7 @@ impl State {
     }
 }
 
-/// What stands between the parts of two entries.
+/// Returns the JSON text between the parts of two entries.
 fn separator(before: Option<Role>, role: Role) -> &'static str {
     match (before, role) {
         (Some(before), role) if before == role => ",",

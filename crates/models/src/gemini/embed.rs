@@ -1,4 +1,4 @@
-//! Texts as vectors.
+//! Embeddings: texts as vectors.
 
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::service::{Method, MethodCall, Service};
 use crate::exchange::{self, not_encoded};
 use crate::names::EMBEDDING_MODEL;
 
-/// The most texts that the service takes at once.
+/// Maximum number of texts that the service accepts in one request.
 const BATCH: usize = 100;
 
 #[derive(Serialize)]
@@ -43,10 +43,10 @@ struct WireVector {
     values: Vec<f32>,
 }
 
-/// One vector for each text, in their order.
+/// Returns one vector for each text, in their order.
 ///
 /// # Errors
-/// Those of the exchange; [`ModelErrorKind::Broken`] when vectors are missing or empty.
+/// The errors of the exchange; [`ModelErrorKind::Broken`] when vectors are missing or empty.
 pub(super) async fn embed(
     service: &Service,
     texts: &[String],

@@ -19,26 +19,26 @@ use crate::configs::Purpose;
 use crate::exchange::{Call, not_encoded};
 use crate::json_answer;
 
-/// How often a JSON request is tried before the answer begins.
+/// Maximum number of attempts for a JSON request before the response begins.
 const JSON_ATTEMPTS: u32 = 5;
 
-/// One model (or alias) of the service.
+/// Model (or alias) of the service.
 #[derive(Debug)]
 pub(super) struct GeminiModel {
     service: Arc<Service>,
-    /// What the configuration is looked up by.
+    /// Name by which the configuration is looked up.
     alias: String,
-    /// The model that answers, unless an override says otherwise.
+    /// Model that is used unless an override names another one.
     name: String,
     settings: Mutex<HashMap<(ModelRole, bool), Arc<CallSettings>>>,
     suffixes: SuffixCache,
 }
 
 impl GeminiModel {
-    /// The model that `alias` names.
+    /// Creates the model that `alias` names.
     ///
     /// # Errors
-    /// The configurations are broken.
+    /// The configurations are invalid.
     pub(super) fn new(service: Arc<Service>, alias: &str) -> Result<Self, ModelError> {
         let resolved = service.connection.configs.resolve(alias, Purpose::default());
         let name = CallSettings::new(resolved?).model;
@@ -52,7 +52,7 @@ impl GeminiModel {
         })
     }
 
-    /// How a request is made.
+    /// Returns the settings of a request.
     fn settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
         let usual = self.usual_settings(request)?;
         if request.adjustments == Adjustments::default() {
@@ -61,14 +61,14 @@ impl GeminiModel {
         Ok(Arc::new(usual.adjusted(&request.adjustments)))
     }
 
-    /// How requests of its kind are made.
+    /// Returns the settings of this kind of request, without per-request overrides.
     fn usual_settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
         let key = (request.role, request.is_retry);
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = settings.get(&key) {
             return Ok(Arc::clone(found));
         }
-        // Only a subagent is a scope of its own; everything else is the core.
+        // Only a subagent has its own scope; all other requests use the scope `core`.
         let scope = (request.role == ModelRole::Subagent).then(|| request.role.as_str());
         let purpose = Purpose { scope, is_retry: request.is_retry };
         let resolved = self.service.connection.configs.resolve(&self.alias, purpose);

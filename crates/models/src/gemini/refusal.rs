@@ -1,4 +1,4 @@
-//! Refusals of Google's Gemini API and of gateways for it.
+//! Error responses of Google's Gemini API and of gateways for it.
 
 use pollux_net::StatusError;
 
@@ -6,7 +6,7 @@ use crate::auth::KEY_PAGE;
 use crate::failure::RefusalReader;
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 
-/// Reads refusals of Google's service.
+/// Reader of the error responses of Google's service.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GoogleRefusals;
 

@@ -1,4 +1,4 @@
-//! The body of a request: `contents`, then what is the same in every turn.
+//! Body of a request: `contents`, then the data that is the same in every turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +14,8 @@ use crate::body::Body;
 use crate::configs::Resolved;
 use crate::names;
 
-/// The keys that belong into `generationConfig`, in the order in which they are sent. Others that a
-/// configuration may hold are instructions to Google's client library and not to the service.
+/// Keys that belong in `generationConfig`, in the order in which they are sent. Other keys of a
+/// configuration are instructions for Google's client library, not for the service.
 const GENERATION_KEYS: [&str; 19] = [
     "temperature",
     "topP",
@@ -38,14 +38,16 @@ const GENERATION_KEYS: [&str; 19] = [
     "imageConfig",
 ];
 
-/// How one kind of request is made: a [`Resolved`] configuration, sorted by where its parts go.
+/// Settings of one kind of request: a [`Resolved`] configuration, sorted by the position of its
+/// data in the request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CallSettings {
-    /// The model as the service knows it.
+    /// Model name that the service knows.
     pub(crate) model: String,
     generation: Map<String, Value>,
     safety: Option<Value>,
-    /// Tools of the service itself, such as `googleSearch`; only sent when the request offers none.
+    /// Tools of the service itself, such as `googleSearch`; only sent when the request offers no
+    /// tools.
     tools: Option<Value>,
     tool_config: Option<Value>,
     cached_content: Option<Value>,
@@ -70,7 +72,7 @@ impl CallSettings {
         }
     }
 
-    /// The same with what differs for one request.
+    /// Returns these settings with the per-request overrides.
     pub(crate) fn adjusted(&self, adjustments: &Adjustments) -> Self {
         let mut settings = self.clone();
         for (key, figure) in adjustments::figures(&adjustments.tuning) {
@@ -85,12 +87,12 @@ impl CallSettings {
         settings
     }
 
-    /// The figures that a hook may be told of.
+    /// Returns the sampling parameters that may be shown to a hook.
     pub(crate) fn tuning(&self) -> Tuning {
         adjustments::tuning(&self.generation)
     }
 
-    /// The same, but the answer is JSON that satisfies a schema.
+    /// Returns these settings for a response that is JSON and satisfies a schema.
     pub(crate) fn for_json(&self, schema: &Value) -> Self {
         let mut settings = self.clone();
         settings.generation.insert("responseMimeType".to_owned(), "application/json".into());
@@ -99,8 +101,8 @@ impl CallSettings {
     }
 }
 
-/// What follows the contents: system instruction, tools and settings. It seldom changes, so the last
-/// one is kept.
+/// Cache of the data after the contents: system instruction, tools and settings. It seldom changes,
+/// so only the last one is kept.
 #[derive(Debug, Default)]
 pub(crate) struct SuffixCache {
     last: Mutex<Option<Suffix>>,
@@ -148,7 +150,7 @@ impl SuffixCache {
     }
 }
 
-/// The body of `generateContent` and `streamGenerateContent`, in pieces.
+/// Returns the body of `generateContent` and `streamGenerateContent`, in pieces.
 pub(crate) fn encode(
     request: &Request,
     settings: &Arc<CallSettings>,
@@ -163,7 +165,7 @@ pub(crate) fn encode(
     Ok(body.finish())
 }
 
-/// What a model is like that a conversation is sent to.
+/// Returns the requirements of the model that receives a conversation.
 fn takes(model: &str) -> Takes {
     Takes {
         signatures: names::wants_signatures(model),
@@ -171,7 +173,7 @@ fn takes(model: &str) -> Takes {
     }
 }
 
-/// The body of `countTokens`: the contents alone, as Gemini CLI counts them.
+/// Returns the body of `countTokens`: the contents alone, as Gemini CLI counts them.
 pub(crate) fn encode_count(
     request: &Request,
     settings: &CallSettings,
@@ -184,7 +186,7 @@ pub(crate) fn encode_count(
     Ok(body.finish())
 }
 
-/// The rest of the body after the contents, from the comma to the closing brace.
+/// Returns the rest of the body after the contents, from the comma to the closing brace.
 fn encode_suffix(request: &Request, settings: &CallSettings) -> Result<Bytes, serde_json::Error> {
     let mut json = serde_json::to_vec(&SuffixKeys { request, settings })?;
     match json.as_slice() {
@@ -194,7 +196,7 @@ fn encode_suffix(request: &Request, settings: &CallSettings) -> Result<Bytes, se
     Ok(json.into())
 }
 
-/// The keys of a suffix as an object.
+/// Keys of the suffix as an object.
 struct SuffixKeys<'a> {
     request: &'a Request,
     settings: &'a CallSettings,
@@ -265,7 +267,7 @@ impl<'a> From<&'a Declaration> for WireDeclaration<'a> {
     }
 }
 
-/// The keys of `generationConfig` in their order, whatever the order in which they came.
+/// Keys of `generationConfig` in the order in which they are sent.
 struct InOrder<'a>(&'a Map<String, Value>);
 
 impl Serialize for InOrder<'_> {

@@ -1,4 +1,4 @@
-//! The service as one run of the program reaches it, and calls of its methods.
+//! The service and calls of its methods.
 
 use bytes::Bytes;
 use pollux_protocol::{CancellationToken, ModelError, RetryListener};
@@ -9,15 +9,15 @@ use super::refusal::GoogleRefusals;
 use crate::dialect::Connection;
 use crate::exchange::{Call, decode};
 
-/// Shared by all models of the service.
+/// State that is shared by all models of the service.
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) connection: Connection,
-    /// The encoded conversation.
+    /// Encoded conversation.
     pub(super) parts: PartsCache,
 }
 
-/// A method of the service.
+/// Method of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     GenerateContent,
@@ -36,14 +36,14 @@ impl Method {
         }
     }
 
-    /// The path of the method of a model.
+    /// Returns the path of this method for a model.
     fn path(self, model: &str) -> String {
         let folder = if model.starts_with("tunedModels/") { "" } else { "models/" };
         format!("{folder}{model}:{}", self.as_str())
     }
 }
 
-/// A call of a method.
+/// Call of a method.
 pub(super) struct MethodCall<'a> {
     pub(super) method: Method,
     pub(super) model: &'a str,
@@ -54,7 +54,7 @@ pub(super) struct MethodCall<'a> {
 }
 
 impl Service {
-    /// The request for a method.
+    /// Creates the request for a method.
     pub(super) fn call<'a>(&self, call: MethodCall<'a>) -> Call<'a> {
         let MethodCall { method, model, body, max_attempts, on_retry, cancel } = call;
         let path = method.path(model);
@@ -66,7 +66,7 @@ impl Service {
     }
 }
 
-/// The answer of `countTokens`.
+/// Decodes the response of `countTokens`.
 pub(super) fn decode_total(json: &[u8]) -> Result<u64, ModelError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -74,7 +74,7 @@ pub(super) fn decode_total(json: &[u8]) -> Result<u64, ModelError> {
         total_tokens: Option<u64>,
     }
     let count: Count = decode(json)?;
-    // Zero is not written by the service.
+    // The service omits the field if it is zero.
     Ok(count.total_tokens.unwrap_or_default())
 }
 

@@ -1,7 +1,7 @@
-//! What the service answers, decoded.
+//! Decoding of the service's responses.
 //!
-//! Typed and tolerant: unknown keys are skipped, missing and null ones read as absent, and only
-//! candidate 0 counts. JSON of another shape is an error in words, never a panic.
+//! Typed and tolerant: unknown keys are skipped, `null` is treated as a missing key, and only
+//! candidate 0 is used. JSON of another shape gives an error with a message, never a panic.
 
 use futures::{StreamExt, stream};
 use pollux_net::EventStream;
@@ -24,13 +24,13 @@ pub(crate) use grounding::write as write_grounding;
 use grounding::{WireGrounding, WireUrlContext};
 use part::PartSlot;
 
-/// Decodes one answer: the payload of an event of a stream, or the whole of a `generateContent`.
-/// An empty candidate list gives an empty chunk. Arguments of a call that are no object are kept as
-/// they are; half a character becomes U+FFFD.
+/// Decodes one response: the payload of an event of a stream, or the whole body of a
+/// `generateContent` response. An empty candidate list gives an empty chunk. Arguments of a call
+/// that are not an object are kept unchanged; an unpaired surrogate becomes U+FFFD.
 ///
 /// # Errors
-/// [`ModelErrorKind::Broken`] (retryable) when it is no JSON of this shape; when it is an
-/// `{"error": …}` object, what that means.
+/// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
+/// service for an `{"error": …}` object.
 pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
     let decoded = serde_json::from_slice::<WireResponse>(json).or_else(|error| {
         surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
@@ -38,7 +38,7 @@ pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
     match decoded {
         Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json)),
         Ok(response) => Ok(response.into_chunk()),
-        // An error may also come in an array.
+        // An error may also be inside an array.
         Err(_) if is_error_list(json) => Err(refusal(json)),
         Err(error) => Err(ModelError {
             retryable: true,
@@ -50,7 +50,7 @@ pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
     }
 }
 
-/// The events of an answer as chunks. Ends after the first error.
+/// Converts the events of a response to chunks. Ends after the first error.
 pub(crate) fn chunks(events: EventStream, retry_fetch_errors: bool) -> ChunkStream {
     stream::unfold(Some(events), move |state| async move {
         let mut events = state?;
@@ -67,13 +67,14 @@ pub(crate) fn chunks(events: EventStream, retry_fetch_errors: bool) -> ChunkStre
     .boxed()
 }
 
-/// Gateways that imitate other services end a stream with `[DONE]`.
+/// True for events without content. Gateways that imitate other services end a stream with
+/// `[DONE]`.
 fn is_filler(data: &str) -> bool {
     matches!(data.trim(), "" | "[DONE]")
 }
 
 fn refusal(json: &[u8]) -> ModelError {
-    // The body names the status; 500 stands in when it does not.
+    // The body contains the status; 500 is used if it does not.
     failure::in_payload(&GoogleRefusals, understood(500, json))
 }
 
@@ -120,7 +121,7 @@ struct WirePromptFeedback {
 
 #[derive(Deserialize)]
 struct WireCitations {
-    /// The service calls them `citationSources`, recorded answers `citations`.
+    /// The service calls them `citationSources`, recorded responses `citations`.
     #[serde(alias = "citationSources")]
     citations: Option<Vec<WireCitation>>,
 }
@@ -131,7 +132,7 @@ struct WireCitation {
     title: Option<String>,
 }
 
-/// Counts are read as floating-point numbers since some gateways write them so.
+/// Token counts. They are read as floating-point numbers, because some gateways write them so.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
@@ -176,7 +177,7 @@ fn finish_reason(word: String) -> FinishReason {
     }
 }
 
-/// The prompt itself was blocked: no candidate comes, and this stands for its finish reason.
+/// Returns the finish reason of a blocked prompt, for which there is no candidate.
 fn block_reason(word: &str) -> FinishReason {
     match word {
         "SAFETY" => FinishReason::Safety,
@@ -193,7 +194,7 @@ impl WireCitations {
 
 impl From<WireUsage> for Usage {
     fn from(wire: WireUsage) -> Self {
-        // The cast takes negative numbers and no numbers to zero.
+        // The cast converts negative numbers and NaN to zero.
         let tokens = |count: Option<f64>| count.unwrap_or_default() as u64;
         Self {
             prompt: tokens(wire.prompt_token_count),

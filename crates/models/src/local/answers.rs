@@ -1,33 +1,33 @@
-//! From what a server answers to what it is. Pure, and takes any JSON.
+//! Identification of a server from its responses. Pure, and accepts any JSON.
 
 use serde_json::Value;
 
 use super::server::{LocalModel, LocalServer, ServerKind};
 use crate::names::converses;
 
-/// The most models of one server that are listed.
+/// Maximum number of models of one server that are listed.
 const MAX_MODELS: usize = 500;
 
-/// Longer names are none.
+/// Maximum length of a model name; longer names are ignored.
 const MAX_NAME: usize = 300;
 
-/// The answers of one address; none where there was none, or no JSON.
+/// Responses of one address; `None` for a missing response or one that is not JSON.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// `/v1/models`: all of them.
+    /// Response of `/v1/models`: all models.
     pub(super) models: Option<Value>,
-    /// `/api/tags`: Ollama's models.
+    /// Response of `/api/tags`: Ollama's models.
     pub(super) tags: Option<Value>,
-    /// `/api/ps`: those of Ollama's that are loaded.
+    /// Response of `/api/ps`: Ollama's loaded models.
     pub(super) loaded: Option<Value>,
-    /// `/props`: llama.cpp's settings.
+    /// Response of `/props`: llama.cpp's settings.
     pub(super) props: Option<Value>,
-    /// `/api/v0/models`: LM Studio's models.
+    /// Response of `/api/v0/models`: LM Studio's models.
     pub(super) studio: Option<Value>,
 }
 
 impl Answers {
-    /// The server behind the answers, if it is one for models.
+    /// Returns the server that sent the responses, if it is a model server.
     pub(super) fn read(&self, address: String) -> Option<LocalServer> {
         let listed = list(self.models.as_ref(), "data");
         let tags = list(self.tags.as_ref(), "models");
@@ -64,7 +64,7 @@ impl Answers {
     }
 }
 
-/// The context of a model in Ollama's list of those that are loaded.
+/// Returns the context size of a model in Ollama's list of loaded models.
 pub(super) fn loaded_context(loaded: &Value, model: &str) -> Option<u64> {
     let same = |name: &str| name == model || name.strip_suffix(":latest") == Some(model);
     let models = list(Some(loaded), "models")?;

@@ -1,6 +1,6 @@
-//! A server on this machine, and how people hear of it.
+//! A server on this machine, and its description for the user.
 
-/// Which program serves.
+/// Kind of server program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
     /// Ollama.
@@ -11,12 +11,12 @@ pub enum ServerKind {
     LlamaCpp,
     /// vLLM.
     Vllm,
-    /// Something else that speaks Chat Completions.
+    /// Another program that supports Chat Completions.
     Other,
 }
 
 impl ServerKind {
-    /// Its name as a person knows it.
+    /// Returns the display name of the program.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ollama => "Ollama",
@@ -27,7 +27,7 @@ impl ServerKind {
         }
     }
 
-    /// The vendor whose entry in the catalog it is spoken to by.
+    /// Returns the id of the vendor whose catalog entry is used for the server.
     pub(crate) fn vendor(self) -> &'static str {
         match self {
             Self::Ollama => "ollama",
@@ -37,7 +37,7 @@ impl ServerKind {
         }
     }
 
-    /// How it gets a larger context.
+    /// Returns the instruction for enlarging the context.
     fn enlarge(self) -> &'static str {
         match self {
             Self::Ollama => {
@@ -51,33 +51,33 @@ impl ServerKind {
     }
 }
 
-/// A server that was found.
+/// Local server that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Which program it is.
+    /// Server program.
     pub kind: ServerKind,
-    /// Where it is, such as `http://127.0.0.1:11434`.
+    /// Address of the server, such as `http://127.0.0.1:11434`.
     pub address: String,
-    /// The models for conversations that it has, in its own order.
+    /// Models for conversations on this server, in the server's order.
     pub models: Vec<LocalModel>,
 }
 
-/// A model of such a server.
+/// Model on a local server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalModel {
-    /// Its name as the server knows it.
+    /// Name of the model on the server.
     pub name: String,
-    /// The tokens that the server gives it, if it says so.
+    /// Context size of the model in tokens, if the server reports it.
     pub context: Option<u64>,
 }
 
 impl LocalServer {
-    /// The address that paths such as `/chat/completions` are appended to.
+    /// Returns the address that paths such as `/chat/completions` are appended to.
     pub(crate) fn base_url(&self) -> String {
         format!("{}/v1", self.address)
     }
 
-    /// The model of this name; `:latest` may be left out.
+    /// Returns the model of this name; `:latest` may be omitted.
     pub(crate) fn model(&self, name: &str) -> Option<&LocalModel> {
         let exact = self.models.iter().find(|model| model.name == name);
         exact.or_else(|| {
@@ -85,12 +85,12 @@ impl LocalServer {
         })
     }
 
-    /// The tokens that a model is given, as far as it was known at the beginning.
+    /// Returns the context size of a model in tokens, if the search found it.
     pub(crate) fn context(&self, model: &str) -> Option<u64> {
         self.model(model)?.context
     }
 
-    /// Says that a prompt does not fit, and what to do.
+    /// Returns the message for a prompt that does not fit, with a remedy.
     pub(crate) fn too_small(&self, model: &str, context: u64, tokens: u64) -> String {
         format!(
             "The prompt is about {tokens} tokens long, but {} at {} gives \"{model}\" a context of {context}. {}, or choose another model.",
@@ -100,7 +100,7 @@ impl LocalServer {
         )
     }
 
-    /// What was found, for a person: at most three models by name.
+    /// Returns a description of the server for the user, with at most three model names.
     pub fn describe(&self) -> String {
         const SHOWN: usize = 3;
         let names: Vec<&str> =

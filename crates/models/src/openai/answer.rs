@@ -1,4 +1,4 @@
-//! An answer, put together from what comes over the wire.
+//! Assembly of a response from the received pieces.
 
 use std::sync::Arc;
 
@@ -14,45 +14,46 @@ use super::wire::{WireAnswer, WireChoice, WireMessage};
 use crate::catalog::ReasoningKey;
 use crate::surrogates;
 
-/// The most text that is held back to see what becomes of it, in bytes.
+/// Maximum size of text that is held back until its meaning is known, in bytes.
 const MAX_HELD: usize = 16 * 1024 * 1024;
 
-/// The longest piece of a thought that is held back for its end, in bytes.
+/// Maximum size of a piece of a thought that is held back until its end, in bytes.
 const MAX_THOUGHT: usize = 8 * 1024;
 
-/// How an answer is read.
+/// Options for reading a response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
-    /// Calls come as blocks in the text.
+    /// True if calls are fenced blocks in the text.
     pub(super) emulated: bool,
-    /// Thoughts may come in tags.
+    /// True if thoughts may be enclosed in tags.
     pub(super) think_tags: bool,
-    /// Reasoning that is wanted back.
+    /// Kind of reasoning that must be sent back.
     pub(super) reasoning: Option<ReasoningKey>,
-    /// What the names of functions stand for.
+    /// Original names of the functions.
     pub(super) names: Arc<Names>,
-    /// Understands errors that come where a piece of the answer was due.
+    /// Reader of errors that arrive in place of a piece of the response.
     pub(super) refusals: Arc<Refusals>,
 }
 
-/// Decodes one answer: the payload of an event of a stream, or the whole of a `chat.completion`, as if
-/// nothing came before or after it. Arguments of a call that are no JSON are kept as text; half a
-/// character becomes U+FFFD.
+/// Decodes one response in isolation: the payload of an event of a stream, or a whole
+/// `chat.completion`. Arguments of a call that are not JSON are kept as text; an unpaired surrogate
+/// becomes U+FFFD.
 ///
 /// # Errors
-/// [`ModelErrorKind::Broken`] (retryable) when it is no JSON of this shape; when it is an error object,
-/// what that means.
+/// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
+/// service for an error object.
 pub fn decode_chat_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
     let mut answer = Answer::new(Reading::default());
     answer.take_whole(json)
 }
 
-/// An answer so far.
+/// Response received so far.
 #[derive(Debug)]
 pub(super) struct Answer {
     splitter: Splitter,
     emulated: bool,
-    /// Thoughts come word by word, and are told by the paragraph.
+    /// Thought text that was not reported yet: thoughts arrive word by word and are reported by
+    /// paragraph.
     thought: String,
     calls: Calls,
     names: Arc<Names>,
@@ -79,15 +80,16 @@ impl Answer {
         }
     }
 
-    /// Whether the model said why it stopped.
+    /// True if the model reported a finish reason.
     pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Takes a payload.
+    /// Processes a payload.
     ///
     /// # Errors
-    /// Those of [`decode_chat_chunk`], and [`ModelErrorKind::Broken`] for answers too large to hold.
+    /// The errors of [`decode_chat_chunk`], and [`ModelErrorKind::Broken`] for responses that are
+    /// too large to hold.
     pub(super) fn take(&mut self, json: &[u8]) -> Result<Chunk, ModelError> {
         let wire = self.decode(json)?;
         let usage = wire.usage.or_else(|| wire.x_groq.and_then(|groq| groq.usage));
@@ -104,7 +106,7 @@ impl Answer {
         Ok(chunk)
     }
 
-    /// Takes an event of a stream; one that is called `error` is one whatever its payload looks like.
+    /// Processes an event of a stream. An event named `error` is an error, whatever its payload.
     pub(super) fn take_event(&mut self, name: &str, json: &[u8]) -> Result<Chunk, ModelError> {
         if name == "error" {
             return Err(self.refusals.in_payload(json));
@@ -112,7 +114,7 @@ impl Answer {
         self.take(json)
     }
 
-    /// A body that came whole, though a stream was asked for.
+    /// Processes a complete body that was sent in response to a streaming request.
     pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<Chunk, ModelError> {
         if let Some(error) = self.refusals.no_answer(body) {
             return Err(error);
@@ -122,14 +124,14 @@ impl Answer {
         Ok(chunk)
     }
 
-    /// The stream is over: what was held back.
+    /// Ends the stream and returns the text that was held back.
     pub(super) fn finish(&mut self) -> Chunk {
         let mut chunk = Chunk::default();
         self.flush(&mut chunk);
         chunk
     }
 
-    /// The payload, unless it is an error.
+    /// Decodes the payload, unless it is an error.
     fn decode(&self, json: &[u8]) -> Result<WireAnswer, ModelError> {
         let decoded = serde_json::from_slice::<WireAnswer>(json).or_else(|error| {
             surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
@@ -166,7 +168,7 @@ impl Answer {
     }
 
     fn hear(&mut self, message: WireMessage, chunk: &mut Chunk) -> Result<(), ModelError> {
-        // Some send the same reasoning under both names.
+        // Some vendors send the same reasoning under both names.
         let reasoning = Some(message.reasoning_content.text).filter(|words| !words.is_empty());
         let reasoning = reasoning.unwrap_or(message.reasoning.text);
         if let Some(gathered) = &mut self.reasoning {
@@ -237,19 +239,19 @@ impl Answer {
             chunk.parts.extend(self.reasoning.as_mut().and_then(Gathered::take_part));
         }
         chunk.parts.extend(calls);
-        // Blank lines around blocks say nothing.
+        // Blank lines around blocks have no content.
         if self.emulated && chunk.parts.iter().any(|part| part.as_call().is_some()) {
             chunk.parts.retain(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()));
         }
     }
 }
 
-/// Of several answers side by side only the first counts.
+/// True for the first of several parallel choices; the others are ignored.
 fn is_first(choice: &WireChoice) -> bool {
     choice.index.as_ref().and_then(serde_json::Value::as_u64).unwrap_or(0) == 0
 }
 
-/// The new value, when it is one.
+/// Returns the received value if it is new and not empty.
 fn changed(known: &mut String, told: String) -> Option<String> {
     (!told.is_empty() && *known != told).then(|| {
         known.clone_from(&told);

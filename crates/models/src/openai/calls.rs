@@ -1,8 +1,8 @@
-//! Calls of tools, put together from fragments.
+//! Assembly of tool calls from fragments.
 //!
-//! By the book a fragment names its call by index, and the first one brings id and name. Servers have
-//! been seen to leave the index out, to give all calls the same one, to repeat id and name in every
-//! fragment, and to send arguments as a value.
+//! According to the specification, a fragment refers to its call by index, and the first fragment
+//! contains id and name. Some servers omit the index, use the same index for all calls, repeat id
+//! and name in every fragment, or send arguments as a JSON value.
 
 use pollux_protocol::{ModelError, ModelErrorKind, Part};
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use super::ids::Names;
 use super::wire::WireCall;
 
-/// The most calls in one answer.
+/// Maximum number of calls in one response.
 const MAX_CALLS: usize = 128;
 
-/// The largest arguments of all calls of an answer together, in bytes.
+/// Maximum size of the arguments of all calls of a response together, in bytes.
 const MAX_ARGUMENTS: usize = 64 * 1024 * 1024;
 
-/// The calls of an answer so far.
+/// Calls of a response that were received so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: Vec<OpenCall>,
@@ -33,10 +33,10 @@ struct OpenCall {
 }
 
 impl Calls {
-    /// Takes a fragment.
+    /// Processes a fragment.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Broken`] when there are too many calls or too large ones.
+    /// [`ModelErrorKind::Broken`] if there are too many calls, or if they are too large.
     pub(super) fn take(&mut self, fragment: WireCall) -> Result<(), ModelError> {
         let index = fragment.index.as_ref().and_then(Value::as_u64);
         let id = fragment.id.text;
@@ -61,7 +61,7 @@ impl Calls {
         if call.id.is_empty() {
             call.id = id;
         }
-        // A name may come in pieces, or again with every fragment.
+        // A name may arrive in pieces, or be repeated in every fragment.
         if call.name.is_empty() || (call.arguments.is_empty() && call.name != name) {
             call.name.push_str(&name);
         }
@@ -70,7 +70,7 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a fragment goes on with; none when it begins one.
+    /// Returns the call that a fragment continues; `None` if the fragment begins a new call.
     fn position(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let found = match index {
             Some(_) => self.open.iter().rposition(|call| call.index == index)?,
@@ -84,8 +84,8 @@ impl Calls {
         (!other_id && !begins_anew && !same_again).then_some(found)
     }
 
-    /// The calls as parts. What is no JSON stays text, so that the one who checks arguments can tell
-    /// the model.
+    /// Returns the calls as parts. Arguments that are not JSON remain text, so that the argument
+    /// check can report them to the model.
     pub(super) fn finish(&mut self, names: &Names) -> Vec<Part> {
         self.size = 0;
         let calls = std::mem::take(&mut self.open).into_iter();
@@ -110,7 +110,7 @@ fn arguments(text: &str) -> Value {
     }
     match serde_json::from_str(text) {
         Ok(Value::Null) => Value::Object(Map::new()),
-        // Some models write the object as a string once more.
+        // Some models encode the object as a JSON string.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(Value::Object(object)) => Value::Object(object),
             _ => Value::String(inner),
@@ -124,7 +124,7 @@ fn too_much(what: &str) -> ModelError {
     ModelError::new(ModelErrorKind::Broken, format!("The answer holds {what} than can be read."))
 }
 
-/// Whether a text's brackets are balanced, each byte looked at once.
+/// Scanner that checks whether the brackets of a text are balanced; it reads each byte once.
 #[derive(Debug, Default)]
 struct Brackets {
     depth: usize,

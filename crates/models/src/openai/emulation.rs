@@ -1,14 +1,15 @@
-//! Tools for models that know none: declared in the instruction, called in fenced blocks of the text.
+//! Emulated tools for models without native tool support: tools are declared in the instruction and
+//! called in fenced blocks of the text.
 
 use std::fmt::Write as _;
 
 use pollux_protocol::{Declaration, FunctionCall, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
 
-/// What opens a call, at the beginning of a line.
+/// Opening line of a call.
 pub(super) const FENCE: &str = "```tool_call";
 
-/// What a model needs to know to use the tools.
+/// Returns the instruction that explains the use of the tools to the model.
 pub(super) fn instruction(declarations: &[Declaration]) -> String {
     let mut text = format!(
         "# Tools\n\n\
@@ -32,22 +33,23 @@ pub(super) fn instruction(declarations: &[Declaration]) -> String {
     text
 }
 
-/// A call as the model is told to write it.
+/// Returns a call in the format that the instruction describes.
 pub(super) fn written_call(call: &FunctionCall) -> String {
     let object = json!({ "name": call.name, "arguments": call.args });
     format!("\n{FENCE}\n{object}\n```\n")
 }
 
-/// A result as the model is told that it comes. `output` is what the tool said.
+/// Returns a result in the format that the instruction describes. `output` is the output of the
+/// tool.
 pub(super) fn written_result(response: &FunctionResponse, output: &str) -> String {
-    // A fence longer than any in the text, so that the text cannot end it.
+    // The fence is longer than any in the text, so that the text cannot end it.
     let longest = output.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("\n{fence}tool_result {}\n{output}\n{fence}\n", response.name)
 }
 
-/// The calls in a block: one object, several, or a list of them. What cannot be read becomes a call
-/// that fails and tells the model so.
+/// Reads the calls in a block: one object, several, or a list of them. Invalid text becomes a call
+/// that fails, so that the model receives an error.
 pub(super) fn read_calls(block: &str) -> Vec<Part> {
     let block = block.trim();
     let block = block.strip_suffix("```").unwrap_or(block);
@@ -56,7 +58,7 @@ pub(super) fn read_calls(block: &str) -> Vec<Part> {
         match value {
             Ok(Value::Array(values)) => calls.extend(values.into_iter().map(read_call)),
             Ok(value) => calls.push(read_call(value)),
-            // Words behind a whole call are no call.
+            // Text after a complete call is ignored.
             Err(_) if !calls.is_empty() => break,
             Err(_) => calls.push(Part::call("", "", Value::from(block))),
         }

@@ -1,7 +1,7 @@
 //! Names and ids that the dialect accepts.
 //!
-//! Both are functions of nothing but the text that they stand for, so that a call and its result agree
-//! in every request, and encoded messages can be kept.
+//! Both are pure functions of the original text. A call and its result therefore have the same id
+//! in every request, and encoded messages can be cached.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,13 +10,13 @@ use pollux_protocol::Declaration;
 
 use crate::catalog::CallIds;
 
-/// OpenAI refuses longer ids of calls.
+/// Maximum length of call ids; OpenAI refuses longer ones.
 const MAX_ID: usize = 40;
 
-/// OpenAI refuses longer names of functions.
+/// Maximum length of function names; OpenAI refuses longer ones.
 const MAX_NAME: usize = 64;
 
-/// The id of a call as it is sent.
+/// Returns the id of a call in the form in which it is sent.
 pub(super) fn call_id(id: &str, style: CallIds) -> Cow<'_, str> {
     match style {
         CallIds::Standard if is_legal(id, MAX_ID) => Cow::Borrowed(id),
@@ -33,18 +33,18 @@ pub(super) fn call_id(id: &str, style: CallIds) -> Cow<'_, str> {
     }
 }
 
-/// The name of a function as it is sent.
+/// Returns the name of a function in the form in which it is sent.
 pub(super) fn function_name(name: &str) -> Cow<'_, str> {
     if is_legal(name, MAX_NAME) {
         return Cow::Borrowed(name);
     }
     let legal = |character: char| if is_legal_character(character) { character } else { '_' };
-    // The hash keeps names apart that differ in what was replaced.
+    // The hash distinguishes names that differ only in the replaced characters.
     let kept: String = name.chars().map(legal).take(MAX_NAME - 17).collect();
     Cow::Owned(format!("{kept}_{:016x}", hash(name) as u64))
 }
 
-/// From names as they are sent back to those that were declared, where they differ.
+/// Map from sent names to declared names, for names that differ.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Names(HashMap<String, String>);
 
@@ -57,7 +57,7 @@ impl Names {
         Self(changed.collect())
     }
 
-    /// The tool's own name.
+    /// Returns the declared name of the tool.
     pub(super) fn own(&self, sent: String) -> String {
         self.0.get(&sent).cloned().unwrap_or(sent)
     }
@@ -71,7 +71,7 @@ fn is_legal_character(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '-')
 }
 
-/// FNV-1a with 128 bits: the same in every run and on every machine.
+/// Computes FNV-1a with 128 bits: the same in every run and on every machine.
 fn hash(text: &str) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

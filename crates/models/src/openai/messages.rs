@@ -1,7 +1,7 @@
-//! The conversation as messages.
+//! Conversion of the conversation to messages.
 //!
-//! As in the dialect of Gemini the bytes of an entry are encoded once and kept for as long as requests
-//! use the entry. Entries of one speaker that follow each other become one message, because the
+//! As in the Gemini dialect, the bytes of an entry are encoded once and kept for as long as
+//! requests use the entry. Consecutive entries of one role become one message, because the
 //! templates of many open models refuse two in a row.
 
 use std::collections::HashMap;
@@ -19,16 +19,17 @@ pub(super) use shape::Shape;
 
 use crate::body::Body;
 
-/// An entry that this many requests did not use is forgotten; see the dialect of Gemini.
+/// Number of requests after which an unused entry is removed from the cache, as in the Gemini
+/// dialect.
 const KEPT_FOR_REQUESTS: u64 = 16;
 
-/// Between the words of two entries.
+/// Separator between the texts of two entries.
 const BLANK_LINE: &str = r"\n\n";
 
-/// Stands between results and words for vendors that refuse a user message after results.
+/// Message between results and text for vendors that refuse a user message after results.
 const BRIDGE: &str = r#"{"role":"assistant","content":"The results are in."}"#;
 
-/// The encoded entries, shared by all models of a vendor.
+/// Encoded entries, shared by all models of a vendor.
 #[derive(Debug, Default)]
 pub(super) struct MessagesCache {
     state: Mutex<State>,
@@ -44,13 +45,13 @@ struct State {
 struct Encoded {
     pieces: Pieces,
     tokens: f64,
-    /// The last request that used it.
+    /// Number of the last request that used the entry.
     request: u64,
 }
 
 impl MessagesCache {
-    /// Writes the messages of a conversation, each after a comma if `first` is not set. Gives the
-    /// estimated tokens.
+    /// Writes the messages of a conversation, each preceded by a comma, except the first one if
+    /// `first` is set. Returns the estimated number of tokens.
     pub(super) fn write(
         &self,
         body: &mut Body,
@@ -107,7 +108,7 @@ impl State {
     }
 }
 
-/// Messages on their way into a body.
+/// Writer of messages to a body.
 struct Messages<'a> {
     body: &'a mut Body,
     first: bool,
@@ -124,7 +125,7 @@ impl Messages<'_> {
         self.body.text(text);
     }
 
-    /// The results of tools, then what the person says.
+    /// Writes the results of tools, then the user message.
     fn user(&mut self, run: &Run, shape: Shape) {
         let results = || run.iter().map(|(_, pieces)| &pieces.results);
         for results in results().filter(|results| !results.is_empty()) {

@@ -25,10 +25,10 @@ use crate::exchange::not_encoded;
 use crate::json_answer;
 use crate::local::refreshed_context;
 
-/// How often a JSON request is tried before the answer begins.
+/// Maximum number of attempts for a JSON request before the response begins.
 const JSON_ATTEMPTS: u32 = 5;
 
-/// One model of a vendor.
+/// Model of a vendor.
 #[derive(Debug)]
 pub(super) struct ChatModel {
     service: Arc<Service>,
@@ -36,14 +36,14 @@ pub(super) struct ChatModel {
     facts: ModelFacts,
     parameters: Map<String, Value>,
     quirks: Arc<Quirks>,
-    /// Tools are part of the text, because the model or its server knows none.
+    /// True if tools are part of the text, because the model or its server has no tool support.
     emulated: AtomicBool,
     settings: Mutex<HashMap<bool, Arc<CallSettings>>>,
     frames: FrameCache,
 }
 
 impl ChatModel {
-    /// The model of this name. `config` is what the person configured for it, as a
+    /// Creates the model of this name. `config` is the user's configuration of the model, as a
     /// `generateContentConfig`.
     pub(super) fn new(service: Arc<Service>, name: &str, config: &Map<String, Value>) -> Self {
         let facts = service.connection.vendor.facts(name);
@@ -65,7 +65,7 @@ impl ChatModel {
         }
     }
 
-    /// What it can take, as far as that is known.
+    /// Returns the known limits of the model.
     pub(super) fn limits(&self) -> Limits {
         let served =
             self.service.connection.server.as_ref().and_then(|server| server.context(&self.name));
@@ -85,7 +85,7 @@ impl ChatModel {
         }
     }
 
-    /// How a streamed request is made.
+    /// Returns the settings of a streamed request.
     fn settings(&self, emulated: bool) -> Arc<CallSettings> {
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         let made = settings.entry(emulated).or_insert_with(|| {
@@ -102,7 +102,7 @@ impl ChatModel {
         Arc::clone(made)
     }
 
-    /// The same with what differs for one request.
+    /// Returns the settings with the per-request overrides.
     fn adjusted(&self, emulated: bool, adjustments: &Adjustments) -> Arc<CallSettings> {
         let usual = self.settings(emulated);
         if *adjustments == Adjustments::default() {
@@ -132,7 +132,7 @@ impl ChatModel {
             .map_err(|error| not_encoded(&error))
     }
 
-    /// Sends a request and reads what comes back.
+    /// Sends a request and reads the response.
     async fn attempt(
         &self,
         request: &Request,
@@ -145,7 +145,7 @@ impl ChatModel {
         self.check_size(tokens, cancel).await?;
         let on_retry = request.on_retry.as_ref();
         let response: Response = self.service.open(&self.name, body, on_retry, cancel).await?;
-        // A server may load the model only now, and with it the context that it has.
+        // Some servers load the model only now and choose its context size then.
         self.check_size(tokens, cancel).await?;
         let reading = Reading {
             emulated,
@@ -157,7 +157,7 @@ impl ChatModel {
         Ok(stream::chunks(response, reading, self.service.connection.exchange.retry_fetch_errors))
     }
 
-    /// Servers on people's machines cut a prompt that is too long without a word.
+    /// Checks that the prompt fits. Local servers cut a prompt that is too long without an error.
     async fn check_size(&self, tokens: u64, cancel: &CancellationToken) -> Result<(), ModelError> {
         let Some(server) = &self.service.connection.server else { return Ok(()) };
         match refreshed_context(server, &self.name, &self.service.connection.exchange.http, cancel)
@@ -172,8 +172,8 @@ impl ChatModel {
     }
 }
 
-/// The request with the tools that may be called: the dialect has no list of names, and tools that are part of the
-/// text cannot be forbidden otherwise.
+/// Returns the request with only the tools that may be called. The dialect has no list of allowed
+/// names, and tools that are part of the text cannot be forbidden in another way.
 fn narrowed(request: &Request, emulated: bool) -> Request {
     let mut narrowed = request.clone();
     match &request.adjustments.tool_choice {
@@ -224,7 +224,8 @@ impl Model for ChatModel {
         request: Request,
         cancel: CancellationToken,
     ) -> Result<Chunk, ModelError> {
-        // Streamed all the same: a server on a slow machine is silent for minutes otherwise.
+        // The request is streamed anyway: otherwise a server on a slow machine sends nothing for
+        // minutes.
         let whole = async {
             let mut stream = self.stream(request, cancel.clone()).await?;
             let mut answer = Chunk::default();
@@ -265,7 +266,7 @@ impl Model for ChatModel {
         Box::pin(json_answer::ask(max_attempts, content, &cancel, ask)).await
     }
 
-    /// The dialect has no way to count: an estimate.
+    /// Returns an estimate, because the dialect has no method to count tokens.
     async fn count_tokens(
         &self,
         request: Request,

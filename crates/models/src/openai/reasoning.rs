@@ -1,17 +1,18 @@
-//! Reasoning that a vendor wants back together with the calls that it led to: a signed thought before them.
+//! Reasoning that a vendor requires back together with the calls that it led to, stored as a signed
+//! thought before them.
 
 use pollux_protocol::{Opaque, Part};
 use serde_json::Value;
 
 use crate::catalog::ReasoningKey;
 
-/// The dialect of the opaque bytes.
+/// Dialect of the opaque bytes.
 const DIALECT: &str = "openai";
 
-/// More than this is not sent back, in bytes.
+/// Maximum size of reasoning that is sent back, in bytes.
 const LIMIT: usize = 1024 * 1024;
 
-/// Reasoning as it streams.
+/// Reasoning that is collected from the stream.
 #[derive(Debug)]
 pub(super) struct Gathered {
     key: ReasoningKey,
@@ -25,7 +26,7 @@ impl Gathered {
         Self { key, text: String::new(), details: Vec::new(), size: 0 }
     }
 
-    /// Takes a piece: words, and objects that only the vendor understands.
+    /// Adds a piece: text, and objects that only the vendor understands.
     pub(super) fn take(&mut self, words: &str, details: Vec<Value>) {
         match self.key {
             ReasoningKey::ReasoningContent => {
@@ -46,8 +47,9 @@ impl Gathered {
         }
     }
 
-    /// What was gathered, as a signed thought without text: people have seen it as it came. Half of it would be
-    /// refused, so it is all or nothing.
+    /// Returns the collected reasoning as a signed thought without text, because the user has
+    /// already seen the text. Incomplete reasoning would be refused, so reasoning above the size
+    /// limit is dropped completely.
     pub(super) fn take_part(&mut self) -> Option<Part> {
         if self.size == 0 || self.size > LIMIT {
             return None;
@@ -63,10 +65,11 @@ impl Gathered {
     }
 }
 
-/// The reasoning that a part carries under a key. Older session files have it on the call.
+/// Returns the reasoning that a part contains under a key. In older session files it is part of the
+/// call.
 pub(super) fn carried(part: &Part, key: ReasoningKey) -> Option<Value> {
     let opaque = part.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT)?;
-    // A session file may hold anything.
+    // A session file may contain anything.
     let mut value: Value = serde_json::from_str(&opaque.data).ok()?;
     let value = value.get_mut(key.as_str())?.take();
     match key {

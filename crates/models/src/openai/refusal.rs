@@ -1,7 +1,7 @@
-//! How services that speak Chat Completions refuse, and what helps.
+//! Error responses of services with Chat Completions, and remedies.
 //!
-//! The body is `{"error": {"message", "type", "code"}}` by the book; others are `{"error": "words"}`,
-//! `{"object": "error", "message"}` and `{"detail": …}`.
+//! The specified body is `{"error": {"message", "type", "code"}}`; other services send
+//! `{"error": "text"}`, `{"object": "error", "message"}` or `{"detail": …}`.
 
 use std::time::Duration;
 
@@ -13,24 +13,24 @@ use serde_json::Value;
 use crate::failure::{self, RefusalReader};
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid};
 
-/// A longer wait than this is no wait but an end.
+/// Maximum delay before a retry; a longer delay ends the retries.
 const MAX_WAIT: Duration = Duration::from_mins(5);
 
-/// The longest error word that is shown.
+/// Maximum length of an error code that is shown, in bytes.
 const MAX_WORD: usize = 64;
 
-/// How a service is spoken of in messages.
+/// Description of a service for error messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals {
-    /// What stands before the slash in `--model`.
+    /// Vendor id before the slash in `--model`.
     pub(super) id: String,
-    /// Its name.
+    /// Display name of the service.
     pub(super) name: String,
-    /// The variable with the key.
+    /// Environment variable with the key.
     pub(super) key_variable: Option<String>,
-    /// Where a key can be had.
+    /// Page where a key can be obtained.
     pub(super) key_page: Option<String>,
-    /// Where the address comes from, or the address itself.
+    /// Variable that sets the address, or the address itself.
     pub(super) address: String,
 }
 
@@ -92,13 +92,14 @@ impl RefusalReader for Refusals {
 }
 
 impl Refusals {
-    /// An error object that came where a piece of the answer was due.
+    /// Converts an error object that arrived in place of a piece of the response.
     pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
-        // The body names the status; 500 stands in when it does not.
+        // The body contains the status; 500 is used if it does not.
         sharpened(failure::in_payload(self, understood(500, json)))
     }
 
-    /// Why a body that came under status 200 is no answer, where that can be seen from its first byte.
+    /// Returns an error if the first byte shows that a body with status 200 is not a response of
+    /// the API.
     pub(super) fn no_answer(&self, body: &[u8]) -> Option<ModelError> {
         let what = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'<') => "a web page",
@@ -116,7 +117,8 @@ impl Refusals {
     }
 }
 
-/// The model wrote a call that the service could not read: asking again helps.
+/// Changes the error for a malformed call of the model to a retryable one, because a retry can
+/// help.
 pub(super) fn sharpened(error: ModelError) -> ModelError {
     let code = error.refusal.as_ref().and_then(|refusal| refusal.code.as_deref());
     if code == Some("tool_use_failed") {
@@ -125,7 +127,8 @@ pub(super) fn sharpened(error: ModelError) -> ModelError {
     error
 }
 
-/// Whether a refusal says that the model, or the server as it was started, knows no tools.
+/// True if an error response says that the model, or the server with its current options, does not
+/// support tools.
 pub(super) fn says_no_tools(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     let about_tools = message.contains("tool") || message.contains("function calling");
@@ -139,7 +142,7 @@ pub(super) fn says_no_tools(message: &str) -> bool {
     about_tools && refused.iter().any(|words| message.contains(words))
 }
 
-/// What may say why, beside the message.
+/// Fields that may contain the error code or the message.
 #[derive(Deserialize)]
 struct Envelope {
     error: Option<Value>,
@@ -173,7 +176,7 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
     Refusal { kind, retry_after: None, ..refusal }
 }
 
-/// The word for the error: its code where that is one, else its type.
+/// Returns the error code if there is a textual one, otherwise the error type.
 fn word(envelope: &Envelope) -> Option<String> {
     let error = envelope.error.as_ref();
     let inner = |key: &str| error.and_then(|error| error.get(key));

@@ -1,4 +1,4 @@
-//! The body of a request: model, instruction, messages, then what is the same in every turn.
+//! Body of a request: model, instruction, messages, then the data that is the same in every turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +14,8 @@ use super::messages::{MessagesCache, Shape, escaped};
 use crate::body::Body;
 use crate::catalog::{JsonFormat, Quirks};
 
-/// What a configuration calls a parameter, and what the wire does. Only what the person configured for
-/// the model is sent: many models refuse figures that were made for others.
+/// Parameter names in a configuration and in a request. Only parameters that the user configured
+/// for the model are sent: many models refuse parameter values intended for other models.
 const PARAMETERS: [(&str, &str); 7] = [
     ("temperature", "temperature"),
     ("topP", "top_p"),
@@ -26,22 +26,22 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("seed", "seed"),
 ];
 
-/// How one kind of request is made.
+/// Settings of one kind of request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CallSettings {
-    /// The model as the vendor knows it.
+    /// Name of the model at the vendor.
     pub(super) model: String,
     pub(super) parameters: Map<String, Value>,
-    /// `none` or `required`, where the model is not free.
+    /// `none` or `required`; `None` if the model may choose.
     pub(super) tool_choice: Option<&'static str>,
-    /// The schema of a JSON answer.
+    /// Schema of a JSON response.
     pub(super) schema: Option<Value>,
     pub(super) stream: bool,
     pub(super) shape: Shape,
     pub(super) quirks: Arc<Quirks>,
 }
 
-/// The parameters of a `generateContentConfig` in the words of this dialect.
+/// Converts the parameters of a `generateContentConfig` to those of this dialect.
 pub(super) fn parameters(config: &Map<String, Value>) -> Map<String, Value> {
     let present = PARAMETERS.iter().filter_map(|(theirs, ours)| {
         let value = config.get(*theirs).filter(|value| !value.is_null())?;
@@ -50,16 +50,16 @@ pub(super) fn parameters(config: &Map<String, Value>) -> Map<String, Value> {
     present.collect()
 }
 
-/// A body that is ready to be sent.
+/// Body that is ready to be sent.
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub(super) body: Vec<Bytes>,
-    /// The tokens that it may come to.
+    /// Estimated number of tokens.
     pub(super) tokens: u64,
     pub(super) names: Arc<Names>,
 }
 
-/// What stands around the messages. It seldom changes, so the last one is kept.
+/// Cache of the data around the messages. It seldom changes, so only the last one is kept.
 #[derive(Debug, Default)]
 pub(super) struct FrameCache {
     last: Mutex<Option<Arc<Frame>>>,
@@ -70,11 +70,11 @@ struct Frame {
     system: Option<Arc<str>>,
     tools: Arc<[Declaration]>,
     settings: Arc<CallSettings>,
-    /// From the opening brace to the instruction's message.
+    /// Bytes from the opening brace to the instruction message.
     head: Bytes,
-    /// Whether `head` holds a message.
+    /// True if `head` contains a message.
     instructed: bool,
-    /// From the end of the messages to the closing brace.
+    /// Bytes from the end of the messages to the closing brace.
     tail: Bytes,
     tokens: f64,
     names: Arc<Names>,
@@ -129,7 +129,7 @@ impl FrameCache {
     }
 }
 
-/// The whole body.
+/// Encodes the whole body.
 pub(super) fn encode(
     request: &Request,
     settings: &Arc<CallSettings>,
@@ -145,7 +145,7 @@ pub(super) fn encode(
     Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
 }
 
-/// The instruction, with what the other side cannot be told elsewhere.
+/// Returns the instruction, with additions for features that have no field in the request.
 fn instruction(request: &Request, settings: &CallSettings) -> String {
     let mut sections: Vec<String> =
         request.system.as_deref().map(str::to_owned).into_iter().collect();
@@ -164,7 +164,7 @@ fn instruction(request: &Request, settings: &CallSettings) -> String {
     sections.join("\n\n")
 }
 
-/// The schema with the names of types in lower case: Google's own schemas write them in capitals.
+/// Returns the schema with lower-case type names: Google's own schemas use upper case.
 fn json_schema(schema: &Value) -> Value {
     match schema {
         Value::Object(keys) => {
@@ -182,7 +182,7 @@ fn json_schema(schema: &Value) -> Value {
     }
 }
 
-/// The keys behind the messages as an object.
+/// Keys after the messages as an object.
 struct Tail<'a> {
     request: &'a Request,
     settings: &'a CallSettings,

@@ -1,4 +1,4 @@
-//! One vendor's service as a run of the program reaches it.
+//! Service of one vendor in a run of the program.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use crate::exchange::{self, Call};
 use crate::names::converses;
 use crate::prices;
 
-/// The most texts that are embedded at once.
+/// Maximum number of texts that are embedded in one request.
 const BATCH: usize = 100;
 
-/// A list that does not come soon is not worth the wait.
+/// Maximum number of attempts to get the list of models. Small, because the list is not worth a
+/// long wait.
 const LIST_ATTEMPTS: u32 = 3;
 
-/// Shared by all models of the vendor.
+/// State that is shared by all models of the vendor.
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) connection: Connection,
@@ -45,14 +46,14 @@ impl Service {
         Self { connection, refusals: Arc::new(refusals), messages: MessagesCache::default() }
     }
 
-    /// Who bills it: a server on this machine is nobody's.
+    /// Returns the id of the vendor that bills requests; a server on this machine bills nothing.
     pub(super) fn vendor_id(&self) -> &str {
         let Connection { vendor, server, .. } = &self.connection;
         let is_local = server.is_some() || vendor.quirks.local;
         if is_local { prices::LOCAL } else { &vendor.id }
     }
 
-    /// Asks for an answer; gives it as soon as it begins.
+    /// Requests a response and returns it as soon as it begins.
     pub(super) async fn open(
         &self,
         model: &str,
@@ -66,7 +67,7 @@ impl Service {
         self.connection.exchange.open(call).await.map_err(sharpened)
     }
 
-    /// Asks for an answer as a whole.
+    /// Requests a response and returns the whole body.
     pub(super) async fn ask(
         &self,
         model: &str,
@@ -82,10 +83,10 @@ impl Service {
         self.connection.exchange.ask(Call { max_attempts, ..call }).await.map_err(sharpened)
     }
 
-    /// The first model that the service lists and that is one for conversations.
+    /// Returns the first model in the service's list that is for conversations.
     ///
     /// # Errors
-    /// Those of the exchange; [`ModelErrorKind::NotFound`] when there is none.
+    /// The errors of the exchange; [`ModelErrorKind::NotFound`] if there is no such model.
     pub(super) async fn first_model(
         &self,
         cancel: &CancellationToken,
@@ -105,11 +106,11 @@ impl Service {
         })
     }
 
-    /// One vector for each text, in their order.
+    /// Returns one vector for each text, in their order.
     ///
     /// # Errors
-    /// Those of the exchange; [`ModelErrorKind::Config`] when the vendor embeds nothing,
-    /// [`ModelErrorKind::Broken`] when vectors are missing or empty.
+    /// The errors of the exchange; [`ModelErrorKind::Config`] if the vendor has no embedding model,
+    /// [`ModelErrorKind::Broken`] if vectors are missing or empty.
     pub(super) async fn embed(
         &self,
         texts: &[String],

@@ -1,61 +1,61 @@
-//! Text of an answer, taken apart as it streams: thoughts in tags, calls in fenced blocks.
+//! Splitter for the streamed text of a response: thoughts in tags, calls in fenced blocks.
 //!
-//! Any way of cutting the text gives the same pieces in the end, in time linear in its length. What may
-//! still become a tag or a fence is held back.
+//! The resulting pieces do not depend on how the text is split into chunks, and the run time is
+//! linear in its length. Text that may still become a tag or a fence is held back.
 
 use super::emulation::FENCE;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// A line that begins a block and is longer than this is no such line.
+/// Maximum length of a line that begins a block; longer lines are ordinary text.
 const MAX_FENCE_LINE: usize = 128;
 
-/// A piece of the text.
+/// Piece of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// Words for the person.
+    /// Text for the user.
     Text(String),
-    /// Words of a thought.
+    /// Text of a thought.
     Thought(String),
-    /// What stands inside a block that calls tools.
+    /// Content of a block that calls tools.
     Block(String),
 }
 
-/// Takes text apart.
+/// Splitter that separates text, thoughts and blocks.
 #[derive(Debug)]
 pub(super) struct Splitter {
     state: State,
-    /// Calls may come in blocks.
+    /// True if calls may be in blocks.
     blocks: bool,
     held: String,
-    /// So much of `held` has no line end.
+    /// Number of bytes at the start of `held` that contain no line end.
     scanned: usize,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Nothing but white space so far; a thought may begin.
+    /// Only white space so far; a thought may begin.
     Start,
     Thinking,
-    /// A thought is over; nothing but line ends since.
+    /// A thought has ended; only line ends since then.
     AfterThought,
-    /// Text; `line_start` when the next character begins a line.
+    /// Text; `line_start` is true if the next character begins a line.
     Text {
         line_start: bool,
     },
-    /// Inside a block, with its whole lines.
+    /// Inside a block; contains its complete lines.
     Block(String),
 }
 
 impl Splitter {
-    /// `tags`: thoughts may come in tags; `blocks`: calls may come in blocks.
+    /// Creates a splitter. `tags`: thoughts may be in tags; `blocks`: calls may be in blocks.
     pub(super) fn new(tags: bool, blocks: bool) -> Self {
         let state = if tags { State::Start } else { State::Text { line_start: true } };
         Self { state, blocks, held: String::new(), scanned: 0 }
     }
 
-    /// Takes the next words.
+    /// Processes the next text.
     pub(super) fn push(&mut self, words: &str) -> Vec<Segment> {
         let mut segments = Vec::new();
         self.held.push_str(words);
@@ -69,7 +69,7 @@ impl Splitter {
         segments
     }
 
-    /// The text is over.
+    /// Ends the text.
     pub(super) fn finish(&mut self) -> Vec<Segment> {
         let held = std::mem::take(&mut self.held);
         self.scanned = 0;
@@ -84,13 +84,14 @@ impl Splitter {
         segments
     }
 
-    /// How much is held back, in bytes.
+    /// Returns the size of the text that is held back, in bytes.
     pub(super) fn held(&self) -> usize {
         let lines = if let State::Block(lines) = &self.state { lines.len() } else { 0 };
         self.held.len() + lines
     }
 
-    /// Goes one step into `rest`; gives how many bytes it used, or none when more words are needed.
+    /// Processes one piece of `rest`; returns the number of bytes used, or `None` if more text is
+    /// needed.
     fn step(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
         if rest.is_empty() {
             return None;
@@ -110,7 +111,8 @@ impl Splitter {
             self.state = State::Thinking;
             return Some(rest.len() - start.len() + OPEN.len());
         }
-        // White space alone is bounded: an answer does not begin with a page of it.
+        // The amount of leading white space is limited: a response does not begin with a page of
+        // it.
         if OPEN.starts_with(start) && rest.len() <= MAX_FENCE_LINE {
             return None;
         }
@@ -129,7 +131,7 @@ impl Splitter {
         (used > 0).then_some(used)
     }
 
-    /// Empty lines between thought and answer belong to neither.
+    /// Skips empty lines between thought and answer, which belong to neither.
     fn skip(&mut self, rest: &str) -> usize {
         let used = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
         if used < rest.len() {
@@ -183,7 +185,7 @@ impl Splitter {
     }
 }
 
-/// Adds a piece, joined to the one before where both are of one kind.
+/// Adds a piece, joined to the previous piece if both have the same kind.
 fn emit(segments: &mut Vec<Segment>, segment: Segment) {
     match (segments.last_mut(), segment) {
         (Some(Segment::Text(text)), Segment::Text(more))
@@ -193,7 +195,7 @@ fn emit(segments: &mut Vec<Segment>, segment: Segment) {
     }
 }
 
-/// How many bytes at the end of `text` may be the beginning of `word`.
+/// Returns the number of bytes at the end of `text` that may be the beginning of `word`.
 fn partial_suffix(text: &str, word: &str) -> usize {
     (1..word.len()).rev().find(|length| text.ends_with(&word[..*length])).unwrap_or(0)
 }
@@ -204,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// The pieces, neighbours of one kind joined.
+    /// Returns the pieces, with neighbours of one kind joined.
     fn split(tags: bool, blocks: bool, words: &[&str]) -> Vec<Segment> {
         let mut splitter = Splitter::new(tags, blocks);
         let mut all: Vec<Segment> = words.iter().flat_map(|words| splitter.push(words)).collect();

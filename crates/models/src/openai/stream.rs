@@ -1,4 +1,4 @@
-//! An answer as it streams.
+//! Streaming of a response.
 
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, stream};
@@ -9,27 +9,27 @@ use super::answer::{Answer, Reading};
 use crate::exchange::ANSWER_LIMIT;
 use crate::failure;
 
-/// What ends a stream by the book.
+/// Payload that ends a stream according to the specification.
 const DONE: &str = "[DONE]";
 
-/// An answer on its way.
+/// Response that is being received.
 struct Stream {
     source: Source,
     answer: Answer,
-    /// The setting of that name.
+    /// Value of the setting `general.retryFetchErrors`.
     retry_fetch_errors: bool,
 }
 
 enum Source {
-    /// Nothing of the body is known yet.
+    /// Response whose body has not been read yet.
     Response(Response),
     Events(EventStream),
 }
 
-/// The answer as chunks. Ends after the first error.
+/// Returns the response as chunks. Ends after the first error.
 ///
-/// Servers that cannot stream send one JSON object, gateways that fail send one under status 200, and
-/// proxies send web pages: what begins with a bracket is read whole.
+/// Servers that cannot stream send one JSON object, failing gateways send one with status 200, and
+/// proxies send web pages: a body that begins with a bracket is read whole.
 pub(super) fn chunks(
     response: Response,
     reading: Reading,
@@ -61,7 +61,7 @@ impl Stream {
             let Some(event) = events.next().await else { return self.answer.ended(false) };
             let event = match event {
                 Ok(event) => event,
-                // What matters has come; the rest is the other side's carelessness.
+                // The response is complete; an error after its end does not matter.
                 Err(error) if self.answer.is_finished() && !matches!(error, Error::Cancelled) => {
                     return self.answer.ended(false);
                 }
@@ -82,7 +82,7 @@ impl Stream {
     }
 }
 
-/// What an event comes to.
+/// Result of processing an event.
 enum Heard {
     Nothing,
     Done,
@@ -98,8 +98,8 @@ impl Answer {
         }
     }
 
-    /// The last piece. `[DONE]` stands for a finish reason where there was none; a stream that just
-    /// stops before one broke off, and calls that were on their way are not made.
+    /// Returns the last piece. `[DONE]` replaces a missing finish reason. A stream that stops
+    /// without either of them broke off, and its incomplete calls are not made.
     fn ended(&mut self, done: bool) -> Step {
         let chunk = self.last_chunk(done)?;
         Some((Ok(chunk), None))
@@ -117,12 +117,13 @@ impl Answer {
     }
 }
 
-/// Decodes a recorded stream as it comes over the wire, with every way of reading switched on: calls in
-/// blocks, thoughts in tags.
+/// Decodes a recorded stream of received bytes, with all reading options enabled: calls in blocks,
+/// thoughts in tags.
 ///
 /// # Errors
-/// Those of [`decode_chat_chunk`](super::decode_chat_chunk), and
-/// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) when it is no stream of events.
+/// The errors of [`decode_chat_chunk`](super::decode_chat_chunk), and
+/// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) for bytes that are not a
+/// stream of events.
 pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
     let broken = |error| failure::in_stream(&Error::Stream(error), true);
     let mut decoder = SseDecoder::default();
@@ -148,14 +149,14 @@ pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
     Ok(chunks)
 }
 
-/// A body whose kind is known.
+/// Body whose kind is known.
 enum Body {
     Events(Box<EventStream>),
     Whole(Bytes),
 }
 
 impl Body {
-    /// Reads until the first byte that says something.
+    /// Reads up to the first byte that is not white space, and determines the kind.
     async fn open(mut response: Response) -> Result<Self, Error> {
         let mut begun = BytesMut::new();
         loop {

@@ -1,5 +1,5 @@
-//! What comes over the wire, typed and tolerant: unknown keys are skipped, missing and null ones read as
-//! absent, and texts of another type as empty.
+//! Received JSON, typed and tolerant: unknown keys are skipped, `null` is treated as a missing key,
+//! and texts of another type are read as empty.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// A piece of an answer, or a whole one.
+/// Piece of a response, or a whole one.
 #[derive(Deserialize)]
 pub(super) struct WireAnswer {
     #[serde(default)]
@@ -18,10 +18,10 @@ pub(super) struct WireAnswer {
     pub(super) choices: Option<Vec<Option<WireChoice>>>,
     pub(super) usage: Option<WireUsage>,
     pub(super) error: Option<IgnoredAny>,
-    /// `error` where the error's keys stand bare.
+    /// `error` if the keys of the error are at the top level.
     #[serde(default)]
     pub(super) object: Words,
-    /// How frameworks of web services say that something is wrong.
+    /// Error key of web service frameworks.
     pub(super) detail: Option<IgnoredAny>,
     /// Groq's own place for the usage of a stream.
     pub(super) x_groq: Option<WireGroq>,
@@ -46,7 +46,7 @@ pub(super) struct WireChoice {
 pub(super) struct WireMessage {
     #[serde(default)]
     pub(super) content: Words,
-    /// Declined in words.
+    /// Text of a refusal by the model.
     #[serde(default)]
     pub(super) refusal: Words,
     #[serde(default)]
@@ -69,11 +69,11 @@ pub(super) struct WireCall {
 pub(super) struct WireFunction {
     #[serde(default)]
     pub(super) name: Words,
-    /// A piece of JSON as text; some servers send the value itself.
+    /// Piece of JSON as text; some servers send the value itself.
     pub(super) arguments: Option<Value>,
 }
 
-/// A text, or a list of parts with texts and thoughts in them.
+/// Text, or a list of parts that contain texts and thoughts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub(super) text: String,
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 }
 
-/// Counts are read as floating-point numbers since some servers write them so.
+/// Token counts. They are read as floating-point numbers, because some servers write them so.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireUsage {
@@ -154,14 +154,14 @@ pub(super) struct WireUsage {
     total_tokens: Option<f64>,
     prompt_tokens_details: Option<PromptDetails>,
     completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's word for cached tokens.
+    /// DeepSeek's key for cached tokens.
     prompt_cache_hit_tokens: Option<f64>,
 }
 
 #[derive(Deserialize, Default)]
 struct PromptDetails {
     cached_tokens: Option<f64>,
-    /// What OpenRouter reports for models whose vendor bills writes to its cache.
+    /// Tokens that OpenRouter reports for models whose vendor bills writes to its cache.
     cache_write_tokens: Option<f64>,
 }
 
@@ -172,7 +172,7 @@ struct CompletionDetails {
 
 impl From<WireUsage> for Usage {
     fn from(wire: WireUsage) -> Self {
-        // The cast takes negative numbers and no numbers to zero.
+        // The cast converts negative numbers and NaN to zero.
         let tokens = |count: Option<f64>| count.unwrap_or_default() as u64;
         let prompt = tokens(wire.prompt_tokens);
         let completion = tokens(wire.completion_tokens);
@@ -180,7 +180,8 @@ impl From<WireUsage> for Usage {
         let details = wire.prompt_tokens_details.unwrap_or_default();
         let sum = prompt.saturating_add(completion);
         let total = wire.total_tokens.map_or(sum, |total| total as u64);
-        // Most count thoughts as part of the completion; where the total says otherwise, they are not.
+        // Most vendors count thoughts as part of the completion. If the total is larger by the
+        // thoughts, they are counted separately.
         let apart = thoughts > 0 && total == sum.saturating_add(thoughts);
         let candidates = if apart { completion } else { completion.saturating_sub(thoughts) };
         let cached = tokens(details.cached_tokens.or(wire.prompt_cache_hit_tokens));

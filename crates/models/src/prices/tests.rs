@@ -76,9 +76,9 @@ fn the_persons_table_wins_and_may_name_many_at_once() {
         assert_eq!(usd(book.price(vendor, name), MILLION), expected, "{vendor} {name}");
     }
     let cached = Usage { cached: 1_000_000, ..MILLION };
-    assert_eq!(usd(book.price("groq", "qwen"), cached), Some(1.0), "no discount that is not told");
+    assert_eq!(usd(book.price("groq", "qwen"), cached), Some(1.0), "no discount without a price");
     let written = Usage { cache_write: 1_000_000, ..MILLION };
-    assert_eq!(usd(book.price("groq", "qwen"), written), Some(1.0), "input, where nothing is told");
+    assert_eq!(usd(book.price("groq", "qwen"), written), Some(1.0), "the input price by default");
     let claude = book.price("openrouter", "anthropic/claude-sonnet-4.5");
     assert_eq!(usd(claude, Usage { prompt: 200_000, ..written }), Some(0.75));
     assert_eq!(usd(claude, written), Some(7.5), "a long request");
@@ -88,7 +88,7 @@ fn the_persons_table_wins_and_may_name_many_at_once() {
 fn a_broken_table_is_named_with_line_and_column() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prices.json");
-    assert!(PriceBook::load(&path).is_ok(), "no table is none");
+    assert!(PriceBook::load(&path).is_ok(), "a missing table is accepted");
     for (text, place) in [
         ("{\"models\": {\n  \"a\": {\"input\": -1, \"output\": 1}}}", "line 2 column"),
         ("{\"models\": {\n  \"a\": {\"input\": \"1\", \"output\": 1}}}", "line 2 column"),

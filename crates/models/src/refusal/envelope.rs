@@ -1,17 +1,17 @@
-//! Finding the error in what the service, or something in front of it, sent.
+//! Search for the error object in the response of the service or of a gateway.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// How deep errors that wrap errors are followed.
+/// Maximum nesting depth of errors that wrap errors.
 const MAX_DEPTH: usize = 10;
 
-/// An error object as it was found.
+/// Error object in its original form.
 #[derive(Debug, Default)]
 pub(super) struct ErrorObject {
-    /// `code`, if it is an HTTP error's.
+    /// `code`, if it is an HTTP error status.
     pub(super) code: Option<u16>,
     /// `status`, for example `RESOURCE_EXHAUSTED`.
     pub(super) status: Option<String>,
@@ -19,23 +19,23 @@ pub(super) struct ErrorObject {
     pub(super) details: Vec<ErrorDetail>,
 }
 
-/// One entry of `details`, by its `@type`.
+/// Entry of `details`, by its `@type`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ErrorDetail {
     /// `google.rpc.ErrorInfo`.
     ErrorInfo {
         /// Machine-readable reason, for example `RATE_LIMIT_EXCEEDED`.
         reason: String,
-        /// The service that speaks, for example `cloudcode-pa.googleapis.com`.
+        /// Service that reports the error, for example `cloudcode-pa.googleapis.com`.
         domain: String,
-        /// Further facts; values that are no strings are written as JSON.
+        /// Additional data; values that are not strings are written as JSON.
         metadata: BTreeMap<String, String>,
     },
     /// `google.rpc.RetryInfo`.
     RetryInfo {
-        /// The delay as written, for example `34.07s`.
+        /// Delay as written, for example `34.07s`.
         text: String,
-        /// The delay, if it can be read.
+        /// Delay, if it can be parsed.
         delay: Option<Duration>,
     },
     /// `google.rpc.QuotaFailure`: `quotaId` of each violation.
@@ -46,7 +46,7 @@ pub(super) enum ErrorDetail {
     Other,
 }
 
-/// Finds the innermost error object in `text`: JSON, or words with JSON in them, or JSON with the
+/// Finds the innermost error object in `text`: JSON, or text that contains JSON, or JSON with the
 /// doubled commas and no-break spaces that some front ends produce.
 pub(super) fn parse(text: &str) -> Option<ErrorObject> {
     let error = locate(embedded_json(text)?, 0)?;
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str) -> Option<ErrorObject> {
     Some(ErrorObject { code: code(&error), status: string(&error, "status"), message, details })
 }
 
-/// `12.5s` or `800ms`, not negative.
+/// Parses a non-negative duration such as `12.5s` or `800ms`.
 pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let (number, scale) = match text.strip_suffix("ms") {
@@ -74,7 +74,8 @@ pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value * scale).ok()
 }
 
-/// The error object in a value. What an inner error lacks, it takes from the one around it.
+/// Finds the error object in a value. Fields that an inner error lacks are copied from the
+/// enclosing one.
 fn locate(value: Value, depth: usize) -> Option<Map<String, Value>> {
     if depth > MAX_DEPTH {
         return None;
@@ -108,7 +109,7 @@ fn locate(value: Value, depth: usize) -> Option<Map<String, Value>> {
     }
 }
 
-/// The value that an envelope holds: `error`, `response.data` or `cause`.
+/// Returns the value in an envelope: `error`, `response.data` or `cause`.
 fn wrapped(object: &mut Map<String, Value>) -> Option<Value> {
     if let Some(error) = object.remove("error") {
         return Some(error);
@@ -130,7 +131,7 @@ fn filled_from(mut inner: Map<String, Value>, outer: Map<String, Value>) -> Map<
     inner
 }
 
-/// The first JSON object or array in a text, words before and after it allowed.
+/// Returns the first JSON object or array in a text; other text before and after it is allowed.
 fn embedded_json(text: &str) -> Option<Value> {
     let object = text.find('{');
     let array = text.find('[').filter(|array| object.is_none_or(|object| *array < object));
@@ -144,7 +145,8 @@ fn first_value(text: &str) -> Option<Value> {
     matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
 }
 
-/// The text with no-break spaces made ordinary ones and doubled commas single, outside strings.
+/// Returns the text with no-break spaces replaced by normal ones and doubled commas by single ones,
+/// outside strings.
 fn repaired(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let (mut in_string, mut escaped, mut after_comma) = (false, false, false);
@@ -174,7 +176,7 @@ fn repaired(text: &str) -> String {
     result
 }
 
-/// The code as a number or as digits, if it is an HTTP error's.
+/// Returns the code, given as a number or as digits, if it is an HTTP error status.
 fn code(error: &Map<String, Value>) -> Option<u16> {
     let code = match error.get("code")? {
         Value::Number(number) => number.as_u64()?,

@@ -1,38 +1,38 @@
-//! A refusal in neutral terms.
+//! Vendor-neutral description of an error response.
 
 use std::time::Duration;
 
 use pollux_net::RetryAdvice;
 use pollux_protocol::ModelErrorKind;
 
-/// A refused request, understood.
+/// Interpreted error response.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
-    /// Its meaning.
+    /// Meaning of the error response.
     pub(crate) kind: RefusalKind,
-    /// Status of the body's error object if it is one from 400 to 599, else the HTTP status.
+    /// Status of the body's error object if it is one from 400 to 599, otherwise the HTTP status.
     pub(crate) status: u16,
-    /// The service's own word for the error, for example `RESOURCE_EXHAUSTED`.
+    /// Error code of the service, for example `RESOURCE_EXHAUSTED`.
     pub(crate) code: Option<String>,
-    /// The service's own message (the innermost one, where errors wrap errors), else the beginning of
-    /// the body.
+    /// Message of the service (the innermost one, if errors wrap errors), otherwise the beginning
+    /// of the body.
     pub(crate) message: String,
-    /// The message with what the rules add to it, for people.
+    /// Message for the user, with the additions of the rules.
     pub(crate) shown: String,
-    /// Time after which the service wants to be asked again.
+    /// Delay before a retry that the service asks for.
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Meaning of a refusal.
+/// Meaning of an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RefusalKind {
     /// The credentials are not accepted.
     Auth,
-    /// The credentials are known, and this is not allowed to them.
+    /// The credentials are valid but do not permit this request.
     Permission,
     /// The account must be verified in a browser first.
     Verification {
-        /// Address of the page for that.
+        /// Address of the page for the verification.
         link: Option<String>,
     },
     /// The account is suspended.
@@ -40,29 +40,29 @@ pub(crate) enum RefusalKind {
         /// Address of the page for appeals.
         appeal: Option<String>,
     },
-    /// The quota does not come back soon.
+    /// The quota is used up and not renewed soon.
     Quota(QuotaReason),
-    /// Too many requests: a short wait helps.
+    /// Too many requests: a retry after a short wait can succeed.
     RateLimited,
-    /// The service is busy: a short wait helps.
+    /// The service is busy: a retry after a short wait can succeed.
     Busy,
     /// The model has no capacity left.
     NoCapacity,
-    /// The service is broken.
+    /// The service has an internal error.
     Server,
-    /// There is no such model, or not for this account.
+    /// The model does not exist, or not for this account.
     NotFound,
-    /// The conversation is longer than the model takes.
+    /// The conversation is too long for the model.
     TooLong,
-    /// The content of the request is against the service's rules.
+    /// The content of the request violates the service's rules.
     Filtered,
-    /// The request itself is wrong.
+    /// The request itself is invalid.
     Invalid,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
-/// Reason why a quota does not come back soon.
+/// Reason why a quota is not renewed soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuotaReason {
     /// The account's limit for this model is zero.
@@ -80,7 +80,7 @@ pub(crate) enum QuotaReason {
 }
 
 impl Refusal {
-    /// Whether to ask again: quota that comes back, lost capacity and server errors are tried again.
+    /// Returns whether to retry: rate limits, missing capacity and server errors are retried.
     pub(crate) fn advice(&self) -> RetryAdvice {
         match self.kind {
             RefusalKind::RateLimited
@@ -93,7 +93,7 @@ impl Refusal {
 }
 
 impl RefusalKind {
-    /// The meaning for callers.
+    /// Returns the corresponding error kind for callers.
     pub(crate) fn error_kind(&self) -> ModelErrorKind {
         match self {
             Self::Auth => ModelErrorKind::Auth,
@@ -111,7 +111,7 @@ impl RefusalKind {
         }
     }
 
-    /// The class that Gemini CLI gives such an error in JSON output.
+    /// Returns the class name that Gemini CLI gives such an error in JSON output.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::NotFound => "ModelNotFoundError",

@@ -1,4 +1,5 @@
-//! The rules, in their order. Each is one function; the first that has an opinion decides.
+//! Classification rules, in their order. Each rule is one function; the first rule that applies
+//! decides.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,18 +7,18 @@ use std::time::Duration;
 use super::envelope::{ErrorDetail, ErrorObject, parse_duration};
 use super::kind::{QuotaReason, Refusal, RefusalKind as Kind};
 
-/// Longest wait that is worth waiting.
+/// Maximum delay before a retry; a longer delay ends the retries.
 const MAX_RETRYABLE_DELAY: Duration = Duration::from_mins(5);
 
-/// Wait after a per-minute quota.
+/// Delay after a per-minute quota.
 const PER_MINUTE_DELAY: Duration = Duration::from_mins(1);
 
 /// Decision of a rule.
 struct Ruling {
     kind: Kind,
-    /// Time after which the service wants to be asked again.
+    /// Delay before a retry that the service asks for.
     retry_after: Option<Duration>,
-    /// Text that the message gains.
+    /// Text that is added to the message.
     suggestion: Option<String>,
 }
 
@@ -27,13 +28,13 @@ impl From<Kind> for Ruling {
     }
 }
 
-/// An error object and the status that counts for it.
+/// Error object and its effective status.
 struct Error<'a> {
     status: u16,
     object: &'a ErrorObject,
 }
 
-/// Understands an error object. `status` is its own, or that of the response.
+/// Interprets an error object. `status` is the one of the object, or that of the response.
 pub(super) fn apply(status: u16, object: ErrorObject) -> Refusal {
     let Ruling { kind, retry_after, suggestion } = Error { status, object: &object }.ruling();
     let message = object.message;
@@ -55,7 +56,7 @@ impl Error<'_> {
         if matches!(self.status, 429 | 499 | 503) { self.quota() } else { self.by_status() }
     }
 
-    /// 403 with a reason.
+    /// Handles status 403 with a reason.
     fn refused_account(&self) -> Option<Kind> {
         if self.status != 403 {
             return None;
@@ -89,7 +90,7 @@ impl Error<'_> {
         kind.into()
     }
 
-    /// 429, 499 and 503.
+    /// Handles 429, 499 and 503.
     fn quota(&self) -> Ruling {
         if says_limit_zero(&self.object.message) {
             return Kind::Quota(QuotaReason::ZeroLimit).into();
@@ -149,7 +150,7 @@ impl Error<'_> {
         }
     }
 
-    /// A refusal that passes by itself.
+    /// Returns the decision for a temporary error.
     fn passing(&self, retry_after: Option<Duration>) -> Ruling {
         let kind = if self.status == 429 { Kind::RateLimited } else { Kind::Busy };
         Ruling { retry_after, ..kind.into() }
@@ -160,12 +161,12 @@ impl Error<'_> {
         Ruling { retry_after, ..Kind::NoCapacity.into() }
     }
 
-    /// True if there are details of a type that the rules look at.
+    /// True if there are details of a type that the rules use.
     fn has_structure(&self) -> bool {
         self.object.details.iter().any(|detail| *detail != ErrorDetail::Other)
     }
 
-    /// The delay in `Please retry in 12.5s` or `Please retry in 800ms`.
+    /// Returns the delay in `Please retry in 12.5s` or `Please retry in 800ms`.
     fn please_retry_in(&self) -> Option<Duration> {
         let (_, rest) = self.object.message.split_once("Please retry in ")?;
         let number = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
@@ -201,7 +202,7 @@ impl Error<'_> {
         })
     }
 
-    /// True for a wrong key, which Google calls a bad request (400).
+    /// True for an invalid key, which Google reports as a bad request (400).
     fn is_bad_key(&self) -> bool {
         const WORDINGS: [&str; 3] = ["API key not valid", "API key expired", "API_KEY_INVALID"];
         let reason = self.infos().next().map(|info| info.reason);
@@ -219,11 +220,12 @@ impl Error<'_> {
     }
 }
 
-/// The kind of a request that is wrong in itself: each service says in words of its own that a conversation
-/// is longer than the model takes.
+/// Returns the kind of an invalid request. Each service has its own message for a conversation that
+/// is too long for the model.
 pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
     const WORDINGS: [&str; 8] = [
-        // Gemini, then what speaks Chat Completions: OpenAI and vLLM, llama.cpp, gateways to Anthropic, Mistral.
+        // Gemini, then services with Chat Completions: OpenAI and vLLM, llama.cpp, gateways to
+        // Anthropic, Mistral.
         "exceeds the maximum number of tokens",
         "context_length_exceeded",
         "maximum context length",
@@ -239,7 +241,7 @@ pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
     if is_too_long { Kind::TooLong } else { Kind::Invalid }
 }
 
-/// `limit: 0`, and not `limit: 0.5` or `limit: 05`.
+/// True for `limit: 0`, but not for `limit: 0.5` or `limit: 05`.
 fn says_limit_zero(message: &str) -> bool {
     message.match_indices("limit: 0").any(|(at, found)| {
         let rest = &message.as_bytes()[at + found.len()..];
@@ -249,7 +251,7 @@ fn says_limit_zero(message: &str) -> bool {
     })
 }
 
-/// A `google.rpc.ErrorInfo`.
+/// Borrowed fields of a `google.rpc.ErrorInfo`.
 struct Info<'a> {
     reason: &'a str,
     domain: &'a str,
@@ -257,7 +259,8 @@ struct Info<'a> {
 }
 
 impl Info<'_> {
-    /// True if Code Assist speaks. Stray characters around the domain are seen in the wild.
+    /// True if the error is from Code Assist. Real responses sometimes have stray characters around
+    /// the domain.
     fn is_cloud_code(&self) -> bool {
         let domain = self.domain.trim_matches(|character: char| !character.is_ascii_alphanumeric());
         let service = domain.strip_suffix(".googleapis.com").unwrap_or(domain);

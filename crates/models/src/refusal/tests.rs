@@ -11,7 +11,7 @@ use super::*;
 
 const CLOUD_CODE: &str = "cloudcode-pa.googleapis.com";
 
-/// The kind, and the wait that is asked for.
+/// Returns the kind, and the delay that the service asks for.
 fn ruling(status: u16, body: &Value) -> (Kind, Option<Duration>) {
     let Refusal { kind, retry_after, .. } = understood(status, body.to_string().as_bytes());
     (kind, retry_after)

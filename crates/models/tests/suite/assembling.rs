@@ -46,7 +46,8 @@ async fn a_recorded_file_answers_once_a_sign_in_is_chosen() {
         ..options(variables)
     };
     assert_eq!(refused(&with(&[])).kind, ModelErrorKind::Auth);
-    // Also ways that Pollux does not speak yet: nothing is spoken here.
+    // Sign-in methods that Pollux does not support yet are accepted too, because no service is
+    // used.
     for variable in [("GEMINI_API_KEY", "x"), ("GOOGLE_GENAI_USE_GCA", "true")] {
         let models = assemble(&with(&[variable])).unwrap();
         let chunks = answer(&select(&models, "any-model").await).await.unwrap();

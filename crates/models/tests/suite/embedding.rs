@@ -1,4 +1,4 @@
-//! Texts as vectors: the request body, batches and their order, and failures, for each dialect.
+//! Embeddings: the request body, batches and their order, and failures, for each dialect.
 
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use super::harness::{model, openai, openai_options, script, select};
 /// Path of the requests in OpenAI's dialect.
 const EMBEDDINGS: &str = "/v1/embeddings";
 
-/// Embeds the texts `0`, `1`, … of this number.
+/// Embeds this number of texts: `0`, `1`, ….
 async fn embed(model: &Arc<dyn Model>, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
     let texts = (0..count).map(|number| number.to_string()).collect();
     model.embed(texts, CancellationToken::new()).await
 }
 
-/// The vectors that the texts of [`embed`] have in these tests: each holds the number of its text.
+/// Returns the vectors that the texts of [`embed`] have in these tests: each contains the number of
+/// its text.
 fn numbered(range: std::ops::Range<usize>) -> Vec<Vec<f64>> {
     range.map(|number| vec![number as f64, 0.5]).collect()
 }
@@ -64,13 +65,14 @@ async fn gemini_reports_refusals_and_broken_vectors() {
         server.enqueue(Endpoint::BatchEmbedContents, answer);
         assert_eq!(embed(&model, 1).await.unwrap_err().kind, kind);
     }
-    assert_eq!(server.requests().len(), 6, "none of these is tried again");
+    assert_eq!(server.requests().len(), 6, "these errors are not retried");
     server.enqueue(Endpoint::BatchEmbedContents, errors::plain(503));
     server.enqueue(Endpoint::BatchEmbedContents, embeddings(1));
     assert!(is_in_order(&embed(&model, 1).await.unwrap(), 1));
 }
 
-/// An answer in OpenAI's dialect whose vectors come last first: their index counts.
+/// Returns a response in OpenAI's dialect with the vectors in reverse order, so that only their
+/// index is correct.
 fn backwards(vectors: Vec<Vec<f64>>) -> Reply {
     let data = vectors.into_iter().enumerate().rev();
     let data: Vec<Value> =
@@ -112,7 +114,7 @@ async fn openai_reports_refusals_and_broken_vectors() {
         script(&server, EMBEDDINGS, vec![answer]);
         assert_eq!(embed(&model, 1).await.unwrap_err().kind, kind);
     }
-    assert_eq!(server.requests().len(), 6, "none of these is tried again");
+    assert_eq!(server.requests().len(), 6, "these errors are not retried");
     script(&server, EMBEDDINGS, vec![refused(503, "busy"), backwards(numbered(0..1))]);
     assert!(is_in_order(&embed(&model, 1).await.unwrap(), 1));
 

@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 
 use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
 
-/// The failure of a request that is always answered so, and how often it was made.
+/// Returns the failure of a request that always gets this response, and the number of attempts.
 async fn failure(make: impl Fn() -> Reply + Send + Sync + 'static) -> (ModelError, usize) {
     let server = ModelServer::start();
     server.answer_with(Endpoint::StreamGenerateContent, move |_| make());

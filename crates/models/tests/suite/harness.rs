@@ -11,7 +11,7 @@ use pollux_protocol::{
 };
 use pollux_testkit::{ModelServer, Reply};
 
-/// Options with this environment and nothing else; no server is looked for on the machine.
+/// Returns options with only this environment; no server is searched for on the machine.
 pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
     let alone = [("POLLUX_LOCAL_PORTS", "")];
     ModelsOptions {
@@ -28,12 +28,13 @@ pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
     }
 }
 
-/// The models that a person with a key and this server has; attempts follow each other at once.
+/// Returns the models for a user with a key and this server; attempts follow each other
+/// immediately.
 pub(crate) fn models_with(server: &ModelServer, more: &[(&str, &str)]) -> Arc<dyn Models> {
     assemble(&options_for(server, more)).unwrap()
 }
 
-/// The same, still to be put together.
+/// Returns the options of [`models_with`].
 pub(crate) fn options_for(server: &ModelServer, more: &[(&str, &str)]) -> ModelsOptions {
     let url = server.url();
     let mut variables = vec![
@@ -54,13 +55,13 @@ pub(crate) async fn select(models: &Arc<dyn Models>, requested: &str) -> Arc<dyn
     models.select(&context).await.unwrap().model
 }
 
-/// A request in which the person says one thing.
+/// Returns a request with one user message.
 pub(crate) fn say(text: &str) -> Request {
     let entries = vec![Entry::detached(Content::user(vec![Part::text(text)]))];
     Request { entries, ..Request::default() }
 }
 
-/// The whole answer, or the first failure and what came before it.
+/// Returns the whole response, or the first failure and the chunks before it.
 pub(crate) async fn answer(model: &Arc<dyn Model>) -> Result<Vec<Chunk>, (Vec<Chunk>, ModelError)> {
     let stream = model.stream(say("hi"), CancellationToken::new()).await;
     let mut stream = stream.map_err(|error| (Vec::new(), error))?;
@@ -81,7 +82,7 @@ pub(crate) fn text(chunks: &[Chunk]) -> String {
     chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(Part::as_text).collect()
 }
 
-/// Settings as a person's file gives them.
+/// Returns settings as read from a user's file.
 pub(crate) fn settings(file: &serde_json::Value) -> Settings {
     let home = tempfile::tempdir().unwrap();
     let environment = Environment::from_pairs([
@@ -98,7 +99,7 @@ pub(crate) fn settings(file: &serde_json::Value) -> Settings {
     load(&options).unwrap().settings
 }
 
-/// Options of a person with a key for OpenAI, served by this server.
+/// Returns options for a user with an OpenAI key and this server.
 pub(crate) fn openai_options(server: &ModelServer, more: &[(&str, &str)]) -> ModelsOptions {
     let url = format!("{}/v1", server.url());
     let mut variables = vec![
@@ -110,27 +111,27 @@ pub(crate) fn openai_options(server: &ModelServer, more: &[(&str, &str)]) -> Mod
     ModelsOptions { startup_model: "auto".to_owned(), ..options(&variables) }
 }
 
-/// One of OpenAI's models on this server.
+/// Returns one of OpenAI's models on this server.
 pub(crate) async fn openai(server: &ModelServer, requested: &str) -> Arc<dyn Model> {
     select(&assemble(&openai_options(server, &[])).unwrap(), requested).await
 }
 
-/// Payloads as a stream of events; `[DONE]` is not added.
+/// Returns payloads as a stream of events; `[DONE]` is not added.
 pub(crate) fn events(payloads: &[serde_json::Value]) -> Vec<u8> {
     payloads.iter().flat_map(|payload| format!("data: {payload}\n\n").into_bytes()).collect()
 }
 
-/// A piece of an answer.
+/// Returns a piece of a response.
 pub(crate) fn delta(delta: &serde_json::Value) -> serde_json::Value {
     serde_json::json!({"id": "c1", "model": "gpt-x", "choices": [{"index": 0, "delta": delta}]})
 }
 
-/// The last piece of an answer.
+/// Returns the last piece of a response.
 pub(crate) fn finish(reason: &str) -> serde_json::Value {
     serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// The answers to one path, in this order; the last one again and again.
+/// Sets the responses to one path, in this order; the last one is repeated.
 pub(crate) fn script(server: &ModelServer, path: &str, replies: Vec<Reply>) {
     let replies = Mutex::new(VecDeque::from(replies));
     server.route(path, move |_| {

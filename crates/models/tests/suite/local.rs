@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::harness::{CHAT, answer, delta, events, finish, options, say, script, text};
 
-/// Options of a person without any key, with these servers on the machine.
+/// Returns options for a user without any key, with these servers on the machine.
 fn alone(servers: &[&ModelServer], model: &str) -> ModelsOptions {
     let ports: Vec<String> =
         servers.iter().map(|server| server.address().port().to_string()).collect();
@@ -18,7 +18,7 @@ fn alone(servers: &[&ModelServer], model: &str) -> ModelsOptions {
 
 const PROBED: [&str; 5] = ["/v1/models", "/api/tags", "/api/ps", "/props", "/api/v0/models"];
 
-/// A server that answers none of what is asked.
+/// Starts a server that answers none of the requests of the search.
 fn stranger() -> ModelServer {
     let server = ModelServer::start();
     for path in PROBED {
@@ -82,7 +82,7 @@ async fn a_context_that_shows_only_after_loading_is_named_too() {
     let server = ollama(100);
     let empty = reply().json(json!({"models": []}));
     let loaded = json!({"models": [{"name": "small:latest", "context_length": 100}]});
-    // The search, the first look, and the look after the model is loaded.
+    // The search, the first check, and the check after the model is loaded.
     script(&server, "/api/ps", vec![empty.clone(), empty, reply().json(loaded)]);
     let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
     let cancel = pollux_protocol::CancellationToken::new();
@@ -174,7 +174,7 @@ async fn a_server_that_never_answers_does_not_hold_up_the_search() {
         script(&web, path, answers.into_iter().map(|answer| reply().json(answer)).collect());
     }
     let ports = [slow.address().port(), web.address().port(), other.address().port()];
-    // The slow server never answers: that the search ends is the proof of its time limit.
+    // The slow server never answers: the end of the search proves its time limit.
     let found = discover(&ports).await;
     let kinds: Vec<ServerKind> = found.iter().map(|server| server.kind).collect();
     assert_eq!(kinds, [ServerKind::Ollama]);

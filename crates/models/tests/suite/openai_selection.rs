@@ -79,7 +79,7 @@ async fn a_missing_key_is_named_at_the_start() {
     );
     assert!(assemble(&asking("groq/llama", &[("GROQ_API_KEY", "k")])).is_ok());
 
-    // Nothing configured: what there is gets named.
+    // Nothing is configured: the error names the available alternatives.
     let error = refused(&asking("auto", &[("MISTRAL_API_KEY", "k")]));
     assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
     assert!(
@@ -89,7 +89,7 @@ async fn a_missing_key_is_named_at_the_start() {
         "{error}"
     );
 
-    // A model of the other side during the run.
+    // A model of the other vendor during the run.
     let models = assemble(&asking("auto", &[("OPENAI_API_KEY", "k")])).unwrap();
     let context = SelectContext { requested: "gemini/pro".to_owned(), ..SelectContext::default() };
     let error = models.select(&context).await.err().unwrap();

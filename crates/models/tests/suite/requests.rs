@@ -91,7 +91,7 @@ async fn settings_change_how_and_whom_a_retry_asks() {
     let options = ModelsOptions { settings: settings(&file), ..options_for(&server, &[]) };
     let model = select(&assemble(&options).unwrap(), "careful").await;
     assert_eq!(model.name(), "gemini-2.5-pro");
-    // The built-in override asks again with temperature 1, whatever the alias says.
+    // The built-in override retries with temperature 1, whatever the alias says.
     for (is_retry, role, name, temperature, seed) in [
         (false, ModelRole::Main, "gemini-2.5-pro", json!(0.2), Value::Null),
         (true, ModelRole::Main, "gemini-3.8-flash", json!(1), Value::Null),

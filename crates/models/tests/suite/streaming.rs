@@ -84,12 +84,12 @@ async fn a_stream_that_breaks_keeps_what_came_and_may_be_asked_again() {
     }
 }
 
-/// Wire bytes that are no answer.
+/// Returns received bytes that are not a response.
 fn bytes(text: &str) -> Reply {
     reply().sse_bytes(vec![text.as_bytes().to_vec()])
 }
 
-/// An event with this data.
+/// Returns an event with this data.
 fn event(data: &Value) -> Reply {
     bytes(&format!("data: {data}\r\n\r\n"))
 }
@@ -114,7 +114,7 @@ async fn an_answer_that_is_none_may_be_asked_again() {
         let (chunks, error) = answer(&model(&server, "m").await).await.unwrap_err();
         assert_eq!((text(&chunks).as_str(), error.retryable), ("", true), "{name}: {error}");
     }
-    // These are answers that say nothing; the loop asks again for want of a reason to end.
+    // These are responses without content; the loop asks again because a finish reason is missing.
     for (name, empty) in [("an empty body", bytes("")), ("a comment alone", bytes(": nothing\n\n"))]
     {
         server.stream(empty);
@@ -133,7 +133,7 @@ async fn cancelling_ends_the_stream_and_closes_the_socket() {
     let mut stream = model.stream(say("hi"), cancel.clone()).await.unwrap();
     assert_eq!(text(&[stream.next().await.unwrap().unwrap()]), "one");
     cancel.cancel();
-    // The server never goes on: nothing but the cancel can end this wait.
+    // The server never continues: only the cancellation can end this wait.
     assert_eq!(stream.next().await.unwrap().unwrap_err().kind, ModelErrorKind::Cancelled);
     assert!(server.wait_for_abort(LIMIT).is_some(), "the server sees the connection close");
 }

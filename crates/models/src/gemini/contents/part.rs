@@ -1,30 +1,30 @@
-//! One part in the form that the service reads.
+//! Conversion of one part to the format of the service.
 
 use pollux_protocol::{Body, FunctionCall, FunctionResponse, Opaque, Part};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Stands in for the signature of a call that the service did not sign; the service accepts it.
+/// Substitute for the signature of a call that the service did not sign; the service accepts it.
 pub(super) const MADE_UP_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Whether a part is sent at all: thoughts never are, nor parts that say nothing.
+/// True if a part is sent: thoughts and empty parts are not.
 pub(super) fn is_sent(part: &Part) -> bool {
     !part.thought && !part.is_empty()
 }
 
-/// The signature that the service gave the part, if it did.
+/// Returns the signature that the service gave the part, if any.
 pub(super) fn signature(part: &Part) -> Option<&str> {
     let opaque = part.opaque.as_ref().filter(|opaque| opaque.dialect == Opaque::GEMINI)?;
     Some(&opaque.data)
 }
 
-/// A part on its way out. What other vendors hung on it is not sent.
+/// Part to send. Opaque data of other vendors is not sent.
 pub(super) struct WirePart<'a> {
     pub(super) part: &'a Part,
-    /// The made-up signature is put on, unless there is a real one.
+    /// True if the substitute signature is added when there is no real one.
     pub(super) made_up: bool,
-    /// Media stay inside of the response that brought them.
+    /// True if media stay inside the response that contains them.
     pub(super) nested: bool,
 }
 
@@ -89,7 +89,7 @@ impl Serialize for WireResponse<'_> {
         map.serialize_entry("name", name)?;
         match response {
             Value::Object(response) => map.serialize_entry("response", response)?,
-            // The service takes objects only.
+            // The service accepts objects only.
             other => map.serialize_entry("response", &serde_json::json!({ "output": other }))?,
         }
         let inside = parts.iter().filter(|_| self.nested);
@@ -102,7 +102,7 @@ impl Serialize for WireResponse<'_> {
     }
 }
 
-/// The id without the `<name>__` that tells calls apart inside Pollux.
+/// Returns the id without the prefix `<name>__` that makes ids unique inside Pollux.
 fn vendor_id<'a>(id: &'a str, name: &str) -> &'a str {
     let rest = id.strip_prefix(name).and_then(|rest| rest.strip_prefix("__"));
     rest.filter(|rest| !rest.is_empty()).unwrap_or(id)

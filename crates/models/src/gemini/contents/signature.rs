@@ -1,17 +1,18 @@
-//! Which calls need a made-up thought signature.
+//! Detection of the calls that need a substitute thought signature.
 //!
 //! Gemini 2 and 3 refuse a running turn in which a model content's first call is not signed. Calls
-//! come without signatures from other models, from restored sessions and from the service itself.
+//! without signatures come from other models, from restored sessions and from the service itself.
 
 use pollux_protocol::{Entry, Role};
 
 use super::part::signature;
 
-/// For each entry, whether its first call needs one. The running turn begins at the last user content
-/// that has text and no function response; without one nothing is running.
+/// Returns for each entry whether its first call needs a substitute. The running turn begins at the
+/// last user content that has text and no function response; if there is no such content, no turn
+/// is running.
 pub(super) fn missing(entries: &[&Entry]) -> Vec<bool> {
     let mut missing = vec![false; entries.len()];
-    // Entries of one role that follow each other are one content on the wire.
+    // Consecutive entries of one role are one content in the request.
     let contents: Vec<(usize, &[&Entry])> = entries
         .chunk_by(|left, right| left.content().role == right.content().role)
         .scan(0, |start, entries| {
@@ -35,7 +36,7 @@ pub(super) fn missing(entries: &[&Entry]) -> Vec<bool> {
     missing
 }
 
-/// Whether the person speaks here, rather than the tools.
+/// True if the content is from the user, not from tools.
 fn is_prompt(entries: &[&Entry]) -> bool {
     let parts = || entries.iter().flat_map(|entry| &entry.content().parts);
     entries[0].content().role == Role::User

@@ -106,7 +106,7 @@ fn entries_without_anything_to_send_leave_no_trace() {
     );
 }
 
-/// The signatures of all calls, in order; empty for none.
+/// Returns the signatures of all calls, in order; empty for a call without a signature.
 fn signatures(entries: &[Arc<Entry>], wanted: bool) -> Vec<String> {
     let contents = fresh(entries, wanted);
     let parts = contents
@@ -134,12 +134,12 @@ fn the_first_unsigned_call_of_each_running_model_turn_gets_a_signature() {
         (vec![prompt(), unsigned()], vec![made_up, ""]),
         (vec![prompt(), first_signed()], vec!["QUJD", ""]),
         (vec![prompt(), foreign()], vec![made_up]),
-        // An earlier turn is left alone, a steered one is still running.
+        // An earlier turn is not changed, a steered one is still running.
         (
             vec![prompt(), unsigned(), answer(), said(), prompt(), unsigned()],
             vec!["", "", made_up, ""],
         ),
-        // Words that came together with results are no new turn.
+        // Text that came together with results does not begin a new turn.
         (
             vec![prompt(), unsigned(), answer(), prompt(), unsigned()],
             vec![made_up, "", made_up, ""],
@@ -147,7 +147,7 @@ fn the_first_unsigned_call_of_each_running_model_turn_gets_a_signature() {
         (vec![prompt(), unsigned(), steered(), unsigned()], vec![made_up, "", made_up, ""]),
         // Two entries are one content: its first call counts.
         (vec![prompt(), said(), unsigned(), foreign()], vec![made_up, "", ""]),
-        // Nothing is running without a prompt.
+        // Without a prompt no turn is running.
         (vec![answer(), unsigned()], vec!["", ""]),
     ] {
         assert_eq!(signatures(&entries, true), expected);
@@ -239,7 +239,7 @@ fn media_of_a_result_follow_it_for_models_that_take_none_inside() {
     let result = json!({"id": "c", "name": "read_file", "response": {"output": "a picture"}});
     let mut whole = result.clone();
     whole["parts"] = json!([picture]);
-    // A person may change the model at any time, and back again.
+    // The user may change the model at any time, and back again.
     for _ in 0..2 {
         assert_eq!(sent(true)[0]["parts"], json!([{"functionResponse": whole}, file]));
         assert_eq!(sent(false)[0]["parts"], json!([{"functionResponse": result}, picture, file]));

@@ -137,7 +137,7 @@ fn only_what_can_pass_is_tried_again() {
     assert!(!again(&refusal(400, "INVALID_ARGUMENT", "no", &NONE)));
     assert!(!again(&refusal(404, "NOT_FOUND", "no", &NONE)));
     assert!(!again(&Error::Cancelled));
-    // An unlisted code is tried again only when the person wants network errors to be.
+    // An unlisted code is retried only if the user enabled retries of network errors.
     let odd = Error::Connect { host: "h".to_owned(), cause: "x".to_owned(), code: "ENETUNREACH" };
     assert!(again(&odd));
     assert_eq!(advice(&GoogleRefusals, &odd, false), RetryAdvice::Fail);

@@ -70,7 +70,7 @@ fn settings_go_where_the_service_reads_them() {
             "generationConfig": {"seed": 7, "thinkingConfig": {"thinkingBudget": 1}}
         })
     );
-    // Tools that the request offers replace the service's own.
+    // Tools that the request offers replace those of the service.
     let value = read(&request(None, &["a"]));
     assert_eq!(value["tools"][0]["functionDeclarations"][0]["name"], "a");
 }

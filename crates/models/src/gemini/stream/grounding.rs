@@ -1,12 +1,12 @@
-//! `groundingMetadata` and `urlContextMetadata`, as far as Pollux reads them: what came of `googleSearch` and
-//! `urlContext`. Null stands for absent, numbers may be written with a point, and an entry that says nothing keeps
-//! its place: others refer to it by number.
+//! The fields of `groundingMetadata` and `urlContextMetadata` that Pollux reads: the results of
+//! `googleSearch` and `urlContext`. `null` is treated as missing, and integers may be written with
+//! a decimal point. An empty entry keeps its position, because other entries refer to it by index.
 
 use pollux_protocol::{Grounding, RetrievedUrl, Source, Support};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The word for an address that was read.
+/// Status of an address that was read successfully.
 const READ: &str = "URL_RETRIEVAL_STATUS_SUCCESS";
 
 #[derive(Deserialize)]
@@ -60,7 +60,7 @@ struct WireUrl {
     url_retrieval_status: Option<String>,
 }
 
-/// What both say; none when they say nothing.
+/// Combines both structures; `None` if both are empty.
 pub(super) fn read(
     grounding: Option<WireGrounding>,
     context: Option<WireUrlContext>,
@@ -81,7 +81,7 @@ fn present<T>(list: Option<Vec<Option<T>>>) -> impl Iterator<Item = T> {
     list.into_iter().flatten().flatten()
 }
 
-/// The cast takes negative numbers and no numbers to zero.
+/// Converts an index. The cast converts negative numbers and NaN to zero.
 fn place(number: Option<f64>) -> u64 {
     number.unwrap_or_default() as u64
 }
@@ -102,7 +102,7 @@ impl From<WireSupport> for Support {
             start: place(segment.start_index),
             end: place(segment.end_index),
             text: segment.text,
-            // A negative place is none.
+            // Negative indices are invalid and skipped.
             sources: sources.filter(|place| *place >= 0.0).map(|place| place as u64).collect(),
         }
     }
@@ -115,7 +115,7 @@ impl WireUrl {
     }
 }
 
-/// The keys of a candidate that say the same again, for recordings.
+/// Returns the keys of a candidate that encode the grounding, for recordings.
 pub(crate) fn write(grounding: &Grounding) -> Vec<(&'static str, Value)> {
     let mut keys = Vec::new();
     let Grounding { queries, sources, supports, retrieved } = grounding;

@@ -1,4 +1,4 @@
-//! One part of an answer, read without an intermediate tree.
+//! One part of a response, deserialised without an intermediate tree.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Where a part is expected; empty when it says nothing.
+/// Slot for a part; `None` if the part is empty.
 pub(super) struct PartSlot(pub(super) Option<Part>);
 
 impl<'de> Deserialize<'de> for PartSlot {
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for PartSlot {
     }
 }
 
-/// The keys of a part as they come.
+/// Keys of a part, in the form in which they are received.
 #[derive(Default)]
 struct Keys {
     text: Option<String>,
@@ -29,7 +29,7 @@ struct Keys {
     other: Map<String, Value>,
 }
 
-/// Every key may be null.
+/// Function call in a response. Every key may be `null`.
 #[derive(Deserialize, Default)]
 struct WireCall {
     id: Option<String>,
@@ -87,13 +87,13 @@ impl Keys {
         } else if let Some(text) = self.text {
             Body::Text(text)
         } else if self.other.is_empty() {
-            // A signature may come alone.
+            // A signature may come without other keys.
             Body::Text(String::new())
         } else {
             Body::Other(self.other)
         };
         let thought = self.thought.unwrap_or_default();
-        // The service wants signatures back on text and calls; it is never sent a thought.
+        // The service expects signatures back on text and calls; thoughts are never sent to it.
         let signature = self.signature.filter(|data| !data.is_empty() && !thought);
         let opaque = signature.map(|data| Opaque { dialect: Opaque::GEMINI.to_owned(), data });
         let part = Part { body, thought, opaque };

@@ -9,7 +9,7 @@ fn decode(value: &Value) -> Result<Chunk, ModelError> {
     decode_chat_chunk(value.to_string().as_bytes())
 }
 
-/// All pieces of an answer joined.
+/// Reads all payloads and joins the pieces of the response.
 fn read(reading: Reading, payloads: &[Value]) -> Chunk {
     let mut answer = Answer::new(reading);
     let mut whole = Chunk::default();

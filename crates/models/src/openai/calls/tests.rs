@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Ids, names and arguments of what fragments come to.
+/// Returns ids, names and arguments of the calls that fragments form.
 fn put_together(fragments: &[Value]) -> Vec<(String, String, Value)> {
     let mut calls = Calls::default();
     for fragment in fragments {

@@ -1,4 +1,4 @@
-//! One entry as pieces of messages.
+//! Conversion of one entry to pieces of messages.
 
 use bytes::Bytes;
 use pollux_protocol::{Blob, Body, Content, FunctionCall, FunctionResponse, Part, Role};
@@ -9,18 +9,18 @@ use super::super::ids::{call_id, function_name};
 use super::super::reasoning;
 use super::shape::Shape;
 
-/// What an entry contributes. All of it is JSON; what is empty is not there.
+/// Pieces of an entry. All of them are JSON; an empty piece is not sent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Pieces {
     /// Whole messages with the results of tools, joined by commas.
     pub(super) results: Bytes,
-    /// The words as the inside of a JSON string.
+    /// Text as the content of a JSON string, without the quotation marks.
     pub(super) text: Bytes,
-    /// Words and media as content parts, joined by commas; only where there are media.
+    /// Text and media as content parts, joined by commas; empty if there are no media.
     pub(super) media: Bytes,
     /// Elements of `tool_calls`, joined by commas.
     pub(super) calls: Bytes,
-    /// Keys of the message that carry reasoning back.
+    /// Keys of the message that send reasoning back.
     pub(super) reasoning: Bytes,
 }
 
@@ -31,7 +31,7 @@ impl Pieces {
     }
 }
 
-/// The inside of a JSON string.
+/// Returns the content of a JSON string, without the quotation marks.
 pub(in crate::openai) fn escaped(text: &str) -> Result<Bytes, serde_json::Error> {
     let json = Bytes::from(serde_json::to_vec(text)?);
     // A JSON string has a quotation mark at each end.
@@ -53,7 +53,7 @@ pub(super) fn pieces(content: &Content, shape: Shape) -> Result<Pieces, serde_js
 struct Draft {
     shape: Shape,
     results: Vec<u8>,
-    /// Words and media in their order.
+    /// Text and media in their order.
     said: Vec<Said>,
     calls: Vec<u8>,
     reasoning: Vec<u8>,
@@ -95,7 +95,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes the reasoning that goes back with the calls.
+    /// Stores the reasoning that is sent back with the calls.
     fn carry(&mut self, part: &Part) {
         if let Some(key) = self.shape.reasoning
             && !self.shape.emulated
@@ -210,7 +210,7 @@ fn sound_format(mime_type: &str) -> Option<&'static str> {
     }
 }
 
-/// What a tool said, as text: its output as it is, anything else as JSON.
+/// Returns the result of a tool as text: its output unchanged, other results as JSON.
 fn output(response: &Value) -> String {
     let keys: Option<&Map<String, Value>> = response.as_object();
     let only = |key: &str| {

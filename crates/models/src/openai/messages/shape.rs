@@ -1,11 +1,11 @@
-//! What the other side of a conversation takes.
+//! Capabilities of the service and the model that determine the form of messages.
 
 use crate::catalog::{CallIds, ReasoningKey};
 
-/// What the other side takes; messages depend on nothing else.
+/// Capabilities of the service and the model; the form of messages depends on nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::openai) struct Shape {
-    /// Calls and results are text.
+    /// True if calls and results are sent as text.
     pub(in crate::openai) emulated: bool,
     pub(in crate::openai) vision: bool,
     pub(in crate::openai) documents: bool,

@@ -178,7 +178,8 @@ fn part() -> impl Strategy<Value = Part> {
 }
 
 proptest! {
-    /// What vendors check: speakers alternate, and each call has exactly one result right after it.
+    /// Checks the rules of vendors: roles alternate, and each call has exactly one result directly
+    /// after it.
     #[test]
     fn any_history_gives_messages_that_vendors_accept(
         turns in prop::collection::vec((any::<bool>(), prop::collection::vec(part(), 0..5)), 0..8),
