@@ -1,8 +1,8 @@
-//! Signing requests: the headers that show who asks.
+//! Request signing: the headers that identify the caller.
 //!
-//! Signing headers are made for each attempt and kept nowhere, so credentials that expire are renewed
-//! between two attempts, inside [`HttpClient::send_signed`](crate::HttpClient::send_signed), and no caller
-//! knows of it.
+//! Signing headers are made for each attempt and are not stored. Credentials that expire are
+//! therefore renewed between two attempts, inside
+//! [`HttpClient::send_signed`](crate::HttpClient::send_signed), without any work for the caller.
 
 use std::fmt;
 
@@ -16,25 +16,27 @@ use crate::error::{Error, StatusError};
 
 /// Signs the requests to one service.
 ///
-/// The futures may be dropped at any time, when a caller cancels. Work that must not be left half done,
-/// such as using up a refresh token, runs in a task of its own.
+/// The futures may be dropped at any time, because the caller may cancel. Work that must not be
+/// interrupted halfway, such as using up a refresh token, runs in a separate task.
 #[async_trait]
 pub trait Authoriser: fmt::Debug + Send + Sync {
-    /// Returns the headers that sign one attempt. They replace headers of the request that have the same
-    /// names.
+    /// Returns the headers that sign one attempt. They replace headers of the request that have the
+    /// same names.
     ///
     /// # Errors
-    /// [`Error::Credentials`] when there are no credentials to be had, with the remedy; errors of the
-    /// network as they are, since trying again may help there.
+    /// [`Error::Credentials`] when no credentials are available, with the remedy in the message.
+    /// Network errors are returned unchanged, because another attempt may succeed.
     async fn authorise(&self, request: &Request) -> Result<HeaderMap, Error>;
 
-    /// Reacts to an attempt that the service answered with 401 or 403, once for each such answer.
+    /// Reacts to an attempt that the service rejected with status 401 or 403. Called once for each
+    /// such response.
     ///
-    /// `signed_with` are the headers that signed the attempt: credentials that were renewed in the
-    /// meantime, for another request, need not be renewed again.
+    /// `signed_with` are the headers that signed the attempt: if another request has already
+    /// renewed the credentials, they need not be renewed again.
     ///
     /// # Errors
-    /// As for [`authorise`](Self::authorise): the credentials should have been renewed and could not be.
+    /// The same as for [`authorise`](Self::authorise): the credentials should have been renewed and
+    /// could not be.
     async fn refused(
         &self,
         signed_with: &HeaderMap,
@@ -43,11 +45,11 @@ pub trait Authoriser: fmt::Debug + Send + Sync {
 }
 
 impl HttpClient {
-    /// Like [`send`](Self::send), signed by `authoriser`. An attempt that is answered with 401 or 403 is made
-    /// again, once, if the authoriser has other credentials by then.
+    /// Like [`send`](Self::send), signed by `authoriser`. An attempt that is rejected with status
+    /// 401 or 403 is repeated once if the authoriser has other credentials by then.
     ///
     /// # Errors
-    /// Those of [`send`](Self::send) and of the authoriser.
+    /// The errors of [`send`](Self::send) and of the authoriser.
     pub async fn send_signed(
         &self,
         request: Request,
@@ -81,28 +83,28 @@ fn signed(request: &Request, headers: &HeaderMap) -> Request {
     signed
 }
 
-/// Outcome of a refusal for the credentials.
+/// Result of [`Authoriser::refused`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
-    /// There are other credentials now: the attempt is made again at once.
+    /// The credentials have changed: the attempt is repeated immediately.
     Renewed,
-    /// There are no others: the refusal stands.
+    /// The credentials are the same: the error is returned to the caller.
     Unchanged,
 }
 
-/// Credentials that never change, such as keys: the same headers for each attempt.
+/// Credentials that never change, such as API keys: the same headers for each attempt.
 #[derive(Debug, Clone, Default)]
 pub struct FixedCredentials {
     headers: HeaderMap,
 }
 
 impl FixedCredentials {
-    /// For services that want no credentials.
+    /// Returns an empty set of credentials, for services that need none.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// These credentials with one more header, whose value is never shown.
+    /// Returns these credentials with one more header, whose value is marked as sensitive.
     #[must_use]
     pub fn with(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);

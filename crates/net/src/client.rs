@@ -1,8 +1,8 @@
-//! The HTTP client: one pool of connections for the whole program.
+//! HTTP client: one connection pool for the whole program.
 //!
 //! Time limits, proxies and certificates are those of [`ClientOptions`]. Redirects are followed
-//! within one origin only. Every wait ends within 100 ms of the caller's token being cancelled,
-//! and the connection is closed.
+//! within one origin only. Every wait ends within 100 ms after the caller's token is cancelled, and
+//! the connection is closed.
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -37,14 +37,14 @@ use exchange::Exchange;
 use proxy::ProxyRule;
 use request::SendProgress;
 
-/// How many redirects of one origin are followed.
+/// Maximum number of redirects that are followed within one origin.
 const MAX_REDIRECTS: usize = 3;
 
-/// The client. Clones share their connections.
+/// HTTP client. Clones share their connections.
 ///
 /// Loading the system's certificates takes milliseconds, so it happens at the first secure request
-/// only, or ahead of it on a thread of its own: see [`prepare`](Self::prepare). Requests to plain
-/// `http` never load them.
+/// only, or earlier on a separate thread: see [`prepare`](Self::prepare). Requests to plain `http`
+/// never load certificates.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
     shared: Arc<Shared>,
@@ -54,13 +54,13 @@ pub struct HttpClient {
 struct Shared {
     options: ClientOptions,
     proxy: Option<ProxyRule>,
-    /// Names are resolved to public addresses only.
+    /// True if host names are resolved to public addresses only.
     guarded: bool,
     plain: OnceLock<Built>,
     secure: OnceLock<Built>,
 }
 
-/// A client that was built, or why it could not be.
+/// Client that was built, or the error of building it.
 #[derive(Debug)]
 struct Built {
     client: Result<reqwest::Client, String>,
@@ -68,15 +68,16 @@ struct Built {
 }
 
 impl HttpClient {
-    /// A client with these options. Cheap: nothing is loaded or opened yet.
+    /// Creates a client with these options. Cheap: nothing is loaded or opened yet.
     ///
     /// # Errors
-    /// [`Error::InvalidOptions`] if the proxy's address is none, or the user agent no header.
+    /// [`Error::InvalidOptions`] if the proxy address or the user agent is invalid.
     pub fn new(options: ClientOptions) -> Result<Self, Error> {
         Self::build(options, false)
     }
 
-    /// The same, but names lead to public addresses only. What is no name must be judged before.
+    /// Creates a client that resolves host names to public addresses only. The caller must check
+    /// hosts that are IP addresses.
     pub(crate) fn guarded(options: ClientOptions) -> Result<Self, Error> {
         Self::build(options, true)
     }
@@ -94,27 +95,27 @@ impl HttpClient {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Builds what requests to `url` need, on a thread of its own, and returns at once. A request
-    /// that comes before the thread is done waits for it.
+    /// Builds the client for requests to `url` on a separate thread and returns immediately. A
+    /// request that is made before the thread has finished waits for the thread.
     pub fn prepare(&self, url: &Url) {
         if !self.shared.needs_certificates(url) {
             return;
         }
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name("certificates".to_owned());
-        // If no thread can be had, the first request builds the client itself.
+        // If no thread can be started, the first request builds the client itself.
         drop(
             thread
                 .spawn(move || shared.secure.get_or_init(|| shared.build_secure()).client.is_ok()),
         );
     }
 
-    /// Sends a request and gives the answer, whatever its status.
+    /// Sends a request and returns the response, whatever its status.
     ///
-    /// The answer's body obeys `cancel` too.
+    /// Reading the response body can be cancelled with `cancel` too.
     ///
     /// # Errors
-    /// All of [`Error`] but [`Error::Status`] and those of reading the body.
+    /// All errors of [`Error`] except [`Error::Status`] and those of reading the body.
     pub async fn execute(
         &self,
         request: Request,
@@ -126,8 +127,8 @@ impl HttpClient {
         }
     }
 
-    /// Like [`execute`](Self::execute), but an answer outside 200..=299 is an
-    /// [`Error::Status`] with the beginning of its body.
+    /// Like [`execute`](Self::execute), but returns [`Error::Status`] with the beginning of the
+    /// body if the status is outside 200..=299.
     pub async fn send(
         &self,
         request: Request,
@@ -140,7 +141,7 @@ impl HttpClient {
         Err(response.into_status_error().await)
     }
 
-    /// Sends a request and gives the answer, be it a redirect.
+    /// Sends a request and returns the response. Redirects are returned, not followed.
     pub(crate) async fn once(
         &self,
         request: Request,
@@ -150,7 +151,7 @@ impl HttpClient {
         cancel.run_until_cancelled(exchange).await.unwrap_or(Err(Error::Cancelled))
     }
 
-    /// Whether a request to `url` goes through a proxy.
+    /// True if a request to `url` goes through a proxy.
     pub(crate) fn has_proxy_for(&self, url: &Url) -> bool {
         self.shared.proxy_for(url).is_some()
     }
@@ -181,7 +182,7 @@ impl HttpClient {
         }
     }
 
-    /// One request, one answer.
+    /// Makes one request and returns its response.
     async fn exchange(
         &self,
         request: &Request,
@@ -214,7 +215,7 @@ impl Shared {
         self.proxy.as_ref().filter(|rule| rule.applies_to(url))
     }
 
-    /// Whether a request to `url` speaks TLS, with the server or with the proxy.
+    /// True if a request to `url` uses TLS, with the server or with the proxy.
     fn needs_certificates(&self, url: &Url) -> bool {
         url.scheme() == "https" || self.proxy_for(url).is_some_and(ProxyRule::is_https)
     }
@@ -226,7 +227,8 @@ impl Shared {
             let building = tokio::task::spawn_blocking(move || {
                 shared.secure.get_or_init(|| shared.build_secure()).client.is_ok()
             });
-            // A failure to build is found below, in words; this is the runtime shutting down.
+            // Building errors are reported below; an error here means that the runtime is shutting
+            // down.
             building.await.map_err(|_| Error::Cancelled)?;
         }
         Ok(BuiltRef { shared: Arc::clone(self), secure })
@@ -239,7 +241,7 @@ impl Shared {
     }
 
     fn build_plain(&self) -> Built {
-        // No roots at all, rather than the system's: this client never speaks TLS.
+        // Not even the system's roots: this client never uses TLS.
         Built { client: finish(self.builder().tls_certs_only([])), certificate_notes: Vec::new() }
     }
 
@@ -250,7 +252,7 @@ impl Shared {
             .connect_timeout(self.options.connect_timeout)
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
-            // The environment's proxies are read by our own rules only.
+            // The proxy variables of the environment are read by our own rules only.
             .no_proxy();
         let builder = if self.guarded { builder.dns_resolver(PublicOnly) } else { builder };
         match &self.proxy {
@@ -260,7 +262,7 @@ impl Shared {
     }
 }
 
-/// One of the two built clients, kept alive.
+/// Reference to one of the two built clients, which keeps it alive.
 struct BuiltRef {
     shared: Arc<Shared>,
     secure: bool,
@@ -302,7 +304,7 @@ async fn within<T>(
     }
 }
 
-/// Where the answer sends the request, if it does and we may go there.
+/// Returns the address that a response redirects to, or `None` if the response is no redirect.
 fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>, Error> {
     let drops_body = match response.status() {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => true,

@@ -1,7 +1,7 @@
-//! Why a request failed.
+//! Errors of requests.
 //!
-//! Every variant knows the error code that Node's `fetch` would report for the same failure, since
-//! the retry table of Gemini CLI 0.61 is written in those names.
+//! Every variant knows the error code that Node's `fetch` would report for the same failure,
+//! because the retry table of Gemini CLI 0.61 uses those codes.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use url::Url;
 use crate::retry::{Cancelled, RetryAdvice, retry_after};
 use crate::sse::SseError;
 
-/// Longest body of an unsuccessful answer that is kept, in bytes.
+/// Maximum size of the stored body of an unsuccessful response, in bytes.
 pub const STATUS_BODY_LIMIT: usize = 1024 * 1024;
 
-/// The codes after which Gemini CLI 0.61 tries again.
+/// Error codes after which Gemini CLI 0.61 retries.
 const RETRYABLE_CODES: [&str; 12] = [
     "ECONNRESET",
     "ETIMEDOUT",
@@ -32,110 +32,110 @@ const RETRYABLE_CODES: [&str; 12] = [
     "ERR_STREAM_PREMATURE_CLOSE",
 ];
 
-/// Everything that can go wrong between a request and the last byte of its answer.
+/// Failure between sending a request and receiving the last byte of its response.
 ///
-/// Messages never contain credentials: hosts are named without user information, addresses
+/// Messages never contain credentials: hosts are named without user information, and addresses
 /// without their query.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No connection could be made, or it broke before the answer began.
+    /// The connection could not be made, or it broke before the response began.
     #[error("cannot reach {host}: {cause}")]
     Connect {
-        /// Host and port that were to be reached.
+        /// Host and port of the connection.
         host: String,
-        /// What the system said.
+        /// Message of the operating system.
         cause: String,
-        /// The nearest Node error code.
+        /// Nearest Node error code.
         code: &'static str,
     },
-    /// The host's name has no address.
+    /// The host name has no address.
     #[error("cannot resolve {host}: {cause}")]
     Dns {
-        /// Host and port that were to be reached.
+        /// Host and port of the connection.
         host: String,
-        /// What the resolver said.
+        /// Message of the resolver.
         cause: String,
-        /// Whether the resolver, not the name, is the trouble (`EAI_AGAIN`).
+        /// True if the resolver failed, not the name (`EAI_AGAIN`).
         temporary: bool,
     },
-    /// The TLS handshake failed, or no certificates to check it with could be loaded.
+    /// The TLS handshake failed, or no certificates could be loaded to verify it.
     #[error("no secure connection to {host}: {cause}{hint}")]
     Tls {
-        /// Host and port that were to be reached.
+        /// Host and port of the connection.
         host: String,
-        /// What the TLS library said.
+        /// Message of the TLS library.
         cause: String,
-        /// What the user can do about it; empty, or a text that begins with a separator.
+        /// Hint about a possible remedy; empty, or a text that begins with a separator.
         hint: String,
-        /// The nearest Node error code.
+        /// Nearest Node error code.
         code: &'static str,
     },
     /// The proxy refused to connect to the host.
     #[error("the proxy {proxy} does not connect to {host}: {cause}")]
     Proxy {
-        /// The proxy, without its credentials.
+        /// Proxy address, without its credentials.
         proxy: String,
-        /// Host and port that were to be reached.
+        /// Host and port of the connection.
         host: String,
-        /// What the proxy said.
+        /// Message of the proxy.
         cause: String,
     },
-    /// The other side took too long.
+    /// The server or the proxy took too long.
     #[error("{host} {phase} within {} s", limit.as_secs_f32())]
     Timeout {
-        /// What was waited for.
+        /// Phase of the request that took too long.
         phase: TimeoutPhase,
         /// Host and port of the request.
         host: String,
-        /// How long it was waited for.
+        /// Time limit that was exceeded.
         limit: Duration,
     },
-    /// The server sent the request elsewhere and we do not follow.
+    /// The server redirected the request to an address that is not followed.
     #[error("{from} redirects to {to}: {reason}")]
     Redirect {
         /// Address of the request, without query.
         from: String,
-        /// Address the server named, without query.
+        /// Address that the server redirected to, without query.
         to: String,
-        /// Why it is not followed.
+        /// Reason for not following the redirect.
         reason: RedirectReason,
     },
-    /// The answer began, then broke off.
+    /// The response began and then broke off.
     #[error("the answer of {host} broke off: {cause}")]
     BodyBroken {
         /// Host and port of the request.
         host: String,
-        /// What happened.
+        /// Description of the failure.
         cause: String,
-        /// The nearest Node error code.
+        /// Nearest Node error code.
         code: &'static str,
     },
-    /// The answer is larger than the caller allows.
+    /// The response is larger than the caller allows.
     #[error("the answer of {host} is larger than {limit} bytes")]
     BodyTooLarge {
         /// Host and port of the request.
         host: String,
-        /// The allowed size in bytes.
+        /// Allowed size in bytes.
         limit: usize,
     },
-    /// The host is on this machine or in a private network, and only public ones are to be reached.
+    /// The host is on this machine or in a private network, and only public hosts are allowed.
     #[error("{host} is not on the public internet")]
     NotPublic {
-        /// The host.
+        /// Name or address of the host.
         host: String,
     },
     /// The address cannot be requested.
     #[error("invalid URL {url}: {cause}")]
     InvalidUrl {
-        /// The address as given.
+        /// Address as given by the caller.
         url: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         cause: String,
     },
-    /// A client cannot be built from these options, for example because of a proxy's address.
+    /// A client cannot be built from these options, for example because of the proxy address.
     #[error("{0}")]
     InvalidOptions(String),
-    /// There are no credentials for the request: the message says what helps.
+    /// The request has no credentials; the message names a remedy.
     #[error("{0}")]
     Credentials(String),
     /// The event stream is malformed or ended too early.
@@ -149,21 +149,21 @@ pub enum Error {
     Status(#[from] Box<StatusError>),
 }
 
-/// An answer that is no success.
+/// Response with a status that is not a success.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{host} answered {status}")]
 pub struct StatusError {
     /// Host and port of the request.
     pub host: String,
-    /// The status line's code.
+    /// Code of the status line.
     pub status: StatusCode,
-    /// The answer's headers.
+    /// Headers of the response.
     pub headers: HeaderMap,
-    /// The beginning of the answer's body, at most [`STATUS_BODY_LIMIT`] bytes.
+    /// Beginning of the response body, at most [`STATUS_BODY_LIMIT`] bytes.
     pub body: Bytes,
 }
 
-/// What was waited for when time ran out.
+/// Phase of a request in which a time limit was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutPhase {
     /// The connection, including the TLS handshake.
@@ -184,18 +184,18 @@ impl std::fmt::Display for TimeoutPhase {
     }
 }
 
-/// Why a redirect is not followed.
+/// Reason for not following a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectReason {
-    /// The chain comes back to an address it has been at.
+    /// The redirect leads back to an address that was already visited.
     Loop,
     /// The chain is longer than the limit.
     TooMany,
-    /// Scheme, host or port differ, so the request's credentials would go to a stranger.
+    /// Scheme, host or port differ, so the credentials would be sent to another server.
     OtherOrigin,
     /// The status (301, 302, 303) would turn a request with a body into a plain GET.
     WouldDropBody,
-    /// The `Location` header is no address.
+    /// The `Location` header is not a valid address.
     Unreadable,
 }
 
@@ -215,14 +215,15 @@ impl std::fmt::Display for RedirectReason {
 }
 
 impl Error {
-    /// A redirect that is not followed. Messages name addresses without user information, query and fragment: those
-    /// may be secrets.
+    /// Creates the error for a redirect that is not followed. Messages show addresses without user
+    /// information, query and fragment, because these may contain secrets.
     pub(crate) fn redirect(from: &Url, to: &str, reason: RedirectReason) -> Self {
         let to = from.join(to).map_or_else(|_| "an unreadable address".to_owned(), |to| bare(&to));
         Self::Redirect { from: bare(from), to, reason }
     }
 
-    /// The code Node's `fetch` (undici) reports for this failure; `None` where it reports none.
+    /// Returns the code that Node's `fetch` (undici) reports for this failure, or `None` if it
+    /// reports no code.
     pub fn node_code(&self) -> Option<&'static str> {
         match self {
             Self::Connect { code, .. } | Self::Tls { code, .. } | Self::BodyBroken { code, .. } => {
@@ -246,11 +247,11 @@ impl Error {
         }
     }
 
-    /// Whether the network, not the request, is to blame, so that the same request may succeed.
+    /// True if the network caused the error, not the request, so that the same request may succeed.
     ///
-    /// Beyond the original's list of codes, any broken connection counts, as its `fetch failed`
-    /// rule does. A certificate that is not trusted never counts: it will not be trusted the
-    /// next time either.
+    /// In addition to the codes in the list of Gemini CLI, any broken connection counts, as in the
+    /// `fetch failed` rule of Gemini CLI. An untrusted certificate never counts, because it will
+    /// not be trusted on the next attempt either.
     pub fn is_retryable_transport(&self) -> bool {
         match self {
             Self::Connect { .. } | Self::BodyBroken { .. } | Self::Stream(SseError::Incomplete) => {
@@ -260,10 +261,10 @@ impl Error {
         }
     }
 
-    /// What the retry loop should do, going by the transport and the bare status: 429, 499 and
-    /// 5xx are tried again, after the time a `Retry-After` header names.
+    /// Returns advice for the retry loop, based on the transport and the status alone: 429, 499 and
+    /// 5xx are retried, after the time in the `Retry-After` header if there is one.
     ///
-    /// Callers that know the vendor look into the body first.
+    /// Callers that know the vendor examine the body first.
     pub fn advice(&self) -> RetryAdvice {
         match self {
             Self::Status(status) if is_retryable_status(status.status.as_u16()) => {
@@ -282,7 +283,7 @@ fn bare(url: &Url) -> String {
     }
 }
 
-/// Host and port for messages.
+/// Returns host and port for messages.
 ///
 /// # Errors
 /// [`Error::InvalidUrl`] if the scheme is not http or https.
@@ -302,14 +303,14 @@ impl From<Cancelled> for Error {
     }
 }
 
-/// Whether Gemini CLI 0.61 tries again after this Node error code.
+/// True if Gemini CLI 0.61 retries after this Node error code.
 pub fn is_retryable_code(code: &str) -> bool {
     let upper = code.to_ascii_uppercase();
     RETRYABLE_CODES.contains(&upper.as_str())
         || (upper.starts_with("ERR_SSL_") && upper.contains("BAD_RECORD_MAC"))
 }
 
-/// Whether Gemini CLI 0.61 tries again after this HTTP status (429, 499 and 5xx).
+/// True if Gemini CLI 0.61 retries after this HTTP status (429, 499 and 5xx).
 pub(crate) fn is_retryable_status(status: u16) -> bool {
     status == 429 || status == 499 || (500..=599).contains(&status)
 }

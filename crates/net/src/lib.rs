@@ -1,17 +1,17 @@
-//! The one way out of the program: HTTP requests, event streams, and what to do when they fail.
+//! All network access of the program: HTTP requests, event streams, and retries after failures.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | [`authoriser`] | signing requests, and renewing credentials that a service refuses |
-//! | [`client`] | [`HttpClient`]: one connection pool, proxies, certificates, time limits, cancellation |
+//! | [`authoriser`] | signing of requests, and renewal of credentials that a service rejects |
+//! | [`client`] | [`HttpClient`]: connections, proxies, certificates, time limits, cancellation |
 //! | [`sse`] | a pure decoder of server-sent events |
-//! | [`retry`] | how long to wait before the next try (pure), and the loop that waits |
-//! | [`pages`] | pages that a model names: public addresses only, redirects judged step by step |
-//! | `public` | which addresses are on the public internet, and a resolver that gives no others |
-//! | [`error`] | why a request failed, in words and in Node's error codes |
+//! | [`retry`] | computation of the delay before the next attempt (pure), and the loop that waits |
+//! | [`pages`] | pages requested by a model: public addresses only, each redirect checked |
+//! | `public` | test for public addresses, and a resolver that returns only these |
+//! | [`error`] | errors of requests, with messages and with Node's error codes |
 //!
-//! What this crate is not: it knows no vendor's request format (that is `models`), it reads no
-//! environment of the process (callers pass a look-up) and it prints nothing.
+//! Out of scope: this crate knows no vendor's request format (see `models`), reads no environment
+//! variables (callers pass a lookup function) and prints nothing.
 
 pub mod authoriser;
 pub mod client;

@@ -1,8 +1,9 @@
-//! Pages of the web, fetched on a model's word.
+//! Web pages that are fetched at the request of a model.
 //!
-//! An address that a model names may lead anywhere, also into the person's own network. So only public addresses are
-//! reached, unless a host is allowed by name: a name is resolved here, and the connection goes to exactly the
-//! addresses that were looked at. Redirects are followed across the web, and every step is judged anew.
+//! An address from a model may point anywhere, including the user's own network. Therefore only
+//! public addresses are reached, unless a host is explicitly allowed: the host name is resolved
+//! here, and the connection uses exactly the addresses that were checked. Redirects are followed to
+//! any public host, and every redirect is checked again.
 
 use std::time::Duration;
 
@@ -15,54 +16,56 @@ use crate::client::{ClientOptions, HttpClient, NoProxy, Request, Response};
 use crate::error::{Error, RedirectReason};
 use crate::public::{is_local_name, is_public};
 
-/// How many redirects are followed, as browsers do.
+/// Maximum number of redirects that are followed, as in browsers.
 const MAX_REDIRECTS: usize = 10;
 
-/// How long a name is resolved only to judge it. A proxy may be the only one who can.
+/// Time limit for resolving a name only to check it. Behind a proxy, possibly only the proxy can
+/// resolve names.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(2);
 
-/// Fetches pages. Clones share their connections.
+/// Client that fetches pages. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct PageClient {
-    /// Reaches public addresses only, without a proxy.
+    /// Client that reaches public addresses only, without a proxy.
     guarded: HttpClient,
-    /// Reaches everything, as the options say.
+    /// Client that reaches every address, with the proxy of the options.
     open: HttpClient,
     /// Hosts that may be private.
     allowed: NoProxy,
 }
 
-/// A page whose body is still to be read.
+/// Page whose body has not been read yet.
 #[derive(Debug)]
 pub struct Page {
-    /// Where it was in the end.
+    /// Address of the page after all redirects.
     pub url: Url,
-    /// The answer, whatever its status.
+    /// Response, whatever its status.
     pub response: Response,
 }
 
-/// What is known of a host before it is asked.
+/// Location of a host, as known before a request to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// It is on the public internet, or allowed.
+    /// The host is on the public internet, or allowed.
     Public,
-    /// It is on this machine or in a private network.
+    /// The host is on this machine or in a private network.
     Private,
-    /// Its name cannot be resolved here.
+    /// The host name cannot be resolved here.
     Unknown,
 }
 
 impl PageClient {
-    /// A client with these options. Hosts that match `allowed`, a list as in `NO_PROXY`, may be private.
+    /// Creates a client with these options. Hosts that match `allowed`, a list in the format of
+    /// `NO_PROXY`, may be private.
     ///
     /// # Errors
-    /// Those of [`HttpClient::new`].
+    /// The errors of [`HttpClient::new`].
     pub fn new(options: ClientOptions, allowed: &str) -> Result<Self, Error> {
         let guarded = HttpClient::guarded(ClientOptions { proxy: None, ..options.clone() })?;
         Ok(Self { guarded, open: HttpClient::new(options)?, allowed: NoProxy::parse(allowed) })
     }
 
-    /// Where the host of `url` is.
+    /// Returns the location of the host of `url`.
     pub async fn reach(&self, url: &Url) -> Reach {
         if self.allowed.matches(url) {
             return Reach::Public;
@@ -82,11 +85,12 @@ impl PageClient {
         }
     }
 
-    /// Fetches a page; resolves when its headers are there. The body obeys `cancel` too.
+    /// Fetches a page and returns when its headers have arrived. Reading the body can be cancelled
+    /// with `cancel` too.
     ///
     /// # Errors
-    /// [`Error::NotPublic`] when the address, or one that it redirects to, is private; [`Error::Redirect`] for more
-    /// than ten redirects; those of [`HttpClient::execute`].
+    /// [`Error::NotPublic`] when the address, or one that it redirects to, is private;
+    /// [`Error::Redirect`] after more than ten redirects; the errors of [`HttpClient::execute`].
     pub async fn get(
         &self,
         url: Url,
@@ -107,7 +111,7 @@ impl PageClient {
         cancel.run_until_cancelled(fetching).await.unwrap_or(Err(Error::Cancelled))
     }
 
-    /// One request to one address.
+    /// Makes one request to one address.
     async fn step(
         &self,
         url: &Url,
@@ -127,7 +131,8 @@ impl PageClient {
             body: Vec::new(),
         };
         let through_proxy = self.open.has_proxy_for(url);
-        // The resolver judges a name that is reached directly; nobody else sees what a proxy makes of it.
+        // If the connection is direct, the guarded resolver checks the name. If a proxy resolves
+        // the name, this is the only check.
         let judged_here = through_proxy
             || !matches!(url.host(), Some(Host::Domain(name)) if !is_local_name(name));
         if judged_here && self.reach(url).await == Reach::Private {
@@ -143,7 +148,7 @@ fn known(is_public: bool) -> Reach {
     if is_public { Reach::Public } else { Reach::Private }
 }
 
-/// Where the answer sends us.
+/// Returns the address that the response redirects to.
 fn next(from: &Url, response: &Response) -> Result<Option<Url>, Error> {
     let moved = matches!(
         response.status(),
@@ -159,7 +164,7 @@ fn next(from: &Url, response: &Response) -> Result<Option<Url>, Error> {
     let text = String::from_utf8_lossy(location.as_bytes());
     match from.join(&text) {
         Ok(mut next) if matches!(next.scheme(), "http" | "https") => {
-            // What stands behind the hash stays when the new address has none.
+            // The fragment (after `#`) is kept when the new address has none.
             if next.fragment().is_none() {
                 next.set_fragment(from.fragment());
             }

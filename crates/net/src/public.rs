@@ -1,11 +1,11 @@
-//! Addresses of the public internet, and the resolver that gives no others.
+//! Public internet addresses, and a resolver that returns only these.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Networks that are none of the public internet: the special-purpose registry of IANA (RFC 6890 and later), and
-/// the address at which virtual machines of one cloud find their host.
+/// Networks that are not on the public internet: the special-purpose registry of IANA (RFC 6890 and
+/// later), and the address at which virtual machines of one cloud find their host.
 const PRIVATE_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -27,16 +27,16 @@ const PRIVATE_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::new(168, 63, 129, 16), 32),
 ];
 
-/// The same for IPv6; only 2000::/3 is given out at all, and these are parts of it.
+/// Non-public IPv6 networks. Only 2000::/3 is allocated at all, and these are parts of it.
 const PRIVATE_V6: [(Ipv6Addr, u32); 3] = [
-    // Protocol assignments, Teredo among them.
+    // Protocol assignments, including Teredo.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether an address is on the public internet. One that stands for an IPv4 address (mapped, 6to4, NAT64) is what
-/// that one is.
+/// True if an address is on the public internet. For an IPv6 address that contains an IPv4 address
+/// (mapped, 6to4, NAT64), the IPv4 address decides.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -61,7 +61,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for.
+/// Returns the IPv4 address that an IPv6 address contains.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let joined = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {
@@ -73,7 +73,8 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Whether a name means this machine, or a service that clouds offer to their machines, whatever it resolves to.
+/// True if a name means this machine, or a service that clouds offer to their machines, regardless
+/// of the address it resolves to.
 pub(crate) fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name.is_empty()
@@ -82,12 +83,12 @@ pub(crate) fn is_local_name(name: &str) -> bool {
         || name == "metadata.google.internal"
 }
 
-/// A name that leads to no public address.
+/// Error for a name without any public address.
 #[derive(Debug, thiserror::Error)]
 #[error("the name leads to no public address")]
 pub(crate) struct NoPublicAddress;
 
-/// Resolves names to their public addresses.
+/// DNS resolver that returns only the public addresses of a name.
 pub(crate) struct PublicOnly;
 
 impl Resolve for PublicOnly {
@@ -103,7 +104,7 @@ impl Resolve for PublicOnly {
     }
 }
 
-/// The public ones among the addresses of a name; a connection goes nowhere else.
+/// Keeps the public addresses of a name; a connection uses no others.
 fn public(found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, NoPublicAddress> {
     let any = !found.is_empty();
     let public: Vec<_> = found.into_iter().filter(|address| is_public(address.ip())).collect();

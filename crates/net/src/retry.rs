@@ -1,4 +1,4 @@
-//! Trying again: how long to wait (pure), and the loop that waits.
+//! Retries: computation of the delay (pure), and the loop that waits.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use http::HeaderMap;
 use tokio_util::sync::CancellationToken;
 
 /// Environment variable with the first delay in milliseconds, for tests of whole programs. It
-/// replaces the initial delay of every [`Backoff`]; delays that a server asks for stay.
+/// replaces the initial delay of every [`Backoff`]; delays that a server asks for are not changed.
 pub const RETRY_BASE_VARIABLE: &str = "POLLUX_RETRY_BASE_MS";
 
-/// How delays grow. The figures of the constructors are Gemini CLI 0.61's.
+/// Growth of the delays between attempts. The constants have the values of Gemini CLI 0.61.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backoff {
     /// Delay after the first failure.
     pub initial: Duration,
-    /// What each further failure multiplies it by.
+    /// Factor by which each further failure multiplies the delay.
     pub factor: f64,
-    /// Longest delay of our own choosing, before jitter.
+    /// Maximum delay before jitter, unless the server asks for a longer one.
     pub cap: Duration,
-    /// Share of the delay by which it may be shorter or longer, 0 to 1.
+    /// Fraction by which the delay is randomly shortened or lengthened, 0 to 1.
     pub jitter: f64,
-    /// Share by which a delay that a server asked for may be longer, 0 to 1.
+    /// Fraction by which a delay that a server asked for is randomly lengthened, 0 to 1.
     pub server_jitter: f64,
 }
 
 impl Backoff {
-    /// For requests that fail before the answer begins: 5 s, doubled up to 30 s, ±30 %.
+    /// Delays for requests that fail before the response begins: 5 s, doubled up to 30 s, ±30 %.
     pub const CONNECTION: Self = Self {
         initial: Duration::from_secs(5),
         factor: 2.0,
@@ -35,7 +35,7 @@ impl Backoff {
         server_jitter: 0.2,
     };
 
-    /// For answers that break off or make no sense: 1 s, 2 s, 4 s, exactly.
+    /// Delays for responses that break off or are invalid: 1 s, 2 s, 4 s, without jitter.
     pub const MID_STREAM: Self = Self {
         initial: Duration::from_secs(1),
         factor: 2.0,
@@ -44,8 +44,8 @@ impl Backoff {
         server_jitter: 0.2,
     };
 
-    /// These delays, with the initial one replaced by [`RETRY_BASE_VARIABLE`] if `lookup` finds a
-    /// whole number there.
+    /// Returns these delays, with the initial one replaced by the value of [`RETRY_BASE_VARIABLE`]
+    /// if `lookup` finds a whole number there.
     #[must_use]
     pub fn with_environment(self, lookup: &dyn Fn(&str) -> Option<String>) -> Self {
         let base = lookup(RETRY_BASE_VARIABLE).and_then(|text| text.trim().parse().ok());
@@ -55,11 +55,11 @@ impl Backoff {
         }
     }
 
-    /// The delay after the `failures`-th failure (from 1).
+    /// Returns the delay after the `failures`-th failure (counted from 1).
     ///
-    /// Our own delay is `initial · factor^(failures-1)`, capped, give or take `jitter`. If the
-    /// server asked for a delay, it is the longer of that and ours, plus up to `server_jitter`.
-    /// `random` is evenly spread over 0..1; values outside are clamped.
+    /// Our own delay is `initial · factor^(failures-1)`, limited to `cap`, plus or minus `jitter`.
+    /// A delay that the server asked for replaces ours if it is longer; then up to `server_jitter`
+    /// is added. `random` is uniformly distributed over 0..1; values outside are clamped.
     pub fn delay(&self, failures: u32, server: Option<Duration>, random: f64) -> Duration {
         let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
@@ -74,58 +74,58 @@ impl Backoff {
     }
 }
 
-/// A server that wants more than this to be waited is not waited for.
+/// Maximum delay that a server may ask for; if it asks for more, the request is not retried.
 pub const LONGEST_WISH: Duration = Duration::from_mins(5);
 
-/// What to do about a failure.
+/// Reaction to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAdvice {
-    /// Try again, at the earliest after the time the server asked for.
+    /// The attempt may be repeated, at the earliest after the time that the server asked for.
     Retry {
-        /// The server's wish, if it had one.
+        /// Delay that the server asked for, if any.
         after: Option<Duration>,
     },
-    /// Trying again is of no use.
+    /// Another attempt cannot succeed.
     Fail,
 }
 
-/// Told before each wait.
+/// Information about a failed attempt, reported before each wait.
 #[derive(Debug)]
 pub struct RetryNotice<'a, E> {
-    /// The attempt that failed, from 1.
+    /// Number of the attempt that failed, from 1.
     pub attempt: u32,
-    /// How many attempts there are at most.
+    /// Maximum number of attempts.
     pub max_attempts: u32,
-    /// How long the loop waits now.
+    /// Time until the next attempt.
     pub delay: Duration,
-    /// Why the attempt failed.
+    /// Error of the failed attempt.
     pub error: &'a E,
 }
 
-/// The loop was cancelled. Every error that goes through [`retry`] can be made from it.
+/// Cancellation of the loop. The error type of [`retry`] must be convertible from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// The rules of one retry loop.
+/// Rules of one retry loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Retry<'a> {
-    /// Attempts in all; 0 counts as 1.
+    /// Maximum number of attempts; 0 counts as 1.
     pub max_attempts: u32,
-    /// The delays between them.
+    /// Delays between the attempts.
     pub backoff: Backoff,
-    /// Ends the loop at once, also while it waits or an attempt runs.
+    /// Token that ends the loop immediately, also during a wait or an attempt.
     pub cancel: &'a CancellationToken,
 }
 
-/// Calls `operation` (with the attempt's number, from 1) until it succeeds, `advise` says to
-/// fail, the attempts are used up, or the token is cancelled.
+/// Calls `operation` (with the number of the attempt, from 1) until it succeeds, `advise` returns
+/// `Fail`, the attempts are used up, or the token is cancelled.
 ///
-/// `on_retry` is told of each wait before it begins. The future of an attempt is dropped on
-/// cancellation, which closes its connection.
+/// `on_retry` is called before each wait. On cancellation, the future of a running attempt is
+/// dropped, which closes its connection.
 ///
 /// # Errors
-/// The last attempt's error, or one made from [`Cancelled`].
+/// The error of the last attempt, or one made from [`Cancelled`].
 pub async fn retry<T, E, F>(
     rules: Retry<'_>,
     mut operation: impl FnMut(u32) -> F,
@@ -159,8 +159,8 @@ where
     }
 }
 
-/// The delay a server asks for in `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3, seconds
-/// or a date).
+/// Returns the delay that a server asks for in `retry-after-ms` or `Retry-After` (RFC 9110
+/// §10.2.3, seconds or a date).
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {

@@ -1,8 +1,8 @@
 //! Server-sent events.
 //!
-//! The decoder is our own and not `sse-stream`, which is otherwise sound: Gemini's streams need
-//! three things it does not have. An unfinished record at the end is an error, not the end; an
-//! error object that arrives without `data:` must come through; and lines are bounded.
+//! The decoder is our own. The otherwise good crate `sse-stream` lacks three features that Gemini's
+//! streams require: an unfinished record at the end is an error, not a normal end; an error object
+//! that arrives without `data:` is delivered; and the length of lines is limited.
 
 mod decoder;
 mod raw_json;

@@ -1,4 +1,4 @@
-//! The client against servers that behave, and servers that do not.
+//! Tests of the client against servers that work correctly, and servers that do not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

@@ -1,4 +1,4 @@
-//! Whom we trust.
+//! Trusted certificates.
 
 use std::path::Path;
 
@@ -8,23 +8,23 @@ use rustls::pki_types::pem::PemObject;
 
 use super::options::ClientOptions;
 
-/// Makes ring the process's cryptography. Called by every client; may be called any number of
-/// times, and by other crates that speak TLS.
+/// Makes `ring` the cryptography provider of the process. Called by every client; may be called any
+/// number of times, also by other crates that use TLS.
 pub fn install_crypto_provider() {
-    // An error means that there is one already, which is what we want.
+    // An error means that a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Certificates beside those the system's verifier loads by itself.
+/// Certificates in addition to those that the system's verifier loads by itself.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     pub(super) certificates: Vec<reqwest::Certificate>,
-    /// What could not be loaded. Shown only when a handshake fails.
+    /// Notes about certificates that could not be loaded. Shown only when a handshake fails.
     pub(super) notes: Vec<String>,
 }
 
 impl Roots {
-    /// Reads the files of `options`. What cannot be read is noted and left out, as Node does.
+    /// Reads the files of `options`. Files that cannot be read are noted and skipped, as in Node.
     pub(super) fn load(options: &ClientOptions) -> Self {
         let mut roots = Self::default();
         for file in &options.ca_files {
@@ -63,8 +63,10 @@ impl Roots {
         if usable == 0 { Err(last_problem) } else { Ok(()) }
     }
 
-    /// The system's verifier takes `SSL_CERT_FILE` in place of the system's bundle, when it finds
-    /// that variable in the process's environment. Users set it to add one certificate, so the
+    /// Adds the system's certificate bundle.
+    ///
+    /// The system's verifier reads `SSL_CERT_FILE` instead of the system's bundle if that variable
+    /// is in the environment of the process. Users set the variable to add one certificate, so the
     /// bundle is added back.
     #[cfg(all(unix, not(target_vendor = "apple")))]
     fn add_system_bundle(&mut self) {
@@ -74,7 +76,7 @@ impl Roots {
             "/etc/ssl/ca-bundle.pem",
             "/etc/ssl/cert.pem",
         ];
-        // A system without a bundle is not worth a note: the verifier has its own places.
+        // A system without a bundle needs no note: the verifier searches other places.
         let _found = BUNDLES.iter().any(|bundle| self.add_file(Path::new(bundle)).is_ok());
     }
 

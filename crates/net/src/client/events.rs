@@ -1,4 +1,4 @@
-//! The events of a response as they arrive.
+//! Server-sent events of a response, as they arrive.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,24 +10,24 @@ use futures::{Stream, StreamExt};
 use crate::error::Error;
 use crate::sse::{ServerEvent, SseDecoder};
 
-/// A stream of [`ServerEvent`]s over a stream of bytes.
+/// Stream of [`ServerEvent`]s that are decoded from a stream of bytes.
 ///
 /// Ends after the first error. Dropping it closes the connection.
 pub struct EventStream {
-    /// `None` once the bytes have ended.
+    /// Source of the bytes; `None` after its end.
     bytes: Option<BoxStream<'static, Result<Bytes, Error>>>,
     decoder: SseDecoder,
-    /// Comes after the events that are still to be delivered.
+    /// Error that is returned after the events that are still to be delivered.
     failure: Option<Error>,
 }
 
 impl EventStream {
-    /// Reads events out of `bytes`, whose errors are passed on.
+    /// Creates a stream that decodes events from `bytes` and passes on the errors of `bytes`.
     pub fn new(bytes: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> Self {
         Self { bytes: Some(bytes.boxed()), decoder: SseDecoder::default(), failure: None }
     }
 
-    /// Takes the end of the bytes, or an error in them.
+    /// Handles the end of the bytes, or an error in them.
     fn close(&mut self, failure: Option<Error>) {
         self.bytes = None;
         self.failure = failure.or_else(|| self.decoder.finish().err().map(Error::from));

@@ -1,4 +1,4 @@
-//! From the HTTP library's errors to ours, by walking the chain of causes.
+//! Conversion of the HTTP library's errors to ours, by searching the chain of causes.
 
 use std::error::Error as StdError;
 use std::io;
@@ -8,24 +8,25 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage};
 use crate::error::{Error, TimeoutPhase};
 use crate::public::NoPublicAddress;
 
-/// Longest chain of causes that is looked at; errors are built by others and could be cyclic.
+/// Maximum number of causes that are examined. Other crates build the errors, so a chain could be
+/// cyclic.
 const MAX_CAUSES: usize = 16;
 
-/// What is known about a request when it fails.
+/// Information about a request for its error messages.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
     /// Host and port of the request.
     pub(super) host: String,
-    /// The proxy it goes through, without credentials.
+    /// Proxy that the request goes through, without credentials.
     pub(super) proxy: Option<String>,
-    /// What went wrong while certificates were loaded, for the hint.
+    /// Problems while loading certificates, for the hint.
     pub(super) certificate_notes: Vec<String>,
-    /// The limit on connecting.
+    /// Time limit for connecting.
     pub(super) connect_timeout: std::time::Duration,
 }
 
 impl Exchange {
-    /// An error from before the answer's headers arrived.
+    /// Returns the error for a failure before the response headers arrived.
     pub(super) fn request_failed(&self, error: &reqwest::Error) -> Error {
         if let Some(tls) = find::<rustls::Error>(error) {
             return self.tls_failed(tls);
@@ -56,13 +57,13 @@ impl Exchange {
         Error::Connect { host: self.peer(), cause, code }
     }
 
-    /// An error while the answer's body was read.
+    /// Returns the error for a failure while the response body was read.
     pub(super) fn body_failed(&self, error: &reqwest::Error) -> Error {
         let (code, cause) = broken_connection(error);
         Error::BodyBroken { host: self.host.clone(), cause, code }
     }
 
-    /// The TLS library's error, with what the user can do about it.
+    /// Returns the error for a TLS failure, with a hint about possible remedies.
     pub(super) fn tls_failed(&self, error: &rustls::Error) -> Error {
         let mut hint = String::new();
         if matches!(error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) {
@@ -80,8 +81,8 @@ impl Exchange {
         }
     }
 
-    /// No secure client could be built. With valid options that means a system without
-    /// certificates, such as a bare container.
+    /// Returns the error for a secure client that could not be built. With valid options, this
+    /// means a system without certificates, such as a minimal container.
     pub(super) fn no_certificates(&self, cause: &str) -> Error {
         let mut hint = "; install the system's CA certificates, or set SSL_CERT_FILE".to_owned();
         self.add_notes(&mut hint);
@@ -96,7 +97,7 @@ impl Exchange {
         }
     }
 
-    /// The side a connection is opened to: the proxy's if there is one.
+    /// Returns the host of the connection for messages, with the proxy if one is used.
     fn peer(&self) -> String {
         match &self.proxy {
             Some(proxy) => format!("{} (through the proxy {proxy})", self.host),
@@ -104,11 +105,11 @@ impl Exchange {
         }
     }
 
-    /// The error of a proxy that was reached but did not pass us on.
+    /// Returns the error of a proxy that was reached but did not connect to the host.
     fn proxy_refusal(&self, error: &reqwest::Error) -> Option<Error> {
         let proxy = self.proxy.clone()?;
-        // The types are private to the HTTP library, so only their words tell them apart. One
-        // that could not be reached at all is an ordinary connection error.
+        // The error types are private to the HTTP library, so they can be recognised only by their
+        // messages. A proxy that could not be reached at all is an ordinary connection error.
         let cause = causes(error)
             .map(ToString::to_string)
             .find(|cause| cause.starts_with("tunnel error") || cause.starts_with("SOCKS error"))?;
@@ -119,8 +120,8 @@ impl Exchange {
     }
 }
 
-/// The error and its causes, outermost first. Also looks into `io::Error`, whose `source` skips
-/// the error it carries.
+/// Returns the error and its causes, outermost first. Also looks inside `io::Error`, whose `source`
+/// skips the error it contains.
 fn causes<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
@@ -142,12 +143,12 @@ fn find<T: StdError + 'static>(error: &reqwest::Error) -> Option<&T> {
     causes(error).find_map(|cause| cause.downcast_ref::<T>())
 }
 
-/// The words of the last cause: the outer ones only say "error sending request".
+/// Returns the message of the last cause: the outer causes only say "error sending request".
 fn innermost(error: &reqwest::Error) -> String {
     causes(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Node's code and the words for a connection that failed or broke.
+/// Returns Node's error code and the message for a connection that failed or broke.
 fn broken_connection(error: &reqwest::Error) -> (&'static str, String) {
     let cause = innermost(error);
     let kind = causes(error)
@@ -162,14 +163,14 @@ fn broken_connection(error: &reqwest::Error) -> (&'static str, String) {
         Some(io::ErrorKind::NetworkUnreachable) => "ENETUNREACH",
         Some(io::ErrorKind::AddrNotAvailable) => "EADDRNOTAVAIL",
         Some(io::ErrorKind::PermissionDenied) => "EACCES",
-        // A server that closes mid-body is a premature close to Node's stream code.
+        // Node's stream code reports a server that closes mid-body as a premature close.
         Some(io::ErrorKind::UnexpectedEof) => "ERR_STREAM_PREMATURE_CLOSE",
         _ => "ECONNRESET",
     };
     (code, cause)
 }
 
-/// Node's code for a TLS failure (OpenSSL's names).
+/// Returns Node's code for a TLS failure (OpenSSL's names).
 fn tls_code(error: &rustls::Error) -> &'static str {
     use rustls::Error as Tls;
     match error {

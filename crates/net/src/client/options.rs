@@ -1,4 +1,4 @@
-//! What a client is built from.
+//! Options of the HTTP client.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,30 +7,31 @@ use std::time::Duration;
 /// certificates, and the time limits of Gemini CLI 0.61.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// `User-Agent` of requests that set none themselves.
+    /// `User-Agent` of requests that do not set this header themselves.
     pub user_agent: String,
-    /// Limit on connecting, TLS handshake included. 10 s.
+    /// Time limit for connecting, including the TLS handshake. 10 s by default.
     pub connect_timeout: Duration,
-    /// Limit on the wait for the answer's headers, counted from the last part of the request
-    /// that was sent. 60 s.
+    /// Time limit for the response headers, counted from the last part of the request that was
+    /// sent. 60 s by default.
     pub headers_timeout: Duration,
-    /// Limit on the wait for the next bytes of the answer. 300 s.
+    /// Time limit for the next bytes of the response. 300 s by default.
     pub idle_timeout: Duration,
-    /// PEM files whose certificates are trusted besides the system's.
+    /// PEM files whose certificates are trusted in addition to the system's.
     pub ca_files: Vec<PathBuf>,
-    /// The proxy for all requests.
+    /// Proxy for all requests.
     pub proxy: Option<ProxySetting>,
 }
 
-/// A proxy as the user names it.
+/// Proxy as configured by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxySetting {
-    /// Its address: `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`, with user name
-    /// and password if it wants them; without a scheme (`host:3128`) it is `http`.
+    /// Address of the proxy: `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`, with user
+    /// name and password if the proxy requires them. An address without a scheme (`host:3128`)
+    /// means `http`.
     pub url: String,
-    /// Where it was named (a variable or setting), for the message if it is no address.
+    /// Name of the variable or setting that contains the address, for error messages.
     pub source: String,
-    /// The hosts it is not used for, as in `NO_PROXY`.
+    /// Hosts that are reached without the proxy, in the format of `NO_PROXY`.
     pub exceptions: String,
 }
 
@@ -48,13 +49,14 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// The defaults with what the environment says, looked up by `lookup`:
+    /// Returns the default options with values from the environment, which is read through
+    /// `lookup`:
     ///
     /// - `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS` name PEM files; both add to the system's
     ///   certificates.
     /// - `HTTPS_PROXY`, `https_proxy`, `HTTP_PROXY`, `http_proxy`: the first that is not empty is
     ///   the proxy for every request, whatever its scheme, as in Gemini CLI 0.61.
-    /// - `NO_PROXY`, else `no_proxy`: see [`NoProxy`](super::NoProxy). Loopback addresses go
+    /// - `NO_PROXY`, otherwise `no_proxy`: see [`NoProxy`](super::NoProxy). Loopback addresses go
     ///   through the proxy too unless they are listed there.
     pub fn from_environment(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
         let present = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());

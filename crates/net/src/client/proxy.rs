@@ -1,4 +1,4 @@
-//! Which requests go through the proxy.
+//! Selection of the requests that go through the proxy.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -9,12 +9,12 @@ use url::{Host, Url};
 use super::options::ProxySetting;
 use crate::error::Error;
 
-/// The hosts that are reached without the proxy.
+/// List of hosts that are reached without the proxy.
 ///
 /// Entries are separated by commas or white space: `*` (all), a host (`example.com`, with or
-/// without a leading `.` or `*.`: the host and everything below it), an address (`10.1.2.3`,
-/// `::1`), a network (`10.0.0.0/8`, `fd00::/8`); each but a network may end in `:port`, IPv6
-/// addresses then in brackets. The HTTP library's own matcher knows no ports and no `*.`.
+/// without a leading `.` or `*.`: the host and its subdomains), an address (`10.1.2.3`, `::1`), or
+/// a network (`10.0.0.0/8`, `fd00::/8`). All entries except networks may end in `:port`; IPv6
+/// addresses are then in brackets. The HTTP library's own matcher supports neither ports nor `*.`.
 #[derive(Debug, Clone, Default)]
 pub struct NoProxy {
     exceptions: Vec<Exception>,
@@ -29,7 +29,7 @@ struct Exception {
 #[derive(Debug, Clone)]
 enum Hosts {
     All,
-    /// Lower case, without leading or trailing dots.
+    /// Host name in lower case, without leading or trailing dots.
     Domain(String),
     Network {
         base: IpAddr,
@@ -38,7 +38,7 @@ enum Hosts {
 }
 
 impl NoProxy {
-    /// Reads a list; entries that make no sense match nothing.
+    /// Parses a list. Invalid entries match nothing.
     pub fn parse(list: &str) -> Self {
         let exceptions = list
             .split(|character: char| character == ',' || character.is_whitespace())
@@ -48,7 +48,7 @@ impl NoProxy {
         Self { exceptions }
     }
 
-    /// Whether `url` is reached without the proxy.
+    /// True if `url` is reached without the proxy.
     pub fn matches(&self, url: &Url) -> bool {
         let Some(host) = url.host() else {
             return false;
@@ -107,7 +107,7 @@ fn unbracketed(address: &str) -> &str {
     address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address)
 }
 
-/// `host:port`, `[v6]:port`; a bare IPv6 address has no port.
+/// Splits `host:port` or `[v6]:port`; a bare IPv6 address has no port.
 fn split_port(entry: &str) -> (&str, Option<u16>) {
     let Some((name, port)) = entry.rsplit_once(':') else {
         return (entry, None);
@@ -130,7 +130,7 @@ fn in_network(address: IpAddr, base: IpAddr, prefix: u8) -> bool {
     address.checked_shr(ignored).unwrap_or(0) == base.checked_shr(ignored).unwrap_or(0)
 }
 
-/// The proxy and its exceptions.
+/// Proxy and the hosts that are reached without it.
 #[derive(Debug, Clone)]
 pub(super) struct ProxyRule {
     url: Url,
@@ -138,9 +138,11 @@ pub(super) struct ProxyRule {
 }
 
 impl ProxyRule {
+    /// Parses a proxy setting.
+    ///
     /// # Errors
-    /// [`Error::InvalidOptions`] if the setting is no proxy's address. The message names the
-    /// setting, not its value, which may hold a password.
+    /// [`Error::InvalidOptions`] if the setting is not the address of a proxy. The message names
+    /// the setting, not its value, which may contain a password.
     pub(super) fn new(setting: &ProxySetting) -> Result<Self, Error> {
         let text = setting.url.trim();
         let with_scheme =
@@ -169,7 +171,7 @@ impl ProxyRule {
         self.url.scheme() == "https"
     }
 
-    /// Scheme, host and port, without credentials.
+    /// Returns the scheme, host and port, without credentials.
     pub(super) fn name(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         let scheme = self.url.scheme();

@@ -1,4 +1,4 @@
-//! What is sent.
+//! HTTP requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,48 +9,49 @@ use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
 use url::Url;
 
-/// Largest piece handed to the connection at once, in bytes, so that progress shows.
+/// Maximum number of bytes that are passed to the connection in one piece, so that progress is
+/// visible.
 const PIECE: usize = 256 * 1024;
 
-/// A request. Cloning it copies no body bytes.
+/// HTTP request. Cloning it copies no body bytes.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method.
+    /// HTTP method.
     pub method: Method,
-    /// The address, http or https.
+    /// Address with scheme `http` or `https`.
     pub url: Url,
-    /// Headers besides `Content-Length`, `User-Agent` (unless set here) and `Accept-Encoding`.
+    /// Headers, except `Content-Length`, `User-Agent` (unless set here) and `Accept-Encoding`.
     pub headers: HeaderMap,
-    /// The body's bytes, in pieces that are sent one after the other without being joined.
+    /// Bytes of the body, in pieces that are sent one after the other without being joined.
     pub body: Vec<Bytes>,
 }
 
 impl Request {
-    /// A GET without headers.
+    /// Creates a GET request without headers.
     pub fn get(url: Url) -> Self {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: Vec::new() }
     }
 
-    /// A POST of a JSON text in pieces, `Content-Type: application/json`.
+    /// Creates a POST request with a JSON body in pieces and `Content-Type: application/json`.
     pub fn post_json(url: Url, body: Vec<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { method: Method::POST, url, headers, body }
     }
 
-    /// Sets a header, replacing an earlier one.
+    /// Sets a header, replacing an earlier value.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// Size of the body in bytes.
+    /// Returns the size of the body in bytes.
     pub fn content_length(&self) -> u64 {
         self.body.iter().map(|piece| piece.len() as u64).sum()
     }
 
-    /// The HTTP library's request, which tells `progress` of each piece it takes.
+    /// Converts to a request of the HTTP library, which updates `progress` when it takes a piece.
     pub(super) fn build(&self, progress: &SendProgress) -> reqwest::Request {
         let mut request = reqwest::Request::new(self.method.clone(), self.url.clone());
         *request.headers_mut() = self.headers.clone();
@@ -60,11 +61,12 @@ impl Request {
         if let [piece] = self.body.as_slice()
             && piece.len() <= PIECE
         {
-            // Known whole, so the library may send it again on a connection that went stale.
+            // The whole body is known, so the library may send it again if a reused connection is
+            // stale.
             *request.body_mut() = Some(piece.clone().into());
             return request;
         }
-        // A stream has no size of its own; with the header it is not sent in chunked encoding.
+        // A stream has no known size; with this header the body is not sent in chunked encoding.
         request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.content_length()));
         let progress = progress.clone();
         let pieces = pieces(self.body.clone()).map(move |piece| {
@@ -76,7 +78,7 @@ impl Request {
     }
 }
 
-/// The chunks, cut to at most [`PIECE`] bytes each; no bytes are copied.
+/// Splits the chunks into pieces of at most [`PIECE`] bytes each; no bytes are copied.
 fn pieces(chunks: Vec<Bytes>) -> impl Iterator<Item = Bytes> {
     chunks.into_iter().flat_map(|chunk| {
         let starts = (0..chunk.len()).step_by(PIECE);
@@ -84,7 +86,7 @@ fn pieces(chunks: Vec<Bytes>) -> impl Iterator<Item = Bytes> {
     })
 }
 
-/// When the request last made progress on its way out.
+/// Time of the last progress in sending the request.
 #[derive(Debug, Clone)]
 pub(super) struct SendProgress(Arc<Mutex<Instant>>);
 

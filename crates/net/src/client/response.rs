@@ -1,4 +1,4 @@
-//! What comes back.
+//! HTTP responses.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::events::EventStream;
 use super::exchange::Exchange;
 use crate::error::{Error, STATUS_BODY_LIMIT, StatusError, TimeoutPhase};
 
-/// How long the body of an unsuccessful answer is waited for, at most, per piece.
+/// Maximum time to wait for each piece of the body of an unsuccessful response.
 const STATUS_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An answer whose body is still to be read. Dropping it closes the connection.
+/// Response whose body has not been read yet. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Response {
     inner: reqwest::Response,
@@ -33,17 +33,17 @@ impl Response {
         Self { inner, exchange, idle_timeout, cancel }
     }
 
-    /// The status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.inner.status()
     }
 
-    /// The headers.
+    /// Returns the response headers.
     pub fn headers(&self) -> &HeaderMap {
         self.inner.headers()
     }
 
-    /// The next bytes of the body, decompressed; `None` at its end.
+    /// Returns the next bytes of the body, decompressed; `None` at its end.
     ///
     /// # Errors
     /// [`Error::BodyBroken`], [`Error::Timeout`] with [`TimeoutPhase::Idle`], [`Error::Cancelled`].
@@ -61,10 +61,10 @@ impl Response {
         }
     }
 
-    /// The whole body, if it is no larger than `limit` bytes.
+    /// Reads the whole body, if it is no larger than `limit` bytes.
     ///
     /// # Errors
-    /// Those of [`chunk`](Self::chunk), and [`Error::BodyTooLarge`].
+    /// The errors of [`chunk`](Self::chunk), and [`Error::BodyTooLarge`].
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes, Error> {
         let mut body = BytesMut::new();
         while let Some(chunk) = self.chunk().await? {
@@ -76,7 +76,8 @@ impl Response {
         Ok(body.freeze())
     }
 
-    /// The body as a stream of pieces as they arrive; ends after the first error.
+    /// Returns the body as a stream of pieces as they arrive. The stream ends after the first
+    /// error.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
         stream::unfold(Some(self), |state| async {
             let mut response = state?;
@@ -88,12 +89,13 @@ impl Response {
         })
     }
 
-    /// The body as server-sent events.
+    /// Returns the body as server-sent events.
     pub fn events(self) -> EventStream {
         EventStream::new(self.into_stream())
     }
 
-    /// The answer as an error. A body that breaks off or stalls is kept as far as it came.
+    /// Converts the response to an error. If the body breaks off or stalls, the part received so
+    /// far is kept.
     pub(super) async fn into_status_error(mut self) -> Error {
         self.idle_timeout = self.idle_timeout.min(STATUS_BODY_TIMEOUT);
         let mut body = BytesMut::new();

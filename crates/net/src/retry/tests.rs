@@ -124,7 +124,7 @@ async fn gives_the_last_error_when_attempts_are_used_up_or_useless() {
     }
 }
 
-/// The clock is virtual: no time passes but what is slept.
+/// Uses a virtual clock: time advances only in `sleep`.
 #[tokio::test(start_paused = true)]
 async fn cancel_ends_a_wait_and_an_attempt_at_once() {
     for stuck_in_attempt in [false, true] {

@@ -1,14 +1,15 @@
-//! From bytes to events, without I/O. Any way of cutting the bytes gives the same events, in time
-//! linear in their number.
+//! Conversion of bytes to events, without I/O. The events do not depend on how the bytes are split
+//! into chunks, and the run time is linear in the number of bytes.
 
 use std::collections::VecDeque;
 
 use super::raw_json::RawJson;
 
-/// Longest line, and largest record, in bytes. A record is held in memory until it is complete.
+/// Maximum size of a line and of a record, in bytes. A record is held in memory until it is
+/// complete.
 pub const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
 
-/// Buffers that grew beyond this are given back once their record is out.
+/// Maximum capacity of a buffer that is kept after its record is complete, in bytes.
 const KEPT_CAPACITY: usize = 256 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -16,20 +17,20 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// One record of the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServerEvent {
-    /// The `event:` field; empty if there was none.
+    /// Value of the `event:` field; empty if there was none.
     pub name: String,
-    /// The `data:` lines, joined by line feeds. Bytes that are no UTF-8 are replaced by U+FFFD.
+    /// `data:` lines, joined by line feeds. Bytes that are not valid UTF-8 are replaced by U+FFFD.
     pub data: String,
-    /// Whether `data` is a JSON object `{"error": {"code": 400..=599, …}}` (possibly in an array)
-    /// that stood in the stream bare, without `data:`, as Google's front ends send it.
+    /// True if `data` is a JSON object `{"error": {"code": 400..=599, …}}` (possibly in an array)
+    /// that appeared in the stream without `data:`, as Google's front ends send it.
     pub bare_error: bool,
 }
 
-/// Why a stream of events cannot be read on.
+/// Error in a stream of events that ends the decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
-    /// The stream ended inside a record, or held something that is no record. The words are those
-    /// of the Gemini SDK; retry rules match them.
+    /// The stream ended inside a record, or contained something that is not a record. The message
+    /// is that of the Gemini SDK; retry rules match it.
     #[error("Incomplete JSON segment at the end")]
     Incomplete,
     /// A record is larger than [`MAX_RECORD_BYTES`].
@@ -37,26 +38,27 @@ pub enum SseError {
     TooLarge,
 }
 
-/// Cuts a byte stream into [`ServerEvent`]s.
+/// Decoder that splits a byte stream into [`ServerEvent`]s.
 ///
-/// Feed with [`push`](Self::push), take with [`pop`](Self::pop) until `None`, and at the end of
-/// the stream call [`finish`](Self::finish) and take what is left.
+/// Pass bytes to [`push`](Self::push), then call [`pop`](Self::pop) until it returns `None`. At the
+/// end of the stream call [`finish`](Self::finish) and pop the remaining events.
 ///
-/// Lines end with LF, CRLF or CR; a byte-order mark at the start, comments, and fields other than
-/// `data` and `event` are skipped; a record without data is none.
+/// Lines end with LF, CRLF or CR. A byte-order mark at the start, comments, and fields other than
+/// `data` and `event` are skipped. Records without data are ignored.
 #[derive(Debug)]
 pub struct SseDecoder {
     ready: VecDeque<ServerEvent>,
-    /// The beginning of the current line, if it came with earlier bytes.
+    /// Beginning of the current line, if it came with earlier bytes.
     line: Vec<u8>,
-    /// The finished `data` lines of the current record, each followed by a line feed.
+    /// Finished `data` lines of the current record, each followed by a line feed.
     data: Vec<u8>,
     name: String,
     raw: RawJson,
-    /// The last byte was a CR: a LF that follows belongs to it.
+    /// True if the last byte was a CR: an LF that follows belongs to it.
     after_return: bool,
     at_start: bool,
-    /// Something was seen that is neither field, comment nor error object.
+    /// True if the stream contained something that is neither a field, a comment nor an error
+    /// object.
     saw_garbage: bool,
     limit: usize,
 }
@@ -68,7 +70,7 @@ impl Default for SseDecoder {
 }
 
 impl SseDecoder {
-    /// A decoder with a smaller record limit, in bytes.
+    /// Creates a decoder with a different record limit, in bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             ready: VecDeque::new(),
@@ -83,10 +85,10 @@ impl SseDecoder {
         }
     }
 
-    /// Takes the next bytes. Events completed before an error can still be [popped](Self::pop).
+    /// Decodes the next bytes. Events completed before an error can still be [popped](Self::pop).
     ///
     /// # Errors
-    /// [`SseError::TooLarge`]; the decoder must not be fed after it.
+    /// [`SseError::TooLarge`]; after it, no more bytes may be pushed.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), SseError> {
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
@@ -109,7 +111,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// The next complete event.
+    /// Returns the next complete event.
     pub fn pop(&mut self) -> Option<ServerEvent> {
         self.ready.pop_front()
     }
@@ -117,13 +119,13 @@ impl SseDecoder {
     /// Ends the stream.
     ///
     /// # Errors
-    /// [`SseError::Incomplete`] if bytes are left over that form no record. Events that were
+    /// [`SseError::Incomplete`] if the remaining bytes do not form a record. Events that were
     /// complete before can still be [popped](Self::pop).
     pub fn finish(&mut self) -> Result<(), SseError> {
         let last = std::mem::take(&mut self.line);
         let text = last.trim_ascii();
         if !text.is_empty() {
-            // Bare JSON and a comment may end without a line end, a field may not.
+            // Bare JSON and comments may end without a line end, fields may not.
             let excused = !self.raw.is_idle() || looks_like_json(text) || text.starts_with(b":");
             self.end_line(&last)?;
             self.saw_garbage |= !excused;
@@ -185,7 +187,7 @@ impl SseDecoder {
         }
     }
 
-    /// A line of JSON that stands in the stream without `data:`.
+    /// Handles a line of JSON that appears in the stream without `data:`.
     fn handle_raw(&mut self, line: &[u8]) {
         if let Some(json) = self.raw.push_line(line) {
             match json.into_error() {
@@ -201,7 +203,7 @@ impl SseDecoder {
         }
     }
 
-    /// A blank line: the record is complete.
+    /// Handles a blank line: the record is complete.
     fn dispatch(&mut self) {
         let name = std::mem::take(&mut self.name);
         if self.data.pop().is_none() {
@@ -227,8 +229,8 @@ fn looks_like_json(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// Whether a line with this name is a field we merely do not know, or a comment (empty name), and
-/// not, say, a page of HTML.
+/// True if a line with this name is an unknown field or a comment (empty name), and not, for
+/// example, a page of HTML.
 fn is_field_name(name: &[u8]) -> bool {
     name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }

@@ -1,8 +1,8 @@
-//! JSON that stands in an event stream without `data:`.
+//! JSON that appears in an event stream without `data:`.
 
 use serde::Deserialize;
 
-/// Collects lines until the brackets are balanced. Looks at each byte once.
+/// Collects lines until the brackets are balanced. Scans each byte once.
 #[derive(Debug, Default)]
 pub(super) struct RawJson {
     text: Vec<u8>,
@@ -11,22 +11,22 @@ pub(super) struct RawJson {
     escaped: bool,
 }
 
-/// A text whose brackets are balanced.
+/// Text whose brackets are balanced.
 #[derive(Debug)]
 pub(super) struct BalancedText(Vec<u8>);
 
 impl RawJson {
-    /// Whether no text is being collected.
+    /// True if no text is being collected.
     pub(super) fn is_idle(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// How many bytes are held.
+    /// Returns the number of bytes held.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Takes a line (without its end); gives the text back once it is balanced.
+    /// Adds a line (without its line end); returns the text as soon as its brackets are balanced.
     pub(super) fn push_line(&mut self, line: &[u8]) -> Option<BalancedText> {
         for byte in line {
             self.scan(*byte);
@@ -73,7 +73,7 @@ struct ErrorCode {
 }
 
 impl BalancedText {
-    /// The text, if it is an error object with a code of 400 to 599.
+    /// Returns the text, if it is an error object with a code of 400 to 599.
     pub(super) fn into_error(self) -> Option<String> {
         let code = match serde_json::from_slice(&self.0).ok()? {
             Envelope::Bare(envelope) => envelope.error.code,

@@ -1,4 +1,4 @@
-//! Requests that go well, and what arrives.
+//! Requests that succeed, and their responses.
 
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ async fn a_body_in_pieces_arrives_whole_with_its_length() {
 
 #[tokio::test]
 async fn events_arrive_as_they_are_sent_also_across_chunk_edges() {
-    // Each piece is sent only when the one before has arrived: who waits for more than that waits forever.
+    // Each piece is sent only when the one before has arrived, so a client that waits for more than
+    // one piece waits forever.
     let (arrived, arrivals) = tokio::sync::mpsc::unbounded_channel::<()>();
     let arrivals = Arc::new(Mutex::new(arrivals));
     let events = move || async move {

@@ -1,4 +1,4 @@
-//! Servers that break, stall or talk nonsense.
+//! Servers that close the connection, stall or send invalid responses.
 
 use std::time::Duration;
 
@@ -49,13 +49,14 @@ async fn the_server_never_answers() {
 #[tokio::test]
 async fn a_slow_upload_is_not_a_slow_answer() {
     const SIZE: usize = 32 * 1024 * 1024;
-    // A limit in time can only be outlasted in time: 32 MiB in pieces of at most 1 MiB with 5 ms between.
+    // Real time must pass to exceed a time limit: 32 MiB in pieces of at most 1 MiB with 5 ms
+    // between.
     let base = raw(|mut socket| async move {
         read_head(&mut socket).await;
         let (mut piece, mut received) = (vec![0; 1024 * 1024], 0);
         while received < SIZE {
             received += socket.read(&mut piece).await.unwrap();
-            // A server that reads slowly is what is tested.
+            // The test needs a server that reads slowly.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
@@ -119,8 +120,8 @@ async fn endless_headers_do_not_fill_memory() {
     assert!(matches!(error, Error::Connect { .. }), "{error:?}");
 }
 
-/// Cancels once the server has sent `answer_so_far`. The caller must get control back with the cancellation, and
-/// the server must see the connection close: otherwise the test waits for a time limit and fails with that.
+/// Cancels after the server has sent `answer_so_far`. The caller must return immediately, and the
+/// server must see the connection close; otherwise the test runs into a time limit and fails.
 async fn cancelled_while(answer_so_far: &'static str) {
     let (event, mut events) = tokio::sync::mpsc::unbounded_channel();
     let base = raw(move |mut socket| {

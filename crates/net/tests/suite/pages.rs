@@ -1,4 +1,4 @@
-//! Pages that a model names.
+//! Pages requested by a model.
 
 use axum::routing::any;
 use http::HeaderMap;
@@ -107,7 +107,7 @@ async fn hosts_are_judged_before_they_are_asked() {
 
 #[tokio::test]
 async fn a_proxy_is_not_asked_for_private_hosts() {
-    // It answers whatever it is asked for.
+    // This proxy answers every request.
     let proxy = serve(axum::Router::new().fallback(any(|| async { "by proxy" }))).await;
     let setting = ProxySetting {
         url: proxy.to_string(),
@@ -116,7 +116,7 @@ async fn a_proxy_is_not_asked_for_private_hosts() {
     };
     let options = ClientOptions { proxy: Some(setting), ..ClientOptions::default() };
     let client = PageClient::new(options, "").unwrap();
-    // Its own address may be private, and the name is one that only it can resolve.
+    // The proxy's own address may be private, and only the proxy can resolve this name.
     assert_eq!(get(&client, "http://nowhere.invalid/").await.unwrap().1, "by proxy");
     for private in ["http://127.0.0.1/", "http://localhost/", "http://169.254.169.254/"] {
         let error = get(&client, private).await.unwrap_err();

@@ -24,7 +24,7 @@ async fn text(client: &HttpClient, request: Request) -> String {
     String::from_utf8(response.bytes(10_000).await.unwrap().to_vec()).unwrap()
 }
 
-/// Answers a plain request with the head it received.
+/// Starts a proxy that answers a plain request with the request head it received.
 async fn forward_proxy() -> Url {
     raw(|mut socket| async move {
         let head = read_head(&mut socket).await;
@@ -34,7 +34,7 @@ async fn forward_proxy() -> Url {
     .await
 }
 
-/// Passes `CONNECT` on to whatever is asked for.
+/// Starts a proxy that connects `CONNECT` requests to the requested host.
 pub(super) async fn connect_proxy() -> Url {
     raw(|mut socket| async move {
         let head = read_head(&mut socket).await;

@@ -1,4 +1,4 @@
-//! Servers that send the request elsewhere.
+//! Servers that redirect the request to other addresses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

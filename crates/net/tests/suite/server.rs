@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-/// A well-behaved server; gives its base URL.
+/// Starts a server for `router` and returns its base URL.
 pub(super) async fn serve(router: axum::Router) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -16,7 +16,7 @@ pub(super) async fn serve(router: axum::Router) -> Url {
     url.parse().unwrap()
 }
 
-/// A server that hands each connection to `handle`; gives its base URL.
+/// Starts a server that passes each connection to `handle`, and returns its base URL.
 pub(super) async fn raw<F>(handle: impl Fn(TcpStream) -> F + Send + 'static) -> Url
 where
     F: Future<Output = ()> + Send + 'static,
@@ -31,7 +31,8 @@ where
     url.parse().unwrap()
 }
 
-/// A server that reads the request's head and answers these bytes, then closes.
+/// Starts a server that reads the request head, answers with these bytes, then closes the
+/// connection.
 pub(super) async fn canned(answer: &'static str) -> Url {
     raw(move |mut socket| async move {
         read_head(&mut socket).await;

@@ -1,4 +1,4 @@
-//! Secure connections, with an authority only the tests know.
+//! Secure connections, with a certificate authority that only the tests trust.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -20,7 +20,8 @@ fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// A blocking HTTPS server for `localhost` and 127.0.0.1, signed by `authority.pem`.
+/// Starts a blocking HTTPS server for `localhost` and 127.0.0.1, with a certificate signed by
+/// `authority.pem`.
 fn secure_server() -> Url {
     install_crypto_provider();
     let certificates = vec![CertificateDer::from_pem_file(data("server.pem")).unwrap()];
@@ -41,7 +42,7 @@ fn secure_server() -> Url {
             while !head.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
                 head.push(byte[0]);
             }
-            // A client that does not trust us is gone by now.
+            // A client that does not trust this server has already closed the connection.
             let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecure";
             drop(stream.write_all(answer).and_then(|()| stream.flush()));
         }

@@ -121,7 +121,7 @@ fn a_line_beyond_the_limit_is_an_error_and_earlier_events_survive() {
     assert_eq!(many_lines, Err(SseError::TooLarge), "a record of many lines is bounded too");
 }
 
-/// The limit tells seconds, however slow the machine, from the minutes of a quadratic decoder.
+/// Tells a linear decoder (seconds, even on a slow machine) from a quadratic one (minutes).
 #[test]
 fn a_line_of_50_megabytes_takes_linear_time() {
     let started = Instant::now();
@@ -155,7 +155,7 @@ fn stream_text() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat().into_bytes())
 }
 
-/// Cuts `bytes` at the given places, taken modulo the length.
+/// Splits `bytes` at the given places, taken modulo the length.
 fn cut<'a>(bytes: &'a [u8], places: &[usize]) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = places.iter().map(|place| place % (bytes.len() + 1)).collect();
     places.push(bytes.len());
@@ -185,7 +185,7 @@ proptest! {
         let _decoded = decode(bytes.chunks(7));
     }
 
-    /// `sse-stream` is an independent reading of the same standard.
+    /// Compares with `sse-stream`, an independent implementation of the same standard.
     #[test]
     fn well_formed_streams_read_as_sse_stream_reads_them(
         records in proptest::collection::vec(("[a-z]{0,5}", "[ -~é漢]{1,20}"), 0..8),
