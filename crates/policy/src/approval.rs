@@ -1,4 +1,4 @@
-//! What a person allows for good: the rule for a call, and the file that keeps such rules.
+//! Permanent approvals: the rule that allows a call again, and the file that stores such rules.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,49 +18,51 @@ use crate::subject::Query;
 
 mod merge;
 
-/// How long to wait for another process that saves.
+/// Maximum wait for another process that saves an approval.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
-/// The file of saved approvals, in the folder of the person's policies.
+/// Name of the file of saved approvals, in the folder of the user's policies.
 pub const FILE_NAME: &str = "auto-saved.toml";
 
-/// Stands for a file in the source of rules that hold for the session. No file has it: paths of files are absolute.
+/// Used in place of a file as the source of rules that hold for the session. No file has this name,
+/// because paths of files are absolute.
 pub(crate) const SESSION: &str = "this session";
 
-/// An approval for good.
+/// Rule that allows a call permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// The rule as it stands in a file.
+    /// The rule as it is written to a file.
     text: String,
     tool: String,
 }
 
-/// Calls that an approval is about.
+/// Set of calls that an approval covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The same call: this very command line, or this tool with the same argument.
+    /// The same call: exactly this command line, or this tool with the same argument.
     Call,
     /// Command lines whose commands have the same programs and subcommands.
     Subcommand,
     /// Command lines whose commands have the same programs.
     Program,
-    /// Every tool of the server.
+    /// All tools of the server.
     Server,
 }
 
-/// An approval could not be kept.
+/// Error of an approval that could not be saved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Failed to persist policy for {tool}: {reason}")]
 pub struct ApprovalError {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Why.
+    /// Reason of the failure.
     pub reason: String,
 }
 
 impl Approval {
-    /// Returns the scopes that a person can choose for a command line beside [`Scope::Call`], each with the commands
-    /// that it allows, as a person reads them. A scope is left out where it allows no more than a narrower one.
+    /// Returns the scopes for a command line that the user can choose in addition to
+    /// [`Scope::Call`], each with the commands that it allows, for display. A scope that allows no
+    /// more than a narrower one is left out.
     pub fn scopes(policy: &Policy, query: &Query<'_>) -> Vec<(Scope, String)> {
         let Some(line) = query.effects.command.as_deref() else { return Vec::new() };
         let mut found: Vec<(Scope, String)> = Vec::new();
@@ -75,8 +77,8 @@ impl Approval {
         found
     }
 
-    /// Returns sentences about what the programs of a command line start by themselves, for the narrowest of
-    /// [`Approval::scopes`].
+    /// Returns sentences about the programs that the programs of a command line start by
+    /// themselves, for the narrowest of [`Approval::scopes`].
     pub fn starts(scopes: &[(Scope, String)]) -> Vec<String> {
         let prefixes = scopes.first().map_or("", |(_, commands)| commands.as_str()).split(", ");
         prefixes.filter_map(lint::starts_sentence).collect()
@@ -90,7 +92,7 @@ impl Approval {
             // Writing to a String cannot fail.
             writeln!(text, "{name} = {value}").unwrap_or_default();
         };
-        // A server or tool of this name would make the rule one for all of them.
+        // A `*` in the name of a server or tool would make the rule match all of them.
         let is_wild = |name: &str| name.contains('*');
         if is_wild(tool) || query.subject.server.is_some_and(is_wild) {
             return None;
@@ -111,8 +113,9 @@ impl Approval {
                 field("toolName", &quoted(tool));
                 match narrowed {
                     Some(Some(Narrow::Prefixes(prefixes))) => {
-                        // Gemini CLI has no tables of programs: with the prefix it would allow every option and
-                        // subcommand. It allows this line.
+                        // Gemini CLI has no tables of programs: with the prefix alone it would
+                        // allow every option and subcommand. The pattern restricts Gemini CLI to
+                        // this line.
                         let pattern = match narrow(policy, line?, Scope::Call) {
                             Some(Narrow::Exactly { pattern, .. }) => pattern,
                             Some(Narrow::Prefixes(_)) | None => NO_COMMAND.to_owned(),
@@ -129,7 +132,7 @@ impl Approval {
                         }
                     }
                     Some(None) => return None,
-                    // Without its condition the approval would be one for everything.
+                    // Without the condition, the rule would allow every call of the tool.
                     None => {
                         if let Some(subject) = query.subject.facts.subject {
                             field("argsPattern", &quoted(&pattern_for(subject, query)?));
@@ -143,18 +146,18 @@ impl Approval {
         Some(Self { text, tool: tool.to_owned() })
     }
 
-    /// The rules for the rest of the session.
+    /// Returns the rules for the rest of the session.
     pub fn rules(&self) -> PolicyFile {
         file::read(Tier::Workspace, Path::new(SESSION), &self.text)
     }
 
-    /// Keeps it in a file, which is locked meanwhile: other processes save there too. A file that is broken is kept
-    /// beside it under another name.
+    /// Saves the rule to a file under a lock, because other processes save there, too. The content
+    /// of an invalid file is kept as a backup file.
     ///
-    /// # Errors
-    /// When the file cannot be locked, read or written.
+    /// # Errors Returns an error if the file cannot be locked, read or written.
     pub fn save(&self, path: &Path) -> Result<(), ApprovalError> {
-        // A command that runs meanwhile did not make this file.
+        // Marks the change as Pollux's own, so that it is not attributed to a command that runs at
+        // this time.
         pollux_shell::sandbox::own_change(path, || self.merge_into(path))
             .map_err(|error| ApprovalError { tool: self.tool.clone(), reason: error.to_string() })
     }
@@ -179,8 +182,8 @@ impl Approval {
     }
 }
 
-/// Returns a pattern for the argument that says what a call is about; `None` for a call without it, and
-/// for one that is too long.
+/// Returns a pattern for the argument that identifies the subject of a call; `None` for a call
+/// without that argument, and for a pattern that is too long.
 fn pattern_for(subject: SubjectArgument, query: &Query<'_>) -> Option<String> {
     let confined = query.effects.confined_to();
     let path = match subject {
@@ -188,7 +191,7 @@ fn pattern_for(subject: SubjectArgument, query: &Query<'_>) -> Option<String> {
         SubjectArgument::Value(_) => None,
     };
     let value = match path {
-        // A rule of the person holds in every folder: it must name the whole path.
+        // A rule of the user holds in every folder, so it must contain the absolute path.
         Some(path) => Value::from(path.to_string_lossy()),
         None => query.args.get(subject.name())?.clone(),
     };
@@ -207,7 +210,7 @@ fn pattern_for(subject: SubjectArgument, query: &Query<'_>) -> Option<String> {
     (pattern.len() <= crate::expression::MAX_LENGTH).then_some(pattern)
 }
 
-/// This mode and every one that allows more.
+/// Returns this mode and every mode that allows more.
 fn modes_from(mode: ApprovalMode) -> &'static [ApprovalMode] {
     use ApprovalMode::{AutoEdit, Default, Plan, Yolo};
     match mode {
@@ -218,7 +221,7 @@ fn modes_from(mode: ApprovalMode) -> &'static [ApprovalMode] {
     }
 }
 
-/// A text as TOML writes it.
+/// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -1,19 +1,20 @@
-//! The arguments of a call as the text that `argsPattern` looks at.
+//! Arguments of a call as the text that `argsPattern` is matched against.
 //!
-//! Stable JSON without spaces, keys sorted at every level, each pair of the outermost object between two NULs, so that a
-//! pattern can tell an argument from a text inside one.
+//! The text is stable JSON without spaces, with keys sorted at every level and each pair of the
+//! outermost object between two NULs, so that a pattern can distinguish an argument from a text
+//! inside an argument.
 
 use serde_json::{Map, Number, Value};
 
-/// How deep values are written out. Deeper ones are `null`.
+/// Maximum depth of values. Deeper values are written as `null`.
 const MAX_DEPTH: usize = 64;
 
-/// The arguments as text.
+/// Returns the arguments as text.
 pub(crate) fn text(args: &Value) -> String {
     text_with(args, None)
 }
 
-/// The arguments as text, with other values for some of them.
+/// Returns the arguments as text, with some values replaced.
 pub(crate) fn text_with(args: &Value, replaced: Option<(&str, &str)>) -> String {
     let mut out = String::new();
     let Value::Object(fields) = args else {
@@ -35,7 +36,7 @@ pub(crate) fn text_with(args: &Value, replaced: Option<(&str, &str)>) -> String 
     out
 }
 
-/// A text as JSON writes it, without its quotes.
+/// Returns a text in the form of a JSON string, without its quotes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     string(text, &mut out);
@@ -83,7 +84,7 @@ fn value(given: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Whole numbers have no point in JavaScript.
+/// Formats a number as JavaScript does, which writes whole numbers without a decimal point.
 fn number(given: &Number) -> String {
     match given.as_f64() {
         Some(float) if given.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => {

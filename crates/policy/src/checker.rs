@@ -1,5 +1,5 @@
-//! Safety checkers: programs and built-in checks that look at a call which the rules would let run. They can make a
-//! verdict stricter, never weaker.
+//! Safety checkers: programs and built-in checks that examine a call which the rules would allow.
+//! They can make a verdict stricter, never weaker.
 
 use serde_json::{Map, Value};
 
@@ -16,10 +16,10 @@ mod protected;
 
 pub use external::{CheckedCall, CheckerProgram, CheckerPrograms};
 
-/// The check that a model makes.
+/// Name of the check that a model makes.
 const CONSECA: &str = "conseca";
 
-/// What does the check.
+/// Implementation of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckerKind {
     /// A built-in check: `allowed-path` or `conseca`.
@@ -28,49 +28,49 @@ pub enum CheckerKind {
     External,
 }
 
-/// A checker as a file names it.
+/// Checker as a policy file declares it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checker {
-    /// Built in, or a program.
+    /// Built-in check or program.
     pub kind: CheckerKind,
-    /// Its name.
+    /// Name of the checker.
     pub name: String,
-    /// What it must be told: `environment`, `history`; nothing named means both.
+    /// Context that the checker needs: `environment`, `history`; empty for both.
     pub required_context: Vec<String>,
-    /// Its own settings.
+    /// Configuration of the checker.
     pub config: Option<Map<String, Value>>,
 }
 
-/// A checker and the calls that it looks at.
+/// Checker with the calls that it examines.
 #[derive(Debug, Clone)]
 pub struct CheckerRule {
-    /// The conditions; the ruling in it means nothing.
+    /// Conditions; the rule's ruling is not used.
     pub rule: Rule,
-    /// Checkers with larger numbers look first.
+    /// Priority; checkers with larger numbers run first.
     pub priority: i64,
-    /// What looks.
+    /// The checker.
     pub checker: Checker,
 }
 
-/// What a checker makes of a call.
+/// Result of a checker for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Nothing speaks against it. It may tell what went wrong with the check itself.
+    /// No objection. The remark may report a problem with the check itself.
     Allow {
-        /// What the person should know.
+        /// Message for the user.
         remark: Option<String>,
     },
-    /// A person must say yes, for this reason.
+    /// The user must approve the call, for this reason.
     Ask(String),
-    /// It may not run, for this reason.
+    /// The call must not run, for this reason.
     Deny(String),
 }
 
 impl Finding {
-    /// Nothing speaks against it.
+    /// A finding without objection or remark.
     pub const ALLOW: Self = Self::Allow { remark: None };
 
-    /// The verdict with this finding.
+    /// Returns the verdict combined with this finding.
     pub fn over(&self, verdict: Verdict) -> Verdict {
         match (self, verdict) {
             (_, deny @ Verdict::Deny { .. }) => deny,
@@ -82,7 +82,7 @@ impl Finding {
 }
 
 impl Policy {
-    /// The checkers that are to look at a call, in their order.
+    /// Returns the checkers that must examine a call, in their order.
     pub fn checks(&self, query: Query<'_>) -> Vec<&Checker> {
         let query = Query {
             subject: query.subject.with_arguments(query.args),
@@ -104,12 +104,12 @@ impl Checker {
         self.kind == CheckerKind::InProcess && self.name == CONSECA
     }
 
-    /// True when it wants to know this: `environment` or `history`.
+    /// True if the checker needs this context: `environment` or `history`.
     pub fn wants(&self, context: &str) -> bool {
         self.required_context.is_empty() || self.required_context.iter().any(|name| name == context)
     }
 
-    /// From the table of a `[[safety_checker]]`.
+    /// Reads a checker from the table of a `[[safety_checker]]`.
     pub(crate) fn read(fields: &Fields<'_, '_>) -> Result<Self, Fault> {
         let Some(table) = fields.table("checker")? else {
             return Err(fields.fault("checker", "is required"));
@@ -136,14 +136,15 @@ impl Checker {
     }
 }
 
-/// Returns the name of a file or folder in the form in which names are compared: some file systems ignore case, streams,
-/// and dots and blanks at the end.
+/// Returns the name of a file or folder in a normalized form for comparison: some file systems
+/// ignore case, alternate data streams, and trailing dots and spaces.
 pub(crate) fn plain_name(name: &std::ffi::OsStr) -> String {
     let name = name.to_string_lossy().to_lowercase();
     name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Why a file at this path is not changed without a question, by its name alone.
+/// Returns the name because of which a file at this path is not changed without a question; checks
+/// the path only.
 pub(crate) fn path_fault(path: &std::path::Path) -> Option<&'static str> {
     let faults = path.components().filter_map(|component| {
         match plain_name(component.as_os_str()).as_str() {

@@ -1,9 +1,10 @@
-//! Decisions about command lines: each command that the line runs is judged, and the strictest ruling counts.
+//! Decisions about command lines: each command that the line runs is judged, and the strictest
+//! ruling counts.
 //!
-//! A rule that denies is looked for generously: whatever the case of a program's name, behind wrappers, in loops and in
-//! scripts. A rule that allows covers a line only if the line is parsed and each command is known; what is not covered
-//! is asked about. What runs without a question is confined by the operating system, see
-//! [`Judgement::level`].
+//! A rule that denies is matched broadly: whatever the case of a program's name, also inside
+//! wrappers, loops and scripts. A rule that allows covers a line only if the line is parsed and
+//! each command is known; all other lines need approval. Commands that run without a question are
+//! confined by the operating system, see [`Judgement::level`].
 
 use pollux_protocol::ApprovalMode;
 use pollux_shell::command_line::{CommandLine, read};
@@ -28,7 +29,8 @@ use finder::Finder;
 use form::Form;
 use line::Line;
 
-/// Judges a command line by the rules that concern the call: these are their places, the highest first.
+/// Judges a command line by the rules that apply to the call, given by their indexes in priority
+/// order.
 pub(crate) fn judge<'p>(
     policy: &'p Policy,
     places: &[usize],
@@ -42,7 +44,7 @@ pub(crate) fn judge<'p>(
     Line { policy, rules, finder, query, text, form, read }.judge()
 }
 
-/// Reads a line as it will run: without a shell that is only put around it.
+/// Parses a line as it will run: without a shell that only wraps it.
 fn read_stripped(policy: &Policy, text: &str) -> CommandLine {
     read(&strip_wrapper(text), policy.facts.dialect)
 }
@@ -58,7 +60,7 @@ fn is_specific(rule: &Rule) -> bool {
     matches!(rule.pattern, Some(Pattern::Prefix(_) | Pattern::Command(_) | Pattern::Arguments(_)))
 }
 
-/// Returns true in the mode in which everything is allowed that no rule speaks of.
+/// Returns true in the mode that allows everything not covered by a rule.
 fn is_yolo(query: &Query<'_>) -> bool {
     query.mode == ApprovalMode::Yolo
 }

@@ -1,4 +1,4 @@
-//! The rules that Pollux brings along: the files of `defaults/`.
+//! Built-in rules of Pollux: the files in `defaults/`.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::file::{self, PolicyFile};
 use crate::rule::Tier;
 
-/// Their names and texts.
+/// Names and contents of the files.
 const FILES: [(&str, &str); 7] = [
     ("agents.toml", include_str!("../defaults/agents.toml")),
     ("conseca.toml", include_str!("../defaults/conseca.toml")),
@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 7] = [
     ("yolo.toml", include_str!("../defaults/yolo.toml")),
 ];
 
-/// The rules and checkers of the lowest tier. They are read once.
+/// Returns the rules and checkers of the lowest tier. The files are parsed once.
 pub(crate) fn defaults() -> PolicyFile {
     static ALL: LazyLock<PolicyFile> = LazyLock::new(|| {
         let mut all = PolicyFile::default();

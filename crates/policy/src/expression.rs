@@ -1,9 +1,10 @@
-//! Regular expressions with the meaning that they have in ECMAScript, without flags.
+//! Regular expressions with the semantics of ECMAScript, without flags.
 //!
-//! Rules are written for Gemini CLI, which gives their patterns to JavaScript. They are read here by its grammar and
-//! written anew for an engine that answers in linear time; only look-around and back-references need one that goes
-//! back and forth, and that has a limit of steps. What cannot be said in either is an error when the rule is read, so
-//! no rule is ever passed over. Text is taken by characters, not by halves of UTF-16.
+//! Rules are written for Gemini CLI, which passes their patterns to JavaScript. Pollux parses them
+//! with the ECMAScript grammar and translates them for an engine with linear run time; only
+//! look-around and back-references need a backtracking engine, which has a limit of steps. A
+//! pattern that neither engine supports is an error when the rule is read, so that no rule is
+//! ignored. Text is matched by characters, not by UTF-16 code units.
 
 use std::sync::OnceLock;
 
@@ -13,24 +14,24 @@ mod translate;
 
 use translate::{Translated, translate};
 
-/// The longest pattern, in bytes; Gemini CLI has the same limit.
+/// Maximum length of a pattern, in bytes; Gemini CLI has the same limit.
 pub(crate) const MAX_LENGTH: usize = 2048;
-/// Steps of an engine that goes back and forth.
+/// Maximum number of steps of the backtracking engine.
 const MAX_STEPS: usize = 100_000;
-/// Bytes of one compiled expression.
+/// Maximum size of one compiled expression, in bytes.
 const MAX_SIZE: usize = 4 << 20;
 
-/// Why a pattern cannot be used.
+/// Error of a pattern that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (at character {position} of the pattern)")]
 pub struct ExpressionError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// The character, from 1.
+    /// Position of the character, from 1.
     pub position: usize,
 }
 
-/// A pattern that has been read. It is compiled when it is first needed.
+/// Parsed pattern. It is compiled on first use.
 #[derive(Debug)]
 pub struct Expression {
     source: String,
@@ -38,43 +39,42 @@ pub struct Expression {
     engine: OnceLock<Engine>,
 }
 
-/// What does the matching.
+/// Engine that matches the pattern.
 #[derive(Debug, Clone)]
 enum Engine {
     Linear(regex::Regex),
     Stepping(fancy_regex::Regex),
-    /// It is too big, which only shows when it is compiled.
+    /// The pattern is too big, which is found out only by compiling it.
     Broken,
 }
 
-/// What became of a search.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// It is there, and ends at this byte.
+    /// The pattern was found; the match ends at this byte.
     Until(usize),
-    /// It is not there.
+    /// The pattern was not found.
     No,
     /// The limit of steps or of size was reached first.
     TooMuch,
 }
 
 impl Found {
-    /// True when it is surely there.
+    /// True if the pattern was found.
     pub fn is_sure(self) -> bool {
         matches!(self, Self::Until(_))
     }
 
-    /// True unless it is surely not there.
+    /// True unless it is certain that the pattern does not occur.
     pub fn is_possible(self) -> bool {
         self != Self::No
     }
 }
 
 impl Expression {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// # Errors
-    /// When it is no pattern, is too long, or means something that cannot be had here.
+    /// # Errors Returns an error if the pattern is invalid, too long, or not supported.
     pub fn new(source: &str) -> Result<Self, ExpressionError> {
         if source.len() > MAX_LENGTH {
             let message = format!("the pattern is longer than {MAX_LENGTH} bytes");
@@ -84,37 +84,38 @@ impl Expression {
         Ok(Self { source: source.to_owned(), translated, engine: OnceLock::new() })
     }
 
-    /// A pattern that is found only where its text begins.
+    /// Parses a pattern that matches only at the beginning of a text.
     ///
-    /// # Errors
-    /// As [`Self::new`].
+    /// # Errors The same as of [`Self::new`].
     pub fn at_start(source: &str) -> Result<Self, ExpressionError> {
         let mut expression = Self::new(source)?;
         expression.translated.text = format!("\\A(?:{})", expression.translated.text);
         Ok(expression)
     }
 
-    /// As it was written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.source
     }
 
-    /// It may take many steps, because it looks around or back.
+    /// True if a search may take many steps because of look-around or back-references.
     pub fn is_stepping(&self) -> bool {
         self.translated.is_stepping
     }
 
-    /// Of these texts one is in every text in which it is found; none when nothing of use can be told.
+    /// Returns texts of which each matching text contains at least one; `None` if no useful texts
+    /// are known.
     pub(crate) fn needles(&self) -> Option<Vec<String>> {
         if self.is_stepping() { None } else { needles::needles(&self.translated.text) }
     }
 
-    /// Its search may reach the limit of steps: it goes back and forth over something repeated that is repeated.
+    /// True if a search may reach the limit of steps: the engine backtracks over a nested
+    /// repetition.
     pub(crate) fn may_give_up(&self) -> bool {
         self.is_stepping() && repeats_repeated(&self.source)
     }
 
-    /// Looks for it.
+    /// Searches a text.
     pub fn find(&self, text: &str) -> Found {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Linear(regex) => {
@@ -129,10 +130,9 @@ impl Expression {
         }
     }
 
-    /// Compiles it now.
+    /// Compiles the pattern now.
     ///
-    /// # Errors
-    /// When it is too big to be compiled.
+    /// # Errors Returns an error if the pattern is too big to be compiled.
     pub fn check(&self) -> Result<(), ExpressionError> {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Broken => {
@@ -154,10 +154,10 @@ impl Clone for Expression {
     }
 }
 
-/// A group with a repetition inside is repeated itself.
+/// Returns true if a group that contains a repetition is itself repeated.
 fn repeats_repeated(source: &str) -> bool {
     let repeats = |letter: char| "*+{".contains(letter);
-    // For each group that is open, whether something in it is repeated.
+    // For each open group, true if something in the group is repeated.
     let mut open = Vec::new();
     let mut letters = source.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -1,4 +1,4 @@
-//! What decisions rest on beside the rules, for a whole session.
+//! Inputs to decisions other than rules and calls, constant during a session.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -8,49 +8,51 @@ use pollux_protocol::ConfinementLevel;
 use pollux_shell::Dialect;
 use pollux_shell::sandbox::SandboxSupport;
 
-/// What decisions rest on beside the rules.
+/// Inputs to decisions other than rules and calls.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// A person can be asked.
+    /// True if a user can be asked.
     pub interactive: bool,
-    /// The folder is trusted.
+    /// True if the folder is trusted.
     pub trusted: bool,
-    /// The folder of the project, absolute.
+    /// Absolute path of the project's folder.
     pub folder: PathBuf,
-    /// The folders of the workspace, absolute.
+    /// Absolute paths of the workspace folders.
     pub workspace: Vec<PathBuf>,
-    /// Where plan mode may write its `.md` files, absolute.
+    /// Absolute path of the folder in which plan mode may write `.md` files.
     pub plans_directory: PathBuf,
-    /// Places that the protection of files starts from.
+    /// Locations from which the protected places are derived.
     pub protected: ProtectedPlaces,
-    /// How command lines are read.
+    /// Shell dialect of command lines.
     pub dialect: Dialect,
-    /// Names of the variables that commands find in their environment.
+    /// Names of the environment variables of commands.
     pub environment: HashSet<String>,
-    /// The file that keeps what a person allows for good.
+    /// File that stores permanent approvals.
     pub approvals_file: PathBuf,
     /// Levels of confinement that commands get.
     pub confinement: ConfinementFacts,
-    /// Home directory that `~` stands for in commands.
+    /// Home directory that `~` represents in commands.
     pub home: Option<PathBuf>,
-    /// Rules that deny a command look for it only as far as Gemini CLI does: what may hide one is not asked about.
+    /// True if rules that deny a command are matched only as far as Gemini CLI does: a line that
+    /// may hide such a command does not need approval.
     pub original_denials: bool,
-    /// Approvals that a person gave for good do not count (`security.disableAlwaysAllow`).
+    /// True if permanent approvals are ignored (`security.disableAlwaysAllow`).
     pub without_approvals: bool,
-    /// A policy file is broken: nobody knows what it would have denied. Yolo and approvals do not count until it is mended.
+    /// True if a policy file is invalid, so that its denials are unknown. Yolo mode and approvals
+    /// are ignored until the file is fixed.
     pub is_suspended: bool,
 }
 
-/// Levels of confinement that commands get, as settings and the operating system have it.
+/// Confinement levels of commands, from the settings and the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfinementFacts {
-    /// Levels that the operating system can give; `None` to ask it when the first command is judged.
+    /// Levels that the operating system supports; `None` to detect them at the first command.
     pub support: Option<SandboxSupport>,
-    /// Level of what a rule or an approval allows.
+    /// Level of commands that a rule or an approval allows.
     pub allowed: ConfinementLevel,
-    /// Level of what yolo mode allows.
+    /// Level of commands that yolo mode allows.
     pub yolo: ConfinementLevel,
-    /// Every command line may run unasked at [`ConfinementLevel::Inspect`].
+    /// True if every command line may run without a question at [`ConfinementLevel::Inspect`].
     pub auto_inspect: bool,
 }
 
@@ -59,15 +61,15 @@ impl ConfinementFacts {
         self.support.unwrap_or_else(SandboxSupport::probe)
     }
 
-    /// Returns the strictest level that can be given and that allows at least what `level` does.
+    /// Returns the strictest supported level that allows at least as much as `level`.
     pub(crate) fn strongest(&self, level: ConfinementLevel) -> ConfinementLevel {
         let support = self.support();
         let mut looser = ConfinementLevel::ALL.into_iter().skip_while(|other| *other != level);
         looser.find(|level| support.lack(*level).is_none()).unwrap_or_default()
     }
 
-    /// Returns a level of the session: one that the settings name must be given, or the command does not start.
-    /// `given` is the level that is given for another.
+    /// Returns a level of the session. A level that the settings name is required: without support
+    /// for it the command does not start. `given` returns the supported replacement for a level.
     pub(crate) fn of_session(
         level: ConfinementLevel,
         given: impl Fn(ConfinementLevel) -> ConfinementLevel,
@@ -119,7 +121,7 @@ impl Default for Facts {
 }
 
 impl Facts {
-    /// True for the file of a plan.
+    /// True for a file in the folder for plans.
     pub(crate) fn is_plan(&self, path: &Path) -> bool {
         path.starts_with(&self.plans_directory)
             && !self.plans_directory.as_os_str().is_empty()

@@ -1,7 +1,8 @@
 //! Policy files: TOML with `[[rule]]` and `[[safety_checker]]` tables.
 //!
-//! Reading is pure. Keys that are not known are passed over, as in Gemini CLI. Whatever else is wrong is told with its
-//! line and column; the rules that are sound are given back all the same, so that what they deny stays denied.
+//! Parsing is pure. Unknown keys are ignored, as in Gemini CLI. Every other error is reported with
+//! its line and column; the valid rules are returned nevertheless, so that their denials remain in
+//! effect.
 
 use std::path::Path;
 
@@ -20,24 +21,24 @@ mod fields;
 
 pub(crate) use fields::{Fault, Fields};
 
-/// Bytes of one file.
+/// Maximum size of one file, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-/// Rules of one file, with all their names and prefixes told one by one.
+/// Maximum number of rules of one file, counted for each name and prefix.
 const MAX_RULES: usize = 10_000;
 
-/// What a file says.
+/// Contents of a policy file.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyFile {
-    /// Its rules, one for each tool and prefix.
+    /// Rules, one for each tool and prefix.
     pub rules: Vec<Rule>,
-    /// Its safety checkers.
+    /// Safety checkers.
     pub checkers: Vec<CheckerRule>,
-    /// What is wrong with it.
+    /// Problems of the file.
     pub problems: Vec<Problem>,
 }
 
 impl PolicyFile {
-    /// Adds what another file says.
+    /// Adds the contents of another file.
     pub fn extend(&mut self, other: Self) {
         self.rules.extend(other.rules);
         self.checkers.extend(other.checkers);
@@ -45,7 +46,7 @@ impl PolicyFile {
     }
 }
 
-/// Reads a file. `path` is only told, not opened.
+/// Parses a file. `path` is used only in messages; it is not opened.
 pub fn read(tier: Tier, path: &Path, text: &str) -> PolicyFile {
     let ends = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut reader = FileReader { tier, path, text, ends, file: PolicyFile::default() };
@@ -69,12 +70,12 @@ struct FileReader<'a> {
     tier: Tier,
     path: &'a Path,
     text: &'a str,
-    /// Where its lines end.
+    /// Byte offsets of the line ends.
     ends: Vec<usize>,
     file: PolicyFile,
 }
 
-/// The conditions that rules and checkers have in common.
+/// Conditions common to rules and checkers.
 struct Conditions {
     tools: Vec<ToolPattern>,
     server: Option<String>,
@@ -88,7 +89,7 @@ impl FileReader<'_> {
         self.file.problems.push(problem);
     }
 
-    /// The line of a byte, from 1.
+    /// Returns the line of a byte, from 1.
     fn line(&self, at: usize) -> usize {
         self.ends.partition_point(|end| *end < at) + 1
     }
@@ -127,7 +128,7 @@ impl FileReader<'_> {
         }
     }
 
-    /// Tells what is doubtful about the names.
+    /// Reports doubtful names.
     fn lint(&mut self, fields: &Fields<'_, '_>, number: usize) -> Result<(), Fault> {
         let Some((names, _)) = fields.texts("toolName")? else { return Ok(()) };
         if self.tier == Tier::Default || fields.text("mcpName")?.is_some() {
@@ -229,7 +230,7 @@ impl FileReader<'_> {
         let own = fields.texts("polluxPrefix")?.map(|(prefixes, _)| prefixes);
         let is_of_commands = prefixes.is_some() || regex.is_some();
         if own.is_some() && !is_of_commands {
-            // Gemini CLI does not read the field: to it the rule would have no condition.
+            // Gemini CLI ignores the field and would treat the rule as unconditional.
             let message = "needs commandRegex or commandPrefix beside it, for Gemini CLI";
             let fault = fields.fault("polluxPrefix", message);
             self.fault(ProblemKind::RuleValidation, fault);
@@ -289,8 +290,8 @@ impl FileReader<'_> {
     }
 }
 
-/// Gemini CLI has saved approvals of files with a backslash and a nought where the NUL was meant; they are read as they
-/// were meant.
+/// Repairs a pattern: Gemini CLI has saved approvals of files with a backslash and a zero in place
+/// of a NUL.
 fn repaired(pattern: &str) -> String {
     match pattern.strip_prefix(r"\\0").and_then(|rest| rest.strip_suffix(r"\\0")) {
         Some(inner) => format!(r"\x00{inner}\x00"),

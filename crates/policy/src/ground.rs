@@ -1,7 +1,7 @@
-//! What a verdict takes for granted about the disk, and whether it is so.
+//! Assumptions of a verdict about the disk, and their verification.
 //!
-//! Rules and command lines are judged by their texts alone. Where a text is only half of the truth (a file or a
-//! directory may be a link) the judgement says what it assumes, and that is looked up here.
+//! Rules and command lines are judged by their texts only. If a text is not sufficient (a file or a
+//! directory may be a link), the judgement lists its assumptions, which this module verifies.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ use crate::facts::Facts;
 use crate::policy::lexical;
 use crate::protected::ResolvedPlaces;
 
-/// Something that must hold on the disk for a call to run without a question.
+/// Condition on the disk under which a call may run without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Assumption {
-    /// A file that edits may change without a question, wherever links lead. Absolute.
+    /// A file that edits may change without a question, with all links followed. Absolute path.
     Editable(PathBuf),
-    /// `cd` from one directory to another stays inside the workspace, wherever links lead.
+    /// `cd` from one directory to another stays inside the workspace, with all links followed.
     Inside {
-        /// Directory in which the line starts. Absolute.
+        /// Directory in which the line starts. Absolute path.
         start: PathBuf,
         /// Argument of `cd`.
         folder: Word,
@@ -27,7 +27,7 @@ pub(crate) enum Assumption {
 }
 
 impl Assumption {
-    /// Why it does not hold, in words.
+    /// Returns the reason why the assumption does not hold.
     pub(crate) fn fault(&self, facts: &Facts) -> Option<String> {
         match self {
             Self::Editable(path) => (!is_editable(path, facts)).then(|| leads_elsewhere(path)),
@@ -46,7 +46,7 @@ fn leads_elsewhere(path: &Path) -> String {
     }
 }
 
-/// The file is in the workspace and protected neither by its folder nor for itself, all links followed.
+/// Returns true if the file, with all links followed, is in the workspace and not protected.
 fn is_editable(path: &Path, facts: &Facts) -> bool {
     let Ok(real) = pollux_fs::real_path(path) else { return false };
     let places = ResolvedPlaces::new(facts, |path| {
@@ -60,8 +60,8 @@ fn is_editable(path: &Path, facts: &Facts) -> bool {
     below.is_some_and(|below| path_fault(&below).is_none())
 }
 
-/// Returns true if `cd` leads to a directory of the workspace. A shell takes `..` off the text first, and follows links
-/// first where that leads nowhere: both must be inside.
+/// Returns true if `cd` leads to a directory of the workspace. A shell first resolves `..` in the
+/// text; if that fails, it follows links first. Both targets must be inside the workspace.
 fn is_inside(start: &Path, folder: &Word, facts: &Facts) -> bool {
     let target = match folder {
         Word::Literal(text) => text.clone(),
@@ -78,7 +78,7 @@ fn is_inside(start: &Path, folder: &Word, facts: &Facts) -> bool {
         pollux_fs::real_path(&path)
             .is_ok_and(|real| roots.iter().any(|root| real.starts_with(root)))
     };
-    // With CDPATH a relative path may lead anywhere.
+    // If CDPATH is set, a relative path may lead anywhere.
     !facts.environment.contains("CDPATH")
         && is_in_root(lexical(start, &target))
         && is_in_root(start.join(&target))

@@ -1,4 +1,5 @@
-//! Which rules may mean a command, found without asking each of them. Whether they do, they are asked.
+//! Index of rules that may match a command, so that not every rule needs to be checked. The rules
+//! found still need to be checked.
 
 use std::collections::HashMap;
 
@@ -8,29 +9,30 @@ use crate::expression::Expression;
 use crate::prefix::Prefix;
 use crate::rule::{Pattern, Rule};
 
-/// Rules by what a command must have for them to mean it. They are named by their places.
+/// Index of rules by a text that a matching command must contain. Rules are identified by their
+/// position.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Those that may mean any command.
+    /// Rules that may match any command.
     pub(crate) general: Vec<usize>,
-    /// Prefixes, by the first letters or the name of the program, in lower case.
+    /// Prefix rules, by the first letters or the name of the program, in lower case.
     by_word: HashMap<String, Vec<usize>>,
-    /// Patterns that look at the command.
+    /// Patterns for the command.
     pub(crate) commands: Needles,
-    /// Patterns that look at all arguments.
+    /// Patterns for all arguments.
     pub(crate) arguments: Needles,
 }
 
-/// Rules by texts, one of which must be there.
+/// Index of rules by texts of which at least one must occur.
 #[derive(Debug, Default)]
 pub(crate) struct Needles {
     finder: Option<AhoCorasick>,
-    /// For each text the rule.
+    /// Rule of each text.
     rules: Vec<usize>,
 }
 
 impl Index {
-    /// Of all rules of a session.
+    /// Creates an index of all rules of a session.
     pub(crate) fn new(rules: &[Rule]) -> Self {
         let mut index = Self::default();
         let (mut commands, mut arguments) = (Vec::new(), Vec::new());
@@ -51,7 +53,7 @@ impl Index {
         index
     }
 
-    /// An index that finds every rule.
+    /// Creates an index that finds every rule.
     #[cfg(test)]
     pub(crate) fn of_nothing(rules: &[Rule]) -> Self {
         Self { general: (0..rules.len()).collect(), ..Self::default() }
@@ -73,7 +75,7 @@ impl Index {
         }
     }
 
-    /// Adds the prefixes for this word: the lead of a command, or the name of its program.
+    /// Adds the prefix rules for this word: the lead of a command, or the name of its program.
     pub(crate) fn find_word(&self, word: &str, found: &mut Vec<usize>) {
         found.extend(self.by_word.get(&word.to_ascii_lowercase()).into_iter().flatten());
     }
@@ -96,15 +98,15 @@ impl Needles {
         self.finder.is_none()
     }
 
-    /// Adds the rules that may be found in this text.
+    /// Adds the rules that may match this text.
     pub(crate) fn find(&self, text: &str, found: &mut Vec<usize>) {
         let Some(finder) = &self.finder else { return };
         found.extend(finder.find_overlapping_iter(text).map(|at| self.rules[at.pattern()]));
     }
 }
 
-/// The letters that a text begins with. What begins with a prefix begins with its lead, and has no longer one: a prefix
-/// ends where a word does.
+/// Returns the letters at the start of a text. A text that starts with a prefix has the same lead
+/// as the prefix, and not a longer one, because a prefix ends at the end of a word.
 pub(crate) fn lead(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.find(|letter: char| !crate::prefix::is_of_word(letter));

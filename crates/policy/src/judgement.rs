@@ -1,26 +1,26 @@
-//! The answer, and how it came about.
+//! Verdicts, and the reasons for them.
 
 use pollux_protocol::{CallConfinement, ConfinementLevel};
 
 use crate::ground::Assumption;
 use crate::rule::{Rule, Ruling};
 
-/// The answer.
+/// Verdict about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// A person must say yes; where there is none it may not run.
+    /// The user must approve the call; without a user it must not run.
     Ask,
-    /// It may not run.
+    /// The call must not run.
     Deny {
-        /// Why, as an addition to what the model is told.
+        /// Reason, added to the message for the model.
         message: Option<String>,
     },
 }
 
 impl Verdict {
-    /// The word of policy files.
+    /// Returns the string used in policy files.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Allow => Ruling::Allow.as_str(),
@@ -30,45 +30,46 @@ impl Verdict {
     }
 }
 
-/// The answer, and how it came about.
+/// Verdict with the reasons for it.
 #[derive(Debug, Clone)]
 pub struct Judgement<'a> {
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The rule that decided; none when no rule applied, or when what it allows had to be asked about all the same.
+    /// Rule that decided; `None` if no rule applied.
     pub rule: Option<&'a Rule>,
-    /// The commands of a command line, each with its own ruling.
+    /// Commands of a command line, each with its own ruling.
     pub parts: Vec<PartJudgement<'a>>,
-    /// Why the answer is another one than the rule's, in words.
+    /// Reason why the verdict differs from the rule's ruling.
     pub reason: Option<String>,
-    /// Level of confinement for the command if it runs without a question, or once a person allows it for longer than
-    /// this call.
+    /// Level of confinement for the command if it runs without a question, or after the user has
+    /// allowed it for longer than this call.
     pub level: ConfinementLevel,
-    /// Level that [`Self::level`] replaces because the operating system cannot give it; otherwise the same.
+    /// Level that was intended. It differs from [`Self::level`] only if the operating system does
+    /// not support it.
     pub intended: ConfinementLevel,
-    /// The command is known to change the configuration of a Git repository.
+    /// True if the command is known to change the configuration of a Git repository.
     pub configures_git: bool,
-    /// What must hold on the disk for an allowed call to run.
+    /// Conditions on the disk for an allowed call to run.
     pub(crate) assumes: Vec<Assumption>,
 }
 
 impl Judgement<'_> {
-    /// Confinement of the call under this decision.
+    /// Returns the confinement of the call under this decision.
     pub fn confinement(&self) -> CallConfinement {
         let Self { level, intended, configures_git, .. } = *self;
         CallConfinement { level, intended, configures_git }
     }
 }
 
-/// What is said about one command of a line.
+/// Ruling about one command of a line.
 #[derive(Debug, Clone)]
 pub struct PartJudgement<'a> {
-    /// The command, its words parted by one space.
+    /// The command, its words separated by one space.
     pub text: String,
-    /// What is said.
+    /// The ruling.
     pub ruling: Ruling,
-    /// By which rule.
+    /// Rule that decided.
     pub rule: Option<&'a Rule>,
-    /// Why it is something else than the rule says.
+    /// Reason why the ruling differs from the rule's.
     pub reason: Option<String>,
 }

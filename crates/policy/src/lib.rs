@@ -1,11 +1,12 @@
-//! May this call run?
+//! Decisions whether a call may run.
 //!
-//! The answer is a pure function of rules, the call and the approval mode: no clock, no person. What it assumes about the
-//! disk is looked up at the end (`ground`), and can only make the answer stricter. Rules are
-//! values; they come from the files that Pollux brings along, those of extensions, the project, the person and the
-//! administrator, and from settings. Asking a person, when the answer is [`Verdict::Ask`], is the agent's business, and
-//! so is running the checkers that concern a call ([`Policy::checks`]); the programs among them run here
-//! ([`CheckerPrograms`]), which is all that is not pure.
+//! A decision is a pure function of rules, the call and the approval mode: it depends neither on a
+//! clock nor on the user. Its assumptions about the disk are verified at the end (`ground`), which
+//! can only make the verdict stricter. Rules are values; they come from Pollux's built-in files,
+//! from the files of extensions, the project, the user and the administrator, and from settings.
+//! The agent asks the user if the verdict is [`Verdict::Ask`], and runs the checkers that apply to
+//! a call ([`Policy::checks`]). Checkers that are external programs run in this crate
+//! ([`CheckerPrograms`]); they are the only part that is not pure.
 
 mod approval;
 mod arguments;

@@ -1,4 +1,4 @@
-//! What is doubtful about rules although they can be read.
+//! Warnings about valid but doubtful rules.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ mod reach;
 pub(crate) use reach::starts_sentence;
 pub use reach::{RuleReach, rule_reach};
 
-/// Letters that a name may be away from a known one to be taken for it.
+/// Maximum edit distance between a name and a known one for which it may be a misspelling.
 const NEAR: usize = 3;
 
-/// What is doubtful about a name that a rule gives; and what may have been meant.
+/// Returns the doubt about a name in a rule, and the name that was probably meant.
 pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)> {
     if name.contains('*') || name.starts_with("discovered_tool_") || current_name(name) != name {
         return None;
@@ -38,16 +38,16 @@ pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)
     })
 }
 
-/// What is doubtful about rules that can be read.
+/// Returns the doubts about valid rules.
 pub(crate) fn doubts(rules: &[Rule]) -> Vec<Problem> {
     let mut problems = shadowed(rules);
     problems.extend(rules.iter().filter_map(gives_up));
-    // One line of a file may stand for many rules.
+    // One line of a file may produce many rules.
     problems.dedup_by(|a, b| a.path == b.path && a.position == b.position);
     problems
 }
 
-/// A pattern whose search may not come to an end within its limit of steps.
+/// Returns the problem of a pattern whose search may reach the limit of steps.
 fn gives_up(rule: &Rule) -> Option<Problem> {
     let (Pattern::Command(expression) | Pattern::Arguments(expression)) = rule.pattern.as_ref()?
     else {
@@ -61,7 +61,7 @@ fn gives_up(rule: &Rule) -> Option<Problem> {
     if expression.may_give_up() { problem(rule, message) } else { None }
 }
 
-/// Rules that nothing ever comes to, because one before them takes all.
+/// Returns the problems of rules that never apply, because an earlier rule matches all their calls.
 fn shadowed(rules: &[Rule]) -> Vec<Problem> {
     let mut order: Vec<&Rule> = rules.iter().collect();
     order.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
@@ -95,12 +95,12 @@ fn shadowed(rules: &[Rule]) -> Vec<Problem> {
     problems
 }
 
-/// Neither server nor caller nor anything else is asked for.
+/// Returns true for a rule without conditions on server, caller or annotations.
 fn has_only_a_pattern(rule: &Rule) -> bool {
     rule.server.is_none() && rule.subagent.is_none() && rule.annotations.is_empty()
 }
 
-/// The words of a prefix that a shell takes as they are.
+/// Returns the words of a prefix that a shell leaves unchanged.
 fn plain_prefix(rule: &Rule) -> Option<&[String]> {
     match &rule.pattern {
         Some(Pattern::Prefix(prefix)) if prefix.is_plain() => Some(prefix.words()),
@@ -108,7 +108,8 @@ fn plain_prefix(rule: &Rule) -> Option<&[String]> {
     }
 }
 
-/// A rule before this one that takes commands which begin with these words, or with the first of them.
+/// Returns an earlier rule that matches commands which begin with these words, or with the first of
+/// them.
 fn taker_of<'r>(
     words: &[String],
     rule: &Rule,
@@ -122,11 +123,11 @@ fn takes_all_of(taker: &Rule, rule: &Rule) -> bool {
     (taker.tool == ToolPattern::All || taker.tool == rule.tool)
         && taker.modes.covers(rule.modes)
         && taker.interactive.is_none_or(|wanted| rule.interactive == Some(wanted))
-        // What says the same is no loss.
+        // A rule with the same ruling does no harm.
         && taker.ruling != rule.ruling
 }
 
-/// What is said of a rule; none for those that are in no file.
+/// Returns a problem of a rule; `None` for a rule that is not in a file.
 fn problem(rule: &Rule, message: String) -> Option<Problem> {
     let path = rule.source.file.as_deref()?;
     let tier = if rule.source.label.starts_with("Admin") {
@@ -141,7 +142,7 @@ fn problem(rule: &Rule, message: String) -> Option<Problem> {
     Some(problem)
 }
 
-/// A rule in a line: `allow <tool>: git …`.
+/// Formats a rule in one line: `allow <tool>: git …`.
 pub(crate) fn in_words(rule: &Rule) -> String {
     let pattern = match &rule.pattern {
         Some(Pattern::Prefix(prefix)) => format!(": {} …", prefix.as_str()),

@@ -1,8 +1,8 @@
-//! Tool names that the formats of policy files and settings fix: the one file of this crate in which
-//! tools have names.
+//! Tool names that the formats of policy files and settings prescribe: the only file of this crate
+//! that contains names of tools.
 
-/// Tools that had another name in older versions of Gemini CLI, which recordings and policies still use:
-/// the old name and the present one.
+/// Tools that had another name in older versions of Gemini CLI, which recordings and policies still
+/// use: the old name and the current one.
 const RENAMED: &[(&str, &str)] = &[("search_file_content", "grep_search")];
 
 /// Class names that old settings and rules use for tools, with the names of the tools.
@@ -24,12 +24,12 @@ const CLASSES: &[(&str, &str)] = &[
     ("WebSearchTool", "google_web_search"),
 ];
 
-/// Tool whose rules may have `commandPrefix` and `commandRegex`, and whose entries in settings may have
-/// a prefix in parentheses.
+/// Tool whose rules may have `commandPrefix` and `commandRegex`, and whose entries in settings may
+/// have a prefix in parentheses.
 pub(crate) const SHELL: &str = "run_shell_command";
 
-/// Tool that hands work to the agent named by its argument [`AGENT_ARGUMENT`]: rules may name the agent
-/// instead of the tool.
+/// Tool that delegates work to the agent named by its argument [`AGENT_ARGUMENT`]: rules may name
+/// the agent instead of the tool.
 pub(crate) const INVOKE_AGENT: &str = "invoke_agent";
 /// Argument of [`INVOKE_AGENT`] that names the agent.
 pub(crate) const AGENT_ARGUMENT: &str = "agent_name";
@@ -72,12 +72,12 @@ pub(crate) const KNOWN: &[&str] = &[
     "write_todos",
 ];
 
-/// Returns the present name of a tool that had this one in older versions.
+/// Returns the current name of a tool that had this one in older versions.
 pub fn renamed(name: &str) -> Option<&'static str> {
     RENAMED.iter().find(|(old, _)| *old == name).map(|(_, tool)| *tool)
 }
 
-/// Returns the present name of the tool that a rule or a setting calls `name`.
+/// Returns the current name of the tool that a rule or a setting calls `name`.
 pub(crate) fn current_name(name: &str) -> &str {
     let of_class = || CLASSES.iter().find(|(class, _)| *class == name).map(|(_, tool)| *tool);
     renamed(name).or_else(of_class).unwrap_or(name)

@@ -1,4 +1,4 @@
-//! The decision: the first rule that applies, in the order of their ranks. Pure.
+//! Decision by the first rule that applies, in priority order. Pure.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -18,26 +18,26 @@ use crate::judgement::{Judgement, Verdict};
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::{Query, Subject};
 
-/// The rules of a session, in the order of their ranks, and what decisions rest on beside them.
+/// Rules of a session in priority order, with the other inputs to decisions.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// What decisions rest on beside the rules.
+    /// Inputs to decisions other than rules and calls.
     pub facts: Facts,
     rules: Vec<Rule>,
     checkers: Vec<CheckerRule>,
-    /// Made when the first command line is judged.
+    /// Created for the first command line.
     index: OnceLock<Arc<Index>>,
 }
 
 impl Default for Policy {
-    /// Only the rules that Pollux brings along.
+    /// Creates a policy with only the built-in rules.
     fn default() -> Self {
         Self::new(Facts::default(), PolicyFile::default())
     }
 }
 
 impl Policy {
-    /// The rules that Pollux brings along and these.
+    /// Creates a policy with the built-in rules and these ones.
     pub fn new(facts: Facts, added: PolicyFile) -> Self {
         let mut all = defaults();
         all.extend(added);
@@ -47,29 +47,29 @@ impl Policy {
         Self { facts, rules, checkers, index: OnceLock::new() }
     }
 
-    /// The rules, the highest first.
+    /// Returns the rules in priority order.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The safety checkers, the first first.
+    /// Returns the safety checkers in priority order.
     pub fn checkers(&self) -> &[CheckerRule] {
         &self.checkers
     }
 
-    /// Adds a rule behind those of its own rank.
+    /// Adds a rule after the rules of the same priority.
     pub fn add(&mut self, rule: Rule) {
         let at = self.rules.partition_point(|other| other.priority >= rule.priority);
         self.rules.insert(at, rule);
         self.index = OnceLock::new();
     }
 
-    /// Where the rules are that may mean a command.
+    /// Returns the index of the rules that may match a command.
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| Arc::new(Index::new(&self.rules)))
     }
 
-    /// Every rule is asked about every command.
+    /// Returns a policy that checks every rule for every command.
     #[cfg(test)]
     pub(crate) fn without_index(mut self) -> Self {
         self.index = OnceLock::from(Arc::new(Index::of_nothing(&self.rules)));
@@ -81,7 +81,8 @@ impl Policy {
         self.judge(query).verdict
     }
 
-    /// Decides about one call, and says by which rule. What the decision assumes about the disk is looked up there.
+    /// Decides about one call, and returns the deciding rule. Verifies the decision's assumptions
+    /// about the disk.
     pub fn judge(&self, query: Query<'_>) -> Judgement<'_> {
         let mut judgement = self.judge_by_text(query);
         if judgement.verdict == Verdict::Allow {
@@ -94,7 +95,7 @@ impl Policy {
         judgement
     }
 
-    /// The decision as far as rules and texts tell.
+    /// Decides based on the rules and texts only.
     fn judge_by_text(&self, query: Query<'_>) -> Judgement<'_> {
         let query = Query {
             subject: query.subject.with_arguments(query.args),
@@ -111,8 +112,9 @@ impl Policy {
         self.by_rule(rule, query.mode)
     }
 
-    /// True for a tool that is declared to the model in this mode: all but those that are forbidden whatever they are
-    /// given. As in Gemini CLI a tool is declared also where its question would find nobody.
+    /// True for a tool that is declared to the model in this mode: all tools except those that are
+    /// denied whatever their arguments are. As in Gemini CLI, a tool is declared even if its calls
+    /// need approval and no user can be asked.
     pub fn declares(&self, subject: Subject<'_>, mode: ApprovalMode) -> bool {
         let mode = self.mode(mode);
         for (_, rule) in self.concerned(&subject, mode) {
@@ -125,7 +127,7 @@ impl Policy {
         self.default_ruling(mode) != Ruling::Deny
     }
 
-    /// The mode that counts. While a file is broken, yolo does not.
+    /// Returns the effective mode. Yolo mode has no effect while a policy file is invalid.
     pub(crate) fn mode(&self, mode: ApprovalMode) -> ApprovalMode {
         match mode {
             ApprovalMode::Yolo if self.facts.is_suspended => ApprovalMode::Default,
@@ -133,7 +135,8 @@ impl Policy {
         }
     }
 
-    /// The rules that apply to this tool in this mode, whatever its arguments, with their places.
+    /// Returns the rules that apply to this tool in this mode, whatever its arguments are, with
+    /// their indexes.
     pub(crate) fn concerned<'p>(
         &'p self,
         subject: &Subject<'_>,
@@ -146,7 +149,7 @@ impl Policy {
         })
     }
 
-    /// What holds where no rule applies.
+    /// Returns the ruling for a call to which no rule applies.
     pub(crate) fn default_ruling(&self, mode: ApprovalMode) -> Ruling {
         match mode {
             ApprovalMode::Yolo => Ruling::Allow,
@@ -155,7 +158,7 @@ impl Policy {
         }
     }
 
-    /// What a rule says, or what holds without one.
+    /// Returns the judgement by a rule, or by the default ruling without a rule.
     pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
         let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
         let verdict = Self::verdict(ruling, rule);
@@ -171,7 +174,8 @@ impl Policy {
         }
     }
 
-    /// A ruling as an answer. Where nobody can be asked, who runs calls refuses what would have to be asked about.
+    /// Converts a ruling to a verdict. If no user can be asked, the caller refuses calls that need
+    /// approval.
     pub(crate) fn verdict(ruling: Ruling, rule: Option<&Rule>) -> Verdict {
         match ruling {
             Ruling::Allow => Verdict::Allow,
@@ -184,24 +188,24 @@ impl Policy {
 }
 
 impl Rule {
-    /// Its question is asked whatever the command: the settings demand it.
+    /// True for a rule whose question is asked for every command, because the settings require it.
     pub fn is_strict(&self) -> bool {
         self.source.label == crate::settings::CONFIRMATION_REQUIRED
     }
 }
 
-/// The arguments of a call in the forms that patterns look at.
+/// Arguments of a call in the forms that patterns are matched against.
 pub(crate) struct CallArguments<'a> {
     effects: &'a Effects,
-    /// As they are; none when there are none.
+    /// Arguments unchanged; `None` if there are no arguments.
     given: Option<String>,
-    /// With paths without detours, when there are any.
+    /// Arguments with normalized paths, if there are any paths.
     direct: Option<String>,
-    /// With whole paths.
+    /// Arguments with absolute paths.
     absolute: Option<String>,
 }
 
-/// Arguments that hold the path which a call is about.
+/// Names of arguments that contain the path of a call.
 pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "dir_path", "path"];
 
 impl<'a> CallArguments<'a> {
@@ -234,12 +238,13 @@ impl<'a> CallArguments<'a> {
                     && self.effects.changes().next().is_some()
                     && self.effects.changes().all(|path| facts.is_plan(path))
             }
-            // Only calls that declare a command have one, and those are judged by its parts.
+            // Only calls that declare a command have one, and those are judged by the parts of the
+            // command.
             Some(Pattern::Prefix(_) | Pattern::Command(_)) => false,
         }
     }
 
-    /// What is forbidden is forbidden in whatever form; what is allowed must be what the call is about.
+    /// A deny rule matches any of the forms; an allow rule must match the call's actual target.
     fn matches(&self, expression: &Expression, ruling: Ruling) -> bool {
         let found = |text: &Option<String>| text.as_deref().map(|text| expression.find(text));
         let [given, direct, absolute] =
@@ -257,7 +262,7 @@ impl<'a> CallArguments<'a> {
     }
 }
 
-/// A path without `.` and without `..` as far as the text tells.
+/// Returns a path without `.` and `..`, based on its text only.
 fn without_detours(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -272,7 +277,7 @@ fn without_detours(path: &str) -> String {
     parts.join("/")
 }
 
-/// A relative path as it is meant in `folder`, without detours as far as the text tells.
+/// Returns a path relative to `folder` as a normalized path, based on its text only.
 pub(crate) fn lexical(folder: &Path, path: &str) -> std::path::PathBuf {
     std::path::PathBuf::from(without_detours(&folder.join(path).to_string_lossy()))
 }

@@ -1,18 +1,19 @@
-//! `commandPrefix`: the words that a command begins with.
+//! Conditions of `commandPrefix`: the words that a command begins with.
 
 /// Words that a command must begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefix {
     text: String,
     words: Vec<String>,
-    /// The first word without its folders.
+    /// First word without its folders.
     program: String,
-    /// The words are what a shell makes of the text, so that they can be compared one by one.
+    /// True if a shell splits the text into the same words, so that they can be compared one by
+    /// one.
     is_plain: bool,
 }
 
 impl Prefix {
-    /// From what a rule says.
+    /// Creates a prefix from the text of a rule.
     pub fn new(text: &str) -> Self {
         let text = text.trim();
         let is_plain = !text.contains(['"', '\'', '\\', '$', '`', '=']);
@@ -21,27 +22,28 @@ impl Prefix {
         Self { text: text.to_owned(), words, program, is_plain }
     }
 
-    /// As it was written.
+    /// Returns the text as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// A shell takes its words as they are.
+    /// True if a shell leaves the words unchanged.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain && !self.words.is_empty()
     }
 
-    /// The first word without its folders.
+    /// Returns the first word without its folders.
     pub(crate) fn program(&self) -> &str {
         &self.program
     }
 
-    /// The words, as far as spaces part them.
+    /// Returns the words, separated at spaces.
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// How many of these words it takes up, when they begin with it. A word that is not constant is none.
+    /// Returns the number of words that the prefix matches at the start of these words. A word that
+    /// is not constant does not match.
     pub(crate) fn covers(&self, words: &[Option<&str>]) -> Option<usize> {
         let fits = self.is_plain
             && !self.words.is_empty()
@@ -50,28 +52,30 @@ impl Prefix {
         fits.then_some(self.words.len())
     }
 
-    /// A text begins with it, and a word ends there.
+    /// True if a text begins with the prefix, and a word ends there.
     pub(crate) fn begins(&self, text: &str) -> bool {
         let rest = text.trim_start().strip_prefix(self.text.as_str());
         !self.text.is_empty()
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
     }
 
-    /// A text is nothing but this.
+    /// True if a text is equal to the prefix.
     pub(crate) fn is_all_of(&self, text: &str) -> bool {
         !self.text.is_empty() && text.trim() == self.text
     }
 
-    /// A text may be meant by a rule that forbids this: it begins with it, whatever comes next.
+    /// True if a deny rule with this prefix may match the text: the text begins with the prefix,
+    /// whatever follows.
     pub(crate) fn begins_loosely(&self, text: &str) -> bool {
         let rest = text.trim_start().strip_prefix(self.text.as_str());
         let ends = |rest: &str| !rest.starts_with(is_of_word);
         !self.text.is_empty() && rest.is_some_and(ends)
     }
 
-    /// The same program is called with the same further words among its options: what a rule that forbids this means.
-    /// Folders of the program do not count, nor does the order of options; options may stand between the words.
-    /// `name` has no folders; `has_more`: more words follow that nobody knows.
+    /// Returns the match of a deny rule with this prefix: the same program is called with the same
+    /// further words among its options. The program's folders and the order of options are ignored;
+    /// options may be between the words. `name` has no folders; `has_more` means that more, unknown
+    /// words follow.
     pub(crate) fn likeness(&self, name: &str, given: &[Option<&str>], has_more: bool) -> Likeness {
         let Some((_, wanted)) = self.words.split_first() else { return Likeness::No };
         if !name.eq_ignore_ascii_case(&self.program) {
@@ -90,26 +94,27 @@ impl Prefix {
     }
 }
 
-/// How sure it is that a command is what a rule forbids.
+/// Certainty that a deny rule matches a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
     Yes,
-    /// Words that are only known when it runs may make it so.
+    /// The match depends on words that are known only when the command runs.
     Maybe,
     No,
 }
 
-/// A letter that does not end a word of a command.
+/// Returns true for a letter that does not end a word of a command.
 pub(crate) fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./".contains(letter)
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Every letter of a group of short options is given somewhere; a long one is given, also shortened or with a value.
+/// Returns true if every letter of a group of short options is given somewhere; a long option must
+/// be given, possibly shortened or with a value.
 fn has_option(given: &[Option<&str>], option: &str) -> bool {
     let given = given.iter().flatten();
     if let Some(name) = option.strip_prefix("--") {
@@ -129,7 +134,7 @@ fn has_option(given: &[Option<&str>], option: &str) -> bool {
     })
 }
 
-/// The long form of the short options that rules forbid.
+/// Returns the long form of a short option that rules deny.
 fn long_twin(letter: char) -> Option<&'static str> {
     match letter {
         'r' | 'R' => Some("recursive"),
@@ -138,7 +143,7 @@ fn long_twin(letter: char) -> Option<&'static str> {
     }
 }
 
-/// The words stand there in this order; between them there are only options and a value for each.
+/// Returns whether the words occur in this order, with only options and their values between them.
 fn has_words(given: &[Option<&str>], wanted: &[&String]) -> Likeness {
     let mut at = 0;
     for word in wanted {
@@ -149,7 +154,7 @@ fn has_words(given: &[Option<&str>], wanted: &[&String]) -> Likeness {
                 Some(Some(found)) if found.starts_with('-') => may_be_value = true,
                 Some(Some(_)) if may_be_value => may_be_value = false,
                 None | Some(Some(_)) => return Likeness::No,
-                // It may be the word, an option, or nothing.
+                // The unknown word may be the wanted word, an option, or empty.
                 Some(None) => return Likeness::Maybe,
             }
             at += 1;

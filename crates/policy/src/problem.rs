@@ -1,31 +1,31 @@
-//! What is wrong with a policy file, so that whoever wrote it can mend it.
+//! Problems of policy files, for the author of the file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::rule::Tier;
 
-/// What sort of thing is wrong. The strings are Gemini CLI's.
+/// Kind of problem. The strings are Gemini CLI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProblemKind {
     /// The file cannot be read.
     FileRead,
-    /// It is no TOML.
+    /// The file is not valid TOML.
     TomlParse,
     /// A field has the wrong type, or is missing.
     SchemaValidation,
     /// Fields exclude each other, or a name is empty.
     RuleValidation,
-    /// A pattern is no pattern, or cannot be expressed.
+    /// A pattern is invalid or not supported.
     RegexCompilation,
-    /// A name that no tool has.
+    /// No tool has this name.
     ToolName,
-    /// A rule that nothing ever comes to, or a pattern that may take many steps.
+    /// A rule that never applies, or a pattern that may take many steps.
     Doubtful,
 }
 
 impl ProblemKind {
-    /// Its string.
+    /// Returns the string of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FileRead => "file_read",
@@ -38,37 +38,37 @@ impl ProblemKind {
         }
     }
 
-    /// The file cannot be relied on: nobody knows what it would have denied.
+    /// True if the file cannot be relied on: its denials are unknown.
     pub fn is_error(self) -> bool {
         !matches!(self, Self::ToolName | Self::Doubtful)
     }
 }
 
-/// Something that is wrong with a file.
+/// Problem of a policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Tier of the file.
     pub tier: Tier,
-    /// What sort of thing.
+    /// Kind of problem.
     pub kind: ProblemKind,
-    /// Line and column, from 1; none for the file as a whole.
+    /// Line and column, from 1; `None` for the file as a whole.
     pub position: Option<(usize, usize)>,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What would be right.
+    /// Suggested correction.
     pub suggestion: Option<String>,
 }
 
 impl Problem {
-    /// A problem of a file as a whole.
+    /// Creates a problem of a file as a whole.
     pub fn new(path: &Path, tier: Tier, kind: ProblemKind, message: impl Into<String>) -> Self {
         let (path, message) = (path.to_owned(), message.into());
         Self { path, tier, kind, position: None, message, suggestion: None }
     }
 
-    /// It must be mended before the rules can be relied on.
+    /// True if the problem must be fixed before the rules can be relied on.
     pub fn is_error(&self) -> bool {
         self.kind.is_error()
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Line and column of a byte, from 1; columns count characters.
+/// Returns line and column of a byte, from 1; columns count characters.
 pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {

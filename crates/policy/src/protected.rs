@@ -1,8 +1,9 @@
-//! Files whose change needs a person's yes in every approval mode: what decides later what Pollux, a shell, git or SSH
-//! runs or allows.
+//! Files whose change needs the user's approval in every approval mode: files that determine what
+//! Pollux, a shell, git or SSH will run or allow later.
 //!
-//! [`ResolvedPlaces::concerned`] is pure: it compares paths. Links are followed before: tools declare real paths in their
-//! [`Effects`](pollux_protocol::Effects), and [`ResolvedPlaces::new`] adds the real paths of the places.
+//! [`ResolvedPlaces::concerned`] is pure: it compares paths. Links are followed earlier: tools
+//! declare real paths in their [`Effects`](pollux_protocol::Effects), and [`ResolvedPlaces::new`]
+//! adds the real paths of the places.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,11 +15,11 @@ use crate::facts::Facts;
 
 /// Name of the state directory in homes and projects.
 const STATE: &str = pollux_config::GEMINI_DIR;
-/// Folder of checkpoints in a state directory. File tools have no business there, but a Pollux that a confined command
-/// starts writes to it.
+/// Folder of checkpoints in a state directory. File tools must not change it, but an instance of
+/// Pollux that a confined command starts writes to it.
 const HISTORY: &str = "history";
 
-/// Protected places, all links followed.
+/// Protected places, with all links followed.
 #[derive(Debug)]
 pub(crate) struct ResolvedPlaces<'a> {
     /// State directories: those of the homes and the workspace.
@@ -29,7 +30,7 @@ pub(crate) struct ResolvedPlaces<'a> {
     facts: &'a Facts,
 }
 
-/// A protected place that a change concerns.
+/// Protected place that a change affects.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ProtectedPlace {
     /// Reason of the protection.
@@ -66,13 +67,14 @@ impl<'a> ResolvedPlaces<'a> {
         Self { states, places, temporary, facts }
     }
 
-    /// Returns the protected place that a change of `path` concerns; `path` is absolute, its links are followed.
+    /// Returns the protected place that a change of `path` affects. `path` is absolute and without
+    /// links.
     pub(crate) fn concerned(&self, path: &Path) -> Option<ProtectedPlace> {
         let changed = names(path);
         if !self.temporary.is_empty() && changed.starts_with(&self.temporary) {
             return None;
         }
-        // A change of a folder is a change of all that is in it.
+        // A change of a folder affects everything in it.
         let covers = |place: &[String]| changed.starts_with(place) || place.starts_with(&changed);
         let found = |place: &[String], protection| ProtectedPlace {
             protection,
@@ -95,7 +97,8 @@ impl<'a> ResolvedPlaces<'a> {
         (state.len() > changed.len()).then(|| found(state, Protection::State))
     }
 
-    /// True for what may change in a state directory: context files and plans. `below` leads there from the directory.
+    /// True for files in a state directory that may change: context files and plans. `below` is the
+    /// path from the directory to the file.
     fn is_free(&self, path: &Path, below: &[String]) -> bool {
         let Some(first) = below.first() else { return false };
         let mut fixed = STATE_ENTRIES.into_iter().chain([HISTORY]);
@@ -109,7 +112,8 @@ impl<'a> ResolvedPlaces<'a> {
     }
 }
 
-/// Components of a path in the form in which they are compared: file systems may ignore case.
+/// Returns the components of a path in normalized form for comparison, because file systems may
+/// ignore case.
 fn names(path: &Path) -> Vec<String> {
     path.components().map(|component| plain_name(component.as_os_str())).collect()
 }

@@ -1,4 +1,4 @@
-//! One rule: what it speaks of, under which conditions, and what it says.
+//! Rules: the calls that a rule applies to, its conditions, and its ruling.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::expression::Expression;
 use crate::prefix::Prefix;
 use crate::subject::Subject;
 
-/// What a rule says.
+/// Ruling of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ruling {
     /// The call may run.
     Allow,
-    /// A person must say yes.
+    /// The user must approve the call.
     AskUser,
-    /// The call may not run.
+    /// The call must not run.
     Deny,
 }
 
@@ -27,7 +27,7 @@ impl Ruling {
         [Self::Allow, Self::AskUser, Self::Deny].into_iter().find(|ruling| ruling.as_str() == word)
     }
 
-    /// The word of policy files.
+    /// Returns the string used in policy files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -37,23 +37,23 @@ impl Ruling {
     }
 }
 
-/// Who speaks. A rule of a higher tier is looked at before all of the lower ones.
+/// Author of a rule. Rules of a higher tier are checked before all rules of lower tiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// What Pollux brings along.
+    /// Built in.
     Default,
     /// An extension.
     Extension,
     /// The project.
     Workspace,
-    /// The person.
+    /// The user.
     User,
     /// The administrator.
     Admin,
 }
 
 impl Tier {
-    /// The capitalised name, as in the source of a rule.
+    /// Returns the capitalised name, as in the source of a rule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "Default",
@@ -75,30 +75,31 @@ impl Tier {
     }
 }
 
-/// The rank of a rule, in thousandths: the tier's number and the rule's own priority behind the point.
+/// Priority of a rule, in thousandths: the tier's number, and the rule's own priority as the
+/// fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Priority(u32);
 
 impl Priority {
-    /// The fraction that belongs to approvals which a person gave for good.
+    /// Fraction that is reserved for permanent approvals.
     const ALWAYS: u32 = 950;
 
-    /// A rule of a file: its own priority is 0 to 999.
+    /// Creates the priority of a rule in a file: its own priority is 0 to 999.
     pub fn new(tier: Tier, own: u16) -> Self {
         Self(tier.number() * 1000 + u32::from(own.min(999)))
     }
 
-    /// The rank in thousandths: 4950 stands for 4.95.
+    /// Creates a priority from thousandths: 4950 means 4.95.
     pub const fn thousandths(value: u32) -> Self {
         Self(value)
     }
 
-    /// True for approvals that a person gave for good, by their fraction.
+    /// True for permanent approvals, recognised by their fraction.
     pub fn is_approval(self) -> bool {
         self.0 % 1000 == Self::ALWAYS
     }
 
-    /// True for what Pollux itself brings along.
+    /// True for built-in rules.
     pub fn is_default(self) -> bool {
         self.0 < 2000
     }
@@ -111,7 +112,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// The tools that a rule speaks of.
+/// Tools that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolPattern {
     /// `*`
@@ -127,7 +128,7 @@ pub enum ToolPattern {
 }
 
 impl ToolPattern {
-    /// Reads `toolName` as rules write it, with the server that they name besides.
+    /// Parses `toolName` of a rule, with the server that the rule names separately.
     pub fn new(tool: &str, server: Option<&str>) -> Self {
         match (server, tool) {
             (Some("*"), "*") | (None, "mcp_*") => Self::Servers,
@@ -171,34 +172,34 @@ impl fmt::Display for ToolPattern {
     }
 }
 
-/// What a rule demands of the arguments.
+/// Condition of a rule on the arguments.
 #[derive(Debug, Clone)]
 pub enum Pattern {
-    /// `argsPattern`: found anywhere in the arguments as text.
+    /// `argsPattern`: occurs anywhere in the arguments as text.
     Arguments(Expression),
     /// `commandPrefix`: the command begins with these words.
     Prefix(Prefix),
-    /// `commandRegex`: found at the beginning of the command.
+    /// `commandRegex`: matches at the beginning of the command.
     Command(Expression),
-    /// Everything that is written is a plan. Only the rules that Pollux brings along say so.
+    /// All files that the call writes are plans. Only built-in rules have this condition.
     Plans,
 }
 
-/// A set of approval modes; empty stands for all.
+/// Set of approval modes; the empty set means all modes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Modes(u8);
 
 impl Modes {
-    /// All of them in the order of the files.
+    /// All modes in the order used in files.
     const ALL: [ApprovalMode; 4] =
         [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan];
 
-    /// A set of these.
+    /// Creates a set of these modes.
     pub fn of(modes: &[ApprovalMode]) -> Self {
         Self(modes.iter().fold(0, |set, mode| set | Self::bit(*mode)))
     }
 
-    /// All modes but plan mode.
+    /// Creates the set of all modes except plan mode.
     pub fn but_plan() -> Self {
         Self::of(&[ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo])
     }
@@ -212,46 +213,46 @@ impl Modes {
         }
     }
 
-    /// True for a mode of the set, and for any mode when the set is empty.
+    /// True for a mode in the set, and for every mode if the set is empty.
     pub fn contains(self, mode: ApprovalMode) -> bool {
         self.0 == 0 || self.0 & Self::bit(mode) != 0
     }
 
-    /// The modes that were named; none when the set is empty.
+    /// Returns the modes that were named explicitly; empty for the set of all modes.
     pub fn named(self) -> impl Iterator<Item = ApprovalMode> {
         Self::ALL.into_iter().filter(move |mode| self.0 & Self::bit(*mode) != 0)
     }
 
-    /// The modes of either set.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self.0 == 0 || other.0 == 0 { Self::default() } else { Self(self.0 | other.0) }
     }
 
-    /// True when every mode of `other` is in this set too.
+    /// True if every mode of `other` is in this set, too.
     pub fn covers(self, other: Self) -> bool {
         Self::ALL.iter().all(|mode| !other.contains(*mode) || self.contains(*mode))
     }
 }
 
-/// Where a rule is written.
+/// Origin of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// In words, as Gemini CLI says it: `User: my.toml`, `Settings (Tools Excluded)`.
+    /// Description in the format of Gemini CLI: `User: my.toml`, `Settings (Tools Excluded)`.
     pub label: String,
-    /// The file, when there is one.
+    /// Path of the file, if the rule is in a file.
     pub file: Option<PathBuf>,
-    /// The line in it, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
 }
 
 impl Source {
-    /// Not from a file.
+    /// Creates the origin of a rule that is not in a file.
     pub fn named(label: &str) -> Self {
         Self { label: label.to_owned(), file: None, line: 0 }
     }
 
-    /// A place in a file.
+    /// Creates an origin in a file.
     pub fn file(tier: Tier, path: &Path, line: usize) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let label = format!("{}: {name}", tier.name());
@@ -269,36 +270,36 @@ impl fmt::Display for Source {
 /// One rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// The tools.
+    /// Tools that the rule applies to.
     pub tool: ToolPattern,
-    /// The server whose tool it must be; `*` for any.
+    /// Server that the tool must belong to; `*` for any server.
     pub server: Option<String>,
-    /// The subagent that must be calling.
+    /// Subagent that must make the call.
     pub subagent: Option<String>,
-    /// What the arguments must be like.
+    /// Condition on the arguments.
     pub pattern: Option<Pattern>,
-    /// What the tool must say of itself, each exactly.
+    /// Annotations that the tool must have, with exactly these values.
     pub annotations: Map<String, Value>,
-    /// What it says.
+    /// Ruling of the rule.
     pub ruling: Ruling,
-    /// Its rank.
+    /// Priority of the rule.
     pub priority: Priority,
-    /// The modes in which it holds.
+    /// Modes in which the rule applies.
     pub modes: Modes,
-    /// Only with a person there, or only without.
+    /// `Some(true)` if the rule applies only with a user, `Some(false)` only without one.
     pub interactive: Option<bool>,
-    /// A command that it allows may redirect to files.
+    /// True if an allowed command may redirect to files.
     pub allow_redirection: bool,
-    /// Level of confinement for commands that it allows; `None` for the session's.
+    /// Level of confinement for allowed commands; `None` for the session's level.
     pub confinement: Option<ConfinementLevel>,
-    /// What the model is told besides when it denies.
+    /// Addition to the message for the model if the rule denies the call.
     pub deny_message: Option<String>,
-    /// Where it is written.
+    /// Origin of the rule.
     pub source: Source,
 }
 
 impl Rule {
-    /// A rule about one tool, without further conditions.
+    /// Creates a rule about one tool, without further conditions.
     pub fn new(tool: ToolPattern, ruling: Ruling, priority: Priority, source: Source) -> Self {
         Self {
             tool,
@@ -317,7 +318,7 @@ impl Rule {
         }
     }
 
-    /// Everything but the arguments fits.
+    /// True if all conditions except those on the arguments are fulfilled.
     pub fn concerns(&self, subject: &Subject<'_>, mode: ApprovalMode, interactive: bool) -> bool {
         self.modes.contains(mode)
             && self.interactive.is_none_or(|wanted| wanted == interactive)
@@ -340,18 +341,19 @@ impl Rule {
         self.annotations.iter().all(|(key, value)| said(key) == Some(value))
     }
 
-    /// True for a rule that a person or an administrator wrote or saved, or that is an approval for this session.
+    /// True for a rule that a user or an administrator wrote or saved, and for an approval for this
+    /// session.
     pub(crate) fn is_of_person(&self) -> bool {
         let is_granted = self.source.file.as_deref() == Some(Path::new(crate::approval::SESSION));
         self.priority >= Priority::new(Tier::User, 0) || is_granted
     }
 
-    /// The rule in a line: `allow <tool>: git …`.
+    /// Formats the rule in one line: `allow <tool>: git …`.
     pub fn in_words(&self) -> String {
         crate::lint::in_words(self)
     }
 
-    /// Nothing but the arguments decides whether it applies.
+    /// True if the rule has a condition on the arguments.
     pub fn is_conditional(&self) -> bool {
         self.pattern.is_some()
     }

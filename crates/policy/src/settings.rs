@@ -4,13 +4,13 @@ use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::rule::{Modes, Pattern, Priority, Rule, Ruling, Source, ToolPattern};
 
-/// Where rules of `tools.confirmationRequired` come from.
+/// Source of rules from `tools.confirmationRequired`.
 pub(crate) const CONFIRMATION_REQUIRED: &str = "Settings (Confirmation Required)";
 
-/// The lists of the settings that say what may run.
+/// Lists in the settings that determine which tools may run.
 #[derive(Debug, Clone, Default)]
 pub struct ToolLists {
-    /// `tools.core`: the only built-in tools; none for all.
+    /// `tools.core`: the only available built-in tools; `None` for all.
     pub core: Option<Vec<String>>,
     /// `tools.allowed` or `--allowed-tools`.
     pub allowed: Vec<String>,
@@ -22,20 +22,20 @@ pub struct ToolLists {
     pub excluded_servers: Vec<String>,
     /// `mcp.allowed`: names of servers.
     pub allowed_servers: Vec<String>,
-    /// Servers whose settings say `trust`.
+    /// Servers with `trust` in their settings.
     pub trusted_servers: Vec<String>,
-    /// Servers whose tools run headless without a rule of their own (`mcp.autoAllowInHeadless`).
+    /// Servers whose tools may run headless without a separate rule (`mcp.autoAllowInHeadless`).
     pub headless_servers: Vec<String>,
 }
 
-/// One entry of a list: a tool, and for the shell the words that a command begins with.
+/// One entry of a list: a tool, and for the shell the first words of a command.
 struct Entry {
     tool: ToolPattern,
     prefix: Option<Prefix>,
 }
 
 impl Entry {
-    /// Reads `tool` or `tool(words)`. Words count for the shell only, as in Gemini CLI.
+    /// Parses `tool` or `tool(words)`. As in Gemini CLI, the words are used for the shell only.
     fn new(text: &str) -> Self {
         let text = text.trim();
         let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -52,8 +52,8 @@ impl Entry {
 }
 
 impl ToolLists {
-    /// True for a built-in tool that the lists leave in place. What `tools.exclude` names, and what `tools.core` does
-    /// not, is not there at all: no mode and no rule brings it back.
+    /// True for a built-in tool that the lists keep. A tool that `tools.exclude` names, or that a
+    /// set `tools.core` does not name, is not available at all: no mode or rule can enable it.
     pub fn keeps(&self, tool: &str) -> bool {
         let named = |entry: &Entry| entry.tool == ToolPattern::Tool(tool.to_owned());
         let is_excluded = |text: &String| {
@@ -64,7 +64,7 @@ impl ToolLists {
         !self.exclude.iter().any(is_excluded) && self.core.as_ref().is_none_or(is_core)
     }
 
-    /// The rules, with the ranks that they have in Gemini CLI.
+    /// Returns the rules, with the priorities that they have in Gemini CLI.
     pub fn rules(&self) -> Vec<Rule> {
         let mut rules = Vec::new();
         let each = |entries: &[String], ruling, rank, source| {
@@ -77,7 +77,7 @@ impl ToolLists {
         rules.extend(each(required, Ruling::AskUser, 4350, CONFIRMATION_REQUIRED));
         rules.extend(each(&self.allowed, Ruling::Allow, 4300, "Settings (Tools Allowed)"));
         if self.allowed.iter().any(|entry| Entry::new(entry).prefix.is_some()) {
-            // Some commands were named: the others are not meant.
+            // The entries name only some commands, so the others are not allowed.
             let source = Source::named("Settings (Tools Allowed) (Narrowing Enforcement)");
             let tool = ToolPattern::Tool(SHELL.to_owned());
             rules.push(Rule::new(tool, Ruling::Deny, Priority::thousandths(4290), source));

@@ -1,4 +1,4 @@
-//! Where rules come from: the folders and files of policies, read at the start of a run.
+//! Sources of rules: the folders and files of policies, read at the start of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,36 +12,36 @@ use crate::rule::{Ruling, Tier};
 
 mod guard;
 
-/// Files of one folder. Where there are more, nobody knows what the others would have denied.
+/// Maximum number of files of one folder. If there are more, the denials in the others are unknown.
 const MAX_FILES: usize = 1000;
-/// Rules that a person is shown before they agree to a file of the project.
+/// Maximum number of rules shown to the user before consent to a file of the project.
 const SHOWN_RULES: usize = 40;
 
-/// The places of a run.
+/// Locations of policies for a run.
 pub struct PolicyPlaces<'a> {
-    /// The person's files and folders.
+    /// Files and folders of the user.
     pub user: &'a [PathBuf],
-    /// The administrator's folder.
+    /// Folder of the administrator.
     pub system: &'a Path,
-    /// More files and folders of the administrator.
+    /// Further files and folders of the administrator.
     pub admin: &'a [PathBuf],
-    /// The project's folder, when it is trusted.
+    /// Folder of the project, if it is trusted.
     pub project: Option<&'a Path>,
-    /// Whether the person has agreed to a file of the project.
+    /// Function that returns true if the user has consented to a file of the project.
     pub accepts: &'a dyn Fn(&ConsentItem) -> bool,
 }
 
-/// What the places hold.
+/// Contents of the locations.
 #[derive(Debug, Default)]
 pub struct FoundPolicies {
     /// All rules, checkers and problems.
     pub file: PolicyFile,
-    /// What a person should know beside the problems.
+    /// Warnings for the user in addition to the problems.
     pub warnings: Vec<String>,
 }
 
 impl FoundPolicies {
-    /// Reads all places. What is missing is passed over.
+    /// Reads all locations. Missing files and folders are ignored.
     pub fn read(places: &PolicyPlaces<'_>) -> Self {
         let mut found = Self::default();
         let system = match guard::check_folder(places.system) {
@@ -104,7 +104,7 @@ impl FoundPolicies {
         self.take(Tier::Admin, path);
     }
 
-    /// A file, or the files of a folder.
+    /// Reads a file, or the files of a folder.
     fn take(&mut self, tier: Tier, path: &Path) {
         match pollux_fs::info(path) {
             Err(pollux_fs::Error::NotFound { .. } | pollux_fs::Error::NotADirectory { .. }) => {}
@@ -123,7 +123,7 @@ impl FoundPolicies {
         }
     }
 
-    /// What the person has agreed to of the project's files.
+    /// Reads those of the project's files that the user has consented to.
     fn take_project(&mut self, project: &Path, accepts: &dyn Fn(&ConsentItem) -> bool) {
         let folder = project_folder(project);
         let mut files = match files(&folder) {
@@ -153,7 +153,7 @@ impl FoundPolicies {
         self.file.extend(file::read(tier, path, text));
     }
 
-    /// Leaves as many files as are read, and tells of the others.
+    /// Keeps the maximum number of files and reports the others.
     fn cut(&mut self, tier: Tier, folder: &Path, files: &mut Vec<PathBuf>) {
         if files.len() > MAX_FILES {
             let message = too_many(files.len());
@@ -168,7 +168,7 @@ impl FoundPolicies {
     }
 }
 
-/// A text of at most one byte more than is allowed: whoever reads it refuses that.
+/// Reads a text up to one byte more than the limit, so that the parser rejects a longer text.
 fn read_text(path: &Path) -> pollux_fs::Result<String> {
     let bytes = pollux_fs::read_head(path, MAX_BYTES + 1)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -178,7 +178,8 @@ fn is_policy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "toml")
 }
 
-/// The policy files of a folder, in the order of their names; none when there is no such folder.
+/// Returns the policy files of a folder in the order of their names; an empty list if there is no
+/// such folder.
 fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
     let entries = match pollux_fs::list_directory(folder) {
         Ok(entries) => entries,
@@ -191,7 +192,7 @@ fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
         .into_iter()
         .map(|entry| folder.join(entry.name))
         .filter(|path| is_policy(path))
-        // What is no file, or a link to nothing, is an error when it is read.
+        // Anything that is not a file, or a broken link, is an error when it is read.
         .filter(|path| {
             !pollux_fs::info(path).is_ok_and(|info| info.kind == pollux_fs::EntryKind::Directory)
         })
@@ -208,7 +209,7 @@ fn project_folder(project: &Path) -> PathBuf {
     project.join(".gemini").join("policies")
 }
 
-/// The project's policy files, to be agreed to one by one.
+/// Returns the project's policy files as items that need consent one by one.
 pub fn consent_items(project: &Path) -> Vec<ConsentItem> {
     let files = files(&project_folder(project)).unwrap_or_default();
     let texts = files.iter().take(MAX_FILES).filter_map(|path| Some((path, read_text(path).ok()?)));
@@ -219,7 +220,7 @@ fn consent_item(project: &Path, path: &Path, text: &str) -> ConsentItem {
     let name = path.strip_prefix(project).unwrap_or(path).display().to_string();
     let file = file::read(Tier::Workspace, path, text);
     let mut lines: Vec<String> = file.rules.iter().map(lint::in_words).collect();
-    // What it allows comes first: that is what there is to agree to.
+    // Rules that allow calls come first, because they are the reason for the question.
     let is_allow = |index: &usize| file.rules[*index].ruling == Ruling::Allow;
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by_key(|index| !is_allow(index));

@@ -1,4 +1,4 @@
-//! What a rule is asked about: the tool, and who calls it.
+//! Subject of a decision: the tool of a call, and its caller.
 
 use std::borrow::Cow;
 
@@ -7,26 +7,26 @@ use serde_json::{Map, Value};
 
 use crate::names::{AGENT_ARGUMENT, INVOKE_AGENT, current_name};
 
-/// The tool of a call and who calls it.
+/// Tool of a call, with its caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// The tool's name, as the model calls it.
+    /// Name of the tool as the model calls it.
     pub tool: &'a str,
-    /// The server that it belongs to, when it is one of a server's.
+    /// Server of the tool, if it belongs to one.
     pub server: Option<&'a str>,
-    /// Facts that the tool declares of itself.
+    /// Facts that the tool declares about itself.
     pub facts: ToolFacts,
-    /// Claims of a server about its tool (`readOnlyHint` …). Rules with `toolAnnotations` match them;
-    /// nothing else believes them.
+    /// Claims of a server about its tool (`readOnlyHint` …). They are compared only with rules
+    /// that have `toolAnnotations`, and are not trusted for anything else.
     pub annotations: Option<&'a Map<String, Value>>,
-    /// The subagent that calls, `parent/child` when it is nested; none for the main agent.
+    /// Subagent that makes the call, `parent/child` for a nested one; `None` for the main agent.
     pub subagent: Option<&'a str>,
-    /// The agent that the call hands work to.
+    /// Agent to which the call delegates work.
     pub agent: Option<&'a str>,
 }
 
 impl<'a> Subject<'a> {
-    /// A tool of this name that belongs to no server, called by the main agent.
+    /// Creates a subject for a tool that belongs to no server, called by the main agent.
     pub fn named(tool: &'a str) -> Self {
         Self {
             tool,
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// This tool, called by the main agent.
+    /// Creates a subject for this tool, called by the main agent.
     pub fn of(tool: &'a dyn Tool) -> Self {
         Self {
             server: tool.server(),
@@ -48,14 +48,14 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// With what the arguments say about whom the call speaks of.
+    /// Adds the agent that the arguments name.
     pub(crate) fn with_arguments(self, args: &'a Value) -> Self {
         let agent = args.get(AGENT_ARGUMENT).and_then(Value::as_str);
         Self { agent: agent.filter(|_| self.tool == INVOKE_AGENT), ..self }
     }
 
-    /// True when `name` means this tool: its own name, an old one, the short name of a server's tool, or the agent that is
-    /// to be called.
+    /// True if `name` means this tool: its own name, an old one, the short name of a server's tool,
+    /// or the agent to be called.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         name == self.tool
             || current_name(name) == self.tool
@@ -63,7 +63,7 @@ impl<'a> Subject<'a> {
             || self.qualified().is_some_and(|own| own == name)
     }
 
-    /// `mcp_<server>_<tool>`, for a tool of a server.
+    /// Returns `mcp_<server>_<tool>` for a tool of a server.
     fn qualified(&self) -> Option<Cow<'a, str>> {
         let prefix = format!("mcp_{}_", self.server?);
         Some(if self.tool.starts_with(&prefix) {
@@ -73,7 +73,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The names of the tool without its server.
+    /// Returns the names of the tool without its server.
     pub(crate) fn bare_names(&self) -> impl Iterator<Item = &'a str> {
         let bare = self.server.and_then(|server| {
             self.tool.strip_prefix("mcp_")?.strip_prefix(server)?.strip_prefix('_')
@@ -82,15 +82,15 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// One call in question.
+/// One call to decide about.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// The tool, and who calls it.
+    /// Tool and caller.
     pub subject: Subject<'a>,
-    /// The arguments as they will run.
+    /// Arguments with which the call will run.
     pub args: &'a Value,
-    /// What the call will do.
+    /// Declared effects of the call.
     pub effects: &'a Effects,
-    /// The mode at this moment.
+    /// Current approval mode.
     pub mode: pollux_protocol::ApprovalMode,
 }

@@ -1,11 +1,12 @@
-//! Putting a rule into the text of a file: a rule about the same is widened where it stands.
+//! Merging of a rule into the text of a file: an existing rule for the same calls is extended in
+//! place.
 
 use toml::de::{DeTable, DeValue};
 
 use crate::file::{Fault, Fields};
 use crate::rule::Modes;
 
-/// What makes two saved rules one: all but their modes.
+/// Fields that two saved rules must share to be merged: all fields except the modes.
 #[derive(PartialEq, Eq)]
 struct Identity {
     tools: Vec<String>,
@@ -18,15 +19,15 @@ struct Identity {
     priority: u16,
 }
 
-/// A rule of a text, as far as merging needs it.
+/// Rule in a text, with the fields that merging needs.
 struct Saved {
     identity: Identity,
     modes: Modes,
-    /// The bytes of the list of modes.
+    /// Byte range of the list of modes.
     modes_at: std::ops::Range<usize>,
 }
 
-/// The text with the rule in it; none when it says that already.
+/// Returns the text with the rule added; `None` if the text already contains the rule.
 pub(super) fn merged(text: &str, rule: &str) -> Option<String> {
     let Some(wanted) = saved(rule).into_iter().next() else { return Some(appended(text, rule)) };
     let same = saved(text).into_iter().find(|saved| saved.identity == wanted.identity);
@@ -52,7 +53,8 @@ fn appended(text: &str, rule: &str) -> String {
     format!("{text}{gap}{rule}")
 }
 
-/// The rules of a text that name their modes; those of all modes cannot be widened, and are no loss to say again.
+/// Returns the rules of a text that list their modes. A rule for all modes cannot be extended, and
+/// repeating it does no harm.
 fn saved(text: &str) -> Vec<Saved> {
     let Ok(root) = DeTable::parse(text) else { return Vec::new() };
     let rules = root.get_ref().iter().find(|(key, _)| key.get_ref() == "rule");
@@ -68,7 +70,7 @@ fn saved(text: &str) -> Vec<Saved> {
 
 fn of(fields: &Fields<'_, '_>) -> Result<Option<Saved>, Fault> {
     let Some(modes_at) = fields.span("modes") else { return Ok(None) };
-    // What else a rule may ask for is not ours to widen.
+    // A rule with other conditions is not changed.
     let others = ["subagent", "toolAnnotations", "interactive"];
     if others.iter().any(|key| fields.span(key).is_some()) {
         return Ok(None);

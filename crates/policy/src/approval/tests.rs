@@ -17,7 +17,7 @@ fn query<'a>(args: &'a Value, effects: &'a Effects) -> Query<'a> {
     Query { subject, args, effects, mode: ApprovalMode::Default }
 }
 
-/// Checks what a saved approval of `given` says about other lines, and about `given` itself.
+/// Checks which other lines a saved approval of `given` covers, and that it covers `given` itself.
 fn after(given: &str, scope: Scope, lines: &[(&str, bool)]) {
     let policy = asking();
     let (args, effects) = (json!({ "command": given }), Effects::command(given, "/p"));
@@ -78,7 +78,7 @@ fn white_space_around_a_line_means_nothing() {
     after("eval $x ", Scope::Call, &[("eval $x", true), (" eval $x  ", true)]);
 }
 
-/// Approvals of lines that an earlier version saved.
+/// Approvals of lines, as saved by an earlier version.
 #[test]
 fn patterns_without_the_nul_are_for_one_line_too() {
     let text = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 950\n\
@@ -145,7 +145,7 @@ fn a_scope_is_offered_only_where_its_rule_covers_the_line() {
     }
 }
 
-/// A tool whose calls are about the file that an argument names.
+/// A tool whose calls are identified by the file in an argument.
 fn named_by_path(tool: &str) -> Subject<'_> {
     let subject = Some(SubjectArgument::Path("file_path"));
     Subject { facts: ToolFacts { subject, ..ToolFacts::default() }, ..Subject::named(tool) }
@@ -233,13 +233,13 @@ fn tools_of_servers_and_tools_as_a_whole() {
         "{whole}"
     );
     assert_eq!(of(named_by_path("write_file"), Scope::Call), None);
-    // Such a name would stand for all servers or tools.
+    // Such a name would match all servers or tools.
     let any = Subject { server: Some("*"), ..Subject::named("mcp_*_t") };
     assert_eq!(of(any, Scope::Call), None);
     assert_eq!(of(any, Scope::Server), None);
 }
 
-/// The approval of a command line in a mode.
+/// Returns the approval of a command line in a mode.
 fn approved(line: &str, mode: ApprovalMode) -> Approval {
     let (args, effects) = (json!({ "command": line }), Effects::command(line, ""));
     let subject = Subject::named("run_shell_command");
@@ -288,7 +288,7 @@ fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
         )
     };
     assert_eq!(text, format!("{before}\n{}\n{}", rule("make\\\\ all"), rule("mkdir\\\\ x")));
-    // A rule of the person that says something else stays as it is.
+    // A rule of the user with other conditions stays unchanged.
     let denied = rule("make\\\\ all").replace("allow", "deny");
     fs::write(&path, &denied).unwrap();
     approved("make all", ApprovalMode::Default).save(&path).unwrap();

@@ -1,5 +1,5 @@
-//! `allowed-path`: the paths among the arguments stay inside of the workspace, and out of the places that change how
-//! tools behave. Links are followed on the disk.
+//! The check `allowed-path`: paths among the arguments must be inside the workspace, and must not
+//! be in places that change how tools behave. Links are resolved.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::policy::{Policy, lexical};
 use crate::subject::Query;
 
 impl Policy {
-    /// What `allowed-path` makes of a call.
+    /// Runs the check `allowed-path` for a call.
     pub fn allowed_path(&self, checker: &Checker, query: &Query<'_>) -> Finding {
         let names = |key: &str| -> Vec<String> {
             let listed = checker.config.as_ref().and_then(|config| config.get(key)?.as_array());
@@ -21,7 +21,8 @@ impl Policy {
         for path in paths(query.args, "", &included, &excluded) {
             let real = self.real(path);
             let shown = real.display();
-            // Our own tools have looked at where they write: there is more than the workspace.
+            // Pollux's own tools have checked the files that they declare, which may be outside the
+            // workspace.
             let mut confined = query.effects.confined_to().into_iter();
             let is_declared =
                 confined.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
@@ -42,13 +43,13 @@ impl Policy {
         finding
     }
 
-    /// Where a path leads that is meant in the project's folder.
+    /// Resolves a path relative to the project's folder.
     pub(super) fn real(&self, path: &str) -> PathBuf {
         let path = lexical(&self.facts.folder, path);
         pollux_fs::real_path(&path).unwrap_or(path)
     }
 
-    /// True for what lies in the workspace.
+    /// True for a path inside the workspace.
     pub(super) fn is_inside(&self, real: &Path) -> bool {
         self.workspace().any(|root| real.starts_with(root))
     }
@@ -59,13 +60,13 @@ impl Policy {
     }
 }
 
-/// What is protected below the folder of the workspace that holds the path.
+/// Returns the protected name in the path below its workspace folder.
 fn path_fault_below(path: &Path, mut roots: impl Iterator<Item = PathBuf>) -> Option<&'static str> {
     let root = roots.find(|root| path.starts_with(root))?;
     super::path_fault(path.strip_prefix(root).ok()?)
 }
 
-/// The texts among the arguments that are paths by the names of their keys.
+/// Returns the texts among the arguments whose keys suggest that they are paths.
 fn paths<'a>(
     args: &'a Value,
     prefix: &str,

@@ -1,5 +1,5 @@
-//! Checkers that are programs of the person: a call goes in as JSON, a decision comes out as JSON. Whatever goes wrong is
-//! a denial.
+//! Checkers that are programs of the user: the input is a call as JSON, the output a decision as
+//! JSON. Any failure denies the call.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,46 +14,48 @@ use super::{Checker, Finding};
 use crate::facts::Facts;
 use crate::rule::Ruling;
 
-/// The version of what is said between us and a program.
+/// Version of the protocol between Pollux and a checker program.
 const PROTOCOL: &str = "1.0.0";
-/// How long a program may take.
+/// Time limit for a program.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of each stream that are read.
+/// Maximum number of bytes read from each output stream.
 const LONGEST_ANSWER: usize = 1 << 20;
-/// Characters of a program's words that are told.
+/// Maximum number of characters of a program's message that are reported.
 const LONGEST_REASON: usize = 2000;
 
 /// One program that checks calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckerProgram {
-    /// Its file, absolute: what a relative path means would be up to the folder.
+    /// Absolute path of the program file: the meaning of a relative path would depend on the
+    /// folder.
     pub file: PathBuf,
-    /// What it is given.
+    /// Command-line arguments.
     pub arguments: Vec<String>,
 }
 
-/// The programs that may check calls, and what they run in.
+/// Programs that may check calls, with their environment.
 #[derive(Debug, Clone, Default)]
 pub struct CheckerPrograms {
-    /// By the name that policy files use.
+    /// Programs by the name that policy files use.
     pub programs: BTreeMap<String, CheckerProgram>,
-    /// The environment that they see.
+    /// Environment variables of the programs.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// A call that is to be checked.
+/// Call to be checked.
 #[derive(Clone, Copy)]
 pub struct CheckedCall<'a> {
-    /// The tool, as the model calls it.
+    /// Name of the tool as the model wrote it.
     pub tool: &'a str,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: &'a Value,
-    /// Makes a list of what was said so far, for who wants it.
+    /// Function that returns the conversation so far, for a checker that needs the history.
     pub turns: &'a (dyn Fn() -> Vec<Value> + Sync),
 }
 
 impl CheckerPrograms {
-    /// What a program makes of a call. None when `cancel` fired: then nothing was decided. Needs a tokio runtime.
+    /// Runs a program on a call. `None` if `cancel` fired before a decision. Requires a tokio
+    /// runtime.
     pub async fn ask(
         &self,
         checker: &Checker,
@@ -101,7 +103,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fits)
 }
 
-/// What a program is told.
+/// Returns the input for a program.
 fn question(checker: &Checker, call: CheckedCall<'_>, facts: &Facts) -> Value {
     let mut context = Map::new();
     if checker.wants("environment") {
@@ -119,7 +121,7 @@ fn question(checker: &Checker, call: CheckedCall<'_>, facts: &Facts) -> Value {
     })
 }
 
-/// What a program has said with its end and its output.
+/// Reads the finding from a program's exit code and output.
 fn read(name: &str, outcome: &PipedOutcome) -> Finding {
     let deny = |why: String| Finding::Deny(format!("Safety checker \"{name}\" {why}"));
     if outcome.ended == Ended::TimedOut {

@@ -1,5 +1,5 @@
-//! Files that a call asks for beside its command (`additional_permissions.fileSystem`). Without a sandbox nothing keeps
-//! a command from them; what it asks for is asked about all the same.
+//! Files that a call requests in addition to its command (`additional_permissions.fileSystem`).
+//! Without a sandbox a command can access them anyway; a request for them still needs approval.
 
 use serde_json::Value;
 
@@ -7,7 +7,8 @@ use super::Finding;
 use crate::policy::Policy;
 
 impl Policy {
-    /// What is to be made of the files that a call asks for: one outside of the workspace needs a person's yes.
+    /// Checks the files that a call requests: a file outside the workspace needs the user's
+    /// approval.
     pub fn additional_files(&self, args: &Value) -> Finding {
         let wanted = args.get("additional_permissions").and_then(|wanted| wanted.get("fileSystem"));
         let listed = ["read", "write"].into_iter().filter_map(|kind| wanted?.get(kind)?.as_array());

@@ -1,4 +1,5 @@
-//! Changes of protected files: a person's yes is needed in every approval mode, or a rule that names the path.
+//! Changes of protected files: in every approval mode they need the user's approval, or a rule that
+//! names the path.
 
 use std::path::Path;
 
@@ -10,12 +11,12 @@ use crate::protected::{ProtectedPlace, ResolvedPlaces};
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
-/// Name that stands for any unprotected file or folder.
+/// Name used in place of a protected one to form an unprotected path.
 const ORDINARY: &str = "ordinary";
 
 impl Policy {
-    /// Judges what a call declares to change: a protected file needs a person's yes, or an allow rule of the person that
-    /// names its path. Where nobody can be asked the call is denied.
+    /// Checks the declared changes of a call: a protected file needs the user's approval, or an
+    /// allow rule of the user that names its path. If no user can be asked, the call is denied.
     pub fn protected_files(&self, query: &Query<'_>) -> Finding {
         if query.effects.changes().next().is_none() {
             return Finding::ALLOW;
@@ -35,8 +36,8 @@ impl Policy {
         if self.facts.interactive { Finding::Ask(message) } else { Finding::Deny(message) }
     }
 
-    /// True if a rule of the person allows the call because of the protected path: the same rule does not fit the same
-    /// call on an unprotected path.
+    /// True if a rule of the user allows the call because of the protected path: the same rule does
+    /// not match the same call on an unprotected path.
     fn names(&self, query: &Query<'_>, path: &Path, place: &ProtectedPlace) -> bool {
         let Some(key) = PATH_KEYS.into_iter().find(|key| query.args[*key].is_string()) else {
             return false;

@@ -1,4 +1,4 @@
-//! Rules that a person saves about a command line.
+//! Rules that the user saves about a command line.
 
 use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 
@@ -11,19 +11,19 @@ use crate::policy::Policy;
 /// Condition of a rule about command lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Narrow {
-    /// Commands that begin with one of these.
+    /// Commands that begin with one of these prefixes.
     Prefixes(Vec<String>),
-    /// This very line.
+    /// Exactly this line.
     Exactly {
         /// Pattern for `commandRegex`.
         pattern: String,
-        /// The line opens files by redirection.
+        /// True if the line opens files by redirection.
         redirects: bool,
     },
 }
 
-/// Returns the condition of a rule that allows this line for a scope; `None` if there is none, or if it would say the
-/// same as a narrower scope.
+/// Returns the condition of a rule that allows this line for a scope; `None` if there is no such
+/// rule, or if it would be the same as for a narrower scope.
 pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow> {
     let line = read_stripped(policy, text);
     match scope {
@@ -43,34 +43,36 @@ pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow
     }
 }
 
-/// End of a pattern for one line: the quote that ends the command in the arguments as JSON, and the NUL behind it. Only
-/// the outermost pairs of the arguments stand between NULs, so an argument inside another one is not mistaken for the
-/// command.
+/// End of a pattern for one line: the quote that ends the command in the arguments as JSON, and the
+/// NUL after it. Only the outermost pairs of the arguments are between NULs, so an argument inside
+/// another one is not mistaken for the command.
 const END: &str = r#""\x00"#;
 
-/// Any number of spaces around a line.
+/// Pattern for any number of spaces around a line.
 const SPACES: &str = " *";
 
-/// Pattern for `commandRegex` that no command fits: in JSON a NUL is written as `\u0000`.
+/// Pattern for `commandRegex` that matches no command: in JSON a NUL is written as `\u0000`.
 pub(crate) const NO_COMMAND: &str = r"\x00";
 
-/// Returns a pattern for `commandRegex` that fits this line only, in Gemini CLI as well. If there are spaces around the
-/// line, the pattern fits any number of them.
+/// Returns a pattern for `commandRegex` that matches only this line, in Gemini CLI as well. If
+/// there are spaces around the line, the pattern matches any number of them.
 pub(crate) fn exactly(line: &str) -> String {
     let inner = line.trim_matches(' ');
-    // Where other white space stands around the line, or the last space belongs to a word, each letter counts.
+    // If the line is surrounded by other white space, or its last space belongs to a word, the
+    // pattern matches the exact text.
     if inner == line || inner != trimmed(line) {
         return literally(line) + END;
     }
     format!("{SPACES}{}{SPACES}{END}", literally(inner))
 }
 
-/// Returns true for a pattern that fits one line only, made by [`exactly`].
+/// Returns true for a pattern created by [`exactly`], which matches only one line.
 pub(crate) fn is_of_one_line(pattern: &str) -> bool {
     pattern.ends_with(END)
 }
 
-/// Returns true if a pattern for one line is about this line. White space around the line does not count.
+/// Returns true if a pattern for one line matches this line. White space around the line is
+/// ignored.
 pub(crate) fn is_exactly(pattern: &str, line: &str) -> bool {
     // Earlier versions saved the pattern without the NUL.
     let pattern = pattern.strip_suffix(END).or_else(|| pattern.strip_suffix('"'));
@@ -80,7 +82,7 @@ pub(crate) fn is_exactly(pattern: &str, line: &str) -> bool {
     pattern == literally(line) || pattern == literally(trimmed(line))
 }
 
-/// Returns the line that a pattern for one line is about; `None` for another pattern.
+/// Returns the line that a pattern for one line matches; `None` for any other pattern.
 pub(crate) fn line_of(pattern: &str) -> Option<String> {
     let inner = pattern.strip_suffix(END).or_else(|| pattern.strip_suffix('"'))?;
     let mut text = String::from("\"");
@@ -94,16 +96,16 @@ pub(crate) fn line_of(pattern: &str) -> Option<String> {
     is_exactly(pattern, &line).then_some(line)
 }
 
-/// Returns the line without the white space around it that means nothing to a shell.
+/// Returns the line without surrounding white space that a shell ignores.
 fn trimmed(line: &str) -> &str {
     let is_blank = |letter: char| matches!(letter, ' ' | '\t' | '\n');
     let start = line.trim_start_matches(is_blank);
     let inner = start.trim_end_matches(is_blank);
-    // A backslash makes the blank behind it a part of the word.
+    // A backslash makes the blank after it a part of the word.
     if inner.ends_with('\\') { start } else { inner }
 }
 
-/// Returns a pattern for a text as JSON writes it.
+/// Returns a pattern for the JSON form of a text.
 fn literally(text: &str) -> String {
     let mut pattern = String::new();
     for letter in arguments::escaped(text).chars() {
@@ -115,7 +117,8 @@ fn literally(text: &str) -> String {
     pattern
 }
 
-/// Returns one prefix for each command of a parsed line that does more than read, if rules with these prefixes cover it.
+/// Returns one prefix for each command of a parsed line that does more than read, if rules with
+/// these prefixes cover the line.
 fn prefixes(
     line: &CommandLine,
     words: impl Fn(&SimpleCommand) -> Option<Vec<&str>>,
@@ -127,7 +130,7 @@ fn prefixes(
     for (index, command) in line.commands.iter().enumerate() {
         let is_folder = index == 0 && line.folder.is_some();
         let does = command.known(0).ok().map(|known| known.does);
-        // A wrapper is covered with the command that it runs.
+        // A rule for the wrapped command also covers the wrapper.
         if is_folder || matches!(does, Some(None | Some(Does::Reads))) {
             continue;
         }
@@ -155,7 +158,7 @@ fn has_files(command: &SimpleCommand) -> bool {
         })
 }
 
-/// Program and subcommand.
+/// Returns the program and its subcommand.
 fn subcommand(command: &SimpleCommand) -> Option<Vec<&str>> {
     let words = command.words.get(..=command.subcommand()?)?;
     words.iter().map(Word::literal).collect()
@@ -165,7 +168,7 @@ fn program(command: &SimpleCommand) -> Option<Vec<&str>> {
     Some(vec![command.words.first()?.literal()?])
 }
 
-/// Returns true for a word that means the same in a prefix and in a shell.
+/// Returns true for a word that has the same meaning in a prefix and in a shell.
 fn is_plain(word: &str) -> bool {
     !word.is_empty()
         && word.chars().all(|letter| letter.is_alphanumeric() || "_-./:@,+%~".contains(letter))

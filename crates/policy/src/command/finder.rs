@@ -1,4 +1,4 @@
-//! The rules to be asked about a command: those that concern the call and that the index finds.
+//! Selection of the rules for a command: those that apply to the call and that the index finds.
 
 use serde_json::Value;
 
@@ -8,19 +8,19 @@ use crate::index::{Index, lead};
 use crate::policy::Policy;
 use crate::rule::Rule;
 
-/// Finds the rules of one call.
+/// Finder for the rules of one call.
 pub(super) struct Finder<'a, 'p> {
     rules: &'p [Rule],
     index: &'p Index,
-    /// Those that are asked about every command.
+    /// Indexes of the rules that are checked for every command.
     general: Vec<usize>,
-    /// For each rule, whether it concerns the call.
+    /// For each rule, whether it applies to the call.
     concerned: Vec<bool>,
     args: &'a Value,
 }
 
 impl<'a, 'p> Finder<'a, 'p> {
-    /// `places`: of the rules that concern the call.
+    /// Creates a finder. `places` are the indexes of the rules that apply to the call.
     pub(super) fn new(policy: &'p Policy, places: &[usize], args: &'a Value) -> Self {
         let (rules, index) = (policy.rules(), policy.index());
         let mut concerned = vec![false; rules.len()];
@@ -31,12 +31,12 @@ impl<'a, 'p> Finder<'a, 'p> {
         Self { rules, index, general, concerned, args }
     }
 
-    /// The rules that may mean a line as a whole, the highest first.
+    /// Returns the rules that may match the line as a whole, in priority order.
     pub(super) fn of_line(&self, text: &str, form: &Form) -> Vec<&'p Rule> {
         self.ranked([lead(text)].into_iter(), || [form].into_iter())
     }
 
-    /// The rules that may mean a command, the highest first.
+    /// Returns the rules that may match a command, in priority order.
     pub(super) fn of_part(&self, part: &Part<'_>) -> Vec<&'p Rule> {
         let command = part.command;
         let words = [lead(&command.text), lead(command.name()), part.name()];

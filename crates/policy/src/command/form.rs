@@ -1,4 +1,4 @@
-//! A command in the form that patterns look at, made when the first pattern does.
+//! Text of a command in the forms that patterns are matched against, created on first use.
 
 use std::cell::OnceCell;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 use crate::arguments;
 use crate::expression::{Expression, Found};
 
-/// What stands behind a command as JSON writes it: the quote and the end of all arguments.
+/// End of the JSON form after a command: the quote and the end of all arguments.
 const END: &str = "\"\0}";
-/// What stands before it among the arguments.
+/// Start of the JSON form before the command.
 const KEY: &str = "\"command\":\"";
 
-/// The text of a command or of a line.
+/// Text of a command or of a line.
 #[derive(Debug)]
 pub(super) struct Form {
     text: String,
-    /// As JSON writes it, with its end.
+    /// The text as JSON, with its end.
     json: OnceCell<String>,
-    /// All arguments with this command among them, and where it begins there.
+    /// All arguments including this command, and the offset of the command in them.
     arguments: OnceCell<(String, usize)>,
 }
 
@@ -27,12 +27,12 @@ impl Form {
         Self { text: text.to_owned(), json: OnceCell::new(), arguments: OnceCell::new() }
     }
 
-    /// As JSON writes it, with the quote that ends it.
+    /// Returns the text as JSON, with the quote that ends it.
     pub(super) fn as_command(&self) -> &str {
         self.json.get_or_init(|| arguments::escaped(&self.text) + END)
     }
 
-    /// All arguments with this command among them, and where it begins there.
+    /// Returns all arguments including this command, and the offset of the command in them.
     pub(super) fn as_arguments(&self, args: &Value) -> (&str, usize) {
         let (json, start) = self.arguments.get_or_init(|| {
             let json = arguments::text_with(args, Some(("command", &self.text)));
@@ -42,7 +42,8 @@ impl Form {
         (json, *start)
     }
 
-    /// A pattern of commands looks at the text as JSON writes it, with the quote that ends it.
+    /// Searches with a pattern for commands, which is matched against the text as JSON, with the
+    /// quote that ends it.
     pub(super) fn find_in_command(&self, expression: &Expression) -> Found {
         let json = self.as_command();
         let length = json.len() - END.len();
@@ -58,7 +59,8 @@ impl Form {
         }
     }
 
-    /// A pattern of arguments looks at all arguments, with this command among them.
+    /// Searches with a pattern for arguments, which is matched against all arguments including this
+    /// command.
     pub(super) fn find_in_arguments(&self, expression: &Expression, args: &Value) -> Found {
         let (json, start) = self.as_arguments(args);
         match expression.find(json) {

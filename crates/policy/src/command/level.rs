@@ -1,4 +1,4 @@
-//! Level of confinement that a command line gets.
+//! Confinement level of a command line.
 
 use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use pollux_shell::command_line::Does;
@@ -8,22 +8,23 @@ use super::part::Part;
 use crate::facts::ConfinementFacts;
 use crate::rule::{Rule, Ruling};
 
-/// The strictest level first.
+/// Returns the rank of a level, starting with the strictest.
 fn rank(level: ConfinementLevel) -> usize {
     ConfinementLevel::ALL.iter().position(|other| *other == level).unwrap_or_default()
 }
 
 impl Line<'_, '_> {
-    /// Returns the level for a line whose commands are judged like this.
+    /// Returns the level for a line whose commands have these rulings.
     ///
-    /// Commands that run because they only read do not loosen the level of the others: alone they get `inspect`, in a
-    /// line with commands that rules allow they run with those.
+    /// Commands that are allowed because they only read do not weaken the level of the others: a
+    /// line of only such commands gets `inspect`; in a line with commands that rules allow, they
+    /// run at the level of those.
     pub(super) fn level(&self, judged: &[Judged<'_>], redirects: bool) -> ConfinementLevel {
         let facts = &self.policy.facts.confinement;
         self.level_by(judged, redirects, |level| facts.strongest(level))
     }
 
-    /// Returns the level that the line would get if the operating system could give every level.
+    /// Returns the level that the line would get if the operating system supported every level.
     pub(super) fn intended_level(
         &self,
         judged: &[Judged<'_>],
@@ -41,7 +42,7 @@ impl Line<'_, '_> {
         let ruled = judged.iter().filter(|judged| !judged.only_reads);
         let levels = ruled.map(|judged| self.level_of(judged.rule, &given));
         levels.min_by_key(|level| rank(*level)).unwrap_or_else(|| {
-            // Edits are free there, and the commands only read.
+            // Edits are allowed in this mode, and the commands only read.
             let level = if redirects {
                 ConfinementLevel::WorkspaceWrite
             } else {
@@ -68,12 +69,13 @@ impl Line<'_, '_> {
         }
     }
 
-    /// Returns true if a command changes the configuration of a Git repository, as its table says.
+    /// Returns true if a command changes the configuration of a Git repository according to its
+    /// table.
     pub(super) fn configures_git(&self, parts: &[Part<'_>]) -> bool {
         self.read.is_parsed() && parts.iter().any(|part| part.effect() == Some(Does::ConfiguresGit))
     }
 
-    /// Returns the reason to ask before a program starts that could not do its work in confinement.
+    /// Returns the reason to ask before a program starts that could not work in confinement.
     pub(super) fn needs_freedom(
         &self,
         parts: &[Part<'_>],

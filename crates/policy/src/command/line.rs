@@ -1,4 +1,4 @@
-//! A command line with the rules that concern it.
+//! Command line together with the rules that apply to it.
 
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::command_line::{CommandLine, Does, Unfamiliar};
@@ -16,26 +16,26 @@ use crate::policy::Policy;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
-/// Programs that only read whatever they are given: the safe list of Gemini CLI. Where the kernel cannot confine a
-/// command to reading, no others run without a question.
+/// Programs that only read, whatever their arguments are: the safe list of Gemini CLI. On a system
+/// whose kernel cannot confine a command to reading, only these programs run without a question.
 const SAFE: [&str; 31] = [
     "base64", "cat", "cd", "cut", "echo", "expr", "false", "find", "git", "grep", "head", "id",
     "ls", "nl", "numfmt", "paste", "pwd", "rev", "rg", "sed", "seq", "stat", "tac", "tail", "tr",
     "true", "uname", "uniq", "wc", "which", "whoami",
 ];
 
-/// Subcommands of git on that list.
+/// Subcommands of git that are on the safe list.
 const SAFE_GIT: [&str; 5] = ["status", "log", "diff", "show", "branch"];
 
-/// A command line with the rules that concern it.
+/// Command line together with the rules that apply to it.
 pub(super) struct Line<'a, 'p> {
     pub(super) policy: &'p Policy,
-    /// The highest first.
+    /// Rules in priority order.
     pub(super) rules: &'a [&'p Rule],
     pub(super) finder: Finder<'a, 'p>,
     pub(super) query: &'a Query<'a>,
     pub(super) text: &'a str,
-    /// The text as patterns look at it.
+    /// The text in the form that patterns are matched against.
     pub(super) form: Form,
     pub(super) read: &'a CommandLine,
 }
@@ -46,9 +46,9 @@ pub(super) struct Judged<'p> {
     pub(super) ruling: Ruling,
     pub(super) rule: Option<&'p Rule>,
     pub(super) reason: Option<String>,
-    /// No rule allows the command: it runs because it only reads.
+    /// True if no rule allows the command, which runs because it only reads.
     pub(super) only_reads: bool,
-    /// Number of words that the rule names; `None` for a rule about every command.
+    /// Number of words that the rule names; `None` for a rule about all commands.
     named: Option<usize>,
 }
 
@@ -57,9 +57,10 @@ struct Outcome<'p> {
     ruling: Ruling,
     rule: Option<&'p Rule>,
     reason: Option<String>,
-    /// `None` for the session's level.
+    /// Confinement level; `None` for the session's level.
     level: Option<ConfinementLevel>,
-    /// Level that the operating system may be unable to give; `None` where [`Self::level`] is the same.
+    /// Level that the operating system may not support; `None` if it is the same as
+    /// [`Self::level`].
     intended: Option<ConfinementLevel>,
     assumes: Vec<Assumption>,
 }
@@ -79,7 +80,7 @@ impl<'p> Judged<'p> {
         Self { reason: Some(reason), ..Self::new(Ruling::AskUser, rule) }
     }
 
-    /// Allowed by a rule about every command, or by the mode.
+    /// Returns true if a rule about all commands, or the mode, allows the command.
     fn is_general(&self) -> bool {
         self.ruling == Ruling::Allow && !self.only_reads && self.named.is_none()
     }
@@ -123,7 +124,7 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Brings the rulings about the line and its commands together.
+    /// Combines the rulings about the line and its commands.
     fn outcome(
         &self,
         parts: &[Part<'_>],
@@ -160,7 +161,7 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Returns the outcome for a line whose every command is allowed.
+    /// Returns the outcome for a line whose commands are all allowed.
     fn unless_objected(
         &self,
         parts: &[Part<'_>],
@@ -178,8 +179,8 @@ impl<'p> Line<'_, 'p> {
         Outcome { level, intended, assumes, ..Outcome::new(Ruling::Allow, rule) }
     }
 
-    /// Lets a line that would be asked about run where it can only read, if the settings want that and no rule about
-    /// particular commands may be concerned.
+    /// Allows a line that needs approval to run with read-only access, if the settings enable this
+    /// and no rule about particular commands may match.
     fn with_auto_inspect(&self, outcome: Outcome<'p>, parts: &[Part<'_>]) -> Outcome<'p> {
         let confinement = &self.policy.facts.confinement;
         let is_free = !outcome.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict());
@@ -198,10 +199,10 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Returns the ruling about a line in which no command is read.
+    /// Returns the ruling about a line in which no command was recognised.
     fn without_parts(&self, whole: Option<&Rule>) -> Ruling {
         match whole {
-            // A pattern that fits what nobody understands fits by chance.
+            // A pattern that matches a line which cannot be parsed may match by chance.
             Some(rule) if rule.ruling == Ruling::Allow && is_specific(rule) => Ruling::AskUser,
             Some(rule) => rule.ruling,
             None => self.policy.default_ruling(self.query.mode),
@@ -227,7 +228,8 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Returns true if the rule allows this very line, and no higher rule asks about a command of it.
+    /// Returns true if the rule allows exactly this line, and no rule of higher priority requires
+    /// approval of one of its commands.
     fn is_exactly(&self, rule: &Rule, judged: &[Judged<'p>]) -> bool {
         let is_this = match &rule.pattern {
             Some(Pattern::Prefix(prefix)) => prefix.is_all_of(self.text),
@@ -249,7 +251,7 @@ impl<'p> Line<'_, 'p> {
 
     fn judge_parts(&self, parts: &[Part<'_>]) -> Vec<Judged<'p>> {
         let mut judged: Vec<Judged<'p>> = parts.iter().map(|part| self.judge_part(part)).collect();
-        // A rule that names the command behind a wrapper together with the wrapper covers both.
+        // A rule that names a wrapper together with the wrapped command covers both.
         for index in 0..parts.len() {
             let command = parts[index].command;
             let Some(outer) = command.outer else { continue };
@@ -262,7 +264,7 @@ impl<'p> Line<'_, 'p> {
                 judged[index] = Judged { named, ..Judged::new(Ruling::Allow, wrapper.rule) };
             }
         }
-        // A wrapper that does nothing by itself may run what the commands within it may.
+        // A wrapper without an effect of its own has the ruling of the commands that it runs.
         for index in (0..parts.len()).rev() {
             let Some(outer) = parts[index].command.outer else { continue };
             let is_transparent =
@@ -279,12 +281,12 @@ impl<'p> Line<'_, 'p> {
         judged
     }
 
-    /// Judges one command by itself.
+    /// Judges one command on its own.
     fn judge_part(&self, part: &Part<'_>) -> Judged<'p> {
         let (mut doubt, mut uncovered) = (None, None);
         for rule in self.finder.of_part(part) {
             if part.is_folder && !is_specific(rule) {
-                // The line may begin with it; where it leads is looked up.
+                // A line may begin with `cd`; its target is checked separately.
                 return Judged { only_reads: true, ..Judged::new(Ruling::Allow, Some(rule)) };
             }
             let named = match meaning(rule, part, self.query.args) {
@@ -303,7 +305,7 @@ impl<'p> Line<'_, 'p> {
                 uncovered.get_or_insert(Judged::ask(Some(rule), reason));
                 continue;
             }
-            // The question names the rule that comes near.
+            // The question mentions the rule that nearly matches.
             if rule.ruling == Ruling::AskUser
                 && named.is_none()
                 && let Some(uncovered) = uncovered
@@ -319,7 +321,7 @@ impl<'p> Line<'_, 'p> {
             .unwrap_or_else(|| self.weigh(part, Judged::new(ruling, None), doubt))
     }
 
-    /// Returns the reason for which a rule that names so many words does not cover a command.
+    /// Returns the reason why a rule that names this number of words does not cover a command.
     fn cover(part: &Part<'_>, named: usize) -> Result<(), Unfamiliar> {
         match part.command.known(named) {
             Ok(_) => Ok(()),
@@ -328,7 +330,7 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Adjusts what a rule says for a particular command.
+    /// Adjusts the ruling of a rule for a particular command.
     fn weigh(&self, part: &Part<'_>, judged: Judged<'p>, doubt: Option<&'p Rule>) -> Judged<'p> {
         let is_git = part.name().eq_ignore_ascii_case("git") && !self.policy.facts.trusted;
         let is_general = judged.named.is_none();
@@ -366,7 +368,7 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Returns true if a command is known to read and print, and nothing else.
+    /// Returns true if a command is known to only read and print.
     fn only_reads(&self, part: &Part<'_>) -> bool {
         let command = part.command;
         if command.words.is_empty() && command.assignments.is_empty() {
@@ -383,7 +385,7 @@ impl<'p> Line<'_, 'p> {
         does_read && (self.policy.facts.confinement.inspects() || is_safe())
     }
 
-    /// Returns the reason to ask about a line whose every command is allowed.
+    /// Returns the reason to ask about a line whose commands are all allowed.
     fn objection(&self, parts: &[Part<'_>], judged: &[Judged<'p>]) -> Option<String> {
         if !self.is_general()
             && !self.read.is_parsed()
@@ -421,8 +423,8 @@ impl<'p> Line<'_, 'p> {
         }
     }
 
-    /// Returns the reason to ask although a general rule or the mode allows the line: a higher rule about particular
-    /// commands may be about one that is hidden in it.
+    /// Returns the reason to ask although a general rule or the mode allows the line: a
+    /// higher-priority rule about particular commands may apply to a command hidden in the line.
     fn reservation<'t>(&self, parts: impl IntoIterator<Item = &'t Part<'t>>) -> Option<String> {
         let general = self.rules.iter().copied().find(|rule| rule.pattern.is_none());
         let below = general.filter(|rule| rule.ruling == Ruling::Allow);
@@ -446,7 +448,7 @@ impl<'p> Line<'_, 'p> {
         Some(format!("what it is given names `{mention}`"))
     }
 
-    /// Returns what must hold on the disk for the line to run.
+    /// Returns the conditions on the disk under which the line may run.
     fn assumptions(&self, judged: &[Judged<'p>]) -> Vec<Assumption> {
         let (facts, effects) = (&self.policy.facts, self.query.effects);
         let mut assumes = Vec::new();

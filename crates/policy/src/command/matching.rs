@@ -1,4 +1,4 @@
-//! The relation of a rule to one command.
+//! Match of a rule with one command.
 
 use crate::arguments;
 use crate::expression::Found;
@@ -9,20 +9,20 @@ use super::approval;
 use super::form::Form;
 use super::part::Part;
 
-/// Relation of a rule to a command.
+/// Match of a rule with a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The rule is about the command and names so many of its words.
+    /// The rule matches the command and names this number of its words.
     Named(usize),
-    /// The rule is about every command.
+    /// The rule matches all commands.
     Every,
-    /// A word that is known only when the command runs decides.
+    /// The match depends on a word that is known only when the command runs.
     Perhaps,
-    /// The rule is not about the command.
+    /// The rule does not match the command.
     No,
 }
 
-/// Returns the relation of `rule` to `part`, a command of a call with these arguments.
+/// Returns the match of `rule` with `part`, a command of a call with these arguments.
 pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) -> Meaning {
     let Some(pattern) = &rule.pattern else { return Meaning::Every };
     match (pattern, rule.ruling) {
@@ -41,7 +41,7 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
                 Likeness::No => Meaning::No,
             }
         }
-        // Quotes and spaces of the line count: `rm "a b"` is another line than `rm a b`.
+        // The quotes and spaces of the line matter: `rm "a b"` is not the same line as `rm a b`.
         (Pattern::Command(expression), Ruling::Allow)
             if approval::is_of_one_line(expression.as_str()) =>
         {
@@ -60,14 +60,15 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
     }
 }
 
-/// Looks in the forms of a command. `find` returns the end of what is found, in the text as JSON writes it.
+/// Searches the forms of a command. `find` returns the end of the match in the JSON form of the
+/// text.
 fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Meaning {
     let forms = part.forms();
     if ruling != Ruling::Allow {
         let is_found = forms.all().any(|form| find(form).is_possible());
         return if is_found { Meaning::Named(part.words.len()) } else { Meaning::No };
     }
-    // A name with white space in it would read like a name and an argument.
+    // A name that contains white space would look like a name and an argument.
     let is_one_word = !part.command.name().contains(char::is_whitespace);
     match find(&forms.plain) {
         Found::Until(end) if is_one_word => Meaning::Named(words_until(part, end)),
@@ -75,7 +76,7 @@ fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Mea
     }
 }
 
-/// Returns the number of words that end before this byte of the command as JSON writes it.
+/// Returns the number of words that end before this byte offset in the JSON form of the command.
 fn words_until(part: &Part<'_>, end: usize) -> usize {
     let mut length = 0;
     let mut words = 0;

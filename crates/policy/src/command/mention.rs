@@ -1,8 +1,9 @@
-//! Rules about particular commands where everything else is allowed: programs that may start such a command in ways of
-//! their own.
+//! Rules about particular commands in modes that allow all other commands: detection of programs
+//! that may start such a command by themselves.
 //!
-//! Nobody can follow code in other languages and options that name programs. If a program is not known and what it is
-//! given names a command that a rule denies, the call is asked about. Words that a table lists as data are not looked at.
+//! Code in other languages and options that name programs cannot be analysed. If a program is not
+//! known and its input names a command that a rule denies, the call needs approval. Words that a
+//! table lists as data are ignored.
 
 use pollux_shell::command_line::Does;
 
@@ -11,14 +12,15 @@ use crate::rule::{Pattern, Rule};
 use super::form::Form;
 use super::part::Part;
 
-/// Returns what the command is given that names a command of one of these rules.
+/// Returns the rule text that names a command mentioned in the input of this command.
 pub(super) fn mentioned<'t>(rules: &[&'t Rule], part: &Part<'_>) -> Option<&'t str> {
     let command = part.command;
     let known = command.known(0).ok();
     let is_known = known.is_some();
     let only_reads = known.is_some_and(|known| known.does == Some(Does::Reads));
     let words = command.words.iter().map(|word| word.shown());
-    // What is known as data is none of it, except that `env` and the like set variables.
+    // Words known to be data are ignored, except assignments, because `env` and similar programs
+    // set variables.
     let words = words.filter(|word| !is_known || sets_variable(word));
     let values = command.assignments.iter().filter_map(|(_, value)| value.as_deref());
     let input = command.input.iter().filter(|_| !only_reads);
@@ -35,12 +37,12 @@ fn sets_variable(word: &str) -> bool {
     !name.is_empty() && !name.starts_with('-') && !name.contains(char::is_whitespace)
 }
 
-/// Inner scripts may quote parts of a name.
+/// Removes quotes, because inner scripts may quote parts of a name.
 fn without_quotes(text: &str) -> String {
     text.replace(['"', '\'', '\\'], "")
 }
 
-/// Returns the pattern's text if the texts name a command that it is about.
+/// Returns the pattern's text if the texts name a command that the pattern matches.
 fn names<'t>(pattern: &'t Pattern, texts: &[String]) -> Option<&'t str> {
     match pattern {
         Pattern::Prefix(prefix) => {
@@ -64,7 +66,8 @@ fn names<'t>(pattern: &'t Pattern, texts: &[String]) -> Option<&'t str> {
     }
 }
 
-/// Returns the words of a text in any language; also without directories, and the value attached to a short option.
+/// Returns the words of a text in any language, also without directories, and also the value
+/// attached to a short option.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric() && !"_-./".contains(letter))
         .flat_map(|word| {

@@ -1,4 +1,4 @@
-//! One command of a line, in the forms that rules look at.
+//! One command of a line, in the forms that rules are matched against.
 
 use std::cell::OnceCell;
 
@@ -10,24 +10,24 @@ use super::form::Form;
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) command: &'a SimpleCommand,
-    /// Exact words; `None` for those that are known only when the command runs.
+    /// Exact words; `None` for a word that is known only when the command runs.
     pub(super) words: Vec<Option<&'a str>>,
-    /// Words as a person writes them, separated by one space.
+    /// Words as a user writes them, separated by one space.
     pub(super) text: String,
-    /// It is the `cd` at the beginning of the line.
+    /// True for the `cd` at the beginning of the line.
     pub(super) is_folder: bool,
     forms: OnceCell<Forms>,
     effect: OnceCell<Option<Does>>,
 }
 
-/// Texts of a command that patterns look at.
+/// Texts of a command that patterns are matched against.
 #[derive(Debug)]
 pub(super) struct Forms {
     /// Words separated by one space.
     pub(super) plain: Form,
-    /// Text as written, if that is another one.
+    /// Text as written, if it differs.
     pub(super) written: Option<Form>,
-    /// Words without the directories of the program, if it has some.
+    /// Words without the directories in the program's path, if there are any.
     pub(super) bare: Option<Form>,
 }
 
@@ -56,12 +56,13 @@ impl<'a> Part<'a> {
         self.command.base_name()
     }
 
-    /// Returns what the command does under a rule that names all of its words, as far as that is known.
+    /// Returns the effect of the command under a rule that names all of its words; `None` if
+    /// unknown.
     pub(super) fn effect(&self) -> Option<Does> {
         *self.effect.get_or_init(|| self.command.known(self.words.len()).ok()?.does)
     }
 
-    /// Returns the texts that patterns look at.
+    /// Returns the texts that patterns are matched against.
     pub(super) fn forms(&self) -> &Forms {
         self.forms.get_or_init(|| {
             let (full, name) = (self.command.name(), self.name());

@@ -8,10 +8,10 @@ use pollux_shell::command_line::{CommandLine, Redirection, RedirectionKind, Word
 use crate::facts::Facts;
 use crate::policy::lexical;
 
-/// Files that keep nothing.
+/// Files that store no data.
 const SINKS: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// Returns the redirections that a rule or a person must allow, each with the index of its command.
+/// Returns the redirections that need a rule or an approval, each with the index of its command.
 pub(super) fn in_question<'a>(
     line: &'a CommandLine,
     facts: &Facts,
@@ -32,13 +32,13 @@ pub(super) fn in_question<'a>(
             let files = files(target, line, facts, effects);
             files.is_none_or(|files| !files.iter().all(|file| is_editable(file, &facts.workspace)))
         }
-        // Also a file that is known only when the line runs.
+        // Includes a file that is known only when the line runs.
         None | Some(_) => true,
     };
     redirections.filter(|(_, redirection)| is_open(redirection)).collect()
 }
 
-/// Returns the files that redirections write and that are taken for editable by their names.
+/// Returns the files that redirections write and whose names suggest that they are editable.
 pub(super) fn taken_for_editable(
     line: &CommandLine,
     facts: &Facts,
@@ -53,7 +53,7 @@ pub(super) fn taken_for_editable(
         .collect()
 }
 
-/// Returns the file that a word names, in each directory that the line may be in.
+/// Returns the file that a word names, for each directory that the line may run in.
 fn files(
     target: &Word,
     line: &CommandLine,
@@ -76,12 +76,12 @@ pub(super) fn folder_of(facts: &Facts, effects: &Effects) -> PathBuf {
     effects.folder.clone().unwrap_or_else(|| facts.folder.clone())
 }
 
-/// Bash opens no file there, but a connection.
+/// Returns true for a path that Bash treats as a network connection, not a file.
 fn is_connection(target: &str) -> bool {
     target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/")
 }
 
-/// Returns true for a file that edits may change without a question, as far as its name tells.
+/// Returns true for a file that edits may change without a question, based on its name only.
 fn is_editable(path: &Path, workspace: &[PathBuf]) -> bool {
     workspace.iter().any(|root| path.starts_with(root))
         && crate::checker::path_fault(path).is_none()

@@ -7,7 +7,7 @@ use crate::{ConfinementFacts, Facts, Policy, Query, Subject, Tier};
 use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
 use std::path::Path;
 
-/// All mechanisms of a current kernel, for a person who is not root.
+/// All mechanisms of a current kernel, for a user who is not root.
 const MECHANISMS: SandboxMechanisms = SandboxMechanisms {
     landlock: 7,
     seccomp: true,

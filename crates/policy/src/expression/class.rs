@@ -1,18 +1,18 @@
-//! Sets of characters in brackets.
+//! Character classes in brackets.
 
 use super::translate::{escaped, literal};
 
-/// What ECMAScript calls white space, for the inside of a set.
+/// White space as defined by ECMAScript, for use inside a class.
 pub(super) const SPACE: &str = "\\t\\n\\x0b\\x0c\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 
-/// One member of a set.
+/// Member of a class.
 enum Member {
     One(char),
-    /// A set of its own, already written.
+    /// Nested set, already translated.
     Set(String),
 }
 
-/// The set at the start, written for the engines, and its length.
+/// Returns the translation of the class at the start of `letters`, and the length of the class.
 pub(super) fn class(letters: &[char]) -> Result<(String, usize), &'static str> {
     let mut at = 1;
     let is_negated = letters.get(at) == Some(&'^');
@@ -38,7 +38,7 @@ pub(super) fn class(letters: &[char]) -> Result<(String, usize), &'static str> {
                 members.extend([literal(low), "-".to_owned(), literal(high)]);
             }
             (Member::One(_), Member::One(_)) => return Err("a range in a set is out of order"),
-            // A range with a set at one end is both ends and the hyphen.
+            // In ECMAScript, a range with a class as one of its ends means both ends and a hyphen.
             (low, high) => {
                 write(&mut members, &low);
                 members.push_str(&literal('-'));

@@ -1,16 +1,18 @@
-//! Texts without which a pattern is not found: looking for all of them at once is quicker than for each pattern.
+//! Texts that every match of a pattern contains: a single search for all such texts is faster than
+//! one search for each pattern.
 
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
-/// Every command that patterns look at has this in front of it.
+/// Text before every command that patterns are matched against.
 const KEY: &str = "\"command\":\"";
-/// More texts than this for one pattern are no help.
+/// Maximum number of texts for one pattern; more would not be selective enough.
 const MOST: usize = 16;
-/// Shorter ones are everywhere.
+/// Minimum length of a text; shorter ones occur everywhere.
 const SHORTEST: usize = 2;
 
-/// Of these texts one is in every text in which the pattern is found; none when nothing of use can be told.
+/// Returns texts of which each matching text contains at least one; `None` if no useful texts are
+/// known.
 pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
     let tree = regex_syntax::parse(pattern).ok()?;
     let ends = [ExtractKind::Prefix, ExtractKind::Suffix];
@@ -19,7 +21,8 @@ pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
     (length >= SHORTEST).then_some(needles)
 }
 
-/// What every match begins or ends with, and how much the shortest of it tells.
+/// Returns the texts with which every match begins or ends, with a measure of how selective they
+/// are.
 fn at_one_end(tree: &Hir, kind: ExtractKind) -> Option<(usize, Vec<String>)> {
     let found = Extractor::new().kind(kind).limit_total(MOST).extract(tree);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();

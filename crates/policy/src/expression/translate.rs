@@ -1,26 +1,27 @@
-//! From ECMAScript's grammar to the one of the engines.
+//! Translation from the ECMAScript grammar to that of the engines.
 
 use super::ExpressionError;
 use super::class::{SPACE, class};
 
-/// How deep groups may be nested.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 64;
-/// How often something may be repeated by a number; repetitions within each other multiply.
+/// Maximum count of a repetition; the counts of nested repetitions are multiplied.
 const MAX_REPEAT: usize = 1000;
 
-/// A pattern for the engines.
+/// Pattern for the engines.
 #[derive(Debug, Clone)]
 pub(super) struct Translated {
     pub(super) text: String,
-    /// It needs an engine that goes back and forth.
+    /// True if the pattern needs the backtracking engine.
     pub(super) is_stepping: bool,
 }
 
-/// Reads a pattern.
+/// Translates a pattern.
 pub(super) fn translate(source: &str) -> Result<Translated, ExpressionError> {
     let letters: Vec<char> = source.chars().collect();
     let groups = groups(&letters);
-    // A word boundary can be said to the linear engine; the other one is told by looking around.
+    // The linear engine supports ASCII word boundaries; for the backtracking engine they are
+    // translated to look-around.
     let is_stepping = needs_steps(&letters, groups.len());
     let mut reader = Reader {
         letters: &letters,
@@ -39,7 +40,7 @@ pub(super) fn translate(source: &str) -> Result<Translated, ExpressionError> {
     Ok(Translated { text: reader.out, is_stepping })
 }
 
-/// The names of the groups that capture, in order; none for those without a name.
+/// Returns the names of the capturing groups in order; `None` for a group without a name.
 fn groups(letters: &[char]) -> Vec<Option<String>> {
     let mut found = Vec::new();
     let (mut at, mut in_class) = (0, false);
@@ -63,7 +64,7 @@ fn groups(letters: &[char]) -> Vec<Option<String>> {
     found
 }
 
-/// Looks around, or back at what was found.
+/// Returns true if the pattern contains look-around or back-references.
 fn needs_steps(letters: &[char], groups: usize) -> bool {
     let (mut at, mut in_class) = (0, false);
     while let Some(letter) = letters.get(at) {
@@ -93,7 +94,7 @@ fn needs_steps(letters: &[char], groups: usize) -> bool {
     false
 }
 
-/// The decimal number at the start, and how many digits it has.
+/// Returns the decimal number at the start, and the number of its digits.
 fn number(letters: &[char]) -> (usize, usize) {
     let digits = letters.iter().take_while(|letter| letter.is_ascii_digit()).count();
     let value = letters[..digits].iter().fold(0_usize, |value, digit| {
@@ -102,7 +103,7 @@ fn number(letters: &[char]) -> (usize, usize) {
     (value, digits)
 }
 
-/// The numbers of a repetition; without the second one there is no end to it.
+/// Minimum and maximum of a repetition; the maximum is `None` if there is no limit.
 type Numbers = (usize, Option<usize>);
 
 struct Reader<'a> {
@@ -110,12 +111,12 @@ struct Reader<'a> {
     at: usize,
     out: String,
     groups: Vec<Option<String>>,
-    /// Capturing groups that have begun.
+    /// Number of capturing groups that have begun.
     opened: usize,
-    /// Those that have ended, and whether they were repeated.
+    /// Capturing groups that have ended, and whether each one was repeated.
     closed: Vec<(usize, bool)>,
     is_stepping: bool,
-    /// For every group that is open, how often its most repeated part is.
+    /// For every open group, the largest repetition count in the group.
     repeats: Vec<usize>,
 }
 
@@ -154,7 +155,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// One thing and how often it may stand.
+    /// Translates one atom with its quantifier.
     fn term(&mut self, depth: usize) -> Result<(), ExpressionError> {
         let (start, first) = (self.out.len(), self.closed.len());
         self.repeats.push(1);
@@ -162,7 +163,7 @@ impl Reader<'_> {
         let inside = self.repeats.pop().unwrap_or(1);
         let (times, is_repeated) = self.quantifier(can_repeat)?;
         if times != 1 {
-            // What is repeated must be one thing for the engines, too.
+            // The repeated part must be a single atom for the engines, too.
             let atom = self.out.split_off(start);
             let (atom, quantifier) = atom.split_at(atom.rfind('\u{1}').unwrap_or(atom.len()));
             self.out.push_str("(?:");
@@ -181,8 +182,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads how often the thing before it may stand, and puts it behind a mark. Gives back the largest number in it; 1
-    /// when there is nothing, 0 when there is a sign; and whether it may stand more than once.
+    /// Reads the quantifier of the preceding atom, and writes it after a mark. Returns the largest
+    /// number in the quantifier (1 without a quantifier, 0 for a symbol), and whether the atom may
+    /// occur more than once.
     fn quantifier(&mut self, can_repeat: bool) -> Result<(usize, bool), ExpressionError> {
         let Some((length, numbers)) = self.quantifier_length() else { return Ok((1, false)) };
         if !can_repeat {
@@ -205,7 +207,7 @@ impl Reader<'_> {
             return Err(self.error("there is nothing to repeat here"));
         }
         let largest = numbers.map_or(0, |(low, high)| high.unwrap_or(low).max(low));
-        // Once is a repetition, too, as far as writing it goes.
+        // A count of one is a repetition, too, for the translation.
         let is_repeated = match numbers {
             None => !text.starts_with('?'),
             Some((low, high)) => low > 1 || high.is_none_or(|high| high > 1),
@@ -213,7 +215,7 @@ impl Reader<'_> {
         Ok((if largest == 1 { 0 } else { largest }, is_repeated))
     }
 
-    /// How long the quantifier here is, and its numbers.
+    /// Returns the length of the quantifier at the current position, and its numbers.
     fn quantifier_length(&self) -> Option<(usize, Option<Numbers>)> {
         match self.peek()? {
             '*' | '+' | '?' => Some((1, None)),
@@ -238,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One thing; false when it cannot be repeated.
+    /// Translates one atom; false if it cannot be repeated.
     fn atom(&mut self, depth: usize) -> Result<bool, ExpressionError> {
         let Some(letter) = self.peek() else { return Ok(false) };
         match letter {
@@ -329,7 +331,7 @@ impl Reader<'_> {
         self.opened
     }
 
-    /// A backslash and what it makes of what follows; false when it cannot be repeated.
+    /// Translates an escape sequence; false if it cannot be repeated.
     fn escape(&mut self) -> Result<bool, ExpressionError> {
         let Some(next) = self.letters.get(self.at + 1).copied() else {
             return Err(self.error("there is nothing behind the last \\"));
@@ -389,7 +391,7 @@ impl Reader<'_> {
         self.reference(group + 1)
     }
 
-    /// What a group has found; nothing when it has found nothing.
+    /// Translates a back-reference. A group that has matched nothing is equal to the empty text.
     fn reference(&mut self, group: usize) -> Result<(), ExpressionError> {
         match self.closed.iter().find(|(closed, _)| *closed == group) {
             Some((_, false)) => {
@@ -404,7 +406,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An escape that stands for one character.
+    /// Translates an escape sequence for one character.
     fn character(&mut self) {
         let (letter, length) = escaped(&self.letters[self.at + 1..]);
         self.out.push_str(&literal(letter));
@@ -412,7 +414,8 @@ impl Reader<'_> {
     }
 }
 
-/// The character that the escape behind a backslash stands for, and the length of the escape.
+/// Returns the character that the escape after a backslash represents, and the length of the
+/// escape.
 pub(super) fn escaped(letters: &[char]) -> (char, usize) {
     let first = letters.first().copied().unwrap_or('\\');
     let hex = |from: usize, count: usize| {
@@ -428,7 +431,7 @@ pub(super) fn escaped(letters: &[char]) -> (char, usize) {
         'r' => ('\r', 1),
         'c' => match letters.get(1).filter(|letter| letter.is_ascii_alphabetic()) {
             Some(letter) => (char::from(*letter as u8 % 32), 2),
-            // Without a letter behind it the backslash is a backslash.
+            // Without a character after it, the backslash represents itself.
             None => ('\\', 0),
         },
         'x' => hex(1, 2).and_then(char::from_u32).map_or(('x', 1), |letter| (letter, 3)),
@@ -459,7 +462,7 @@ pub(super) fn escaped(letters: &[char]) -> (char, usize) {
     }
 }
 
-/// A set that has a letter of its own, outside of brackets.
+/// Returns the translation of a class with its own letter, outside of brackets.
 fn shorthand(letter: char) -> String {
     let not = if letter.is_ascii_uppercase() { "^" } else { "" };
     let set = match letter.to_ascii_lowercase() {
@@ -470,7 +473,7 @@ fn shorthand(letter: char) -> String {
     format!("[{not}{set}]")
 }
 
-/// A character that stands for itself in both engines, in and out of brackets.
+/// Returns a character as a literal of both engines, inside and outside of brackets.
 pub(super) fn literal(letter: char) -> String {
     if letter.is_ascii_alphanumeric() || letter == '_' || !letter.is_ascii() {
         letter.to_string()

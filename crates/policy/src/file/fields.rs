@@ -1,4 +1,4 @@
-//! The fields of one table, with their types checked.
+//! Typed access to the fields of one table.
 
 use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use serde_json::{Map, Number, Value};
@@ -6,17 +6,17 @@ use toml::de::{DeTable, DeValue};
 
 use crate::rule::Modes;
 
-/// Something that is wrong at a byte of the text.
+/// Error at a byte of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) message: String,
 }
 
-/// A table of a file.
+/// Table of a file.
 pub(crate) struct Fields<'a, 'i> {
     pub(crate) table: &'a DeTable<'i>,
-    /// Where it begins.
+    /// Byte offset of its start.
     pub(crate) at: usize,
 }
 
@@ -26,20 +26,20 @@ impl<'i> Fields<'_, 'i> {
         found.map(|(_, value)| value.get_ref())
     }
 
-    /// The bytes of a field's value.
+    /// Returns the byte range of a field's value.
     pub(crate) fn span(&self, key: &str) -> Option<std::ops::Range<usize>> {
         let found = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key);
         found.map(|(_, value)| value.span())
     }
 
-    /// Something that is wrong with a field.
+    /// Creates an error about a field.
     pub(crate) fn fault(&self, key: &str, message: &str) -> Fault {
         let found = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key);
         let at = found.map_or(self.at, |(_, value)| value.span().start);
         Fault { at, message: format!("{key} {message}") }
     }
 
-    /// A text.
+    /// Returns a string.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>, Fault> {
         match self.get(key) {
             None => Ok(None),
@@ -48,7 +48,7 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// Level of confinement.
+    /// Returns a confinement level.
     pub(crate) fn confinement(&self) -> Result<Option<ConfinementLevel>, Fault> {
         let Some(name) = self.text("confinement")? else { return Ok(None) };
         let names = ConfinementLevel::ALL.map(ConfinementLevel::as_str).join(", ");
@@ -56,7 +56,7 @@ impl<'i> Fields<'_, 'i> {
         level.map(Some).ok_or_else(|| self.fault("confinement", &format!("must be one of {names}")))
     }
 
-    /// A text, or a list of them; and which it is.
+    /// Returns a string or a list of strings, with true for a list.
     pub(crate) fn texts(&self, key: &str) -> Result<Option<(Vec<String>, bool)>, Fault> {
         let DeValue::Array(items) = (match self.get(key) {
             None => return Ok(None),
@@ -77,7 +77,7 @@ impl<'i> Fields<'_, 'i> {
         Ok(Some((texts, true)))
     }
 
-    /// True or false.
+    /// Returns a boolean.
     pub(crate) fn truth(&self, key: &str) -> Result<Option<bool>, Fault> {
         match self.get(key) {
             None => Ok(None),
@@ -86,17 +86,17 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// A truth value under one of two names; the first one counts.
+    /// Returns a boolean that has one of two names; the first name has precedence.
     pub(crate) fn either_truth(&self, key: &str, other: &str) -> Result<bool, Fault> {
         Ok(self.truth(key)?.or(self.truth(other)?).unwrap_or(false))
     }
 
-    /// A text under one of two names; the first one counts.
+    /// Returns a string that has one of two names; the first name has precedence.
     pub(crate) fn either_text(&self, key: &str, other: &str) -> Result<Option<String>, Fault> {
         Ok(self.text(key)?.or(self.text(other)?))
     }
 
-    /// A whole number.
+    /// Returns an integer.
     pub(crate) fn integer(&self, key: &str) -> Result<Option<i64>, Fault> {
         let whole = "must be an integer";
         match self.get(key) {
@@ -105,7 +105,7 @@ impl<'i> Fields<'_, 'i> {
                 let value = i64::from_str_radix(number.as_str(), number.radix());
                 value.map(Some).map_err(|_| self.fault(key, whole))
             }
-            // A number without a fraction is whole to JavaScript.
+            // JavaScript treats a number without a fraction as an integer.
             Some(DeValue::Float(number)) => match number.as_str().parse::<f64>() {
                 Ok(value) if value.fract() == 0.0 && value.abs() < 1e15 => Ok(Some(value as i64)),
                 _ => Err(self.fault(key, whole)),
@@ -114,7 +114,7 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// The priority of a rule.
+    /// Returns the priority of a rule.
     pub(crate) fn priority(&self) -> Result<u16, Fault> {
         let key = "priority";
         match self.integer(key)? {
@@ -128,7 +128,7 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// The modes.
+    /// Returns the modes.
     pub(crate) fn modes(&self) -> Result<Modes, Fault> {
         let key = "modes";
         let message = "must be an array of default, autoEdit, yolo and plan";
@@ -150,7 +150,7 @@ impl<'i> Fields<'_, 'i> {
         modes.map(|modes| Modes::of(&modes)).ok_or_else(|| self.fault(key, message))
     }
 
-    /// What the tool must say of itself.
+    /// Returns the annotations that the tool must have.
     pub(crate) fn annotations(&self) -> Result<Map<String, Value>, Fault> {
         match self.get("toolAnnotations") {
             None => Ok(Map::new()),
@@ -159,7 +159,7 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// A table of its own.
+    /// Returns a nested table.
     pub(crate) fn table(&self, key: &str) -> Result<Option<Fields<'_, 'i>>, Fault> {
         match self.get(key) {
             None => Ok(None),
@@ -168,7 +168,7 @@ impl<'i> Fields<'_, 'i> {
         }
     }
 
-    /// Everything, as JSON.
+    /// Returns all fields as JSON.
     pub(crate) fn object(&self) -> Map<String, Value> {
         object(self.table)
     }

@@ -1,4 +1,4 @@
-//! Verdicts on directories with real links.
+//! Verdicts that depend on directories with real links.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The index leaves out no rule that means a command: with it and without it everything is decided alike.
+//! The index omits no matching rule: decisions with it and without it are the same.
 
 use std::fmt::Write as _;
 use std::path::Path;

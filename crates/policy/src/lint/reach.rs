@@ -1,5 +1,5 @@
-//! Reach of rules beyond what they say at first sight: whole programs, every call of a tool, and programs that the
-//! allowed ones start by themselves.
+//! Reach of rules beyond their obvious meaning: whole programs, every call of a tool, and programs
+//! that the allowed ones start by themselves.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::index::lead;
 use crate::names::SHELL;
 use crate::rule::{Pattern, Rule, Ruling, Source, ToolPattern};
 
-/// Subcommands that a suggestion names.
+/// Maximum number of subcommands in a suggestion.
 const SHOWN: usize = 3;
 
 /// Reach of one rule that allows calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleReach {
-    /// Place at which the rule is written.
+    /// Location of the rule.
     pub source: Source,
     /// Calls that it allows, as a noun phrase.
     pub allows: String,
@@ -29,7 +29,7 @@ pub struct RuleReach {
 }
 
 impl RuleReach {
-    /// Returns the finding in a line.
+    /// Returns the finding in one line.
     pub fn message(&self) -> String {
         let starts = self.starts.as_ref().map(|starts| format!("also starts: {starts}"));
         match (&self.narrower, starts) {
@@ -43,8 +43,8 @@ impl RuleReach {
     }
 }
 
-/// Returns the rules that allow more than they seem to: of the saved ones those for a whole program or without any
-/// condition, and of all rules those for programs that start others by themselves.
+/// Returns the rules that allow more than they seem to: saved rules for a whole program or without
+/// any condition, and all rules for programs that start other programs by themselves.
 pub fn rule_reach(rules: &[Rule]) -> Vec<RuleReach> {
     let mut found: Vec<RuleReach> = Vec::new();
     for reach in rules.iter().filter_map(of) {
@@ -55,8 +55,8 @@ pub fn rule_reach(rules: &[Rule]) -> Vec<RuleReach> {
     found
 }
 
-/// Returns the sentence about what the first command of `text`, a prefix, starts by itself; `None` if its table lists
-/// nothing.
+/// Returns a sentence about the programs that the first command of `text`, a prefix, starts by
+/// itself; `None` if its table lists no such programs.
 pub(crate) fn starts_sentence(text: &str) -> Option<String> {
     let starts = first_command(text)?.starts()?;
     Some(format!("{text} also starts: {starts}"))
@@ -104,8 +104,8 @@ fn of(rule: &Rule) -> Option<RuleReach> {
     }
 }
 
-/// Returns what a rule for this program allows, and a narrower rule; `None` if the program can only read, or only runs
-/// other commands of the line.
+/// Returns the calls that a rule for this program allows, and a narrower rule; `None` if the
+/// program can only read, or only runs other commands of the line.
 fn whole_program(command: &SimpleCommand) -> Option<(String, String)> {
     let name = command.name();
     if !command.has_table() {
@@ -130,8 +130,8 @@ fn whole_program(command: &SimpleCommand) -> Option<(String, String)> {
     Some((allows, format!("commandPrefix = [ {list} ], or as many of them as you use")))
 }
 
-/// Returns what a rule without a condition on the arguments allows, and a narrower rule; `None` for a single tool of a
-/// server, which nothing tells how to narrow.
+/// Returns the calls that a rule without a condition on the arguments allows, and a narrower rule;
+/// `None` for a single tool of a server, because no information about a narrower rule exists.
 fn without_condition(rule: &Rule) -> Option<(String, String)> {
     let of_server = rule.server.is_some();
     let (allows, narrower) = match &rule.tool {

@@ -119,7 +119,7 @@ fn plan_mode_writes_plans_and_nothing_else() {
     }
 }
 
-/// Unknown effects are judged by the rules like any other; they only vouch for nothing.
+/// Unknown effects are judged by the rules like any other effects; they only give no guarantee.
 #[test]
 fn unknown_effects_take_nothing_from_what_allows_a_call() {
     use ApprovalMode::{AutoEdit, Default, Plan, Yolo};
@@ -162,7 +162,7 @@ fn unknown_effects_take_nothing_from_what_allows_a_call() {
         (Subject::named("discovered_tool_b"), ["allow"; 4]),
         (Subject::named("discovered_tool_c"), unknown),
         (of("trusted", "mcp_trusted_x"), ["allow", "allow", "ask_user", "allow"]),
-        // A claim matches the rules that ask for it, and is believed by nothing else.
+        // A claim matches the rules that require it, and has no other effect.
         (of("hinted", "mcp_hinted_x"), ["ask_user", "allow", "ask_user", "allow"]),
         (of("other", "mcp_other_x"), ["ask_user", "ask_user", "ask_user", "allow"]),
         (Subject { annotations: None, ..of("other", "mcp_other_x") }, unknown),

@@ -61,17 +61,17 @@ fn protected_files_and_exceptions() {
         ("/home/me/project/.git/config", Some(Git)),
         ("/home/me/project/vendor/.git/hooks/pre-commit", Some(Git)),
         ("/home/me/.ssh/authorized_keys", Some(Ssh)),
-        // A folder with all that is in it.
+        // A folder is protected if it contains a protected place.
         ("/home/me/.config", Some(StartUp)),
         ("/home", Some(State)),
-        // Exceptions.
+        // These are exceptions.
         ("/home/me/.gemini/GEMINI.md", None),
         ("/home/me/project/.gemini/GEMINI.md", None),
         ("/home/me/project/.gemini/plans/a.md", None),
         ("/home/me/project/.gemini/plans/a.sh", Some(State)),
         ("/home/me/.gemini/tmp/project/scratch.txt", None),
         ("/home/me/.gemini/tmp/project/session/tracker", None),
-        // Everything else.
+        // All other files are unprotected.
         ("/home/me/notes.txt", None),
         ("/home/me/project/.bashrc", None),
         ("/home/me/project/src/gemini/settings.json", None),
@@ -80,7 +80,7 @@ fn protected_files_and_exceptions() {
         ("/home/me/project/.gitignore", None),
     ] {
         let found = protection(&facts, path);
-        // Of a folder that holds several places any one will do.
+        // For a folder that contains several places, any of them is correct.
         let is_equal = found == expected || path == "/home" && found.is_some();
         assert!(is_equal, "{path}: {found:?}, not {expected:?}");
     }
@@ -104,7 +104,7 @@ fn without_a_folder_for_temporary_files_nothing_is_free_for_that() {
     assert!(places.concerned(Path::new("/home/me/.bashrc")).is_some());
 }
 
-/// Names that a path of a test is made of.
+/// Names from which the paths of a test are built.
 const NAMES: [&str; 14] = [
     ".gemini",
     "settings.json",
@@ -138,7 +138,7 @@ proptest! {
     fn what_is_protected_in_a_home_is_protected_below(path in path(), below in "[a-z]{1,8}") {
         let facts = facts();
         let places = ResolvedPlaces::new(&facts, Path::to_path_buf);
-        // A folder above a place has files that nobody protects.
+        // A folder above a place also contains unprotected files.
         let is_place = |place: &ProtectedPlace| place.depth < Path::new(&path).components().count();
         if places.concerned(Path::new(&path)).is_some_and(|place| is_place(&place)) {
             let below = format!("{path}/{below}");
@@ -162,7 +162,7 @@ proptest! {
             protected: ProtectedPlaces { homes: vec![home.clone()], ..ProtectedPlaces::default() },
             ..Facts::default()
         };
-        // To it: the last link leads to the file.
+        // A link to the file: the last link leads to the file.
         let mut target = home.join(file);
         if is_there {
             fs::write(&target, "").unwrap();
@@ -173,7 +173,7 @@ proptest! {
             target = next;
         }
         prop_assert!(ResolvedPlaces::new(&facts, real).concerned(&real(&target)).is_some());
-        // From it: the file is itself a link.
+        // A link from the file: the file is itself a link.
         if is_there {
             fs::remove_file(home.join(file)).unwrap();
         }

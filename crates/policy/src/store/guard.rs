@@ -1,11 +1,10 @@
-//! Rules that speak for the whole machine must be its administrator's alone.
+//! Permission checks: only the administrator may be able to change rules for the whole machine.
 
 use std::path::Path;
 
-/// Checks that nobody but the administrator can put rules into a folder. One that is not there is fine.
+/// Checks that only the administrator can put rules into a folder. A missing folder is accepted.
 ///
-/// # Errors
-/// Why not, in words.
+/// # Errors Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
     match pollux_fs::info(folder) {
@@ -21,19 +20,17 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
     check("Directory", folder)
 }
 
-/// Checks that nobody but the administrator can change a file.
+/// Checks that only the administrator can change a file.
 ///
-/// # Errors
-/// Why not, in words.
+/// # Errors Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_file(file: &Path) -> Result<(), String> {
     check("File", file)
 }
 
-/// Checks that not everybody can change a file or put one into a folder, whoever owns it.
+/// Checks that a file or folder is not writable for all users, whoever owns it.
 ///
-/// # Errors
-/// Why not, in words.
+/// # Errors Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_writers(path: &Path) -> Result<(), String> {
     const OTHERS: u32 = 0o002;
@@ -67,28 +64,25 @@ fn check(kind: &str, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What Windows' access lists say is not looked at.
+/// Accepts every folder, because the access lists of Windows are not checked.
 ///
-/// # Errors
-/// None.
+/// # Errors Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_folder(_folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What Windows' access lists say is not looked at.
+/// Accepts every file, because the access lists of Windows are not checked.
 ///
-/// # Errors
-/// None.
+/// # Errors Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_file(_file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What Windows' access lists say is not looked at.
+/// Accepts every path, because the access lists of Windows are not checked.
 ///
-/// # Errors
-/// None.
+/// # Errors Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_writers(_path: &Path) -> Result<(), String> {
     Ok(())

@@ -67,7 +67,7 @@ fn the_projects_files_count_once_they_are_agreed_to() {
     disk.write("project/.gemini/policies/p.toml", &RULE.replace("deny", "allow"));
     let changed = consent_items(&disk.path("project"));
     assert_ne!(changed[0].hash, items[0].hash);
-    // The very content that is read is what is asked about.
+    // The user is asked about exactly the content that is read.
     let seen = RefCell::new(Vec::new());
     FoundPolicies::read(&PolicyPlaces {
         user: &[],

@@ -1,9 +1,9 @@
-//! Saves approvals as the agent does, and prints what Pollux then decides about the approved calls and about others that
-//! look like them.
+//! Saves approvals in the same way as the agent, and prints Pollux's decisions about the approved
+//! calls and about similar calls.
 //!
-//! `cargo run -p pollux-policy --example saved_approvals FILE` reads the calls from a TOML file and prints JSON:
-//! for each approval the text of the saved file, and probes with the decision. `interop/saved-approvals` compares it with
-//! what Gemini CLI decides.
+//! `cargo run -p pollux-policy --example saved_approvals FILE` reads the calls from a TOML file and
+//! prints JSON: for each approval the text of the saved file, and probes with the decisions.
+//! `interop/saved-approvals` compares the output with the decisions of Gemini CLI.
 #![allow(clippy::print_stdout, missing_docs)]
 
 use std::error::Error;
@@ -16,7 +16,7 @@ use pollux_protocol::{ApprovalMode, Effects, SubjectArgument, ToolFacts};
 use pollux_shell::sandbox::{SandboxMechanisms, SandboxSupport};
 use serde_json::{Value, json};
 
-/// Folder of the project. It need not exist.
+/// Folder of the project. It does not need to exist.
 const PROJECT: &str = "/p";
 
 /// Modes in which the decisions are compared.
@@ -82,7 +82,7 @@ fn items(cases: &toml::Table, name: &str) -> Vec<Value> {
     items.into_iter().flatten().filter_map(|item| serde_json::to_value(item).ok()).collect()
 }
 
-/// Saves the call for each scope that the question about it offers, and judges the probes by the file.
+/// Saves the call for each scope that its question offers, and judges the probes by the saved file.
 fn approvals_of(
     call: &Call,
     probes: &[Call],
@@ -123,8 +123,8 @@ fn approvals_of(
     Ok(approvals)
 }
 
-/// A trusted folder, a person, and a system that cannot confine: then both programs let the same commands run without a
-/// rule.
+/// A trusted folder, a user, and a system without confinement: in this case both programs allow the
+/// same commands without a rule.
 fn facts() -> Facts {
     let mut facts = Facts {
         interactive: true,
@@ -137,7 +137,7 @@ fn facts() -> Facts {
     facts
 }
 
-/// Lines that a rule for `line` must not be stretched to.
+/// Returns lines that a rule for `line` must not cover.
 fn lines_like(line: &str) -> Vec<Call> {
     let first = line.split_whitespace().next().unwrap_or(line);
     let shorter: String = line.chars().take(line.chars().count().saturating_sub(1)).collect();
@@ -195,7 +195,7 @@ fn lines_like(line: &str) -> Vec<Call> {
     others.map(|line| Call::of_line(line)).chain(calls_that_name(line)).collect()
 }
 
-/// Calls that have the line as another argument, with other arguments, or for another tool.
+/// Returns calls that have the line as another argument, with other arguments, or for another tool.
 fn calls_that_name(line: &str) -> Vec<Call> {
     let evil = "rm -rf src";
     let quoted = format!("\"command\":{}", Value::from(line));
@@ -211,7 +211,7 @@ fn calls_that_name(line: &str) -> Vec<Call> {
     ]
 }
 
-/// Calls of other tools that a rule for `call` must not be stretched to.
+/// Returns calls of other tools that a rule for `call` must not cover.
 fn calls_like(call: &Call) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     if let Some(path) = call.args.get("file_path").and_then(Value::as_str) {

@@ -1,4 +1,5 @@
-//! What a decision costs: a command line of twenty commands under five hundred rules; and what fifty files cost to read.
+//! Benchmark of a decision about a command line of twenty commands under five hundred rules, and of
+//! reading fifty files.
 //!
 //! `cargo run --release -p pollux-policy --example cost` prints medians in microseconds.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -17,7 +18,7 @@ const ROUNDS: usize = 500;
 const RULES: usize = 500;
 const PARTS: usize = 20;
 
-/// What the rules say of commands: their first words, a pattern, or one after the other.
+/// Kinds of rules about commands: their first words, a pattern, or alternating kinds.
 const KINDS: [(&str, &[&str]); 5] = [
     ("prefixes that allow", &["allow"]),
     ("prefixes that allow and deny", &["allow", "deny"]),
@@ -68,7 +69,7 @@ fn main() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Twenty commands, the last of which is named by the last rules only.
+/// Twenty commands; only the last rules name the last command.
 fn line(end: &str) -> String {
     let command = |number: usize| {
         let last = RULES - 1 - number % 3 * 3;
@@ -80,7 +81,7 @@ fn line(end: &str) -> String {
 fn rules(kinds: &[&str]) -> String {
     let mut text = String::new();
     for number in 0..RULES {
-        // The commands of the line are the last of their kind, and allowed.
+        // The commands of the line are the last ones of their kind, and allowed.
         let is_one = kinds.len() == 1;
         let kind =
             if number + 9 > RULES && !is_one { "allow" } else { kinds[number % kinds.len()] };
@@ -114,7 +115,7 @@ fn files() -> PathBuf {
     folder
 }
 
-/// The median, in microseconds.
+/// Returns the median time in microseconds.
 fn time<T>(mut work: impl FnMut() -> T) -> u128 {
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {

@@ -57,7 +57,8 @@ fn only_a_rule_that_names_the_path_allows() {
         (allow(r#"argsPattern = '"content":"\{\}"'"#), false),
         (allow(r"argsPattern = '/home/me/'"), false),
         (allow(r"argsPattern = 'settings\.json'"), false),
-        // Behind a rule that allows everything it still counts, behind a question it does not.
+        // After a rule that allows everything, the rule still counts; after a rule that asks, it
+        // does not.
         (allow("").replace("100", "200") + &allow(names), true),
         (allow("").replace("100", "200").replace("allow", "ask_user") + &allow(names), false),
         // Another tool, another path.
