@@ -1,9 +1,10 @@
-//! The command line: what was asked of the program.
+//! Command line of the program.
 //!
-//! Gemini CLI reads its command line with yargs, whose habits scripts rely on: camelCase twins, `--flag=false`, lists
-//! split at commas, the last of repeated values. [`line`] reads that dialect; [`flags`] declares the flags once, for
-//! parsing, help, completions and the man page; [`later`] holds what Gemini CLI has and this version has not.
-//! Everything here is pure: arguments in; an [`Invocation`], or an [`Exit`] with its text, out.
+//! Gemini CLI reads its command line with yargs, and scripts rely on its habits: camelCase twins,
+//! `--flag=false`, lists split at commas, the last of repeated values. [`line`] reads that dialect;
+//! [`flags`] declares the flags once, for parsing, help, completions and the man page; [`later`]
+//! holds flags and subcommands of Gemini CLI that this version does not have. All functions are
+//! pure: they turn arguments into an [`Invocation`], or into an [`Exit`] with its text.
 
 use std::ffi::OsString;
 
@@ -33,14 +34,14 @@ pub(crate) use sandbox::SandboxArguments;
 
 use line::{Asked, Line, Table};
 
-/// The program has said what there is to say and ends.
+/// Immediate end of the program with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// The exit code: 0 for help and version, 1 for a command line that cannot be used.
+    /// Exit code: 0 for help and version, 1 for a command line that cannot be used.
     pub(crate) code: u8,
-    /// For standard output, line ends included.
+    /// Text for standard output, including line ends.
     pub(crate) stdout: String,
-    /// For standard error, line ends included.
+    /// Text for standard error, including line ends.
     pub(crate) stderr: String,
 }
 
@@ -54,10 +55,10 @@ impl Exit {
     }
 }
 
-/// What was asked for.
+/// Requested action.
 #[derive(Debug)]
 pub(crate) enum Invocation {
-    /// A prompt, or a flag of the main command that ends without one (`--list-sessions`).
+    /// A prompt, or a flag of the main command that needs no prompt (`--list-sessions`).
     Run(Box<Arguments>),
     /// `demo`.
     Demo(DemoArguments),
@@ -77,12 +78,13 @@ pub(crate) enum Invocation {
     Man,
 }
 
-/// Reads the command line. `argv` begins with the program's path; the usage calls the program `called_as`. Words that are
-/// not Unicode are read with replacement characters, as Node does.
+/// Parses the command line. `argv` begins with the program's path; the usage shows the program as
+/// `called_as`. Words that are not Unicode are read with replacement characters, as Node.js does.
 ///
 /// # Errors
-/// [`Exit`] with code 0 for `--help` and `--version`; with code 1, Gemini CLI's message and the usage for what is wrong;
-/// with code 1 and a message for what Gemini CLI has, or Pollux will have, and this version has not.
+/// [`Exit`] with code 0 for `--help` and `--version`; with code 1, Gemini CLI's message and the
+/// usage for an invalid line; with code 1 and a message for features of Gemini CLI, or planned
+/// features of Pollux, that this version does not have.
 pub(crate) fn parse(
     argv: impl IntoIterator<Item = OsString>,
     called_as: &str,
@@ -149,13 +151,13 @@ pub(crate) fn parse(
     Ok(Invocation::Run(Box::new(arguments.tidy())))
 }
 
-/// The version, bare.
+/// Returns the version number.
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Whether this run is without a person, by the rules of Gemini CLI: a CI machine, a pipe on either side, or `--prompt`.
-/// A positional prompt at a terminal is interactive.
+/// Returns true if this run is headless by the rules of Gemini CLI: on a CI machine, with a pipe on
+/// either side, or with `--prompt`. A positional prompt at a terminal is interactive.
 pub(crate) fn is_headless(
     arguments: &Arguments,
     stdin_is_terminal: bool,
@@ -170,15 +172,15 @@ pub(crate) fn is_headless(
         || arguments.is_command
 }
 
-/// The help of the subcommand that the line names, else of the program.
+/// Returns the help of the subcommand on the line, otherwise of the program.
 fn help(line: &Line<'_>, called_as: &str) -> String {
     help_of(&line.command_words().unwrap_or_default().iter().collect::<Vec<_>>(), called_as)
 }
 
-/// The help of the subcommand that the words begin with.
+/// Returns the help of the subcommand that the words begin with.
 fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
     let mut whole = flags::whole(called_as);
-    // Building gives subcommands their full name in the usage.
+    // `build` gives subcommands their full name in the usage.
     whole.build();
     for word in words {
         let Some(subcommand) = whole.find_subcommand(word.as_ref()) else { break };
@@ -187,11 +189,11 @@ fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
     whole.render_help().to_string()
 }
 
-/// What may stand beside the words of `policy`.
+/// Flags that are allowed together with `policy`.
 const POLICY_FLAGS: &[&str] =
     &["debug", "mode", "json", "policy", "admin-policy", "allowed-tools", "skip-trust"];
 
-/// What may stand beside the words of `prompt`.
+/// Flags that are allowed together with `prompt`.
 const PROMPT_FLAGS: &[&str] = &[
     "debug",
     "json",
@@ -202,7 +204,7 @@ const PROMPT_FLAGS: &[&str] = &[
     "skip-trust",
 ];
 
-/// The subcommand that the whole line is, if it is one; otherwise its words are a prompt.
+/// Returns the subcommand if the whole line is one; otherwise the words are a prompt.
 fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
     let Some(words) = line.command_words() else { return Ok(None) };
     if let Some(arguments) = config::read(line)? {

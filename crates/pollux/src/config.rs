@@ -1,4 +1,4 @@
-//! `pollux config`: settings shown, changed and explained. Starts no session and asks no model.
+//! `pollux config`: shows, changes and explains settings. Starts no session and calls no model.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ mod explain;
 mod report;
 mod show;
 
-/// Where settings are looked for.
+/// Environment and paths from which settings are read.
 struct Desk {
     environment: Environment,
     places: Places,
@@ -27,15 +27,15 @@ struct Desk {
     skip_trust: bool,
 }
 
-/// What a verb has to say.
+/// Result of a verb.
 struct Answer {
-    /// For standard output, without the last line end; nothing prints no line.
+    /// Text for standard output, without the last line end; an empty text prints no line.
     text: String,
-    /// The same as JSON.
+    /// Same result as JSON.
     json: Value,
-    /// For a person, on standard error; part of the JSON already.
+    /// Remarks for the user on standard error; the JSON already contains them.
     notes: Vec<String>,
-    /// The exit code: 1 when there is no such value.
+    /// Exit code: 1 if the value does not exist.
     code: u8,
 }
 
@@ -45,7 +45,7 @@ impl Answer {
     }
 }
 
-/// Does what `config` is asked for.
+/// Runs a verb of `config`.
 pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
     let answer = Desk::open(process, arguments.skip_trust).and_then(|desk| desk.answer(arguments));
     let (text, code) = match answer {
@@ -81,7 +81,7 @@ impl Desk {
             ConfigVerb::List { all } => Ok(show::list(&self.load()?, given, *all)),
             ConfigVerb::Get { key } => show::get(&self.load()?, given, key),
             ConfigVerb::Explain { key } => explain::explain(&self.load()?, given, key),
-            // The warnings would say the same in other words.
+            // The warnings would repeat the report.
             ConfigVerb::Report => Ok(report::report(&self.load_quietly()?)),
             ConfigVerb::Set { key, value, scope } => change::set(self, key, value, *scope),
             ConfigVerb::Unset { key, scope } => change::unset(self, key, *scope),
@@ -89,7 +89,8 @@ impl Desk {
         }
     }
 
-    /// The settings as a run in this folder has them. Warnings about files go to standard error.
+    /// Returns the settings as a run in this folder has them. Warnings about files go to standard
+    /// error.
     fn load(&self) -> Result<Loaded, Failure> {
         let loaded = self.load_quietly()?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));
@@ -102,13 +103,13 @@ impl Desk {
     }
 }
 
-/// A place in a file as editors and terminals know it: `path:line`.
+/// Returns a place in a file in the usual form `path:line`.
 fn place(path: &Path, position: Option<pollux_config::Position>) -> String {
     let path = path.display();
     position.map_or_else(|| path.to_string(), |at| format!("{path}:{}", at.line))
 }
 
-/// A value on one line, credentials hidden.
+/// Returns a value on one line, with credentials hidden.
 fn shown(key: &str, value: &Value) -> String {
     pollux_config::masked(key, value).to_string()
 }

@@ -1,7 +1,7 @@
-//! `pollux demo`: the real loop and the real tools at work on a small project, with a recorded model.
+//! `pollux demo`: the real agent loop and the real tools on a small project, with a recorded model.
 //!
-//! The project is written to a temporary folder with a home of its own, so that nothing of the person's
-//! is read or left behind.
+//! The project is written to a temporary folder that has its own home, so that no files of the user
+//! are read or left behind.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,20 @@ use crate::process::Process;
 use crate::run::Start;
 use crate::stderr::stderr_line;
 
-/// The recorded answers of the model, in the format of `--fake-responses`.
+/// Recorded answers of the model, in the format of `--fake-responses`.
 const MODEL: &str = include_str!("demo/model.jsonl");
 
-/// What the model is asked.
+/// Prompt for the model.
 const PROMPT: &str = "A check of this project fails. Find out why and fix it.";
 
-/// The sample project.
+/// Files of the sample project.
 const FILES: [(&str, &str); 3] = [
     ("README.md", include_str!("demo/project/README.md")),
     ("check.sh", include_str!("demo/project/check.sh")),
     ("till.sh", include_str!("demo/project/till.sh")),
 ];
 
-/// A demonstration on disk. The folder goes when it is dropped, unless it is kept.
+/// A demonstration on disk. The folder is removed on drop, unless it is kept.
 pub(crate) struct Demo {
     folder: TempDir,
     keep: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    /// Writes the sample project to a fresh temporary folder.
+    /// Writes the sample project to a new temporary folder.
     pub(crate) fn prepare(arguments: &DemoArguments, process: Process) -> Result<Self, Failure> {
         let Process { called_as, environment } = process;
         let place = environment.temporary_dir();
@@ -66,7 +66,8 @@ impl Demo {
         self.folder.path().join("till")
     }
 
-    /// The run: an ordinary headless one, with a home of its own and a model that is recorded.
+    /// Returns the input of the run: an ordinary headless run with its own home and a recorded
+    /// model.
     pub(crate) fn start(&self) -> Start {
         let home = self.folder.path().join("home");
         let quiet = [
@@ -97,7 +98,7 @@ impl Demo {
         }
     }
 
-    /// What is said before the run.
+    /// Prints the introduction before the run.
     pub(crate) fn introduce(&self) {
         stderr_line(&format!(
             "This is Pollux at work on a sample project in {}.\nThe model's side is recorded; the loop, the tools and their output are real.\n\nPrompt: {PROMPT}\n",
@@ -105,8 +106,8 @@ impl Demo {
         ));
     }
 
-    /// What is said after it: what changed, and how to go on. Gives the text that belongs on standard
-    /// output, which in the JSON formats is none.
+    /// Prints the changes and the next steps after the run. Returns the text for standard output;
+    /// `None` in the JSON formats.
     pub(crate) fn conclude(self) -> Option<String> {
         let diff = self.diff();
         let called = &self.called_as;

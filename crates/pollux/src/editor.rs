@@ -1,4 +1,4 @@
-//! The editor that the person has chosen in the environment.
+//! Editor that the user has chosen in the environment.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,22 @@ use pollux_config::Environment;
 use pollux_protocol::ExternalEditor;
 use pollux_shell::{ChildSpec, Program};
 
-/// Variables that name the editor; the first that is set counts.
+/// Variables that name the editor; the first that is set is used.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
-/// Editor of every Unix.
+/// Editor that is available on every Unix.
 const FALLBACK: &str = "vi";
 
 /// An editor in the foreground of the terminal.
 pub(crate) struct TerminalEditor {
-    /// Its command line.
+    /// Command line of the editor.
     editor: String,
     folder: PathBuf,
     environment: Environment,
 }
 
 impl TerminalEditor {
-    /// Finds the editor in the environment of the process: no file of a project says which program is started here.
+    /// Reads the editor from the environment of the process: no file of a project can choose this
+    /// program.
     pub(crate) fn new(environment: Environment, folder: PathBuf) -> Self {
         let named = VARIABLES.into_iter().filter_map(|name| environment.get(name).map(str::trim));
         let editor = named.into_iter().find(|name| !name.is_empty()).unwrap_or(FALLBACK).to_owned();
@@ -45,7 +46,7 @@ impl ExternalEditor for TerminalEditor {
     }
 }
 
-/// One word of a shell.
+/// Quotes a text as one word for the shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! One map from what went wrong to the exit code, the name in JSON output, and the remedy.
+//! Mapping from failures to the exit code, the name in JSON output, and the remedy.
 //!
 //! | code | meaning |
 //! |---|---|
@@ -6,15 +6,15 @@
 //! | 1 | wrong arguments, and everything without a code of its own |
 //! | 41 | no credentials, or wrong ones |
 //! | 42 | no input, a session that cannot be found, an `@path` that cannot be read |
-//! | 44 | a sandbox was asked for and cannot be had |
+//! | 44 | a sandbox was requested and is not available |
 //! | 52 | broken settings |
 //! | 53 | the limit of turns was reached |
 //! | 54 | a tool or the session log failed fatally (the disk is full) |
-//! | 56 | the model went round in circles |
-//! | 57 | a limit of what may be spent was reached |
-//! | 58 | the answer does not satisfy the schema that it should |
+//! | 56 | the model was stuck in a loop |
+//! | 57 | a limit of the budget was reached |
+//! | 58 | the answer does not satisfy the required schema |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
-//! | status mod 256 | the model's vendor answered with an HTTP error (JSON formats only; text exits 1, and so does a model that does not exist) |
+//! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
 use pollux_host::HostError;
 use pollux_line::ConversationEnd;
@@ -23,22 +23,22 @@ use pollux_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Why the program ends other than well.
+/// Reason why the program fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The error's name in JSON output.
+    /// Name of the error in JSON output.
     pub(crate) name: &'static str,
-    /// For a person: what happened and what helps.
+    /// Message for the user: what happened and how to fix it.
     pub(crate) message: String,
-    /// The `code` of JSON output, when there is one: an exit code or an HTTP status.
+    /// The `code` of JSON output: an exit code or an HTTP status.
     pub(crate) code: i64,
-    /// The exit code in text mode. JSON modes exit with `code` mod 256.
+    /// Exit code in text mode. JSON modes exit with `code` mod 256.
     pub(crate) text_exit: i32,
-    /// Standard error is told in words in the JSON format too: it went wrong before the original knows that an
-    /// object is wanted.
+    /// True if standard error gets plain text even in the JSON format, because Gemini CLI fails at
+    /// this point before it knows the output format.
     pub(crate) is_plain: bool,
-    /// More about it, under a key of its own in the `error` of JSON output. What Gemini CLI does not know comes with it, and
-    /// the figures of the run.
+    /// Additional data with its key in the `error` object of JSON output. Failures that Gemini CLI
+    /// does not have carry such data, and their output also contains the statistics of the run.
     pub(crate) details: Option<Box<(&'static str, Value)>>,
 }
 
@@ -126,14 +126,15 @@ impl Failure {
         Self::new("FatalCancellationError", code, "Operation cancelled.")
     }
 
-    /// From a failed model call.
+    /// Returns the failure for a failed request to a model.
     pub(crate) fn model(error: &ModelError) -> Self {
         match error.kind {
             ModelErrorKind::Auth if error.refusal.is_none() => Self::authentication(&error.message),
             ModelErrorKind::Config => Self::config(&error.message),
             ModelErrorKind::Cancelled => Self::cancelled(130),
             kind => {
-                // As in Gemini CLI, a 404 is the model's absence and has no status of its own.
+                // As in Gemini CLI, a 404 means that the model does not exist, and has no exit
+                // status of its own.
                 let status = error.status().filter(|_| kind != ModelErrorKind::NotFound);
                 let code = status.map_or(1, i64::from);
                 let general = Self::general(&error.message);
@@ -142,7 +143,7 @@ impl Failure {
         }
     }
 
-    /// From the end of a prompt; none when it ended well enough to exit 0.
+    /// Returns the failure for the end of a prompt; `None` if the exit code is 0.
     pub(crate) fn outcome(outcome: &PromptOutcome) -> Option<Self> {
         match outcome {
             PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => {
@@ -161,21 +162,21 @@ impl Failure {
         }
     }
 
-    /// The exit code for an output format: `json` tells the formats that exit with the vendor's status.
+    /// Returns the exit code. `json` is true for the formats that exit with the vendor's status.
     pub(crate) fn exit_code(&self, json: bool) -> u8 {
         let code = if json { self.code } else { i64::from(self.text_exit) };
-        // A failure is never a success, whatever the status leaves over.
+        // A failure never exits with 0, even if the status is a multiple of 256.
         u8::try_from(code.rem_euclid(256)).unwrap_or(1).max(1)
     }
 
-    /// The `error` object of JSON output.
+    /// Returns the `error` object of JSON output.
     pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({ "type": self.name, "message": self.message, "code": self.code });
         self.add_details(&mut error);
         error
     }
 
-    /// Puts what else is known of it into an `error` object.
+    /// Adds the additional data to an `error` object.
     pub(crate) fn add_details(&self, error: &mut Value) {
         if let Some(details) = &self.details {
             let (key, value) = details.as_ref();
@@ -197,12 +198,12 @@ impl From<HostError> for Failure {
     }
 }
 
-/// The exit code of a conversation.
+/// Returns the exit code of a conversation.
 pub(crate) fn conversation_code(end: ConversationEnd) -> u8 {
     match end {
         ConversationEnd::Finished => 0,
         ConversationEnd::AgentGone => 1,
-        // That of SIGHUP.
+        // Exit code of SIGHUP.
         ConversationEnd::HungUp => 129,
         ConversationEnd::Signalled(code) => u8::try_from(code).unwrap_or(1),
     }

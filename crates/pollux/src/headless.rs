@@ -1,7 +1,7 @@
-//! A run without a person: one prompt in, its events folded into text, JSON or JSON lines.
+//! Headless run: one prompt, whose events become text, JSON or JSON lines.
 //!
-//! Standard output is payload only; everything else goes to standard error. In the JSON formats exactly
-//! one terminal result reaches standard output, whatever happens.
+//! Standard output is payload only; everything else goes to standard error. In the JSON formats
+//! exactly one terminal result reaches standard output in every case.
 
 mod headlines;
 mod json;
@@ -32,38 +32,39 @@ pub(crate) use json::JsonOutput;
 pub(crate) use stream_json::StreamJsonOutput;
 pub(crate) use text::TextOutput;
 
-/// Turns events into the bytes of one format.
+/// Writer that turns events into the bytes of one format.
 pub(crate) trait Output {
-    /// The run begins: its prompt is known, what it refers to is not.
+    /// Writes the beginning of the run. The prompt is known, but its references are not resolved
+    /// yet.
     fn begin(&mut self, out: &mut Stdout, opening: &Opening<'_>);
 
-    /// One event.
+    /// Writes one event.
     fn event(&mut self, out: &mut Stdout, event: &Event);
 
-    /// The run has ended: the terminal result.
+    /// Writes the terminal result of the run.
     fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>);
 }
 
-/// What the first lines of an output say.
+/// Data for the first lines of an output.
 pub(crate) struct Opening<'a> {
     pub(crate) session_id: &'a str,
-    /// The model that was asked for.
+    /// Requested model.
     pub(crate) model: &'a str,
-    /// The prompt as it was given.
+    /// Prompt as it was given.
     pub(crate) prompt: &'a str,
 }
 
-/// What the last lines of an output say.
+/// Data for the last lines of an output.
 pub(crate) struct Ending<'a> {
     pub(crate) session_id: Option<&'a str>,
     pub(crate) outcome: Option<&'a PromptOutcome>,
     pub(crate) failure: Option<&'a Failure>,
     pub(crate) statistics: Option<&'a Statistics>,
-    /// Since the run began.
+    /// Time since the run began.
     pub(crate) duration: Duration,
 }
 
-/// The output of a run whose answer satisfies a schema.
+/// Returns the output of a run whose answer must satisfy a schema.
 pub(crate) fn structured_output_of(format: OutputFormat, raw: bool) -> Box<dyn Output + Send> {
     match format {
         OutputFormat::Text => Box::new(structured_text::StructuredText::default()),
@@ -71,7 +72,7 @@ pub(crate) fn structured_output_of(format: OutputFormat, raw: bool) -> Box<dyn O
     }
 }
 
-/// The output of a format.
+/// Returns the output of a format.
 pub(crate) fn output_of(format: OutputFormat, raw: bool) -> Box<dyn Output + Send> {
     match format {
         OutputFormat::Text => Box::new(TextOutput::new(raw)),
@@ -80,32 +81,33 @@ pub(crate) fn output_of(format: OutputFormat, raw: bool) -> Box<dyn Output + Sen
     }
 }
 
-/// One headless run.
+/// A headless run.
 pub(crate) struct Run<'a> {
     pub(crate) handle: &'a dyn AgentHandle,
     pub(crate) statistics: &'a Statistics,
     pub(crate) session_id: &'a str,
-    /// Command that the prompt calls. When it acts without leading to work, the prompt itself is sent:
-    /// there is no screen for the command's output.
+    /// Command that the prompt calls. If the command ends without starting work for the model, the
+    /// prompt itself is sent, because there is no screen for the command's output.
     pub(crate) command: Option<Op>,
     pub(crate) prompt: Op,
-    /// When the run began.
+    /// Time at which the run began.
     pub(crate) started: Instant,
     pub(crate) json: bool,
-    /// Somebody watches: tell what the tools do.
+    /// True if a user watches the run: its tool calls are printed.
     pub(crate) narrated: bool,
 }
 
-/// How a run ended: the exit code, or why standard output took no more.
+/// Result of a run: the exit code, or the error of standard output.
 pub(crate) type Ended = Result<u8, Broken>;
 
-/// What a reader who has stopped reading may take to read the rest, once a signal has ended the run.
+/// Grace period for a reader that has stopped reading to take the rest, after a signal has ended
+/// the run.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// State of a run while its events come.
+/// State of a run while its events arrive.
 #[derive(Default)]
 struct Progress {
-    /// Signal that has ended the run, as an exit code.
+    /// Exit code of the signal that has ended the run.
     signalled: Option<i32>,
     /// End of the command that the prompt calls.
     command: Option<CommandOutcome>,
@@ -113,7 +115,7 @@ struct Progress {
 }
 
 impl Run<'_> {
-    /// Sends the prompt and tells its events until it ends.
+    /// Sends the prompt and handles its events until it ends.
     pub(crate) async fn drive(
         &self,
         output: &mut dyn Output,
@@ -152,7 +154,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells events until the last; none when the agent has gone without one.
+    /// Handles events until the last; returns `None` if the agent has ended without a result.
     async fn listen(
         &self,
         output: &mut dyn Output,
@@ -176,7 +178,7 @@ impl Run<'_> {
             };
             let Some(event) = event else { return Ok(None) };
             let mut outcome = self.tell(output, out, &event, progress);
-            // What is there already goes out in one write.
+            // Events that are already available are printed in one write.
             while outcome.is_none()
                 && let Some(Some(event)) = events.next().now_or_never()
             {
@@ -185,8 +187,8 @@ impl Run<'_> {
             if outcome.is_some() {
                 return Ok(outcome);
             }
-            // A reader who does not read must not keep a signal from being heard. Once it was, what is
-            // left goes out at the end.
+            // A reader that does not read must not delay the handling of a signal. After a signal
+            // the remaining output is written at the end.
             if progress.signalled.is_none() {
                 tokio::select! {
                     biased;
@@ -197,14 +199,14 @@ impl Run<'_> {
         }
     }
 
-    /// Cancels the prompt: its end comes as an event, soon.
+    /// Cancels the prompt, whose end then arrives as an event.
     fn stop(&self, signal: i32, progress: &mut Progress) {
         progress.signalled = Some(signal);
-        // An agent that is gone tells so by the end of its events.
+        // If the agent is gone, the end of its events reports that.
         drop(self.handle.send(Op::Cancel));
     }
 
-    /// Tells one event; the outcome when it was the last.
+    /// Handles one event; returns the outcome if it was the last.
     fn tell(
         &self,
         output: &mut dyn Output,
@@ -229,7 +231,7 @@ impl Run<'_> {
                 if progress.command == Some(CommandOutcome::Done) =>
             {
                 progress.command = None;
-                // An agent that is gone ends its events.
+                // If the agent is gone, its events end.
                 drop(self.handle.send(self.prompt.clone()));
             }
             Event::Waiting(notice) => tell_waiting(notice),

@@ -1,5 +1,5 @@
-//! `pollux hooks`: what hooks there are, what they would do, and those of another program taken over. Starts no
-//! session and asks no model.
+//! `pollux hooks`: shows the hooks and their effects on a sample, and imports hooks of another
+//! program. Starts no session and calls no model.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,23 +18,23 @@ use crate::stdout::print_once;
 use pollux_host::hooks::{environment_of_programs, found_in};
 use pollux_host::load_options;
 
-/// The call that samples of tool events are about, unless another is asked for.
+/// Default tool of the samples of tool events.
 const SAMPLE_TOOL: &str = "run_shell_command";
-/// The id of the session that never was.
+/// Placeholder for the session id, because samples belong to no session.
 const SAMPLE_SESSION: &str = "sample-session";
-/// Where Claude Code keeps hooks, the file that counts first.
+/// Files with hooks of Claude Code, the preferred one first.
 const CLAUDE_SETTINGS: [&str; 2] = [".claude/settings.local.json", ".claude/settings.json"];
-/// Bytes of such a file that are read.
+/// Maximum size, in bytes, of such a file.
 const LARGEST_SETTINGS: usize = 4 << 20;
 
-/// What a verb has to say.
+/// Result of a verb.
 struct Answer {
     text: String,
     json: Value,
     code: u8,
 }
 
-/// Does what `hooks` is asked for.
+/// Runs a verb of `hooks`.
 pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
     let answer = match &arguments.verb {
         HooksVerb::List => Desk::open(process, arguments).map(|desk| desk.list()),
@@ -56,7 +56,7 @@ pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
     ExitCode::from(answer.code)
 }
 
-/// Settings as they count here.
+/// Effective settings in the current folder.
 struct Desk {
     loaded: Loaded,
     cwd: PathBuf,
@@ -160,7 +160,7 @@ fn item(hook: &Hook, state: &str) -> Value {
     })
 }
 
-/// What came of a sample event. A hook that failed makes the exit code 1.
+/// Returns the result of a sample event. The exit code is 1 if a hook failed.
 fn tested(event: HookEvent, fired: &Fired) -> Answer {
     let effects = effects(&fired.result);
     let mut lines: Vec<String> = fired.runs.iter().flat_map(told).collect();
@@ -203,7 +203,7 @@ fn run_item(run: &HookRun) -> Value {
     })
 }
 
-/// What a decision would change, in sentences.
+/// Returns the effects of a decision as sentences.
 fn effects(result: &HookResult) -> Vec<String> {
     let object = |fields: &Map<String, Value>| Value::Object(fields.clone()).to_string();
     let all = [
@@ -244,7 +244,7 @@ fn usage(process: &Process) -> Answer {
     Answer { json: json!({ "usage": text }), text, code: 0 }
 }
 
-/// Takes over the hooks of Claude Code into the project's settings.
+/// Imports the hooks of Claude Code into the project's settings.
 fn migrate(process: &Process) -> Result<Answer, Failure> {
     let cwd = Process::folder()?;
     let Some(from) = CLAUDE_SETTINGS.iter().map(|name| cwd.join(name)).find(|path| path.is_file())

@@ -1,4 +1,4 @@
-//! The input of a headless run: what was piped in and what was typed, with what it refers to.
+//! Input of a headless run: the piped and typed text, with the files that it refers to.
 
 use std::io::IsTerminal;
 
@@ -10,22 +10,23 @@ use crate::stderr::stderr_line;
 
 mod stdin;
 
-/// What a run works on.
+/// Input of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
     /// Slash command that the prompt calls.
     pub(crate) command: Option<Op>,
-    /// What the model is sent.
+    /// Parts that are sent to the model.
     pub(crate) parts: Vec<Part>,
-    /// The prompt, where the model is sent something else.
+    /// Prompt as given, if the parts differ from it.
     pub(crate) display: Option<String>,
 }
 
-/// The prompt of a run as it was given: what was piped in, unless standard input is a terminal or the program
-/// brings the prompt itself (`is_demo`), and what was `typed`. `called_as` is for a hint.
+/// Returns the prompt of a run as it was given: the piped text and the `typed` text. Standard input
+/// is not read if it is a terminal or if the program brings the prompt itself (`is_demo`).
+/// `called_as` is for a hint.
 ///
 /// # Errors
-/// No input at all.
+/// For a run without input.
 pub(crate) async fn prompt(typed: &str, is_demo: bool, called_as: &str) -> Result<String, Failure> {
     let piped = if is_demo { String::new() } else { piped().await? };
     let prompt = stdin::combine(&piped, typed);
@@ -36,10 +37,10 @@ pub(crate) async fn prompt(typed: &str, is_demo: bool, called_as: &str) -> Resul
 }
 
 impl Input {
-    /// Finds the slash command that a prompt calls, and expands its `@path`s.
+    /// Finds the slash command that a prompt calls, and expands its `@path` references.
     ///
     /// # Errors
-    /// A file that cannot be read; a slash command that needs a person.
+    /// For a file that cannot be read, and for a slash command that needs a user at the terminal.
     pub(crate) async fn prepare(
         expander: &Expander,
         called_as: &str,
@@ -53,14 +54,14 @@ impl Input {
     }
 }
 
-/// Gemini CLI's message for a run without a prompt.
+/// Returns Gemini CLI's message for a run without a prompt.
 fn no_input(called_as: &str) -> String {
     format!(
         "No input provided via stdin. Input can be provided by piping data into {called_as} or using the --prompt option."
     )
 }
 
-/// What comes through a pipe or a file.
+/// Returns the text from a pipe or a file.
 async fn piped() -> Result<String, Failure> {
     if std::io::stdin().is_terminal() {
         return Ok(String::new());
@@ -74,10 +75,11 @@ async fn piped() -> Result<String, Failure> {
     Ok(piped.text)
 }
 
-/// Returns the operation that runs the command which the prompt calls; `None` when it calls nothing.
+/// Returns the operation that runs the command which the prompt calls; `None` if it calls no
+/// command.
 ///
 /// # Errors
-/// The command needs a person.
+/// For a command that needs a user at the terminal.
 fn called(prompt: &str, known: &CommandSet) -> Result<Option<Op>, Failure> {
     if prompt.starts_with("//") || prompt.starts_with("/*") {
         return Ok(None);
@@ -94,7 +96,7 @@ fn called(prompt: &str, known: &CommandSet) -> Result<Option<Op>, Failure> {
     }
 }
 
-/// Gemini CLI's message for a command whose result needs a person.
+/// Returns Gemini CLI's message for a command whose result needs a user at the terminal.
 fn unsupported() -> Failure {
     Failure::input("Exiting due to command result that is not supported in non-interactive mode.")
 }

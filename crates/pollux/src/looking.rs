@@ -1,4 +1,5 @@
-//! Settings for subcommands that look something up: no session is opened, nobody is asked, nothing is pinned.
+//! Settings for subcommands that only show information: they open no session, ask no questions and
+//! pin nothing.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::stderr::stderr_line;
 /// Reads the settings as a run with these options would have them.
 ///
 /// # Errors
-/// When they cannot be read.
+/// For settings that cannot be read.
 pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
     let setup = set_up_silently(process, options)?;
     for line in problem_notices(&setup.rules) {
@@ -21,10 +22,11 @@ pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Fa
     Ok(setup)
 }
 
-/// The same without the notices about problems of policy files, for a command that reports those itself.
+/// Reads the settings without the notices about problems of policy files, for a command that
+/// reports them itself.
 ///
 /// # Errors
-/// When the settings cannot be read.
+/// For settings that cannot be read.
 pub(crate) fn set_up_silently(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
     let host = Host {
         environment: process.environment.clone(),

@@ -1,5 +1,5 @@
-//! The program: arguments in, exit code out. Sessions are opened by `pollux_host`; what is here is the command line, the
-//! output of headless runs, the subcommands and the exit codes.
+//! Program entry: turns arguments into an exit code. `pollux_host` opens sessions; this crate
+//! contains the command line, the output of headless runs, the subcommands and the exit codes.
 
 mod allocator;
 mod arguments;
@@ -28,7 +28,8 @@ use arguments::{Exit, Invocation};
 use process::Process;
 
 fn main() -> ExitCode {
-    // First, while this process is as its parent made it: it may be about to become another program.
+    // First of all, while this process is unchanged: it may be a confined child that becomes
+    // another program.
     if let Some(code) = pollux_shell::sandbox::confined_child() {
         return code;
     }

@@ -1,4 +1,4 @@
-//! `pollux policy`: what the rules make of a command line, and the rules themselves.
+//! `pollux policy`: the decision of the rules about a command line, and the rules themselves.
 
 use pollux_host::RunOptions;
 use pollux_policy::{Judgement, Policy, Query, Rule, Subject, Verdict};
@@ -17,15 +17,15 @@ use crate::process::Process;
 
 mod lint;
 
-/// The tool that runs commands, as people know it.
+/// Display name of the tool that runs commands.
 const SHELL: &str = "Shell";
-/// The exit code when a policy file is broken: what is said may not be all.
+/// Exit code for a broken policy file, because the result may be incomplete.
 const BROKEN: u8 = 52;
 
-/// The answer as text, and the exit code.
+/// Returns the result as text, and the exit code.
 ///
 /// # Errors
-/// When the settings cannot be read.
+/// For settings that cannot be read.
 pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
     let options =
         RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
@@ -70,7 +70,7 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     lines.join("\n") + "\n"
 }
 
-/// The same rules with or without somebody to ask.
+/// Returns the same rules for an interactive or a headless run.
 fn with_person(policy: &Policy, interactive: bool) -> Policy {
     let mut policy = policy.clone();
     policy.facts.interactive = interactive;
@@ -104,7 +104,7 @@ fn gap(gap: Gap) -> String {
     format!("{} (at byte {})", gap.construct.describe(), gap.position)
 }
 
-/// What becomes of the call: a question finds nobody in a headless run, and is a no.
+/// Returns the effect of the verdict; in a headless run a question counts as a refusal.
 fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
     match verdict {
         Verdict::Allow => "runs",
@@ -113,7 +113,7 @@ fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
     }
 }
 
-/// The words that a refused call is answered with.
+/// Returns the message that the model gets for a refused call.
 fn refusal(judgement: &Judgement<'_>, interactive: bool) -> Option<String> {
     match &judgement.verdict {
         Verdict::Deny { message } => Some(denied(message.as_deref())),

@@ -1,4 +1,4 @@
-//! The process as its parent has started it. Everything is read once, here, and handed on.
+//! State of the process at its start. It is read here, once, and then passed on.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use pollux_config::Environment;
 
 use crate::exit::Failure;
 
-/// What the process was given.
+/// Inputs of the process.
 pub(crate) struct Process {
     /// Name that the program was called by, for hints.
     pub(crate) called_as: String,
@@ -18,10 +18,10 @@ impl Process {
         Self { called_as: called_as(), environment: Environment::from_process() }
     }
 
-    /// The current folder.
+    /// Returns the current folder.
     ///
     /// # Errors
-    /// It has been removed, or cannot be read.
+    /// For a folder that has been removed or cannot be read.
     pub(crate) fn folder() -> Result<PathBuf, Failure> {
         std::env::current_dir().map_err(|error| {
             Failure::general(format!("The current directory cannot be found: {error}."))

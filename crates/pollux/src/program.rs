@@ -1,4 +1,4 @@
-//! The commands of the program, each on a runtime of one thread.
+//! Commands of the program, each on a single-threaded runtime.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::run::{self, Start, fail, print};
 use crate::stderr::stderr_line;
 use crate::stdout::text_for_stdout;
 
-/// Runs with the arguments of the command line.
+/// Runs the main command with the arguments of the command line.
 pub(crate) fn run(process: Process, arguments: Arguments) -> ExitCode {
     in_runtime(async move {
         match Process::folder() {
@@ -25,7 +25,7 @@ pub(crate) fn run(process: Process, arguments: Arguments) -> ExitCode {
     })
 }
 
-/// Answers a question about the policy rules.
+/// Runs `policy`: answers a question about the policy rules.
 pub(crate) fn policy(process: &Process, arguments: &PolicyArguments) -> ExitCode {
     in_runtime(async move {
         match crate::policy::answer(process, arguments) {
@@ -35,7 +35,7 @@ pub(crate) fn policy(process: &Process, arguments: &PolicyArguments) -> ExitCode
     })
 }
 
-/// Shows what would be sent before the first prompt.
+/// Runs `prompt`: shows the text that would be sent before the first prompt.
 pub(crate) fn prompt(process: &Process, arguments: PromptArguments) -> ExitCode {
     in_runtime(async move {
         match crate::prompt::answer(process, arguments).await {
@@ -45,7 +45,7 @@ pub(crate) fn prompt(process: &Process, arguments: PromptArguments) -> ExitCode 
     })
 }
 
-/// Shows what confinement there is, or runs a command in it.
+/// Runs `sandbox`: shows the available confinement, or runs a command in it.
 pub(crate) fn sandbox(process: &Process, arguments: &SandboxArguments) -> ExitCode {
     in_runtime(async move {
         match crate::sandbox::answer(process, arguments).await {
@@ -67,14 +67,14 @@ pub(crate) fn demo(process: Process, arguments: &DemoArguments) -> ExitCode {
         if let Some(text) = demo.conclude() {
             let mut out = Stdout::default();
             out.push(text_for_stdout(&text).as_bytes());
-            // A reader that has left has seen what it wanted.
+            // A closed pipe is not an error.
             drop(out.finish().await);
         }
         code
     })
 }
 
-/// A runtime of one thread; what is left behind at the end is ended.
+/// Runs work on a single-threaded runtime; remaining tasks are cancelled at the end.
 fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -1,5 +1,5 @@
-//! `pollux prompt show`: what would be sent before the first prompt, and what it costs. Starts no session and asks no
-//! model.
+//! `pollux prompt show`: the text that would be sent before the first prompt, and its size in
+//! tokens. Starts no session and calls no model.
 
 use pollux_host::{PromptPreview, RuleOptions, RunOptions};
 use pollux_protocol::estimate;
@@ -11,17 +11,17 @@ use crate::exit::Failure;
 use crate::looking::set_up;
 use crate::process::Process;
 
-/// Preview with the settings that it depends on.
+/// Preview, with the settings that it depends on.
 struct Shown {
     preview: PromptPreview,
     mode: &'static str,
     interactive: bool,
 }
 
-/// The answer for standard output.
+/// Returns the text for standard output.
 ///
 /// # Errors
-/// When the settings, or a system instruction of the person's own, cannot be read.
+/// For settings, or a custom system instruction, that cannot be read.
 pub(crate) async fn answer(process: &Process, asked: PromptArguments) -> Result<String, Failure> {
     let options = RunOptions {
         model: asked.model,
@@ -38,7 +38,7 @@ pub(crate) async fn answer(process: &Process, asked: PromptArguments) -> Result<
     Ok(if asked.json { format!("{:#}\n", in_json(&shown)) } else { in_words(&shown) })
 }
 
-/// Tokens as a whole number, estimated as before a request.
+/// Returns the number of tokens, rounded, with the same estimate as before a request.
 fn tokens(text: &str) -> u64 {
     estimate::text(text).round() as u64
 }

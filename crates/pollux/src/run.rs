@@ -1,4 +1,4 @@
-//! One run of the main command: a session, and whoever talks with it.
+//! Run of the main command: a session with a conversation or a single prompt.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -28,23 +28,23 @@ use crate::signals::Signals;
 use crate::stderr::stderr_line;
 use crate::stdout::text_for_stdout;
 
-/// Answer to `--output-schema` in a conversation.
+/// Error message for `--output-schema` in a conversation.
 const NO_CONVERSATION: &str = "--output-schema is for runs without a person, whose one answer a program reads. Give the prompt with --prompt.";
 
-/// Time for the result of a run that came to no prompt, where its reader is slow.
+/// Time limit for writing the result of a run that failed before its prompt, if the reader is slow.
 const FINAL_OUTPUT: Duration = Duration::from_secs(2);
 
-/// Everything that a run starts from.
+/// Input of a run.
 pub(crate) struct Start {
     pub(crate) arguments: Arguments,
     pub(crate) process: Process,
-    /// The project's folder, absolute.
+    /// Folder of the project, absolute.
     pub(crate) folder: PathBuf,
-    /// Recorded conversation that the program brings itself.
+    /// Recorded conversation that is built into the program.
     pub(crate) recording: Option<String>,
 }
 
-/// A run whose result reaches standard output whatever happens, a panic included.
+/// Runs the main command. Its result reaches standard output in every case, even after a panic.
 pub(crate) async fn run(start: Start) -> u8 {
     let format = Cell::new(start.arguments.output_format);
     match Box::pin(AssertUnwindSafe(guarded(start, &format)).catch_unwind()).await {
@@ -59,7 +59,7 @@ fn bug(panic: &(dyn Any + Send)) -> Failure {
     Failure::general(format!("This is a bug in Pollux, please report it: {text}"))
 }
 
-/// `format` is what standard output looks like, as soon as it is known.
+/// Runs the main command. `format` is set to the format of standard output as soon as it is known.
 async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
@@ -108,11 +108,11 @@ struct Begun {
     host: Host,
     frontend: LineFrontend,
     setup: Setup,
-    /// The program brings the prompt and the model itself.
+    /// True if the prompt and the model are built into the program.
     is_demo: bool,
 }
 
-/// Reads the settings, once it is decided what of the project takes effect.
+/// Reads the settings, after the decision which items of the project take effect.
 async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
     let Start { arguments, process, folder, recording } = start;
     let given = arguments.output_schema.as_deref();
@@ -131,7 +131,7 @@ async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
     let operator = options.interactive.then(|| frontend.operator());
     let host = Host { environment, options, notices: frontend.notices(), operator, called_as };
     let request = SessionRequest { start: arguments.session(), ..SessionRequest::new(folder) };
-    // Without a prompt nothing takes effect that somebody would have to agree to.
+    // Without a prompt no item that needs consent takes effect.
     let is_prompted = !arguments.list_sessions && arguments.delete_session.is_none();
     let setup = if !is_prompted {
         host.look(&request)?
@@ -157,7 +157,8 @@ fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Li
     }
 }
 
-/// Returns true for a run at a terminal without a prompt, or with one that only begins a conversation.
+/// Returns true for a run at a terminal without a prompt, or with one that only begins a
+/// conversation.
 fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Failure> {
     let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
     if arguments.prompt_interactive.as_deref().is_none_or(str::is_empty) {
@@ -172,14 +173,14 @@ fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Fai
     Err(Failure::input(format!("Error: The --prompt-interactive flag {refusal}")))
 }
 
-/// Form of standard output: the flag, otherwise the settings.
+/// Returns the format of standard output: from the flag, otherwise from the settings.
 fn output_format(arguments: &Arguments, setup: &Setup) -> OutputFormat {
     let json = setup.is_json_configured();
     let configured = if json { OutputFormat::Json } else { OutputFormat::Text };
     arguments.output_format.unwrap_or(configured)
 }
 
-/// Text that `--list-sessions` or `--delete-session` print; `None` when neither was given.
+/// Returns the text that `--list-sessions` or `--delete-session` print; `None` without these flags.
 fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>> {
     let store = SessionStore::new(&setup.project);
     if arguments.list_sessions {
@@ -198,7 +199,7 @@ fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>
     })
 }
 
-/// From a chosen session to the end of the conversation.
+/// Runs a conversation in a chosen session to its end.
 async fn converse(
     begun: Begun,
     chosen: ChosenSession,
@@ -214,7 +215,7 @@ async fn converse(
     Ok(crate::exit::conversation_code(end))
 }
 
-/// Reports flags of this run that a person should know of.
+/// Reports effects of this run's flags that the user should know.
 fn report_flags(arguments: &Arguments, setup: &Setup, session_id: &str) {
     if setup.options.debug {
         stderr_line(&format!("Session ID: {session_id}"));
@@ -227,7 +228,7 @@ fn report_flags(arguments: &Arguments, setup: &Setup, session_id: &str) {
     }
 }
 
-/// From a chosen session to the end of the one prompt.
+/// Runs the only prompt in a chosen session to its end.
 async fn work(
     begun: Begun,
     chosen: ChosenSession,
@@ -277,7 +278,7 @@ async fn work(
     Ok(ended)
 }
 
-/// Reads what the prompt refers to.
+/// Reads the files that the prompt refers to.
 async fn read_input(
     prepared: &PreparedSession,
     typed: &str,
@@ -288,7 +289,7 @@ async fn read_input(
     Input::prepare(&expander, &prepared.setup().called_as, prompt).await
 }
 
-/// Returns what comes of some work, unless a signal ends the run before.
+/// Returns the result of some work, unless a signal ends the run first.
 async fn unless_signalled<T, E>(
     signals: &mut Signals,
     work: impl Future<Output = Result<T, E>>,
@@ -303,7 +304,8 @@ where
     }
 }
 
-/// The same for work that asks the person at the terminal.
+/// Returns the result of work that asks the user at the terminal, unless a signal ends the run
+/// first.
 async fn unless_interrupted<T, E>(
     frontend: &LineFrontend,
     signals: &mut Signals,
@@ -319,17 +321,17 @@ where
     done
 }
 
-/// Prints a text and returns the exit code: `code` where standard output took all of it.
+/// Prints a text and returns the exit code: `code` if standard output has accepted all of it.
 pub(crate) async fn print(text: &str, code: u8) -> u8 {
     let mut out = Stdout::default();
     out.push(text_for_stdout(text).as_bytes());
     out.finish().await.map_or_else(output_ended, |()| code)
 }
 
-/// The exit code when standard output took no more.
+/// Returns the exit code for a standard output that accepts no more data.
 fn output_ended(broken: Broken) -> u8 {
     match broken {
-        // The reader has left: that is its right.
+        // The reader has closed the pipe, which is not an error.
         Broken::Closed => 0,
         Broken::Failed(reason) => {
             stderr_line(&format!("Standard output cannot be written: {reason}."));
@@ -338,8 +340,8 @@ fn output_ended(broken: Broken) -> u8 {
     }
 }
 
-/// Ends a run that came to no prompt: the message on standard error, and in the JSON formats the one
-/// terminal result on standard output.
+/// Ends a run that failed before its prompt: prints the message to standard error, and in the JSON
+/// formats the terminal result to standard output.
 pub(crate) async fn fail(
     format: Option<OutputFormat>,
     failure: &Failure,

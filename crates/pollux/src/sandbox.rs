@@ -18,15 +18,15 @@ use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
 use crate::process::Process;
 
-/// Exit code when the level cannot be given: nothing ran.
+/// Exit code for a level that is not available: the command did not run.
 const NOT_CONFINED: u8 = 125;
-/// Exit code when the program cannot be started.
+/// Exit code for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
 
-/// Text for standard output, and the exit code.
+/// Returns the text for standard output, and the exit code.
 ///
 /// # Errors
-/// The current folder cannot be read, or the level cannot be given.
+/// For a current folder that cannot be read, and for a level that is not available.
 pub(crate) async fn answer(
     process: &Process,
     arguments: &SandboxArguments,
@@ -57,14 +57,14 @@ pub(crate) async fn answer(
     }
 }
 
-/// Places of the levels for a workspace that is one folder.
+/// Returns the places of the levels for a workspace of one folder.
 fn places(process: &Process, folder: PathBuf) -> SandboxPlaces {
     let places = Places::new(&process.environment);
     let protected = ProtectedPlaces::new(&places, &process.environment);
     SandboxPlaces::standard(&protected, vec![folder], places.pollux_dir(), std::env::temp_dir())
 }
 
-/// Runs a command with the streams of this program.
+/// Runs a command with the standard streams of this program.
 async fn run(child: &ChildSpec) -> u8 {
     let audit = match &child.confinement {
         Confinement::Level(spec) => Some(SandboxAudit::begin(spec)),
@@ -79,7 +79,7 @@ async fn run(child: &ChildSpec) -> u8 {
 }
 
 async fn run_to_end(child: &ChildSpec) -> u8 {
-    // The terminal sends an interrupt to both; the command decides what it means.
+    // The terminal sends an interrupt to both processes; the command decides how to handle it.
     let interrupt = tokio::signal::ctrl_c();
     let status = tokio::select! {
         biased;

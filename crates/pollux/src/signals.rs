@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first asks the run to end, the second ends the program.
+//! SIGINT, SIGTERM and SIGHUP: the first signal asks the run to end, the second ends the program.
 
 use std::io::{Error, Result};
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use futures::stream::{BoxStream, StreamExt, poll_fn};
 use pollux_line::{TerminalSignal, restore_terminal};
 use tokio::sync::mpsc;
 
-/// The exit code of a run that SIGINT ended.
+/// Exit code of a run that SIGINT ended.
 pub(crate) const INTERRUPT: i32 = 130;
 
-/// Hears signals from the moment it is made.
+/// Listener for signals, active from its creation.
 pub(crate) struct Signals {
     receiver: mpsc::UnboundedReceiver<i32>,
     patient: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Starts to listen, on a thread of its own: whatever keeps the program busy, the second signal
-    /// is heard. The default action of the signals is off from then on.
+    /// Starts to listen, on a separate thread, so that the second signal is handled even if the
+    /// program is busy. Disables the default action of the signals.
     pub(crate) fn listen() -> Result<Self> {
         let (sender, receiver) = mpsc::unbounded_channel();
         let patient = Arc::new(AtomicBool::new(false));
@@ -29,7 +29,7 @@ impl Signals {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             match runtime {
                 Ok(runtime) => runtime.block_on(hear(listener, &ready)),
-                // Whoever waits is told by the hang-up otherwise.
+                // If this send fails too, the closed channel reports the error.
                 Err(error) => drop(ready.send(Err(error))),
             }
         })?;
@@ -39,12 +39,13 @@ impl Signals {
         Ok(Self { receiver, patient })
     }
 
-    /// From now on every SIGINT is told, and none ends the program: a conversation is left in other ways.
+    /// From now on every SIGINT is only reported, and none ends the program: the user leaves a
+    /// conversation by other means.
     pub(crate) fn be_patient(&self) {
         self.patient.store(true, Ordering::Relaxed);
     }
 
-    /// The exit code that belongs to the next signal; never resolves when none can come.
+    /// Returns the exit code for the next signal; waits forever if there can be no more signals.
     pub(crate) async fn next(&mut self) -> i32 {
         match self.receiver.recv().await {
             Some(code) => code,
@@ -54,7 +55,7 @@ impl Signals {
 }
 
 impl Signals {
-    /// The signals as a conversation at the terminal sees them.
+    /// Returns the signals in the form for a conversation at the terminal.
     pub(crate) fn stream(&mut self) -> BoxStream<'_, TerminalSignal> {
         let signal = |code| match code {
             INTERRUPT => TerminalSignal::Interrupt,
@@ -64,7 +65,7 @@ impl Signals {
     }
 }
 
-/// The thread's side.
+/// Part of the listener that runs on the thread.
 struct Listener {
     sender: mpsc::UnboundedSender<i32>,
     patient: Arc<AtomicBool>,
@@ -72,7 +73,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Tells of a signal; the one who asks twice wants out.
+    /// Reports a signal. A second signal ends the program immediately.
     fn deliver(&mut self, code: i32) {
         let is_patient = code == INTERRUPT && self.patient.load(Ordering::Relaxed);
         let again = !is_patient && std::mem::replace(&mut self.heard, true);

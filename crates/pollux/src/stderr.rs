@@ -1,10 +1,11 @@
-//! Standard error: messages for a person, never payload.
+//! Standard error: messages for the user, never payload.
 
 use std::io::{IsTerminal, Write};
 
 use pollux_protocol::plain_text::{for_terminal, harmless};
 
-/// Why a run ended, on standard error: in red where that can be seen and nobody minds.
+/// Prints the reason why a run failed; in red on a terminal, unless `NO_COLOR` is set or `TERM` is
+/// `dumb`.
 pub(crate) fn stderr_failure(text: &str) {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
@@ -15,8 +16,8 @@ pub(crate) fn stderr_failure(text: &str) {
     drop(std::io::stderr().lock().write_all(red.as_bytes()));
 }
 
-/// One line on standard error, without anything that could move the cursor. A closed standard error is
-/// nobody's loss.
+/// Prints one line to standard error, without characters that could move the cursor. Errors are
+/// ignored, because a closed standard error does no harm.
 pub(crate) fn stderr_line(text: &str) {
     let is_terminal = std::io::stderr().is_terminal();
     let line = if is_terminal { for_terminal(text) } else { harmless(text) }.into_owned() + "\n";

@@ -1,21 +1,21 @@
-//! Standard output. On a terminal nothing acts on it; a pipe or a file gets every byte.
+//! Standard output. Text on a terminal is made harmless; a pipe or a file gets every byte.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use pollux_protocol::plain_text::{for_terminal, json_for_terminal};
 
-/// Returns `text` as standard output takes it.
+/// Returns `text` in the form that standard output needs.
 pub(crate) fn text_for_stdout(text: &str) -> Cow<'_, str> {
     if std::io::stdout().is_terminal() { for_terminal(text) } else { text.into() }
 }
 
-/// Returns serialised JSON as standard output takes it.
+/// Returns serialised JSON in the form that standard output needs.
 pub(crate) fn json_for_stdout(json: &str) -> Cow<'_, str> {
     if std::io::stdout().is_terminal() { json_for_terminal(json) } else { json.into() }
 }
 
-/// Prints the one text of a command. A closed pipe ends quietly.
+/// Prints the only text of a command. A closed pipe is not an error.
 pub(crate) fn print_once(text: &str) {
     drop(std::io::stdout().lock().write_all(text_for_stdout(text).as_bytes()));
 }

@@ -1,4 +1,5 @@
-//! The built program from outside: a scripted model server, a temporary home, the real binary.
+//! Tests of the built program from outside: a scripted model server, a temporary home, the real
+//! binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 #![cfg(unix)]
 

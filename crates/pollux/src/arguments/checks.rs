@@ -1,6 +1,7 @@
-//! What makes a command line unusable, with Gemini CLI's messages.
+//! Checks of the command line, with Gemini CLI's messages.
 //!
-//! The order is that of Gemini CLI: unknown names, values that are no choice, then flags that exclude each other.
+//! The order is that of Gemini CLI: unknown names, invalid values, then flags that exclude each
+//! other.
 
 use clap::Command;
 use pollux_protocol::Resource;
@@ -18,12 +19,12 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
     exclusions(line)
 }
 
-/// Only `--debug` may stand before a group of subcommands.
+/// Checks that no flag except `--debug` precedes a group of subcommands.
 pub(super) fn only_global(line: &Line<'_>) -> Result<(), String> {
     unknown(line, &|name| name == "debug")
 }
 
-/// Refuses flags that nobody knows, naming each as yargs does: with its camelCase twin.
+/// Rejects unknown flags, naming each as yargs does: with its camelCase twin.
 fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
     let mut names: Vec<String> = Vec::new();
@@ -54,7 +55,7 @@ fn camel_case(kebab: &str) -> String {
     camel
 }
 
-/// Refuses values that are none of a flag's choices.
+/// Rejects values that are not among a flag's choices.
 pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
     let quoted = |words: &mut dyn Iterator<Item = &String>| {
         words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
@@ -73,7 +74,7 @@ pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(format!("Invalid values:{complaints}")) }
 }
 
-/// Refuses limits that limit nothing.
+/// Rejects invalid limits.
 fn limits(line: &Line<'_>) -> Result<(), String> {
     for resource in Resource::ALL {
         let name = resource.flag().trim_start_matches('-');

@@ -1,4 +1,4 @@
-//! `config`: the words after it, and what they ask for.
+//! Arguments of `config`.
 
 use clap::{Arg, ArgAction, Command};
 use pollux_config::{FileScope, Given, schema};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::line::Line;
 
-/// The subcommand for settings.
+/// Name of the subcommand for settings.
 pub(super) const CONFIG: &str = "config";
 
-/// Flags of the main command that beat settings, so that their effect can be asked for.
+/// Flags of the main command that override settings, so that `config` can show their effect.
 const OVER_SETTINGS: [&str; 11] = [
     "debug",
     "skip-trust",
@@ -24,43 +24,43 @@ const OVER_SETTINGS: [&str; 11] = [
     "allowed-tools",
 ];
 
-/// What `config` is to do.
+/// Action of `config`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ConfigVerb {
-    /// Show the settings that are set, or all.
+    /// Shows the settings that are set, or all.
     List { all: bool },
-    /// Show the value that counts.
+    /// Shows the effective value.
     Get { key: String },
-    /// Write a value.
+    /// Writes a value.
     Set { key: String, value: String, scope: FileScope },
-    /// Take a value out.
+    /// Removes a value.
     Unset { key: String, scope: FileScope },
-    /// Show who decides a value.
+    /// Shows the source of a value.
     Explain { key: String },
-    /// Show what in the files does nothing.
+    /// Shows entries of the files that have no effect.
     Report,
-    /// Give old keys their new names.
+    /// Renames old keys.
     Migrate { scope: FileScope },
 }
 
-/// The words and flags of `config`.
+/// Words and flags of `config`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigArguments {
-    /// What to do.
+    /// Action to run.
     pub(crate) verb: ConfigVerb,
-    /// JSON on standard output.
+    /// True for JSON on standard output.
     pub(crate) json: bool,
-    /// Trust the folder for this run.
+    /// True to trust the folder for this run.
     pub(crate) skip_trust: bool,
-    /// What other flags say about settings.
+    /// Settings that other flags override.
     pub(crate) given: Vec<Given>,
 }
 
-/// One verb as a person types it.
+/// Syntax of one verb.
 struct Form {
     name: &'static str,
     values: &'static [&'static str],
-    /// The flags that it takes beside `--json` and those over settings.
+    /// Flags besides `--json` and those that override settings.
     flags: &'static [&'static str],
     about: &'static str,
 }
@@ -102,17 +102,17 @@ const FORMS: [Form; 7] = [
     },
 ];
 
-/// Reads a line whose first word is `config`; none when it is a prompt.
+/// Reads a line whose first word is `config`; returns `None` if the line is a prompt.
 ///
 /// # Errors
-/// The message for a line that can be nothing else than this and is not whole.
+/// Message for an incomplete line that can only be this subcommand.
 pub(super) fn read(line: &Line<'_>) -> Result<Option<ConfigArguments>, String> {
     let words = line.command_words().map(as_texts);
     let Some([CONFIG, words @ ..]) = words.as_deref() else {
         return Ok(None);
     };
     let Some((name, values)) = words.split_first() else {
-        // With flags of the main command it is a prompt of one word.
+        // With flags of the main command the line is a prompt of one word.
         if !line.only_has(&["debug", "json"]) {
             return Ok(None);
         }
@@ -139,7 +139,7 @@ fn as_texts(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 
-/// Whether the words after a verb can be no prose: there are none, or the first is a key.
+/// Returns true if the words after a verb cannot be prose: there are none, or the first is a key.
 fn is_meant(values: &[&str]) -> bool {
     values.first().is_none_or(|key| schema::owner(key).is_some() || schema::is_group(key))
 }
@@ -177,7 +177,7 @@ fn scope(line: &Line<'_>) -> Result<FileScope, String> {
     }
 }
 
-/// What the flags of the line say about settings.
+/// Returns the settings that the flags of the line override.
 fn given(line: &Line<'_>) -> Vec<Given> {
     let mut given = Vec::new();
     let mut add = |key, flag, value: Option<Value>| {
@@ -202,7 +202,7 @@ fn given(line: &Line<'_>) -> Vec<Given> {
     given
 }
 
-/// The flags of all verbs, for the reader of lines.
+/// Returns the flags of all verbs, for the parser of command lines.
 pub(super) fn flags() -> Command {
     Command::new(CONFIG).args(["json", "all"].iter().chain(SCOPES).map(|name| flag(name)))
 }
@@ -218,7 +218,7 @@ fn flag(name: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// The declaration, for help, completions and the man page.
+/// Returns the declaration, for help, completions and the man page.
 pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
     let subcommand = |form: &Form| {
         let values = form.values.iter().map(|value| {

@@ -1,4 +1,4 @@
-//! The flags, declared once: for parsing, help, completions and the man page.
+//! Flags of the command line, declared once: for parsing, help, completions and the man page.
 //!
 //! Names, types and defaults are those of Gemini CLI 0.61.
 
@@ -11,18 +11,18 @@ use pollux_protocol::{ApprovalMode, UnknownMode};
 use super::line::LATEST;
 use super::{config, hooks, later, sandbox};
 
-/// The subcommand that shows the program at work without a key.
+/// Name of the subcommand that demonstrates Pollux without an API key.
 pub(super) const DEMO: &str = "demo";
-/// The subcommand that says what the policy rules make of a command line.
+/// Name of the subcommand that shows the policy rules and their decisions about a command line.
 pub(super) const POLICY: &str = "policy";
-/// The subcommand that shows what would be sent to a model.
+/// Name of the subcommand that shows the text that would be sent to a model.
 pub(super) const PROMPT: &str = "prompt";
-/// The subcommand that prints a shell's completions.
+/// Name of the subcommand that prints completions for a shell.
 pub(super) const COMPLETIONS: &str = "completions";
-/// The subcommand that prints the man page.
+/// Name of the subcommand that prints the man page.
 pub(super) const MAN: &str = "man";
 
-/// The form of standard output.
+/// Format of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// The answer as it comes.
@@ -36,9 +36,9 @@ pub(crate) enum OutputFormat {
 
 /// An open, native agent for the terminal.
 ///
-/// Reads, changes and runs what the prompt asks for in the current folder, with any of the models that speak the Gemini
-/// API. A prompt comes from the words of the command line, from --prompt, or from standard input. @path in a prompt brings
-/// the file or folder along.
+/// Reads, changes and runs what the prompt asks for in the current folder, with any of the models
+/// that speak the Gemini API. A prompt comes from the words of the command line, from --prompt, or
+/// from standard input. @path in a prompt brings the file or folder along.
 #[derive(Debug, Clone, Default, Parser)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Arguments {
@@ -62,7 +62,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub(crate) output_format: Option<OutputFormat>,
 
-    /// What is allowed without being asked: nothing but reading (default), edits too, everything, or planning only
+    /// Actions allowed without a question: only reading (default), edits too, everything, or
+    /// planning only
     #[arg(long, value_name = "MODE", value_parser = approval_mode())]
     pub(crate) approval_mode: Option<ApprovalMode>,
 
@@ -109,7 +110,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<f64>,
 
-    /// The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows
+    /// The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux
+    /// knows
     #[arg(long, value_name = "USD")]
     pub(crate) max_cost: Option<f64>,
 
@@ -117,7 +119,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
 
-    /// End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none
+    /// End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58
+    /// when there is none
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) output_schema: Option<String>,
 
@@ -133,7 +136,7 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     pub(crate) debug: bool,
 
-    /// `--sandbox` or `--no-sandbox`, over the settings
+    /// `--sandbox` or `--no-sandbox`, which override the settings
     #[arg(skip)]
     pub(crate) sandbox: Option<bool>,
 
@@ -155,20 +158,20 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The words of the command line as one prompt, unless there are none.
+    /// Returns the positional words as one prompt; `None` if there are none.
     pub(crate) fn positional_prompt(&self) -> Option<String> {
         (!self.query.is_empty()).then(|| self.query.join(" "))
     }
 
-    /// The prompt of this run, from wherever on the command line it comes.
+    /// Returns the prompt of this run from the flags or the positional words.
     pub(crate) fn prompt_text(&self) -> Option<String> {
         let given = self.prompt.clone();
-        // `-p "$EXTRA" words` is a prompt even when there is nothing extra.
+        // `-p "$EXTRA" words` is a prompt even if `$EXTRA` is empty.
         let words = || self.positional_prompt().or_else(|| given.clone());
         given.clone().filter(|prompt| !prompt.is_empty()).or_else(words)
     }
 
-    /// What Gemini CLI does to values once they are read.
+    /// Normalises the values as Gemini CLI does after reading them.
     pub(super) fn tidy(mut self) -> Self {
         let trim = |text: &mut Option<String>| {
             if let Some(text) = text {
@@ -181,7 +184,7 @@ impl Arguments {
     }
 }
 
-/// What a run may do beside the settings: the flags of every command that judges calls.
+/// Policy flags, which all commands that evaluate calls share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct RuleArguments {
     /// Policy files or folders to use instead of ~/.gemini/policies
@@ -192,7 +195,8 @@ pub(crate) struct RuleArguments {
     #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
     pub(crate) admin_policy: Vec<String>,
 
-    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files say more
+    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files
+    /// say more
     #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
     pub(crate) allowed_tools: Vec<String>,
 
@@ -201,7 +205,7 @@ pub(crate) struct RuleArguments {
     pub(crate) skip_trust: bool,
 }
 
-/// The flags of `demo`.
+/// Flags of `demo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct DemoArguments {
     /// Keep the sample project, and say where it is
@@ -217,7 +221,7 @@ pub(crate) struct DemoArguments {
     pub(crate) debug: bool,
 }
 
-/// The flags and words of `policy`.
+/// Flags and words of `policy`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct PolicyArguments {
     /// list; lint, for what is doubtful about the rules; or explain and a command line
@@ -240,7 +244,7 @@ pub(crate) struct PolicyArguments {
     pub(crate) debug: bool,
 }
 
-/// The flags and words of `prompt`.
+/// Flags and words of `prompt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct PromptArguments {
     /// show: the system instruction in its sections, and the first message
@@ -276,7 +280,7 @@ pub(crate) struct PromptArguments {
     pub(crate) debug: bool,
 }
 
-/// The main command, with the flags whose subject comes later.
+/// Returns the main command, including the flags that are not available yet.
 pub(super) fn main(called_as: &str) -> Command {
     let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
     Arguments::command()
@@ -286,7 +290,7 @@ pub(super) fn main(called_as: &str) -> Command {
         .args(later::flags())
 }
 
-/// The subcommand `policy`.
+/// Returns the subcommand `policy`.
 pub(super) fn policy() -> Command {
     let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
     PolicyArguments::augment_args(policy)
@@ -294,7 +298,7 @@ pub(super) fn policy() -> Command {
         .long_about(None)
 }
 
-/// The subcommand `prompt`.
+/// Returns the subcommand `prompt`.
 pub(super) fn prompt() -> Command {
     let prompt = Command::new(PROMPT).disable_help_flag(true).arg(help_flag());
     PromptArguments::augment_args(prompt)
@@ -302,7 +306,7 @@ pub(super) fn prompt() -> Command {
         .long_about(None)
 }
 
-/// The subcommand `demo`.
+/// Returns the subcommand `demo`.
 pub(super) fn demo() -> Command {
     let demo = Command::new(DEMO).disable_help_flag(true).arg(help_flag());
     DemoArguments::augment_args(demo)
@@ -312,7 +316,7 @@ pub(super) fn demo() -> Command {
         .long_about(None)
 }
 
-/// Everything there is to know about the command line, for help, completions and the man page.
+/// Returns the complete command line, for help, completions and the man page.
 pub(super) fn whole(called_as: &str) -> Command {
     let shell = Arg::new("shell").value_name("SHELL").required(true);
     let completions = Command::new(COMPLETIONS)

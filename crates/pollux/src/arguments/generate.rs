@@ -4,17 +4,17 @@ use clap_complete::Shell;
 
 use super::flags;
 
-/// The name that both are for.
+/// Name of the program in both.
 const PROGRAM: &str = "pollux";
 
-/// The completion script of `shell`.
+/// Returns the completion script for `shell`.
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut flags::whole(PROGRAM), PROGRAM, &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The man page (section 1) in roff.
+/// Returns the man page (section 1) in roff.
 pub(crate) fn man() -> Vec<u8> {
     let mut page = Vec::new();
     let command = flags::whole(PROGRAM).version(super::version());

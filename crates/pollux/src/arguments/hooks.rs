@@ -1,51 +1,51 @@
-//! `hooks`: the words after it, and what they ask for.
+//! Arguments of `hooks`.
 
 use clap::{Arg, ArgAction, Command};
 use pollux_protocol::HookEvent;
 use serde_json::Value;
 
-/// The names of the subcommand, the first for help.
+/// Names of the subcommand; help shows the first.
 const NAMES: [&str; 2] = ["hooks", "hook"];
 
-/// What `hooks` is to do.
+/// Action of `hooks`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum HooksVerb {
-    /// Show the hooks.
+    /// Shows the hooks.
     List,
-    /// Run those of an event on a sample.
+    /// Runs the hooks of an event on a sample.
     Test {
         event: HookEvent,
-        /// The tool of the sample.
+        /// Tool of the sample.
         tool: Option<String>,
-        /// Its arguments.
+        /// Arguments of the tool.
         input: Option<Value>,
     },
-    /// Take over those of Claude Code.
+    /// Imports the hooks of Claude Code.
     Migrate,
-    /// Say what there is to take over from.
+    /// Shows the programs from which hooks can be imported.
     MigrateUsage,
 }
 
-/// The words and flags of `hooks`.
+/// Words and flags of `hooks`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HooksArguments {
-    /// What to do.
+    /// Action to run.
     pub(crate) verb: HooksVerb,
-    /// JSON on standard output.
+    /// True for JSON on standard output.
     pub(crate) json: bool,
-    /// Trust the folder for this run.
+    /// True to trust the folder for this run.
     pub(crate) skip_trust: bool,
 }
 
-/// Whether a group of subcommands is this one.
+/// Returns true if the name of a group is this subcommand.
 pub(super) fn is_called(group: &str) -> bool {
     NAMES.contains(&group)
 }
 
-/// Reads the words after the name.
+/// Parses the words after the name.
 ///
 /// # Errors
-/// What is wrong, in a sentence.
+/// Sentence that describes the error.
 pub(super) fn read(rest: &[String]) -> Result<HooksArguments, String> {
     let mut words = Vec::new();
     let (mut json, mut skip_trust, mut from_claude) = (false, false, false);
@@ -98,7 +98,7 @@ fn arguments(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The subcommand, for help, completions and the man page.
+/// Returns the subcommand, for help, completions and the man page.
 pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
     let switch = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)

@@ -1,18 +1,18 @@
-//! What Gemini CLI has, or Pollux has promised, and this version has not.
+//! Features of Gemini CLI, and planned features of Pollux, that this version does not have.
 //!
-//! Each is recognised and refused by name. None is ignored, because a run without the sandbox or the policy that was
-//! asked for is worse than no run.
+//! Each flag is recognised and rejected by name. No flag is ignored, because a run without a
+//! requested sandbox or policy is worse than no run.
 
 use clap::{Arg, ArgAction, Command};
 
 use super::line::{Group, Kind, Line};
 
-/// A flag whose subject comes later.
+/// A flag that is not available yet.
 struct LaterFlag {
     name: &'static str,
     short: Option<char>,
     kind: Kind,
-    /// What to do instead, a sentence.
+    /// Alternative for the user, as a sentence.
     remedy: Option<&'static str>,
 }
 
@@ -26,7 +26,7 @@ impl LaterFlag {
     }
 }
 
-/// The flags, with their types in Gemini CLI.
+/// Flags, with their types in Gemini CLI.
 const FLAGS: &[LaterFlag] = &[
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
@@ -37,17 +37,18 @@ const FLAGS: &[LaterFlag] = &[
     flag("extensions", Some('e'), Kind::List)
         .instead("Use --extensions none to run without extensions."),
     flag("list-extensions", Some('l'), Kind::Switch),
-    // Only the interactive screen differs for screen readers: nothing is refused.
+    // The flag changes only the interactive screen, so it is accepted without effect.
     flag(SCREEN_READER, None, Kind::Switch),
 ];
 
-/// A flag without effect until there is a screen.
+/// Flag that has no effect until there is an interactive screen.
 const SCREEN_READER: &str = "screen-reader";
 
-/// Whether a sandbox can be had is judged with the settings and the environment.
+/// Flag for a sandbox; its availability is checked together with the settings and the environment.
 pub(super) const SANDBOX: &str = "sandbox";
 
-/// The groups. The first word of a line names one even when the rest makes no sense, as in Gemini CLI.
+/// Groups of subcommands. As in Gemini CLI, the first word of a line selects a group even if the
+/// rest is invalid.
 pub(super) const GROUPS: &[Group] = &[
     Group { names: &["mcp"], verbs: &["add", "remove", "list", "enable", "disable"] },
     Group {
@@ -73,10 +74,11 @@ pub(super) const GROUPS: &[Group] = &[
     Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"] },
 ];
 
-/// Pollux's own subcommands to come.
+/// Planned subcommands of Pollux.
 const RESERVED: &[&str] = &["undo", "sessions", "rewind", "auth", "doctor"];
 
-/// The message for something that is not there yet, with its last line end: `what` begins with a capital letter.
+/// Returns the message for a feature that is not available yet, with a final line end. `what`
+/// begins with a capital letter.
 fn not_yet(what: &str, remedy: Option<&str>) -> String {
     let mut message = format!("{what} is not available in this version of Pollux yet.\n");
     if let Some(remedy) = remedy {
@@ -86,7 +88,7 @@ fn not_yet(what: &str, remedy: Option<&str>) -> String {
     message
 }
 
-/// The flags for the main command, hidden.
+/// Returns the flags as hidden arguments for the main command.
 pub(super) fn flags() -> impl Iterator<Item = Arg> {
     FLAGS.iter().map(|flag| {
         let arg = Arg::new(flag.name).long(flag.name).short(flag.short).hide(true);
@@ -99,12 +101,12 @@ pub(super) fn flags() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// The flags of the reserved subcommands.
+/// Returns the flags of the reserved subcommands.
 pub(super) fn reserved_flags() -> Command {
     Command::new("reserved").arg(Arg::new("json").long("json").action(ArgAction::SetTrue))
 }
 
-/// The message for the first flag of the line that asks for something to come.
+/// Returns the message for the first flag of the line that is not available yet.
 pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
     let asks = |flag: &&LaterFlag| match flag.kind {
         Kind::Switch => {
@@ -117,7 +119,7 @@ pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
     Some(not_yet(&format!("The flag --{}", flag.name), flag.remedy))
 }
 
-/// Whether the list says "none at all", which is how it is.
+/// Returns true if the list says "no items", which is already the behaviour.
 fn asks_for_none(flag: &str, values: &[String]) -> bool {
     match (flag, values) {
         ("extensions", [value]) => value.eq_ignore_ascii_case("none"),
@@ -126,10 +128,10 @@ fn asks_for_none(flag: &str, values: &[String]) -> bool {
     }
 }
 
-/// The message for a subcommand of a group.
+/// Returns the message for a subcommand of a group.
 ///
 /// # Errors
-/// Gemini CLI's message when the verb is missing or unknown.
+/// Gemini CLI's message if the verb is missing or unknown.
 pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
     let known = GROUPS.iter().find(|group| group.is_called(name)).is_some_and(|group| {
         match rest.iter().find(|word| !word.starts_with('-')) {
@@ -144,7 +146,7 @@ pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
     }
 }
 
-/// The message for a line that is a reserved subcommand: its word alone, perhaps with `--json`.
+/// Returns the message for a line that is a reserved subcommand: its word alone, or with `--json`.
 pub(super) fn reserved(line: &Line<'_>) -> Option<String> {
     let [word] = line.command_words()? else { return None };
     let meant = RESERVED.contains(&word.as_str()) && line.only_has(&["debug", "json"]);

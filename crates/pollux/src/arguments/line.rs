@@ -1,15 +1,15 @@
-//! One command line in the dialect of yargs, as Gemini CLI sets it up.
+//! Reader of a command line in the dialect of yargs, as Gemini CLI configures it.
 //!
-//! | habit | example |
+//! | rule | example |
 //! |---|---|
-//! | camelCase twins, and long names with one letter | `--approvalMode plan`, `--p hi` |
-//! | switches take a value, attached or beside | `--yolo=false`, `--sandbox false`, `--no-yolo` |
-//! | a value never looks like a flag | `-p -x` misses its value; `-p=-x` has one, and so has `-p "-x is odd"` |
-//! | lists: one value per flag, split at commas | `--include-directories a,b` |
-//! | repeated values: the last one | `-m a -m b` |
-//! | the first word that names a group of subcommands takes the rest of the line | `mcp add -s user x y` |
+//! | a flag has a camelCase twin; a letter may have two dashes | `--approvalMode plan`, `--p hi` |
+//! | a switch may have a value | `--yolo=false`, `--sandbox false`, `--no-yolo` |
+//! | a value never looks like a flag | wrong: `-p -x`; right: `-p=-x`, `-p "-x is odd"` |
+//! | a list has one value per flag, split at commas | `--include-directories a,b` |
+//! | the last of repeated values counts | `-m a -m b` |
+//! | a first word that names a group takes the rest of the line | `mcp add -s user x y` |
 //!
-//! [`Line::matches`] hands the result to clap in a form that clap cannot misread.
+//! [`Line::matches`] passes the result to clap in a form that clap cannot misread.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -19,39 +19,39 @@ use clap::{ArgAction, ArgMatches, Command};
 /// Session that a `--resume` without a value continues.
 pub(super) const LATEST: &str = "latest";
 
-/// What a flag takes.
+/// Kind of value that a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing, `true` or `false`.
+    /// No value, `true` or `false`.
     Switch,
     /// One value.
     Text,
-    /// One value or none.
+    /// At most one value.
     OptionalText,
-    /// One value each time, of items separated by commas.
+    /// One value per use of the flag, with items separated by commas.
     List,
 }
 
-/// A group of subcommands of Gemini CLI, by all its names.
+/// Group of subcommands of Gemini CLI, with all its names.
 pub(super) struct Group {
     pub(super) names: &'static [&'static str],
     pub(super) verbs: &'static [&'static str],
 }
 
 impl Group {
-    /// Returns true if `word` is one of its names.
+    /// Returns true if `word` is one of the names.
     pub(super) fn is_called(&self, word: &str) -> bool {
         self.names.contains(&word)
     }
 }
 
-/// A flag as the reader sees it.
+/// Flag as the reader uses it.
 #[derive(Debug)]
 pub(super) struct Flag {
     pub(super) name: String,
     pub(super) short: Option<char>,
     pub(super) kind: Kind,
-    /// The values it accepts; any when empty.
+    /// Accepted values; any value is accepted if empty.
     pub(super) choices: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The flags of `commands`; of two with the same name the first.
+    /// Returns the flags of `commands`; the first of several flags with the same name.
     pub(super) fn of(commands: impl IntoIterator<Item = Command>) -> Self {
         let mut flags: Vec<Flag> = Vec::new();
         for command in commands {
@@ -117,7 +117,7 @@ fn kebab_case(camel: &str) -> String {
     kebab
 }
 
-/// A flag that wants an answer instead of a run.
+/// Flag that prints information instead of starting a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     /// `--help`.
@@ -126,33 +126,33 @@ pub(super) enum Asked {
     Version,
 }
 
-/// What one mention of a flag says.
+/// Value of one use of a flag.
 #[derive(Debug)]
 enum Value {
     Switch(bool),
     Text(String),
 }
 
-/// A command line, read but not judged.
+/// Command line that is parsed but not checked.
 #[derive(Debug, Default)]
 pub(super) struct Line<'t> {
-    /// Everything that is no flag and no value of one.
+    /// Words that are neither flags nor values of flags.
     pub(super) words: Vec<String>,
-    /// The names of flags that are in no table, as typed.
+    /// Names of unknown flags, as typed.
     pub(super) unknown: Vec<String>,
-    /// The first flag that misses its value, as typed.
+    /// First flag without its value, as typed.
     pub(super) missing_value: Option<String>,
-    /// The first of `--help` and `--version`.
+    /// First of `--help` and `--version`.
     pub(super) asked: Option<Asked>,
-    /// A group of subcommands, with the rest of the line as it was.
+    /// Group of subcommands, with the unparsed rest of the line.
     pub(super) group: Option<(String, Vec<String>)>,
-    /// Whether `--` stood before words.
+    /// True if words follow a `--`.
     literal_words: bool,
     given: Vec<(&'t Flag, Value)>,
 }
 
 impl<'t> Line<'t> {
-    /// Reads a line.
+    /// Parses a line.
     pub(super) fn read(table: &'t Table, words: Vec<String>, groups: &[Group]) -> Self {
         let mut reader =
             Reader { table, rest: words.into_iter().peekable(), line: Self::default() };
@@ -178,22 +178,22 @@ impl<'t> Line<'t> {
         reader.line
     }
 
-    /// The words as far as they can be a subcommand: none after `--`.
+    /// Returns the words if they can be a subcommand; `None` if they follow a `--`.
     pub(super) fn command_words(&self) -> Option<&[String]> {
         (!self.literal_words && !self.words.is_empty()).then_some(self.words.as_slice())
     }
 
-    /// The names of all known flags on the line.
+    /// Returns the names of all known flags on the line.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.given.iter().map(|(flag, _)| flag.name.as_str())
     }
 
-    /// Whether a flag is on the line, whatever it says.
+    /// Returns true if a flag is on the line, with any value.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.names().any(|given| given == name)
     }
 
-    /// Whether no flags but these are on the line.
+    /// Returns true if no other flags than these are on the line.
     pub(super) fn only_has(&self, names: &[&str]) -> bool {
         self.unknown.is_empty() && self.names().all(|given| names.contains(&given))
     }
@@ -202,7 +202,7 @@ impl<'t> Line<'t> {
         self.given.iter().filter(move |(flag, _)| flag.name == name).map(|(_, value)| value)
     }
 
-    /// What a switch says in the end.
+    /// Returns the last value of a switch.
     pub(super) fn switch(&self, name: &str) -> Option<bool> {
         self.values(name).rev().find_map(|value| match value {
             Value::Switch(on) => Some(*on),
@@ -210,7 +210,7 @@ impl<'t> Line<'t> {
         })
     }
 
-    /// The last value of a flag.
+    /// Returns the last value of a flag.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.values(name).rev().find_map(|value| match value {
             Value::Text(text) => Some(text.as_str()),
@@ -218,7 +218,8 @@ impl<'t> Line<'t> {
         })
     }
 
-    /// The items of a list, trimmed, without empty ones; a single empty value stays, because it means "none".
+    /// Returns the items of a list, trimmed, without empty items; a single empty value is kept,
+    /// because it means an empty list.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
         let values = self.values(name).filter_map(|value| match value {
             Value::Text(text) => Some(text.as_str()),
@@ -232,7 +233,7 @@ impl<'t> Line<'t> {
         items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
     }
 
-    /// The flags that take a value, each with the values it has.
+    /// Returns the flags that take a value, each with its values.
     pub(super) fn texts(&self) -> Vec<(&'t Flag, Vec<String>)> {
         let mut texts: Vec<(&'t Flag, Vec<String>)> = Vec::new();
         for (flag, value) in &self.given {
@@ -245,7 +246,8 @@ impl<'t> Line<'t> {
         texts
     }
 
-    /// Hands the line to clap: one `--name=value` for every value that counts, then the words that `command` takes.
+    /// Passes the line to clap: one `--name=value` for every effective value, then the words that
+    /// `command` takes.
     pub(super) fn matches(&self, command: Command) -> clap::error::Result<ArgMatches> {
         let mut words = vec![command.get_name().to_owned()];
         let mut done: Vec<&str> = Vec::new();
@@ -277,7 +279,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Whether a word is a flag: a dash and something that is no number.
+/// Returns true if a word is a flag: a dash and then something that is not a number.
 fn is_flag(word: &str) -> bool {
     let Some(body) = word.strip_prefix('-') else { return false };
     !body.is_empty()
@@ -286,12 +288,12 @@ fn is_flag(word: &str) -> bool {
         })
 }
 
-/// Whether a word can be the value of the flag before it.
+/// Returns true if a word can be the value of the flag before it.
 fn is_value(word: &str) -> bool {
     let looks_like_a_flag = word.strip_prefix('-').is_some_and(|body| {
         body.starts_with(|first: char| !first.is_ascii_digit()) && is_flag(word)
     });
-    // Prose that begins with a dash; yargs would refuse it.
+    // Prose that begins with a dash is a value; yargs would reject it.
     let is_prose = || {
         let end = word.find(|character: char| character.is_whitespace() || character == '=');
         end.is_some_and(|end| !word[end..].starts_with('='))
@@ -306,7 +308,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// `--body`.
+    /// Handles `--body`.
     fn long(&mut self, body: &str) {
         let (name, value) = match body.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -327,7 +329,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `-cluster`: switches, the last of which may be a flag with a value.
+    /// Handles `-cluster`: switches, and possibly a flag with a value as the last one.
     fn short(&mut self, cluster: &str) {
         for (index, letter) in cluster.char_indices() {
             let rest = &cluster[index + letter.len_utf8()..];
@@ -351,7 +353,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One mention of a flag under the name it was typed by, with the value attached to it.
+    /// Records one use of a flag, with the name as typed and the attached value.
     fn give(&mut self, flag: &'t Flag, typed: &str, attached: Option<String>) {
         let value = match flag.kind {
             Kind::Switch => {
@@ -387,7 +389,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// yargs takes every word but `true` for false. A sandbox that is asked for in any other word is asked for all the same.
+/// Returns the value of a switch. yargs treats every word except `true` as false; for `--sandbox`,
+/// however, every word except `false` is a request for a sandbox.
 fn is_on(flag: &Flag, word: &str) -> bool {
     word == "true" || flag.name == "sandbox" && word != "false"
 }

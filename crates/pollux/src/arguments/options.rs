@@ -1,4 +1,4 @@
-//! What the flags mean for a session.
+//! Conversion of flags to the options of a session.
 
 use pollux_host::{PromptLimits, ReplaySource, RuleOptions, RunOptions};
 use pollux_protocol::SessionStart;
@@ -6,8 +6,8 @@ use pollux_protocol::SessionStart;
 use super::{Arguments, OutputFormat, RuleArguments};
 
 impl Arguments {
-    /// Options of a run with these flags. Whether a person is there to answer, and the schema of the answer, are not
-    /// known from the flags alone.
+    /// Returns the options of a run with these flags. The presence of a user and the schema of the
+    /// answer are set by the caller, because the flags alone do not determine them.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {
             model: self.model.clone(),
@@ -34,7 +34,7 @@ impl Arguments {
         }
     }
 
-    /// The session that the flags name.
+    /// Returns the session that the flags select.
     pub(crate) fn session(&self) -> SessionStart {
         match (&self.resume, &self.session_file) {
             (Some(identifier), _) => SessionStart::Resume(identifier.clone()),
@@ -50,14 +50,14 @@ impl Arguments {
         loose.or_else(|| self.fake_responses.as_ref().map(|path| file(path, true)))
     }
 
-    /// True where escape sequences in the model's text are left alone.
+    /// Returns true if escape sequences in the model's text are printed unchanged.
     pub(crate) fn keeps_escapes(&self) -> bool {
         self.raw_output || self.accept_raw_output_risk
     }
 }
 
 impl RuleArguments {
-    /// Options with these flags.
+    /// Returns the options with these flags.
     pub(crate) fn options(&self) -> RuleOptions {
         let Self { policy, admin_policy, allowed_tools, skip_trust } = self.clone();
         RuleOptions { policy, admin_policy, allowed_tools, skip_trust }

@@ -1,4 +1,4 @@
-//! `sandbox`: the words after it, and what they ask for.
+//! Arguments of `sandbox`.
 
 use std::ffi::{OsStr, OsString};
 
@@ -10,33 +10,33 @@ const NAME: &str = "sandbox";
 const STATUS: &str = "status";
 const RUN: &str = "run";
 
-/// Request of `sandbox`.
+/// Action of `sandbox`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SandboxArguments {
-    /// Show the mechanisms and the levels that hold.
+    /// Shows the available mechanisms and levels.
     Status {
-        /// JSON on standard output.
+        /// True for JSON on standard output.
         json: bool,
     },
-    /// Run a command.
+    /// Runs a command.
     Run {
         level: ConfinementLevel,
-        /// Network at `workspace-write`.
+        /// True to allow the network at `workspace-write`.
         network: bool,
-        /// `.git/config` is writable.
+        /// True if `.git/config` is writable.
         git_configuration: bool,
         /// Program and its arguments; never empty.
         command: Vec<OsString>,
     },
 }
 
-/// Leading words that name the subcommand, for its help.
+/// Returns the leading words that name the subcommand, for its help.
 pub(super) fn words(words: &[OsString]) -> Vec<String> {
     words.iter().take(2).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// Reads a command line that begins with `sandbox VERB`; `None` for another line, which may be a prompt. No arguments
-/// in the answer ask for help.
+/// Parses a command line that begins with `sandbox VERB`; returns `None` for any other line, which
+/// may be a prompt. An inner `None` is a request for help.
 pub(super) fn read(words: &[OsString]) -> Option<Result<Option<SandboxArguments>, String>> {
     let [name, verb, rest @ ..] = words else { return None };
     if name != NAME {
@@ -103,7 +103,7 @@ fn level_of(name: &str) -> Result<ConfinementLevel, String> {
     })
 }
 
-/// The subcommand, for help, completions and the man page.
+/// Returns the subcommand, for help, completions and the man page.
 pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
     let switch = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)

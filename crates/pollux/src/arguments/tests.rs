@@ -19,7 +19,7 @@ fn run(words: &[&str]) -> Arguments {
     }
 }
 
-/// The message of a refused line, without the usage after it.
+/// Returns the message of a rejected line, without the usage after it.
 fn refused(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
     assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
@@ -28,7 +28,7 @@ fn refused(words: &[&str]) -> String {
     message.to_owned()
 }
 
-/// The message of a line that asks for something to come.
+/// Returns the message of a line that uses an unavailable feature.
 fn postponed(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
     assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
@@ -424,7 +424,8 @@ fn the_declaration_is_sound() {
 fn without_a_person() {
     type Row =
         (&'static [&'static str], (bool, bool), &'static [(&'static str, &'static str)], bool);
-    // Words, whether standard input and output are terminals, variables, and whether nobody is there.
+    // Columns: words, whether standard input and output are terminals, variables, expected headless
+    // mode.
     let table: &[Row] = &[
         (&[], (true, true), &[], false),
         (&["words"], (true, true), &[], false),

@@ -1,4 +1,4 @@
-//! `config set`, `unset` and `migrate`: changes to one file, and what becomes of them.
+//! `config set`, `unset` and `migrate`: change one file, and report the effect.
 
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,13 @@ pub(super) fn set(desk: &Desk, key: &str, text: &str, scope: FileScope) -> Resul
     Ok(answer)
 }
 
-/// Takes a value out.
+/// Removes a value.
 pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, Failure> {
     let path = file(desk, scope)?;
     let names: Vec<&str> = key.split('.').collect();
     let changed = edit_file(scope, &path, &|text| edit::unset(&path, text, &names))
         .map_err(|error| failure(&error))?;
-    // What nobody knows can be taken out, but not be missed.
+    // An unknown key can be removed, but an unknown key that is not set is an error.
     if changed == Changed::No && !schema::is_group(key) {
         assign::target(key).map_err(|error| Failure::general(error.to_string()))?;
     }
@@ -48,7 +48,7 @@ pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, 
     Ok(finish(desk, key, scope, &path, changed, words))
 }
 
-/// Gives old keys their new names.
+/// Renames old keys.
 pub(super) fn migrate(desk: &Desk, scope: FileScope) -> Result<Answer, Failure> {
     let path = file(desk, scope)?;
     let keys = migrate_file(scope, &path).map_err(|error| failure(&error))?;
@@ -68,7 +68,7 @@ fn failure(error: &ConfigError) -> Failure {
     }
 }
 
-/// The file of a scope. In the home directory the project's file is the person's.
+/// Returns the file of a scope. In the home directory the project's file is the user's.
 fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
     let path = scope.path(&desk.places, &desk.cwd);
     let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
@@ -80,7 +80,7 @@ fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// The answer to a change, with what a person should know of its effect.
+/// Returns the result of a change, with remarks about its effect.
 fn finish(
     desk: &Desk,
     key: &str,
@@ -101,7 +101,7 @@ fn finish(
     Answer { notes, ..Answer::new(text, json) }
 }
 
-/// The value that counts now, and why that is another than the file says.
+/// Returns the effective value, and the reasons why it differs from the value in the file.
 fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<String>) {
     let loaded = match desk.load_quietly() {
         Ok(loaded) => loaded,

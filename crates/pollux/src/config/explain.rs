@@ -1,4 +1,4 @@
-//! `config explain`: every layer, and which one wins.
+//! `config explain`: the value of every layer, and the layer that wins.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Answer, place, shown};
 use crate::exit::Failure;
 
-/// Characters of a value in the table.
+/// Maximum number of characters of a value in the table.
 const LONGEST: usize = 48;
 
 /// Explains one key.

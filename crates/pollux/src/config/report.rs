@@ -1,4 +1,4 @@
-//! `config report`: what in the files does nothing, or not what it seems to.
+//! `config report`: entries of the files that have no effect, or not the expected one.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 
-/// Looks through all files that take part, and names those that do not.
+/// Checks all files that are read, and names those that are not.
 pub(super) fn report(loaded: &Loaded) -> Answer {
     let remarks = pollux_config::report(loaded);
     let (mut text, mut files) = (String::new(), Vec::new());

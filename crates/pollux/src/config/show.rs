@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Answer, place, shown};
 use crate::exit::Failure;
 
-/// The settings that are set, or all, each with the value that counts and where it comes from.
+/// Returns the settings that are set, or all, each with its effective value and its source.
 pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
     let inspection = Inspection::new(loaded, given);
     let keys = if all {
@@ -39,7 +39,7 @@ pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
     answer
 }
 
-/// A source in words: its file and line, its variable, or its name.
+/// Returns a source as text: its file and line, its variable, or its name.
 fn source(step: &Step) -> String {
     let name = step.source.as_str();
     match (&step.path, step.names.as_slice()) {
@@ -50,7 +50,7 @@ fn source(step: &Step) -> String {
     }
 }
 
-/// The value that counts, bare: a text without quotes. A group is an object.
+/// Returns the bare effective value: a text has no quotes, and a group is an object.
 pub(super) fn get(loaded: &Loaded, given: &[Given], key: &str) -> Result<Answer, Failure> {
     let inspection = Inspection::new(loaded, given);
     let value = inspection.value(key);

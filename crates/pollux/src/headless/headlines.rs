@@ -1,4 +1,4 @@
-//! Calls of tools on standard error, for a person who watches a headless run.
+//! Tool calls on standard error, for a user who watches a headless run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::stderr::stderr_line;
 pub(super) struct Headlines(HashMap<CallId, String>);
 
 impl Headlines {
-    /// Takes over the description of a call.
+    /// Stores the description of a call.
     pub(super) fn take(&mut self, prepared: &PreparedCall) {
         let headline = headline(&prepared.name, &prepared.description);
         self.0.insert(prepared.call_id.clone(), headline);
     }
 
-    /// Prints the calls of a turn, which have ended.
+    /// Prints the finished calls of a turn.
     pub(super) fn narrate(&mut self, calls: &[Arc<FinishedCall>]) {
         for finished in calls {
             let headline = self.0.remove(&finished.call.id);

@@ -11,12 +11,12 @@ use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
 use pollux_line::narration::blocked;
 
-/// Collects the text of the last turn; the whole comes out at the end, two spaces deep, without a final
-/// newline.
+/// Output that collects the text of the last turn and prints one object at the end, indented by two
+/// spaces, without a final newline.
 #[derive(Default)]
 pub(crate) struct JsonOutput {
     response: String,
-    /// The answer that satisfies the schema.
+    /// Answer that satisfies the schema.
     answer: Option<Arc<Value>>,
     warnings: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Output for JsonOutput {
                 object.insert("stats".into(), statistics.stats());
             }
             object.insert("error".into(), failure.to_json());
-            // Callers of Gemini CLI look for it on standard error.
+            // Callers of Gemini CLI expect the object on standard error.
             let plain = failure.is_plain.then(|| failure.message.clone());
             stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {

@@ -1,4 +1,4 @@
-//! One JSON object a line, as things happen.
+//! One JSON object per line, as events arrive.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
 use pollux_line::narration::blocked;
 
-/// Writes events as lines; the last is always a `result`.
+/// Output that writes events as lines; the last line is always a `result`.
 pub(crate) struct StreamJsonOutput {
     filter: Option<AnsiStripper>,
-    /// The answer that satisfies the schema.
+    /// Answer that satisfies the schema.
     answer: Option<Arc<Value>>,
 }
 
@@ -68,11 +68,11 @@ enum Line<'a> {
     },
 }
 
-/// The words that callers of Gemini CLI know.
+/// Message that callers of Gemini CLI know.
 const LOOP_DETECTED: &str = "Loop detected, stopping execution";
 
 impl StreamJsonOutput {
-    /// `raw`: leave escape sequences in the model's words.
+    /// Creates the output. `raw` is true if escape sequences in the model's text are kept.
     pub(crate) fn new(raw: bool) -> Self {
         Self { filter: (!raw).then(AnsiStripper::default), answer: None }
     }
@@ -131,7 +131,7 @@ impl Output for StreamJsonOutput {
             failure.add_details(&mut error);
             error
         });
-        // A failed run tells no duration, as callers of Gemini CLI know it.
+        // As in Gemini CLI, a failed run reports a duration of zero.
         let duration = if error.is_some() { std::time::Duration::ZERO } else { ending.duration };
         let stats = ending.statistics.map(|statistics| statistics.stream_stats(duration));
         let status = if failed { "error" } else { "success" };
@@ -154,7 +154,7 @@ fn tool_use(call: &Call) -> Line<'_> {
 }
 
 fn tool_result(finished: &FinishedCall) -> Line<'_> {
-    // A cancelled call counts as a success here: nothing went wrong.
+    // A cancelled call counts as a success in this format, because it did not fail.
     let failed = finished.status == CallStatus::Error;
     let error = finished.error.as_ref().filter(|_| failed);
     Line::ToolResult {
@@ -176,7 +176,7 @@ fn write(out: &mut Stdout, line: &Line<'_>) {
     }
 }
 
-/// ISO 8601 in UTC with milliseconds.
+/// Returns the current time as ISO 8601 in UTC with milliseconds.
 fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }

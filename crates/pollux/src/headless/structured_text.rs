@@ -1,4 +1,4 @@
-//! Text for a program: the answer that satisfies the schema, and nothing else.
+//! Text for a program: only the answer that satisfies the schema.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::{json_for_stdout, text_for_stdout};
 use pollux_line::narration::blocked;
 
-/// Waits for the answer; what never satisfied the schema comes out as it was said.
+/// Output that waits for the answer; an answer that does not satisfy the schema is printed
+/// unchanged.
 #[derive(Default)]
 pub(crate) struct StructuredText {
     answer: Option<Arc<Value>>,

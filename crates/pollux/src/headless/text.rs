@@ -1,4 +1,4 @@
-//! Plain text: the model's words as they come.
+//! Plain text: the model's text as it arrives.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,15 @@ use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::text_for_stdout;
 use pollux_line::narration::blocked;
 
-/// Streams text. The last character before a tool runs, and at the end, is a newline.
+/// Output that streams text. Before a tool runs, and at the end, it completes the line.
 pub(crate) struct TextOutput {
     filter: Option<AnsiStripper>,
     line_open: bool,
 }
 
 impl TextOutput {
-    /// `raw`: leave escape sequences and control characters in the model's words.
+    /// Creates the output. `raw` is true if escape sequences and control characters in the model's
+    /// text are kept.
     pub(crate) fn new(raw: bool) -> Self {
         Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
     }
@@ -45,7 +46,8 @@ impl Output for TextOutput {
                 }
                 out.push(text.as_bytes());
             }
-            // The words of an answer stay together, wherever its calls stand.
+            // The line is closed after all calls of a turn, so that the text of one answer stays
+            // together.
             Event::CallsFinished(_) | Event::StreamRestarted => self.close_line(out),
             Event::Blocked { reason } => stderr_line(&format!("[WARNING] {}", blocked(reason))),
             _ => {}

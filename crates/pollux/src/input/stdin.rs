@@ -1,7 +1,7 @@
-//! What is piped in.
+//! Piped standard input.
 //!
-//! The reading is done by a thread of its own that nothing waits for: a peer that never writes and never closes cannot keep
-//! the program from ending.
+//! A separate thread reads, and nothing waits for that thread: a peer that never writes and never
+//! closes cannot keep the program from ending.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -11,41 +11,42 @@ use tokio::sync::oneshot;
 #[cfg(test)]
 mod tests;
 
-/// How many bytes of standard input are read at most.
+/// Maximum number of bytes of standard input that are read.
 pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
-/// How long the first byte may take. After it the end is waited for, however long that takes.
+/// Time limit for the first byte. After it there is no limit until the end of the input.
 pub(crate) const WAIT: Duration = Duration::from_millis(500);
 
-/// Bytes asked for at once.
+/// Maximum number of bytes of one read.
 const CHUNK: usize = 64 * 1024;
 
-/// What came through standard input.
+/// Text from standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StdinText {
-    /// The text as it came, with replacement characters for what is no UTF-8.
+    /// Text, with replacement characters for bytes that are not UTF-8.
     pub(crate) text: String,
-    /// Whether there was more than the limit. The rest has not been read.
+    /// True if the input exceeds the limit. The rest was not read.
     pub(crate) truncated: bool,
-    /// Whether nothing came in time. What comes later is lost.
+    /// True if no input arrived in time. Later input is lost.
     pub(crate) timed_out: bool,
 }
 
-/// Reads standard input up to `limit` bytes, cut between two characters; nothing when its first byte takes longer than
-/// `wait`. Call it only when standard input is no terminal.
+/// Reads standard input up to `limit` bytes, cut between two characters; returns an empty text if
+/// the first byte takes longer than `wait`. Call it only if standard input is not a terminal.
 ///
 /// # Errors
-/// What the system says, for example when standard input is a folder. A closed standard input is empty.
+/// Error of the system, for example if standard input is a folder. A closed standard input is
+/// empty.
 pub(crate) async fn read(limit: usize, wait: Duration) -> io::Result<StdinText> {
     read_from(io::stdin(), limit, wait).await
 }
 
-/// The warning for a text that was truncated.
+/// Returns the warning for a text that was truncated.
 pub(crate) fn truncation_warning(limit: usize) -> String {
     format!("Warning: stdin input truncated to {limit} bytes.")
 }
 
-/// Puts what was piped in before the prompt.
+/// Puts the piped text before the prompt.
 pub(crate) fn combine(piped: &str, prompt: &str) -> String {
     match (piped, prompt) {
         ("", prompt) => prompt.to_owned(),
@@ -62,10 +63,10 @@ async fn read_from(
     let (begun, first_byte) = oneshot::channel();
     let (finish, finished) = oneshot::channel();
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        // Nobody listens any more when the wait was too long.
+        // The receiver is gone if the first byte took too long.
         drop(finish.send(read_bytes(source, limit, begun)));
     })?;
-    // The other side falls away without a word when the input ends before its first byte.
+    // The sender is dropped if the input ends before its first byte; that is not a timeout.
     if tokio::time::timeout(wait, first_byte).await.is_err() {
         return Ok(StdinText { timed_out: true, ..StdinText::default() });
     }
@@ -73,7 +74,7 @@ async fn read_from(
     Ok(to_text(bytes, limit))
 }
 
-/// Reads until the end or until there is more than the limit.
+/// Reads until the end, or until the limit is exceeded.
 fn read_bytes(
     mut source: impl Read,
     limit: usize,
@@ -110,10 +111,10 @@ fn to_text(mut bytes: Vec<u8>, limit: usize) -> StdinText {
     StdinText { text, truncated, timed_out: false }
 }
 
-/// The last place up to `limit` where no character of UTF-8 is cut in two.
+/// Returns the last position up to `limit` that does not split a UTF-8 character.
 fn character_boundary(bytes: &[u8], limit: usize) -> usize {
     let continues = |index: usize| bytes.get(index).is_some_and(|byte| byte & 0xC0 == 0x80);
-    // No character is longer than four bytes; where more bytes continue one, it is no UTF-8.
+    // A character has at most four bytes; more continuation bytes are not UTF-8.
     let lowest = limit.saturating_sub(3);
     (lowest..=limit).rev().find(|index| !continues(*index)).unwrap_or(limit)
 }

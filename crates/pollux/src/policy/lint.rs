@@ -1,4 +1,4 @@
-//! `pollux policy lint`: what is wrong or doubtful about the rules, and how far they reach.
+//! `pollux policy lint`: errors and doubts about the rules, and how many calls they match.
 
 use pollux_policy::{PolicyFile, Problem, RuleReach, Source, rule_reach};
 use pollux_protocol::plain_text::visible;

@@ -1,4 +1,5 @@
-//! What old sessions teach: read in the background of a conversation, and nothing of it in use before somebody says so.
+//! Automatic memory: old sessions are read in the background of a conversation, and no result is
+//! used without the user's consent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 use super::line::Talk;
 use super::stage::Stage;
 
-/// For a machine that has much else to do.
+/// Timeout that is long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A project that has sessions, and where they lie.
+/// Creates a project that has sessions, and returns their folder.
 fn project() -> (Stage, PathBuf) {
     let stage = Stage::with([reply().text("hello")]);
     stage.home.settings(&json!({"experimental": {"autoMemory": true}}));
@@ -27,7 +28,7 @@ fn project() -> (Stage, PathBuf) {
     (stage, chats)
 }
 
-/// A session of so many prompts that nobody has worked on since then.
+/// Creates a session with this number of prompts that was last used at this time.
 fn old_session(chats: &Path, id: &str, prompts: usize, last: &str) {
     let mut lines = vec![json!({
         "sessionId": id, "projectHash": "x", "startTime": last, "lastUpdated": last, "kind": "main"
@@ -57,7 +58,7 @@ fn memory(chats: &Path) -> PathBuf {
     chats.parent().unwrap().join("memory")
 }
 
-/// Polls: the program's background work sends no event to the test.
+/// Waits until a condition holds; polls, because background work sends no event to the test.
 fn wait(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
@@ -110,7 +111,7 @@ fn proposals_wait_for_a_yes() {
     assert!(!global.exists());
     talk.type_line("/memory inbox accept global");
     talk.wait_for_text("The inbox has no \"global\"");
-    // What was accepted is told with the next prompt.
+    // An accepted proposal is sent with the next prompt.
     talk.stage.server.stream(reply().text("well"));
     talk.type_line("go");
     talk.wait_for_text("well");
@@ -130,7 +131,7 @@ fn nothing_is_read_unless_the_person_wants_it() {
     old_session(&chats, "old", 12, "2026-01-01T10:00:00.000Z");
     stage.home.settings(&json!({}));
     let talk = Talk::start(stage, |program| program);
-    // Nothing is expected to happen, and nothing can be waited for.
+    // Waits a fixed time, because the test expects that no event happens.
     std::thread::sleep(Duration::from_secs(3));
     talk.type_line("/memory inbox");
     talk.wait_for_text("Set experimental.autoMemory to true");
@@ -148,14 +149,15 @@ fn neither_the_end_nor_another_conversation_waits_for_it() {
     wait("the question", || asked(&talk.stage) == 1);
     let lock = memory(&chats).join(".extraction.lock");
     assert!(lock.exists(), "another conversation leaves it alone");
-    // Not even the command that ends it, which waits until nobody has anything to tell any more.
+    // The command that ends the conversation does not wait either, although it runs only after all
+    // other work.
     talk.type_line("/quit");
     let stage = talk.over();
     assert!(!lock.exists());
-    // A lock that somebody holds is respected, one that was left behind is not.
+    // A lock in use is respected, an abandoned lock is not.
     fs::write(&lock, "{}").unwrap();
     let talk = Talk::start(stage, |program| program);
-    // Nothing is expected to happen, and nothing can be waited for.
+    // Waits a fixed time, because the test expects that no event happens.
     std::thread::sleep(Duration::from_secs(4));
     assert_eq!(asked(&talk.stage), 1);
     let (stage, _) = talk.leave();
@@ -165,10 +167,10 @@ fn neither_the_end_nor_another_conversation_waits_for_it() {
     let talk = Talk::start(stage, |program| program);
     wait("the question", || asked(&talk.stage) == 2);
     talk.wait_for_text("Earlier sessions led to proposals");
-    // What was read is not read again, and there is a pause.
+    // Sessions that were read are not read again, and there is a pause between runs.
     let (stage, _) = talk.leave();
     let talk = Talk::start(stage, |program| program);
-    // Nothing is expected to happen, and nothing can be waited for.
+    // Waits a fixed time, because the test expects that no event happens.
     std::thread::sleep(Duration::from_secs(4));
     assert_eq!(asked(&talk.stage), 2);
     talk.end();

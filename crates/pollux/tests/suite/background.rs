@@ -1,4 +1,4 @@
-//! Background processes: begun in one prompt, read in another, and gone with the program.
+//! Background processes: started in one prompt, read in another, and ended with the program.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
 
 const SOON: Duration = Duration::from_secs(10);
-/// It goes on until somebody ends it.
+/// Command that runs until it is stopped.
 const SERVER: &str = "while :; do echo tick; sleep 0.1; done";
 
-/// The output of the last call that a request tells of, if it is newer than the prompt.
+/// Returns the output of the last call in a request, if it is newer than the prompt.
 fn last_output(request: &CapturedRequest) -> Option<String> {
     let response = request.last_parts().iter().find_map(|part| part.get("functionResponse"))?;
     Some(response["response"]["output"].as_str().unwrap_or_default().to_owned())
 }
 
-/// The number of the process that the conversation is about.
+/// Returns the id of the process that the conversation is about.
 fn pid(request: &CapturedRequest) -> u32 {
     let told = Value::from(request.contents().to_vec()).to_string();
     let (_, rest) = told.split_once("PID: ").unwrap_or_else(|| panic!("{told}"));
     rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
-/// A model that does what the prompt says in one call, and then says what came of it.
+/// Replies of a model that makes the call which the prompt describes, and then reports its result.
 fn answer(request: &CapturedRequest) -> Reply {
     if let Some(output) = last_output(request) {
         return reply().text(format!("Told: {}.", output.lines().last().unwrap_or_default()));
@@ -60,13 +60,13 @@ fn say(terminal: &Terminal, line: &str) {
     terminal.send_key(Key::Enter);
 }
 
-/// The log of the only background process.
+/// Returns the log of the only background process.
 fn log(stage: &Stage, pid: u32) -> String {
     let folder = stage.home.gemini().join("tmp/background-processes");
     std::fs::read_to_string(folder.join(format!("background-{pid}.log"))).unwrap()
 }
 
-/// A model that has the conversation of `docs/background.md`.
+/// Replies of a model that has the conversation of `docs/background.md`.
 fn documented(request: &CapturedRequest) -> Reply {
     let words = ["start ./serve in the background", "what has it printed?", "stop it"];
     let mut asked = request.contents().iter().rev().flat_map(texts);
@@ -117,7 +117,7 @@ fn the_session_of_the_documentation_goes_as_it_is_written() {
     assert!(!is_alive(server));
     let screen = terminal.screen();
     let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
-    // Which model answers is told once, and differs from home to home.
+    // The line with the model's name is printed once, and differs from home to home.
     let shown: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("Model: ")).collect();
     let expected = session.replace("4711", &server.to_string());
     assert!(shown.join("\n").contains(&expected), "{screen}\n--- expected\n{expected}");

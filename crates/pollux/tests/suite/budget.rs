@@ -1,4 +1,5 @@
-//! What a run may cost: it ends at each limit, with 57, before a request or a call that would pass it.
+//! Budgets of a run: it ends at each limit with exit code 57, before a request or a call that would
+//! exceed the limit.
 
 use std::fs;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::line::Talk;
 use super::stage::{FORMATS, Stage, terminal_result};
 
-/// A model that looks around without end, and says that it took this many tokens each time.
+/// Makes the model call a tool in every answer, and report this number of tokens each time.
 fn busy(stage: &Stage, prompt: u64, candidates: u64) {
     let next = std::sync::atomic::AtomicU64::new(0);
     stage.server.answer_with(Endpoint::StreamGenerateContent, move |_| {
@@ -18,7 +19,7 @@ fn busy(stage: &Stage, prompt: u64, candidates: u64) {
     });
 }
 
-/// The `error.budget` of a run that a limit has ended.
+/// Returns the `error.budget` of a run that a limit has ended.
 fn stopped_by(run: &Finished) -> Value {
     run.assert_code(57);
     let output = run.json();
@@ -56,7 +57,7 @@ fn each_limit_ends_the_prompt_before_the_request_that_would_pass_it() {
         assert_eq!(made, Some(requests as u64));
         assert!(run.stderr_text().contains(&format!("({flag})")), "{}", run.report());
         assert!(run.stderr_text().contains(&format!("Raise {flag}")), "{}", run.report());
-        // What was done is there when the work is taken up again, and the log says why it ended.
+        // The work is available after a resume, and the log contains the reason for the end.
         let log = fs::read_to_string(stage.session_file()).unwrap();
         assert!(log.contains(flag), "{log}");
         stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text("well then"));
@@ -118,7 +119,7 @@ fn the_cost_is_that_of_all_requests_and_of_the_cache() {
     let run = stage.pollux(&["-o", "json", "--yolo", "-p", "go"]).run();
     run.assert_code(0);
     let stats = run.json()["stats"].clone();
-    // 1,000 in and 10 out; then 2,000 read anew, 8,000 cached, 1,000 out with thoughts.
+    // 1,000 in and 10 out; then 2,000 uncached, 8,000 cached, and 1,000 out including thoughts.
     let pro = (1000.0 * 1.25 + 10.0 * 10.0 + 2000.0 * 1.25 + 8000.0 * 0.125 + 1000.0 * 10.0) / 1e6;
     let close = |value: &Value, usd: f64| {
         assert!((value.as_f64().unwrap() - usd).abs() < 1e-12, "{value} is not {usd}");

@@ -1,4 +1,4 @@
-//! Built-in safety checkers. What checkers that are programs do is tested in the agent's crate.
+//! Built-in safety checkers. The tests of external checker programs are in the agent's crate.
 
 use pollux_testkit::reply;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Help, version, completions, man page, and what is not there yet.
+//! Help, version, completions, man page, and features that are not available yet.
 
 use std::time::Duration;
 
@@ -168,6 +168,6 @@ fn a_first_request_is_on_its_way_soon() {
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
     let run = stage.prompt("text", "go");
     run.assert_code(0);
-    // Generous: an unoptimised build on a busy machine. Hangs and waits are what this finds.
+    // A generous limit for an unoptimised build on a busy machine. It detects hangs and waits.
     assert!(run.duration < Duration::from_secs(2), "{:?}", run.duration);
 }

@@ -1,4 +1,5 @@
-//! A conversation that has become too long goes on, shorter; nothing of it is lost.
+//! Compression: a conversation that has become too long continues in a shorter form, without data
+//! loss.
 
 use pollux_testkit::{Endpoint, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage, texts};
 
-/// More than half of what the model takes.
+/// More than half of the model's context window, in tokens.
 const MUCH: u64 = 600_000;
 
 const SNAPSHOT: &str = "<scratchpad>hm</scratchpad><state_snapshot><overall_goal>Mend it.</overall_goal></state_snapshot>";
@@ -15,7 +16,8 @@ const CHECKED: &str =
 
 const PROMPT: &str = "Never touch db/. Read the files.";
 
-/// A stage whose model reads files and is then at half of what it takes; `rest` is what it says from then on.
+/// Creates a stage whose model reads files and then fills half of its context window; `rest` are
+/// its further replies.
 fn full(rest: impl IntoIterator<Item = Reply>) -> Stage {
     let stage = Stage::new();
     for name in ["a", "b", "c"] {
@@ -59,7 +61,7 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     }
     assert!(summary.declared_tools().is_empty());
     assert!(all_text(summary.contents()).contains(PROMPT));
-    // The second question is asked behind the first answer.
+    // The second request appends its question to the first answer.
     assert_eq!(check.contents().len(), summary.contents().len() + 2);
     assert_eq!(texts(&check.contents()[check.contents().len() - 2]), [SNAPSHOT]);
 

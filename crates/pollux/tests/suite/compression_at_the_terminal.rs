@@ -1,4 +1,4 @@
-//! `/compress`, as a person at a terminal meets it.
+//! `/compress` at the terminal.
 
 use pollux_testkit::{Endpoint, reply};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn a_conversation_is_compressed_and_brought_back() {
     assert_eq!(told[1..], ["use tabs", "One.", "and hurry", "Two.", "more", "Three.", "and now"]);
     let (stage, _) = talk.leave();
 
-    // What was brought back is so in the log.
+    // The log contains the restored conversation.
     stage.server.stream(reply().text("Five."));
     stage.pollux(&["--resume", "latest", "-p", "again"]).run().assert_code(0);
     let request = stage.server.last_request();

@@ -1,4 +1,4 @@
-//! `pollux config`: settings shown, changed and explained by the built program.
+//! `pollux config`: the built program shows, changes and explains settings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ fn config(stage: &Stage, words: &[&str]) -> Finished {
     run
 }
 
-/// The standard output of a run that does well.
+/// Returns the standard output of a successful run.
 fn told(stage: &Stage, words: &[&str]) -> String {
     let run = config(stage, words);
     run.assert_code(0);
     run.stdout_text()
 }
 
-/// The message of a run that is refused.
+/// Returns the message of a run that fails.
 fn refused(stage: &Stage, words: &[&str], code: i32) -> String {
     let run = config(stage, words);
     run.assert_code(code);
@@ -238,7 +238,7 @@ fn explain_shows_every_layer() {
     assert!(text.contains("(not read: the folder is not trusted)\n"), "{text}");
 }
 
-/// The page about the model's name in a folder that is not trusted.
+/// Returns the explanation of the model's name in an untrusted folder.
 fn told_of(stage: &Stage) -> String {
     let program = stage.alone().env_remove("GEMINI_CLI_TRUST_WORKSPACE");
     program.args(["config", "explain", "model.name"]).run().stdout_text()

@@ -1,4 +1,4 @@
-//! What a person is asked at the terminal, and what they can answer.
+//! Questions at the terminal, and their possible answers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use super::stage::Stage;
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// A conversation in which the model edits `a.txt` and is told what came of it.
+/// A conversation in which the model edits `a.txt` and gets the result.
 struct Talk {
     stage: Stage,
     terminal: Terminal,
@@ -39,7 +39,7 @@ impl Talk {
         self.stage.home.read_project_file("a.txt")
     }
 
-    /// The response to the latest call.
+    /// Returns the response to the latest call.
     fn told(&self) -> String {
         self.stage.response()
     }
@@ -61,7 +61,7 @@ fn edit() -> Reply {
     reply().call("replace", arguments)
 }
 
-/// An editor that is this script.
+/// Creates an editor that runs this script.
 fn editor(stage: &Stage, script: &str) -> String {
     let path = stage.home.gemini().join("editor");
     stage.home.user_file("editor", format!("#!/bin/sh\n{script}\n"));
@@ -73,7 +73,7 @@ fn editor(stage: &Stage, script: &str) -> String {
 fn a_change_is_changed_in_the_persons_editor() {
     let stage = stage([edit(), reply().text("Done.")]);
     let editor = editor(&stage, "sed -i s/zwei/drei/ \"$2\"; basename \"$2\" > \"$0.name\"");
-    // The first variable counts, and may hold arguments.
+    // The first variable counts, and may contain arguments.
     let talk = Talk::start(stage, |program| {
         program.env("VISUAL", format!("{editor} --wait")).env("EDITOR", "false")
     });

@@ -1,4 +1,4 @@
-//! A model that checks calls, from outside.
+//! A model that checks calls, tested from outside.
 
 use pollux_testkit::{CapturedRequest, Endpoint, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -10,12 +10,13 @@ fn write(name: &str) -> Reply {
     reply().call("write_file", json!({"file_path": name, "content": "x"}))
 }
 
-/// The JSON that a side call brought to the model.
+/// Returns the JSON that a side call sends to the model.
 fn told(request: &CapturedRequest) -> Value {
     serde_json::from_str(request.last_parts()[0]["text"].as_str().unwrap()).unwrap()
 }
 
-/// A policy is answered with `policy`, a verdict with `verdict`.
+/// Creates a stage that answers the request for a policy with `policy`, and for a verdict with
+/// `verdict`.
 fn guarded(replies: impl IntoIterator<Item = Reply>, policy: Reply, verdict: Reply) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({"security": {"enableConseca": true}}));

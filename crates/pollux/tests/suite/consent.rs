@@ -1,4 +1,4 @@
-//! A trusted folder without a person: what is pinned counts, what is new or changed stays off.
+//! A trusted folder in a headless run: pinned items take effect, new and changed items stay off.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage};
 
-/// The program in a folder of which only the file of trusted folders knows.
+/// Returns the program in a folder that only the file of trusted folders trusts.
 fn by_rule(stage: &Stage) -> Pollux {
     stage.program().env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["-m", MODEL, "-p", "go"])
 }
@@ -24,7 +24,7 @@ fn consent_file(stage: &Stage) -> PathBuf {
     stage.home.gemini().join("pollux/consent.json")
 }
 
-/// What is pinned about the project: kind, name and answer.
+/// Returns the pinned items of the project: kind, name and answer.
 fn pinned(stage: &Stage) -> Vec<(String, String, bool)> {
     let text = fs::read_to_string(consent_file(stage)).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
@@ -37,7 +37,7 @@ fn pinned(stage: &Stage) -> Vec<(String, String, bool)> {
         .collect()
 }
 
-/// Runs a prompt in which the model writes a file, and tells whether it was there to be written.
+/// Runs a prompt in which the model writes a file, and returns true if the tool was available.
 fn writes(stage: &Stage, program: Pollux) -> (bool, Finished) {
     drop(fs::remove_file(stage.home.project().join("made.txt")));
     let write = json!({"file_path": "made.txt", "content": "x"});
@@ -70,7 +70,7 @@ fn the_first_use_pins_and_a_change_stays_off() {
     assert!(written, "{}", run.report());
     assert_eq!(run.stderr_text(), "", "known things are not told");
 
-    // One more item, and a word that was not agreed to.
+    // One more item, and a mode that was not agreed to.
     stage.home.project_settings(&json!({
         "general": {"defaultApprovalMode": "AUTO_EDIT"},
         "tools": {"allowed": ["write_file"]},
@@ -87,7 +87,7 @@ fn the_first_use_pins_and_a_change_stays_off() {
     assert!(line.contains("2 settings: general.defaultApprovalMode, tools.allowed"), "{line}");
     assert_eq!(pinned(&stage).len(), 1, "nothing new is pinned");
 
-    // What was agreed to once is still agreed to when it comes back.
+    // An item that was agreed to is accepted again when it comes back.
     mode(&stage, "auto_edit");
     assert!(writes(&stage, by_rule(&stage)).0);
 }
@@ -143,7 +143,7 @@ fn variables_are_pinned_one_by_one_and_four_are_free() {
     let pin = ("environment variable".to_owned(), "GEMINI_MODEL".to_owned(), true);
     assert_eq!(pinned(&stage), [pin], "the four keys are not asked about");
 
-    // A new variable would send the next prompt, with the key, to somebody else.
+    // A new variable would send the next prompt, with the key, to another server.
     stage.home.project_file(
         ".env",
         format!(
@@ -245,7 +245,7 @@ fn a_folder_of_policies_is_pinned_by_its_content() {
             let told = "new or changed in this folder: 1 setting: policyPaths.";
             assert!(run.stderr_text().contains(told), "{path} {file}: {}", run.report());
         }
-        // What was agreed to before still counts.
+        // The earlier consent still counts.
         fs::remove_file(stage.home.project().join("rules/b.toml")).unwrap();
         stage.home.project_file("rules/a.toml", &deny);
         let (_, run) = writes(&stage, by_rule(&stage));

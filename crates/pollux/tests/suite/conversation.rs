@@ -1,4 +1,4 @@
-//! What the model is sent: the request's layout, the context, the declared tools.
+//! Requests to the model: their layout, the context, the declared tools.
 
 use pollux_testkit::{CapturedRequest, reply, samples};
 use pretty_assertions::assert_eq;
@@ -6,14 +6,14 @@ use serde_json::json;
 
 use super::stage::{FREE_TOOLS, MODEL, Stage, texts};
 
-/// The first request of a run with this prompt and these arguments more.
+/// Returns the first request of a run with this prompt and these additional arguments.
 fn first_request(stage: &Stage, arguments: &[&str]) -> CapturedRequest {
     stage.server.stream(reply().text("ok"));
     stage.pollux(arguments).args(["-p", "do it"]).run().assert_code(0);
     stage.requests().remove(0)
 }
 
-/// The texts of the first content: the session context, then the prompt.
+/// Returns the texts of the first content: the session context, then the prompt.
 fn opening(request: &CapturedRequest) -> (String, String) {
     let first = &request.contents()[0];
     assert_eq!(first["role"], "user");

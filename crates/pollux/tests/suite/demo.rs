@@ -1,4 +1,4 @@
-//! `pollux demo`: the loop at work for someone without a key.
+//! `pollux demo`: the agent at work without an API key.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::stage::{Stage, lines_of, spoken, terminal_result};
 
-/// The demonstration without a key and without a network.
+/// Returns the demonstration without a key and without a network.
 fn demo(stage: &Stage, arguments: &[&str]) -> Pollux {
     let program = stage.alone().env_remove("GEMINI_API_KEY");
-    // Whoever asks a network must go through here, and gets no answer.
+    // All network requests must go through this address, which does not answer.
     let program =
         program.env("HTTPS_PROXY", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
     program.env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["demo"]).args(arguments)
@@ -23,7 +23,7 @@ fn assert_nothing_left(stage: &Stage) {
     assert_eq!(home.entries.keys().collect::<Vec<_>>(), [".gemini"], "in the home");
 }
 
-/// The change that the demonstration makes.
+/// Asserts that the text contains the change which the demonstration makes.
 fn assert_diff(text: &str) {
     assert!(text.contains("--- a/till.sh\n+++ b/till.sh\n"), "{text}");
     assert!(
@@ -32,7 +32,7 @@ fn assert_diff(text: &str) {
     );
 }
 
-/// What everybody is told: whose words these are, and how to go on.
+/// Asserts that every user is told that the model is recorded, and how to continue.
 fn assert_told(run: &Finished) {
     let told = run.stderr_text();
     assert!(told.contains("recorded"), "{told}");
@@ -138,7 +138,7 @@ fn an_interrupt_leaves_nothing_behind() {
     running.stdout_until("tool_use");
     running.signal(pollux_testkit::Signal::TERM);
     let run = running.wait();
-    // It may have been over before the signal came.
+    // The run may have ended before the signal arrived.
     assert!(matches!(run.code, Some(0 | 143)), "{}", run.report());
     terminal_result(&run);
     assert_nothing_left(&stage);

@@ -1,4 +1,4 @@
-//! One conversation in each dialect: whoever speaks, the same is done, kept and told.
+//! One conversation in each API dialect: the effects, the log and the output are the same.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use super::stage::Stage;
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 const CHAT: &str = "/v1/chat/completions";
 
-/// What the model says in one turn: its words, and its calls by name and arguments.
+/// One turn of the model: its text, and its calls by name and arguments.
 type Said = (&'static str, Vec<(&'static str, Value)>);
 
 fn script() -> Vec<Said> {
@@ -52,7 +52,7 @@ fn openai((text, calls): &Said) -> Reply {
     };
     let mut chunks = vec![chunk(json!({"role": "assistant", "content": text}), None)];
     for (index, (name, args)) in calls.iter().enumerate() {
-        // The arguments come in two pieces, as they do.
+        // The arguments arrive in two pieces, as from a real service.
         let args = args.to_string();
         let (first, rest) = args.split_at(args.len() / 2);
         let call = json!({
@@ -73,13 +73,13 @@ fn openai((text, calls): &Said) -> Reply {
     reply().status(200, events.collect::<String>().into_bytes())
 }
 
-/// What is left when the run is over.
+/// State at the end of a run.
 #[derive(Debug, PartialEq)]
 struct State {
     files: Vec<String>,
     answer: Value,
     tools: Value,
-    /// The session's records without what is of one run alone: ids, times, tokens, the model's name.
+    /// Records of the session without data of one run: ids, times, tokens, the model's name.
     records: Vec<Value>,
 }
 
@@ -116,7 +116,7 @@ fn essence(record: &Value, root: &str) -> Value {
     essence
 }
 
-/// Takes out what no two runs have in common: durations, ids, the folder, process numbers.
+/// Removes values that differ between runs: durations, ids, the folder, process ids.
 fn forget_the_run(value: &mut Value, root: &str) {
     match value {
         Value::Object(entries) => {
@@ -150,7 +150,7 @@ fn both_dialects_lead_to_the_same_state() {
     assert_eq!(of_google.tools["totalCalls"], 4);
     assert_eq!(of_google.tools["totalFail"], 1);
 
-    // The picture reached both.
+    // Both models received the picture.
     let first = google.requests()[0].body.to_string();
     assert!(first.contains(r#""mimeType":"image/png""#), "{first}");
     let requests = other.server.requests();

@@ -1,4 +1,4 @@
-//! Tools that a command of the settings lists.
+//! Tools that a command from the settings lists.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +40,7 @@ fn script(stage: &Stage, name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-/// A stage whose settings name these commands.
+/// Creates a stage whose settings name these commands.
 fn stage_with(list: &str) -> Stage {
     let stage = Stage::new();
     let (discovery, call) = (script(&stage, "list", list), script(&stage, "call", CALL));
@@ -74,7 +74,7 @@ fn without_a_persons_yes_they_do_not_run() {
     stage.server.stream(reply().text("done"));
     stage.program().args(["-m", MODEL, "-p", "go"]).run().assert_code(0);
     assert!(stage.response().contains("not found"), "{}", stage.response());
-    // Where there is a person, that one is asked.
+    // In a conversation the user is asked.
     let stage = stage_with(LIST);
     stage.server.stream(reply().call("discovered_tool_greet", json!({"who": "Ada"})));
     stage.server.stream(reply().text("All is told."));

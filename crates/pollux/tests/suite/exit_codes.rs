@@ -1,7 +1,7 @@
 //! One transcript for each exit code and each format.
 //!
-//! In every one of them the message is on standard error, and in the JSON formats exactly one
-//! terminal result is on standard output.
+//! In each of them the message is on standard error, and in the JSON formats exactly one terminal
+//! result is on standard output.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage, terminal_result};
 
-/// What one ending looks like in all formats.
+/// Expected end of a run in all formats.
 struct Ending<'a> {
-    /// The exit code in text, and in the JSON formats.
+    /// Exit code in text, and in the JSON formats.
     codes: (i32, i32),
-    /// The error's name in JSON; empty where it does not matter.
+    /// Name of the error in JSON; empty if it does not matter.
     kind: &'a str,
-    /// Words of the message.
+    /// Part of the message.
     message: &'a str,
 }
 
@@ -38,7 +38,7 @@ impl Ending<'_> {
         let code = if format == "text" { self.codes.0 } else { self.codes.1 };
         run.assert_code(code);
         let message = self.message;
-        // Within JSON the message is a JSON text; what is wrong with settings is told in plain words.
+        // In the JSON format the message is escaped; errors of settings are plain text.
         let quoted = Value::from(message).to_string();
         let is_quoted = format == "json" && code != 52;
         let shown = if is_quoted { quoted.trim_matches('"') } else { message };
@@ -232,7 +232,7 @@ fn exit_54_is_a_full_disk_under_a_tools_file() {
 
 #[test]
 fn exit_54_is_a_full_disk_under_the_session_log() {
-    // The prompt fits, the answer does not: its calls must not run.
+    // The disk has space for the prompt but not for the answer, whose calls must not run.
     for format in FORMATS {
         let stage = Stage::new();
         let log = stage.home.gemini().join("tmp");
@@ -299,7 +299,7 @@ fn a_server_that_cannot_be_reached_is_an_error_like_any_other() {
     let ending = Ending { codes: (1, 1), kind: "", message: "[API Error: " };
     ending.assert(|stage, arguments| {
         stage.home.settings(&json!({"general": {"maxAttempts": 2}}));
-        // Nobody listens on the discard port.
+        // There is no server on the discard port.
         let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9");
         run(program, arguments, &["-p", "go"])
     });

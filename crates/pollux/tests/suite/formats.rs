@@ -1,4 +1,4 @@
-//! What the three formats put on standard output.
+//! Standard output in the three formats.
 
 use pollux_testkit::{Finished, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage, lines_of, spoken, terminal_result, without_times};
 
-/// A turn with a call that works, one that fails, and a last turn.
+/// Returns a turn with a call that succeeds and a call that fails, and a last turn.
 fn two_turns() -> Stage {
     let first = reply().thought("**Plan** look").text("Looking.").usage(100, 20);
     let first = first.call("read_file", json!({"file_path": "a.txt"}));
@@ -48,7 +48,7 @@ fn json_is_one_object_with_the_last_turns_words() {
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["session_id", "response", "stats"]);
     assert_eq!(answer["response"], "All done.");
-    // Two spaces deep, no newline behind the brace.
+    // Indented by two spaces, without a newline after the brace.
     assert_eq!(run.stdout_text(), serde_json::to_string_pretty(&answer).unwrap());
 }
 
@@ -57,7 +57,7 @@ fn json_statistics_have_their_keys_in_order() {
     let stage = two_turns();
     let stats = without_times(stage.prompt("json", "go").json()["stats"].clone());
     let tokens = r#"{"input":160,"prompt":250,"candidates":27,"total":280,"cached":90,"thoughts":3,"tool":0}"#;
-    // What Gemini CLI does not tell comes last. 160 tokens read anew, 90 cached, 30 written.
+    // Keys that Gemini CLI does not have come last. 160 tokens are uncached, 90 cached, 30 written.
     let cost = "0.00051125";
     let decisions = r#"{"accept":2,"reject":0,"modify":0,"auto_accept":0}"#;
     let expected = format!(
@@ -81,7 +81,7 @@ fn statistics_count_changed_lines_and_unregistered_tools() {
     assert_eq!((&unknown["fail"], &unknown["decisions"]), (&json!(1), &no_decision));
 }
 
-/// Puts fixed words for what differs from run to run.
+/// Replaces values that differ between runs by fixed text.
 fn steady(run: &Finished) -> Vec<String> {
     let text = run.stdout_text();
     let mut ids: Vec<String> = Vec::new();
@@ -152,7 +152,7 @@ fn call_ids_are_made_of_name_time_and_position() {
     let (time, position) = time.split_once('_').unwrap();
     assert!(time.len() == 13 && time.parse::<u64>().is_ok() && position == "0", "{made}");
     assert_eq!(uses[1]["tool_id"], "glob__abc");
-    // A listing is shown as data, which has no place in the line.
+    // A listing is structured data, which has no text for the line.
     let results = lines_of(&run, "tool_result");
     assert_eq!((results[0].get("output"), &results[0]["status"]), (None, &json!("success")));
 }
@@ -166,7 +166,7 @@ fn models_are_named_as_they_were_asked_for() {
     assert_eq!(stage.server.requests().len(), 1, "auto costs no call of its own");
 }
 
-/// Red text whose escape sequence is cut by the border of two chunks.
+/// Returns red text whose escape sequence is split between two chunks.
 fn coloured() -> Reply {
     reply().text("\u{1b}[31mred\u{1b}[").text("0m\tplain\u{7}").finish("STOP")
 }
@@ -185,7 +185,7 @@ fn escape_sequences_are_taken_out_unless_raw() {
             let stage = Stage::with([coloured()]);
             let raw = stage.pollux(&[flag, "-o", format, "-p", "go"]).run();
             raw.assert_code(0);
-            // JSON holds no escape sequences whatever is asked for.
+            // JSON never contains escape sequences.
             let kept = if format == "json" { "red" } else { "\u{1b}[31mred\u{1b}[0m" };
             assert_eq!(words(&raw).trim_end(), format!("{kept}\tplain\u{7}"), "{format} {flag}");
             let warned = raw.stderr_text().contains("[WARNING] --raw-output is enabled.");

@@ -1,4 +1,4 @@
-//! The user's programs at every event, with every outcome.
+//! Hooks of the user at every event, with every outcome.
 
 use pollux_testkit::{Finished, Reply, Signal, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage, lines_of, wait_until};
 
-/// A stage whose person has these hooks: event, matcher, command lines.
+/// Creates a stage with these hooks of the user: event, matcher, command line.
 fn with_hooks(replies: impl IntoIterator<Item = Reply>, hooks: &[(&str, &str, &str)]) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({ "hooks": definitions(hooks) }));
@@ -26,15 +26,15 @@ fn definitions(hooks: &[(&str, &str, &str)]) -> Value {
     definitions
 }
 
-/// A command line that prints this reply.
+/// Returns a command line that prints this reply.
 fn says(reply: &Value) -> String {
     format!("cat > /dev/null; printf '%s' '{reply}'")
 }
 
-/// A command line that keeps every event in the home directory.
+/// Command line that stores every event in the home directory.
 const KEEP: &str = "cat >> \"$HOME/events\"; echo >> \"$HOME/events\"";
 
-/// What [`KEEP`] has kept.
+/// Returns the events that [`KEEP`] has stored.
 fn kept(stage: &Stage) -> Vec<Value> {
     let text = std::fs::read_to_string(stage.home.home().join("events")).unwrap_or_default();
     text.lines()
@@ -88,7 +88,7 @@ fn every_event_of_a_run_in_order_with_its_fields() {
     expected.extend(["AfterModel", "BeforeTool", "AfterTool"]);
     expected.extend(turn);
     expected.extend(["AfterModel", "AfterAgent", "SessionEnd"]);
-    // A piece of an answer is told for itself.
+    // Each piece of an answer is an event of its own.
     let mut told = names(&events);
     told.dedup();
     assert_eq!(told, expected);

@@ -1,4 +1,4 @@
-//! The user's programs around requests and answers, and what they cost whatever they do.
+//! Hooks of the user around requests and answers, and the recorded usage in each case.
 
 use pollux_testkit::{Reply, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage, lines_of, spoken, texts};
 
-/// A stage whose person has one hook.
+/// Creates a stage with one hook of the user.
 fn with_hook(replies: impl IntoIterator<Item = Reply>, event: &str, command: &str) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({ "hooks": hook(event, command, &json!({})) }));
@@ -57,7 +57,7 @@ fn a_program_answers_in_the_models_place() {
             }
         }
     }
-    // What a person saw as the answer is the answer, also for what comes later.
+    // The answer that the user saw is also in later requests.
     let stage = with_hook([], "BeforeModel", &deny);
     stage.prompt("text", "go").assert_code(0);
     stage.home.settings(&json!({}));

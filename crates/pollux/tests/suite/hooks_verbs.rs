@@ -1,4 +1,4 @@
-//! `pollux hooks`, and hooks where a person is.
+//! `pollux hooks`, and hooks at the terminal.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, wait_until};
 
-/// Everything but what is measured.
+/// Timeout for all steps whose time is not measured.
 const SOON: Duration = Duration::from_secs(10);
 
 fn hook(command: &str) -> Value {

@@ -1,4 +1,4 @@
-//! What becomes of standard input, positional words, `@path`s and slash commands.
+//! Standard input, positional words, `@path` references and slash commands.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage, lines_of, make_pipe, texts};
 
-/// Runs the program and gives the texts that the model is sent after the session context.
+/// Runs the program and returns the texts that the model gets after the session context.
 fn sent(stage: &Stage, program: Pollux) -> (Vec<String>, Finished) {
     stage.server.stream(reply().text("ok"));
     let run = program.run();
@@ -18,7 +18,7 @@ fn sent(stage: &Stage, program: Pollux) -> (Vec<String>, Finished) {
     (texts, run)
 }
 
-/// The texts for a prompt.
+/// Returns the texts for a prompt.
 fn expanded(stage: &Stage, prompt: &str) -> Vec<String> {
     sent(stage, stage.pollux(&["-p", prompt])).0
 }
@@ -69,11 +69,11 @@ fn eight_megabytes_are_read_and_the_rest_is_named() {
     assert!(prompt.ends_with("x\n\ngo"));
     let told = run.stderr_text();
     assert!(told.starts_with("Warning: stdin input truncated to 8388608 bytes.\n"), "{told}");
-    // So much is more than the model takes.
+    // The input exceeds the model's context window.
     run.assert_code(1);
 }
 
-/// The prompt of a run that told lines of JSON.
+/// Returns the prompt of a run with stream-json output.
 fn taken(run: &Finished) -> String {
     lines_of(run, "message")[0]["content"].as_str().unwrap().to_owned()
 }
@@ -93,7 +93,7 @@ fn an_input_that_stays_open_and_silent_is_left_after_half_a_second() {
     let stage = Stage::new();
     let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin_held_open());
     assert_eq!(texts, ["go"]);
-    // The half second is what the user is promised.
+    // The documented wait is half a second.
     assert!(run.duration >= Duration::from_millis(450), "{:?}", run.duration);
     assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
 }
@@ -103,7 +103,7 @@ fn an_input_that_has_begun_is_waited_for() {
     let stage = Stage::with([reply().text("ok")]);
     let mut running = stage.pollux(&["-p", "go"]).stdin_held_open().spawn();
     running.write_stdin(b"begun ");
-    // Longer than the half second that a silent input is waited for.
+    // Longer than the half second that the program waits for the first byte.
     std::thread::sleep(Duration::from_millis(900));
     running.write_stdin(b"and over");
     running.close_stdin();
@@ -185,7 +185,7 @@ fn a_reference_that_cannot_be_read_ends_the_run() {
         assert!(run.stderr_text().contains(message), "{}", run.report());
         assert_eq!(stage.requests().len(), 0);
         if format == "stream-json" {
-            // Who reads the lines knows the session before the end.
+            // Readers of the lines get the session id before the end.
             let first = run.json_lines()[0].clone();
             assert_eq!(first["type"], "init", "{}", run.report());
         }

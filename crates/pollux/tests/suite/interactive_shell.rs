@@ -1,4 +1,4 @@
-//! Commands in a conversation: they have a terminal, and a person can type for them.
+//! Commands in a conversation: they have a terminal, and the user can type for them.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn leave(terminal: &mut Terminal) {
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
 }
 
-/// A conversation in which everything may run, and whose model runs this command first.
+/// Starts a conversation in which all commands may run, and whose model runs this command first.
 fn conversation(stage: &Stage, command: &str) -> Terminal {
     let call = reply().call("run_shell_command", json!({ "command": command }));
     stage.server.stream(call).stream(reply().text("All is told."));
@@ -33,7 +33,7 @@ fn conversation(stage: &Stage, command: &str) -> Terminal {
     terminal
 }
 
-/// What the model is told of the command, at its end.
+/// Returns the result of the command for the model, at the end of the command.
 fn told(stage: &Stage, terminal: &mut Terminal) -> String {
     terminal.wait_for_text("All is told.", SOON);
     wait_for_prompt(terminal);
@@ -42,7 +42,8 @@ fn told(stage: &Stage, terminal: &mut Terminal) -> String {
     told
 }
 
-/// The lines between the tags of untrusted text, without the one that differs from run to run.
+/// Returns the lines between the tags of untrusted text, without the line that differs between
+/// runs.
 fn lines(told: &str) -> Vec<&str> {
     let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
     let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
@@ -57,7 +58,7 @@ fn commands_have_a_terminal_of_the_windows_size() {
         "test -t 0 && test -t 1 && stty size; printf '\\033[31mred\\033[0m\\n'",
     );
     assert_eq!(lines(&told(&stage, &mut terminal)), ["Output: 40 120", "red"]);
-    // What the session keeps for a person has its colours.
+    // The session log, which is for the user, keeps the colours.
     let text = serde_json::to_string(&stage.session_lines()).unwrap();
     assert!(text.contains(r#""text":"red","bold":false"#) && text.contains(r##""fg":"#800000""##));
 }
@@ -141,12 +142,12 @@ fn a_stop_ends_a_program_that_waits() {
     leave(&mut terminal);
 }
 
-/// The output of the last call that a request tells of, if it is newer than the prompt.
+/// Returns true if a request contains the result of a call after the prompt.
 fn was_called(request: &CapturedRequest) -> bool {
     request.last_parts().iter().any(|part| part.get("functionResponse").is_some())
 }
 
-/// A model that starts what the prompt says in the background.
+/// Replies of a model that starts the command of the prompt in the background.
 fn starts_in_background(request: &CapturedRequest) -> Reply {
     let contents = request.contents();
     let prompt = *texts(contents.last().unwrap()).last().unwrap_or(&"");
@@ -168,7 +169,8 @@ fn with_behaviour(behaviour: &str) -> (Stage, Terminal) {
     (stage, terminal)
 }
 
-/// Starts a command that ends after the prompt has, and gives what the next prompt tells the model before its own words.
+/// Starts a command that ends after the prompt; returns the texts before the next prompt's own
+/// text.
 fn end_of_command(behaviour: &str, notice: Option<&str>) -> Vec<String> {
     let (stage, mut terminal) = with_behaviour(behaviour);
     say(
@@ -183,7 +185,8 @@ fn end_of_command(behaviour: &str, notice: Option<&str>) -> Vec<String> {
     if let Some(notice) = notice {
         terminal.wait_for_text(notice, SOON);
     }
-    // Its end comes to Pollux a moment later; silence cannot be waited for.
+    // Pollux learns of the end a moment later; the test waits, because the absence of a request is
+    // no event.
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(stage.requests().len(), before, "nobody asked the model");
     say(&terminal, "next");
@@ -250,7 +253,8 @@ fn a_process_that_was_stopped_is_not_told_of() {
     say(&terminal, "stop");
     terminal.wait_for_text("was stopped", SOON);
     wait_for_prompt(&terminal);
-    // Its end comes to Pollux a moment later; silence cannot be waited for.
+    // Pollux learns of the end a moment later; the test waits, because the absence of a request is
+    // no event.
     std::thread::sleep(Duration::from_millis(300));
     say(&terminal, "next");
     wait_until("the model is asked", || {

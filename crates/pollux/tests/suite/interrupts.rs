@@ -1,5 +1,5 @@
-//! Signals, at every moment of a run: the program ends at once, tells its one result, and forgets
-//! nothing that was done.
+//! Signals at every moment of a run: the program ends immediately, prints its one result, and loses
+//! no finished work.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use super::stage::{FORMATS, Stage, is_alive, terminal_result, wait_until};
 
-/// Returning to the person may take this long, in a debug build on a busy machine.
+/// Maximum time until the program ends, in a debug build on a busy machine.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
 fn start(stage: &Stage, format: &str) -> Running {
     stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
 }
 
-/// Sends the signal and waits for the end, which must come at once.
+/// Sends the signal and waits for the end, which must come immediately.
 fn end_by(running: Running, signal: Signal) -> Finished {
     let asked = Instant::now();
     running.signal(signal);
@@ -120,7 +120,7 @@ fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
     let turn = (0..2000).fold(reply(), |turn, _| turn.text("x".repeat(1 << 10)));
     let stage = Stage::with([turn]);
     stage.home.settings(&json!({"model": {"disableLoopDetection": true}}));
-    // A pipe that stays open, and full.
+    // A full pipe that stays open.
     let program = stage.redirected("mkfifo full; exec 3<>full; exec \"$0\" \"$@\" > full");
     let running = program.args(["-m", super::stage::MODEL, "-p", "go"]);
     let running = running.timeout(Duration::from_secs(10)).spawn();

@@ -1,4 +1,4 @@
-//! Line mode, as a person at a terminal meets it.
+//! Line mode at a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
 
-/// Everything but what is measured.
+/// Timeout for all steps whose time is not measured.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A conversation that has said its greeting.
+/// A conversation that has printed its greeting.
 pub(super) struct Talk {
     pub(super) stage: Stage,
     terminal: Terminal,
@@ -44,12 +44,12 @@ impl Talk {
         self.terminal.send_key(Key::Enter);
     }
 
-    /// Ends the conversation and gives everything that was printed.
+    /// Ends the conversation and returns the whole output.
     pub(super) fn end(self) -> String {
         self.leave().1
     }
 
-    /// Waits for the end of a conversation that was told to end.
+    /// Waits for the end of a conversation that was asked to end.
     pub(super) fn over(mut self) -> Stage {
         let code = self.terminal.wait_exit(SOON).exit_code();
         assert_eq!(code, 0, "{}", self.terminal.screen());
@@ -67,7 +67,8 @@ impl Talk {
     }
 }
 
-/// No cursor is addressed: beside the marks of pastes there is no escape sequence at all.
+/// Asserts that the output never positions the cursor: apart from the marks of pastes it contains
+/// no escape sequences.
 fn assert_linear(transcript: &str) {
     let rest = transcript.replace("\u{1b}[?2004h", "").replace("\u{1b}[?2004l", "");
     let is_simple = |letter: char| !letter.is_control() || "\n\r\u{8}\t".contains(letter);
@@ -114,7 +115,7 @@ fn a_prompt_of_the_command_line_begins_it() {
     talk.end();
 }
 
-/// A server on this machine with one model, which says "From here." in Chat Completions.
+/// Starts a server on this machine with one model, which answers "From here." in Chat Completions.
 fn local_server() -> ModelServer {
     let server = ModelServer::start();
     for path in ["/api/ps", "/props", "/api/v0/models"] {
@@ -133,7 +134,7 @@ fn local_server() -> ModelServer {
     server
 }
 
-/// Line mode of a person without any key, beside this server.
+/// Starts line mode for a user without any key, next to this server.
 fn without_a_key(stage: &Stage, server: &ModelServer) -> Terminal {
     let program = stage.alone().env_remove("GEMINI_API_KEY");
     let program = program.env("POLLUX_LOCAL_PORTS", server.address().port().to_string());
@@ -428,7 +429,7 @@ fn an_interrupt_stops_the_work_at_once() {
     let asked = Instant::now();
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
-    // The promise to the person is a time.
+    // The documented promise is a time.
     let took = asked.elapsed();
     assert!(took < Duration::from_millis(300), "took {took:?}");
     talk.wait_for_prompt();
@@ -490,7 +491,7 @@ fn a_large_paste_is_survived() {
     let contents = talk.stage.server.last_request().contents().to_vec();
     assert!(texts(&contents[0]).contains(&paste.as_str()), "the whole paste is sent");
     talk.wait_for_prompt();
-    // Ten megabytes are more than a prompt may hold.
+    // Ten megabytes exceed the maximum size of a prompt.
     talk.terminal.paste(&"y".repeat(10 << 20));
     talk.terminal.send_key(Key::Enter);
     talk.terminal.wait_for_text("longer than 8 MiB", Duration::from_mins(1));
@@ -526,15 +527,15 @@ fn a_simple_terminal_edits_its_lines_itself() {
     talk.end();
 }
 
-/// Starts the program, with its number in a file.
+/// Shell script that starts the program and stores its process id in a file.
 const PROCESS: &str = "sh -c 'echo $$ > process; exec \"$0\" \"$@\"' \"$0\" \"$@\"";
 
-/// The number of the program that was started so.
+/// Returns the process id of the program that [`PROCESS`] has started.
 fn process(stage: &Stage) -> u32 {
     stage.home.read_project_file("process").trim().parse().unwrap()
 }
 
-/// The program under a shell.
+/// Starts the program under a shell.
 fn under_shell(stage: &Stage, script: &str) -> Terminal {
     stage.redirected(script).args(["-m", MODEL]).in_terminal(40, 100)
 }
@@ -583,7 +584,7 @@ fn it_stops_and_goes_on() {
     let contents = stage.server.last_request().contents().to_vec();
     assert!(texts(&contents[0]).contains(&"half done"), "{contents:?}");
     terminal.send_key(Key::Ctrl('d'));
-    // What is typed before the shell is back is lost on the program.
+    // Text that is typed before the shell is back goes to the program and is lost.
     terminal.wait_for(|screen| screen.contents().matches("shell:").count() == 4, SOON);
     terminal.send("exit\r");
     terminal.wait_exit(SOON);
@@ -592,7 +593,7 @@ fn it_stops_and_goes_on() {
 #[test]
 fn a_terminal_that_is_gone_ends_it() {
     let stage = Stage::with([reply().never_answer()]);
-    // The shell goes down with the terminal, and the program hears of it from the system alone.
+    // The shell ends with the terminal, so only the system tells the program about the hang-up.
     let terminal = under_shell(&stage, &format!("trap '' HUP; {PROCESS}"));
     terminal.wait_for_text("Ctrl-D ends.", SOON);
     terminal.send("go\r");
@@ -614,7 +615,7 @@ fn an_interrupt_stops_a_command() {
     let asked = Instant::now();
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
-    // The promise to the person is a time.
+    // The documented promise is a time.
     let took = asked.elapsed();
     assert!(took < Duration::from_millis(300), "took {took:?}");
     talk.wait_for_prompt();
@@ -662,7 +663,7 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
     assert!(!shown.contains("49999"), "the terminal had stopped");
 }
 
-/// A model that plans, puts the plan before the person, and then edits.
+/// Replies of a model that plans, submits the plan to the user, and then edits.
 fn planner() -> Vec<Reply> {
     let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
     let edit = json!({"file_path": "a.txt", "content": "mended\n"});
@@ -687,7 +688,7 @@ fn a_plan_is_made_shown_and_carried_out() {
     talk.wait_for_text("Done.");
     talk.wait_for_prompt();
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "mended\n");
-    // While it plans, the model is told what it may do.
+    // In plan mode the model gets the rules of that mode.
     let systems: Vec<bool> = talk
         .stage
         .requests()

@@ -1,4 +1,4 @@
-//! The loop: calls side by side and in order, what goes wrong with them, and where it ends.
+//! The agent loop: concurrent and sequential calls, failing calls, and the ends of the loop.
 
 use pollux_testkit::reply;
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! A model that goes round in circles: a hint first, then the person is asked, or the run ends.
+//! Loop detection: the model gets a hint first; then the user is asked, or the run ends.
 
 use pollux_testkit::{CapturedRequest, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -10,7 +10,7 @@ fn look() -> Reply {
     reply().call("list_directory", json!({"dir_path": "."}))
 }
 
-/// What the last content of a request says in words.
+/// Returns the text of the last content of a request.
 fn words(request: &CapturedRequest) -> String {
     let contents = request.body["contents"].as_array().unwrap();
     texts(contents.last().unwrap()).concat()
@@ -49,7 +49,7 @@ fn a_call_that_is_made_again_and_again_ends_the_run_with_56() {
             }
             _ => {}
         }
-        // What was done is there when the work is taken up again.
+        // The work is available after a resume.
         stage.server.stream(reply().text("well then"));
         stage.pollux(&["--resume", "latest", "-p", "something else"]).run().assert_code(0);
     }

@@ -1,4 +1,4 @@
-//! Old results of tools become short in the conversation, and stay whole on disk.
+//! Masking: old tool results are shortened in the conversation, and stay complete on disk.
 
 use pollux_testkit::reply;
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-/// What the model is told of each call, in the order of the conversation.
+/// Returns the results that the model gets, in the order of the conversation.
 fn told(contents: &[Value]) -> Vec<String> {
     let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
     let outputs = parts.filter_map(|part| part["functionResponse"]["response"]["output"].as_str());

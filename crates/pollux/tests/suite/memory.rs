@@ -1,4 +1,4 @@
-//! Context files in a conversation: told once, shown, read anew, added to.
+//! Context files in a conversation: sent once, shown, reloaded, extended.
 
 use std::fs;
 

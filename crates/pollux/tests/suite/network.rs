@@ -1,4 +1,4 @@
-//! Which address is asked, through whom, and with what model.
+//! Network: the address of each request, the proxy, and the model.
 
 use pollux_testkit::{ModelServer, reply};
 use pretty_assertions::assert_eq;
@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage};
 
-/// The client takes a connection back on a task of its own: on a busy machine the next request may be a
-/// moment sooner and open a second one. One for each request would be the mistake.
+/// The client returns a connection to its pool on a separate task: on a busy machine the next
+/// request may come earlier and open a second connection. One connection per request would be a
+/// bug.
 #[test]
 fn connections_serve_many_requests() {
     let call = || reply().call("glob", json!({"pattern": "*"}));

@@ -1,4 +1,5 @@
-//! An answer that is none yet: a model may be asked whose turn it is, and the work goes on by itself.
+//! Next-speaker check: a model decides whether an answer is complete, and otherwise the work
+//! continues.
 
 use pollux_testkit::{CapturedRequest, Endpoint, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -11,7 +12,7 @@ fn verdict(speaker: &str) -> Reply {
     reply().text(answer.to_string())
 }
 
-/// What the last content of a request says in words.
+/// Returns the text of the last content of a request.
 fn words(request: &CapturedRequest) -> String {
     let contents = request.body["contents"].as_array().unwrap();
     texts(contents.last().unwrap()).concat()

@@ -1,12 +1,12 @@
-//! Prompts that are longer than the model takes.
+//! Prompts that exceed the model's context window.
 
 use pretty_assertions::assert_eq;
 
 use super::stage::{FORMATS, Stage, terminal_result};
 
-/// Takes 256,000 tokens.
+/// Model with a context window of 256,000 tokens.
 const SMALL: &str = "gemma-4-31b-it";
-/// Longer than that: a quarter of a token each.
+/// Number of letters that exceed this window, at a quarter of a token each.
 const LETTERS: usize = 1_100_000;
 
 fn small<'a>(arguments: &[&'a str]) -> Vec<&'a str> {

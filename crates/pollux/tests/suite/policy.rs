@@ -1,4 +1,4 @@
-//! Policy files, settings and flags, from outside.
+//! Policy files, settings and flags, tested from outside.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn rule(tool: &str, decision: &str, more: &str) -> String {
     format!("[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = 100\n{more}\n")
 }
 
-/// A model that runs these command lines one by one.
+/// Creates a stage whose model runs these command lines one by one.
 fn running(commands: &[&str]) -> Stage {
     let calls = commands
         .iter()
@@ -21,7 +21,7 @@ fn running(commands: &[&str]) -> Stage {
     Stage::with(calls.chain([reply().text("Done.")]))
 }
 
-/// What each call was answered with.
+/// Returns the response to each call.
 fn answers(stage: &Stage) -> Vec<String> {
     let requests = stage.requests();
     let contents = requests.last().unwrap().contents().to_vec();

@@ -13,7 +13,7 @@ fn system(request: &CapturedRequest) -> String {
     texts(&request.body["systemInstruction"]).concat()
 }
 
-/// One prompt with these variables, and what the model was told.
+/// Runs one prompt with these variables, and returns the system instruction that was sent.
 fn told_with(stage: &Stage, variables: &[(&str, &str)]) -> String {
     stage.server.stream(reply().text("ok"));
     let program = stage.pollux(&["-p", "go"]);
@@ -53,7 +53,7 @@ fn what_is_shown_is_what_is_sent() {
     let shown = in_json(&stage, &["-m", MODEL]);
     let sections = shown["system"]["sections"].as_array().unwrap();
     let text: Vec<&str> = sections.iter().map(|one| one["text"].as_str().unwrap()).collect();
-    // The folder of a session is named after it.
+    // The folder of a session has the name of the session.
     let session = sent.split("/plans`").next().unwrap().rsplit('/').next().unwrap();
     assert_eq!(text.join("\n\n").replace("SESSION", session), sent);
     assert_eq!(shown["tools"]["names"], json!(request.declared_tools()));
@@ -179,7 +179,8 @@ fn the_instruction_is_written_where_it_can_be_read() {
     let told =
         told_with(&stage, &[("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md"), ("GEMINI_SYSTEM_MD", "0")]);
     assert_eq!(stage.home.read_project_file("a/b/c.md"), told);
-    // Where it cannot be written, an old one is not taken for it.
+    // If the file cannot be written, the run fails, so that an old file is not mistaken for a new
+    // one.
     stage.server.stream(reply().text("never asked"));
     let run = stage.pollux(&["-p", "go"]).env("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md/d").run();
     run.assert_code(1);

@@ -1,4 +1,4 @@
-//! Files that no file tool changes without a person's yes, in whatever mode.
+//! Files that no file tool changes without the user's approval, in any mode.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,10 +12,10 @@ use super::stage::Stage;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// A part of every denial and of every question.
+/// Part of every denial and of every question.
 const REASON: &str = "in every approval mode";
 
-/// Files of a home that decide what Pollux, a shell, git or SSH does later.
+/// Files of a home that control the later behaviour of Pollux, a shell, Git or SSH.
 const FILES: [&str; 9] = [
     ".gemini/policies/a.toml",
     ".gemini/settings.json",
@@ -32,7 +32,7 @@ fn write(path: &str) -> Value {
     json!({"file_path": path, "content": "planted"})
 }
 
-/// A model that writes these files of the home, with one call after the other.
+/// Creates a stage whose model writes these files of the home, one call after the other.
 fn writing(files: &[&str]) -> Stage {
     let stage = Stage::new();
     for file in files {
@@ -127,7 +127,7 @@ fn yolo_mode_asks_at_the_terminal_and_says_why() {
     assert!(terminal.screen().contains(REASON), "{}", terminal.screen());
     assert!(!home.join(".bashrc").exists());
     terminal.send("1\r");
-    // A yes is for one call.
+    // An approval is for one call.
     terminal.wait_for(|screen| screen.contents().matches("Choose 1-").count() == 2, SOON);
     assert!(holds_planted(&home.join(".bashrc")));
 }

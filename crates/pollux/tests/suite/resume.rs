@@ -1,4 +1,4 @@
-//! Resume: nothing is lost, whatever happened to the run before.
+//! Resume: no data is lost, however the earlier run ended.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, is_alive, texts, wait_until};
 
-/// Goes on with a session and gives the conversation that the model is sent.
+/// Resumes a session and returns the conversation that is sent to the model.
 fn resume(stage: &Stage, session: &str, prompt: &str) -> Vec<Value> {
     stage.server.stream(reply().text(format!("answer to {prompt}")));
     let run = stage.pollux(&["-r", session, "-p", prompt]).run();
@@ -21,7 +21,7 @@ fn id_of(run: &Finished) -> String {
     run.json()["session_id"].as_str().unwrap().to_owned()
 }
 
-/// The last text of each content.
+/// Returns the last text of each content.
 fn last_texts(contents: &[Value]) -> Vec<String> {
     contents.iter().map(|content| texts(content).last().unwrap_or(&"").to_string()).collect()
 }
@@ -33,7 +33,7 @@ fn a_session_is_found_by_latest_number_and_id() {
     for prompt in ["one", "two"] {
         stage.server.stream(reply().text(format!("answer to {prompt}")));
         ids.push(id_of(&stage.prompt("json", prompt)));
-        // Sessions are ordered by the time at which they began, in milliseconds.
+        // Sessions are ordered by their start time, in milliseconds.
         std::thread::sleep(Duration::from_millis(5));
     }
     let table = [("latest", "two"), ("1", "one"), ("2", "two"), (ids[0].as_str(), "one")];
@@ -59,7 +59,7 @@ fn a_first_resume_begins_a_session_and_says_so() {
 
 #[test]
 fn a_resumed_conversation_is_the_one_that_was() {
-    // The replay of the file gives what was in memory: every part, id and signature.
+    // The replay of the file restores the state in memory: every part, id and signature.
     let calls = reply()
         .thought("**Look** around")
         .text("Looking.")
@@ -78,7 +78,8 @@ fn a_resumed_conversation_is_the_one_that_was() {
     stage.prompt("text", "go").assert_code(0);
     let live = stage.server.last_request().contents().to_vec();
     let resumed = resume(&stage, "latest", "more");
-    // An unsigned call gets the constant only in the turn at work; these all have their own.
+    // An unsigned call gets the constant only in the current turn; these calls have their own
+    // signatures.
     assert_eq!(resumed[..live.len()], live[..]);
     assert_eq!(resumed.len(), live.len() + 2);
     let expected = json!([{"text": "All "}, {"text": "done.", "thoughtSignature": "c2lnNA=="}]);
@@ -96,7 +97,7 @@ fn resume_only_ever_appends() {
     let mut contents = Vec::new();
     for round in 0..10 {
         if round % 2 == 0 {
-            // A run that ends without a prompt must not cost anything.
+            // A run that ends without a prompt must not lose any data.
             stage.pollux(&["-r", "-p", ""]).run().assert_code(42);
             stage.program().args(["--list-sessions"]).run().assert_code(0);
         } else {
@@ -127,7 +128,7 @@ fn the_figures_of_a_run_are_its_own_after_a_resume() {
     assert_eq!(stats["tools"]["totalCalls"], 0, "{stats}");
 }
 
-/// Kills a run in the middle of its second call and gives its number.
+/// Kills a run in the middle of its second call.
 fn killed_in_a_call(stage: &Stage) {
     let turn = reply()
         .text("Working.")

@@ -1,4 +1,5 @@
-//! Confinement by the kernel, tried from outside: `pollux sandbox run` as root and as another user.
+//! Confinement by the kernel, tested from outside: `pollux sandbox run` as root and as another
+//! user.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use super::stage::{MODEL, Stage, wait_until};
 
 const LEVELS: [&str; 4] = ["inspect", "workspace-write", "protect", "none"];
-/// A user that owns nothing else.
+/// Id of a user without other files.
 const OTHER_USER: u32 = 54_321;
 
 /// Home and project of one user.
@@ -86,7 +87,7 @@ impl Place {
         self.command(&words).output().unwrap()
     }
 
-    /// All files with their contents and permissions.
+    /// Returns all files with their contents and permissions.
     fn listing(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
         fn walk(folder: &Path, found: &mut Vec<(PathBuf, u32, Vec<u8>)>) {
             for entry in fs::read_dir(folder).unwrap() {
@@ -106,16 +107,17 @@ impl Place {
     }
 }
 
-/// Root, if the tests run as root, and a user without rights.
+/// Returns the user of the tests and, if that is root, also a user without rights.
 pub(super) fn users() -> Vec<Option<u32>> {
     let is_root = rustix::process::geteuid().is_root();
     if is_root { vec![None, Some(OTHER_USER)] } else { vec![None] }
 }
 
-/// Levels by user, with what the kernel lacks for them.
+/// Levels by user, with the missing kernel feature for each.
 type Lacks = BTreeMap<(Option<u32>, String), Option<String>>;
 
-/// Returns true if the kernel gives a level to a user. Otherwise the caller tests nothing, and the output says so.
+/// Returns true if the kernel supports a level for a user. Otherwise the caller tests nothing, and
+/// the output reports that.
 #[expect(
     clippy::print_stderr,
     reason = "nobody should take a test that did not run for one that passed"
@@ -137,12 +139,13 @@ pub(super) fn holds(user: Option<u32>, level: &str) -> bool {
     lack.is_none()
 }
 
-/// Returns true if the kernel gives a level to this user, see [`holds`].
+/// Returns true if the kernel supports a level for this user, see [`holds`].
 fn holds_here(level: &str) -> bool {
     holds(None, level)
 }
 
-/// A script that ends with 0 if it reached what it should not, and the levels at which it must not.
+/// Scripts that exit with 0 if they succeed in a forbidden action, and the levels that must prevent
+/// it.
 const ATTEMPTS: [(&str, &[&str]); 22] = [
     ("echo x > new", &["inspect"]),
     ("echo x >> file", &["inspect"]),
@@ -178,7 +181,7 @@ fn each_level_refuses_what_it_promises_and_nothing_else() {
                 let run = place.run(level, script);
                 let message = String::from_utf8_lossy(&run.stderr).into_owned();
                 let expected = !refused_at.contains(&level);
-                // The workspace may be all that is writable.
+                // The workspace may be the only writable place.
                 if level == "workspace-write" && script.contains("known_hosts") {
                     continue;
                 }
@@ -328,7 +331,7 @@ fn status_names_mechanisms_and_levels() {
 const SOON: Duration = Duration::from_secs(20);
 const HOOK: &str = "echo '#!/bin/sh' > .git/hooks/pre-commit";
 
-/// Makes a repository with a folder for hooks.
+/// Creates a repository with a folder for hooks.
 fn repository(stage: &Stage) {
     git(stage, &["init", "-q", "-b", "main"]);
     fs::create_dir_all(stage.home.project().join(".git/hooks")).unwrap();
@@ -341,7 +344,7 @@ fn git(stage: &Stage, words: &[&str]) {
     assert!(run.status.success(), "{words:?}: {run:?}");
 }
 
-/// Runs a command line in yolo mode without a person. Returns the result that the model gets.
+/// Runs a command line in headless yolo mode. Returns the result that the model gets.
 fn in_yolo(stage: &Stage, line: &str) -> String {
     let call = reply().call("run_shell_command", json!({ "command": line }));
     stage.server.stream(call).stream(reply().text("done"));
@@ -364,7 +367,7 @@ fn a_wall_is_named_with_the_rule_that_opens_it() {
     );
     let (_, widening) = told.split_once(&wall).unwrap_or_else(|| panic!("{told}"));
     assert!(!hook.exists());
-    // The same error without a protected path is no evidence.
+    // The same error without a protected path does not count as evidence.
     let other = "echo 'cannot create x: Permission denied'; exit 1";
     assert!(!in_yolo(&stage, other).contains("Confinement"));
     let (_, rule) = widening.split_once(":\n").unwrap();
@@ -415,7 +418,7 @@ fn what_appears_at_a_protected_place_is_moved_aside_and_reported_in_the_result()
         let stage = Stage::new();
         repository(&stage);
         fs::remove_dir_all(stage.home.project().join(".git/hooks")).unwrap();
-        // Not audited itself.
+        // This command is not audited itself.
         let wait = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sleep 1\"\n\
             decision = \"allow\"\npriority = 950\nconfinement = \"none\"";
         stage.home.user_file("policies/wait.toml", wait);
@@ -603,7 +606,8 @@ fn a_nested_program_works_at_protect() {
     }
 }
 
-/// Repository with a history, changes of each kind and an index whose times are out of date.
+/// Script that makes a repository with a history, changes of each kind and an index with outdated
+/// times.
 const HISTORY: &str = "rm -rf .git && git init -q -b main . && git config user.name A && git config user.email a@b
 for text in first second; do echo $text >> file && git add file && git commit -qm $text; done
 echo staged >> file && git add file && echo changed >> file && echo x > new && touch -d 2001-01-01 file
@@ -632,7 +636,7 @@ fn git_prints_at_inspect_what_it_prints_outside_and_leaves_the_index() {
             let before = state();
             let inside = place.run("inspect", line);
             assert_eq!(state(), before, "{user:?} {line}");
-            // Outside, this one may change the index.
+            // Without confinement this command may change the index.
             let outside = place.run("none", line);
             assert!(outside.status.success() && !outside.stdout.is_empty(), "{outside:?}");
             assert_eq!(inside, outside, "{user:?} {line}");

@@ -1,8 +1,8 @@
-//! Confinement on systems that lack something: kernels without a mechanism, filters that somebody else set, containers,
-//! file systems and names.
+//! Confinement on systems with limits: kernels without a mechanism, filters that another program
+//! has set, containers, unusual file systems and names.
 //!
-//! A filter of system calls stands for a kernel without them. What a machine cannot do is not tested, and the output
-//! says so.
+//! A filter of system calls simulates a kernel without them. A test that the machine does not
+//! support is skipped, and the output reports that.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -18,10 +18,10 @@ use super::stage::{MODEL, Stage};
 const LEVELS: [&str; 3] = ["inspect", "workspace-write", "protect"];
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pollux");
 const SOON: Duration = Duration::from_secs(20);
-/// Exit code of `sandbox run` when the level cannot be given.
+/// Exit code of `sandbox run` for a level that is not available.
 const NOT_CONFINED: i32 = 125;
 
-/// Runs a command under a filter that refuses system calls: error number, numbers of the calls, command.
+/// Runs a command under a filter that refuses system calls: error number, call numbers, command.
 const REFUSING: &str = "import ctypes, os, struct, sys
 def step(code, yes, no, value):
     return struct.pack('HBBI', code, yes, no, value)
@@ -54,18 +54,19 @@ const CALLS: Option<Calls> = if cfg!(target_arch = "x86_64") {
 } else {
     None
 };
-/// The same on all processors.
+/// Numbers of system calls that are the same on all processors.
 const FSCONFIG: u32 = 431;
 const MOUNT_SETATTR: u32 = 442;
 const LANDLOCK_CREATE_RULESET: u32 = 444;
 
-/// Interpreter that every user can start: the first in a person's path may be in their home.
+/// Returns an interpreter that every user can start: the first one in `PATH` may be in a user's
+/// home.
 fn python() -> &'static str {
     let system = "/usr/bin/python3";
     if fs::exists(system).unwrap_or_default() { system } else { "python3" }
 }
 
-/// Words before a command that is refused a system call.
+/// Returns the command prefix that makes a system call fail.
 fn refusing(error: i32, call: u32) -> Vec<String> {
     [python(), "-c", REFUSING, &error.to_string(), &call.to_string()].map(str::to_owned).to_vec()
 }
@@ -74,7 +75,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Runs a command in the project of a place, with words before it.
+/// Runs a command in the project of a place, after a command prefix.
 fn started(place: &Place, user: Option<u32>, before: &[String], command: &[&str]) -> Output {
     let mut all = Vec::new();
     if let Some(user) = user {
@@ -88,8 +89,8 @@ fn started(place: &Place, user: Option<u32>, before: &[String], command: &[&str]
     started.stdin(Stdio::null()).output().unwrap()
 }
 
-/// Returns the reason for which each level does not hold, by `sandbox status`, and checks that `sandbox run` agrees: a
-/// level that does not hold is an error with the reason, and nothing runs.
+/// Returns the reason why each level is not available, from `sandbox status`, and checks that
+/// `sandbox run` agrees: for an unavailable level it fails with the reason, and runs nothing.
 fn lacks(user: Option<u32>, before: &[String]) -> [Option<String>; 3] {
     let place = Place::new(user);
     let status = started(&place, user, before, &[PROGRAM, "sandbox", "status", "--json"]);
@@ -174,7 +175,7 @@ fn a_kernel_without_a_mechanism_gives_the_levels_that_need_it_not() {
 
 #[test]
 fn user_namespaces_that_are_forbidden_leave_inspect() {
-    // The limit of the outer namespace holds for all below it.
+    // The limit of the outer namespace applies to all namespaces in it.
     let script = "echo 1 > /proc/sys/user/max_user_namespaces && exec unshare -U --map-user=1000 \"$0\" \"$@\"";
     let forbidding = words(&["unshare", "-Ur", "sh", "-c", script]);
     let tried: Vec<&str> = forbidding.iter().map(String::as_str).chain(["true"]).collect();
@@ -208,7 +209,7 @@ fn in_containers_and_in_pollux_status_and_run_agree() {
     }
 }
 
-/// Script that prints a line for each thing that a command reaches at a level.
+/// Script that prints a line for each action that succeeds at a level.
 const REACH: &str = "echo x > new && echo new; echo x > .git/hooks/h && echo hook; echo x >> ~/.bashrc && echo bashrc; \
     cat .env";
 
@@ -244,7 +245,7 @@ fn levels_hold_on_overlays_in_memory_and_with_a_read_only_home() {
             let folder = place.path("").display().to_string();
             let folder = folder.trim_end_matches('/');
             fs::create_dir(place.path("memory")).unwrap();
-            // Outside of the folder that is covered.
+            // The script must not run inside the folder that is covered.
             let script =
                 format!("F={folder} T=/mnt && mount -t tmpfs none $T && {script} && {again}");
             let inside = words(&["unshare", "-Urm", "sh", "-c", &script, "sh"]);
@@ -342,7 +343,7 @@ fn levels_hold_in_folders_with_strange_names() {
     }
 }
 
-/// Starts the program in yolo mode where it cannot make a namespace. Returns it with its words to come.
+/// Returns the program in yolo mode on a system without namespaces, with more arguments to follow.
 fn without_namespaces(stage: &Stage, calls: &Calls) -> pollux_testkit::Pollux {
     let script =
         format!("exec {} -c \"$REFUSING\" {EPERM} {} \"$0\" \"$@\"", python(), calls.unshare);
@@ -367,7 +368,7 @@ fn a_person_learns_once_that_commands_run_at_a_weaker_level() {
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(message.matches(WEAKER).count(), 1, "{message}");
     assert!(stage.home.project().join("b").exists());
-    // Nothing is said where no command runs.
+    // Without a command there is no notice.
     stage.server.stream(reply().text("All is said."));
     let run = without_namespaces(&stage, &calls).args(["-p", "go"]).run();
     assert!(!String::from_utf8_lossy(&run.stderr).contains("confined"), "{run:?}");

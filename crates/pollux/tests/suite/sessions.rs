@@ -1,4 +1,4 @@
-//! Session files: their names and lines, the flags that list, name, import and delete them.
+//! Session files: their names and lines, and the flags that list, name, import and delete them.
 
 use std::fs;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage};
 
-/// Runs one prompt in a session of its own with this id.
+/// Runs one prompt in a new session with this id.
 fn session(stage: &Stage, id: &str, prompt: &str) {
     stage.server.stream(reply().text(format!("answer to {prompt}")));
     stage.pollux(&["--session-id", id, "-p", prompt]).run().assert_code(0);
-    // Sessions are ordered by the time at which they began, in milliseconds.
+    // Sessions are ordered by their start time, in milliseconds.
     std::thread::sleep(std::time::Duration::from_millis(5));
 }
 
@@ -22,7 +22,7 @@ fn list(stage: &Stage) -> Finished {
     run
 }
 
-/// The id that a run says it has.
+/// Returns the session id in the output of a run.
 fn id_of(run: &Finished) -> String {
     run.json()["session_id"].as_str().unwrap().to_owned()
 }
@@ -53,7 +53,7 @@ fn a_session_file_is_named_after_its_minute_and_its_id() {
     assert_eq!(projects["projects"][stage.home.project().to_str().unwrap()], "project");
 }
 
-/// Keeps what Gemini CLI reads of a line, as the names of its keys.
+/// Reduces a line to the parts that Gemini CLI reads, as the names of its keys.
 fn outline(line: &Value) -> Option<String> {
     let fields = line.as_object().unwrap();
     let keys: Vec<&str> = fields.keys().map(String::as_str).collect();
@@ -159,7 +159,7 @@ fn what_nobody_said_anything_in_is_not_listed() {
     stage.pollux(&["-p", ""]).run().assert_code(42);
     assert_eq!(stage.session_files().len(), 1, "a run without a prompt leaves no file");
     let listed = list(&stage).stdout_text();
-    // The model has spoken, so that there is something to resume.
+    // The model has answered, so there is a conversation to resume.
     assert!(listed.contains("(1):"), "{listed}");
 }
 
@@ -258,7 +258,7 @@ fn nothing_is_purged() {
     session(&stage, "old", "one");
     let file = stage.session_file();
     let old = fs::read_to_string(&file).unwrap();
-    // As if it had been written years ago.
+    // Makes the session look as if it had been written years ago.
     let year = &old[old.find("startTime\":\"").unwrap() + 12..][..4];
     fs::write(&file, old.replace(&format!("\"{year}-"), "\"2019-")).unwrap();
     let time = std::time::SystemTime::UNIX_EPOCH;

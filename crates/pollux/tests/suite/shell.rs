@@ -1,4 +1,4 @@
-//! The shell tool, driven by the model.
+//! The shell tool, called by the model.
 
 use std::fs;
 
@@ -13,14 +13,15 @@ fn yolo(stage: &Stage, command: &str) -> Pollux {
     stage.pollux(&["-y", "-o", "stream-json", "-p", "go"])
 }
 
-/// Runs a command line through the model; what the model is told and the run.
+/// Runs a command line through the model; returns the result for the model and the run.
 fn shell(stage: &Stage, command: &str) -> (String, Finished) {
     let run = yolo(stage, command).run();
     run.assert_code(0);
     (stage.response(), run)
 }
 
-/// The lines between the tags of untrusted text, without the one that differs from run to run.
+/// Returns the lines between the tags of untrusted text, without the line that differs between
+/// runs.
 fn lines(told: &str) -> Vec<&str> {
     let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
     let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
@@ -32,7 +33,8 @@ fn lines(told: &str) -> Vec<&str> {
 #[test]
 fn output_is_cut_to_what_the_model_has_room_for() {
     let stage = Stage::new();
-    // 1,400 of the model's 1,048,576 tokens are left, and half of them for one result: 2,800 characters.
+    // 1,400 of the model's 1,048,576 tokens are left, and half of them for one result: 2,800
+    // characters.
     let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
     stage.server.stream(call.usage(1_047_176, 0)).stream(reply().text("done"));
     stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
@@ -42,7 +44,7 @@ fn output_is_cut_to_what_the_model_has_room_for() {
     let file = told.lines().nth(1).unwrap().strip_prefix(head).unwrap();
     assert!(told.contains("\n\n0000\n0001\n") && told.contains("\n1998\n1999\n"), "{told}");
     assert!(fs::read_to_string(file).unwrap().contains("\n1000\n"));
-    // Where nothing is left a result still says something.
+    // Without remaining tokens a result still has some text.
     let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
     stage.server.stream(call.usage(500_000, 1_500_000)).stream(reply().text("done"));
     stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
@@ -53,7 +55,7 @@ fn output_is_cut_to_what_the_model_has_room_for() {
 #[test]
 fn standard_input_is_closed() {
     let stage = Stage::new();
-    // The program's own input stays open: the command must not get at it.
+    // The program's own input stays open; the command must not read it.
     let run = yolo(&stage, "cat; echo over").stdin_held_open().run();
     run.assert_code(0);
     assert_eq!(lines(&stage.response()), ["Output: over"]);
@@ -133,7 +135,7 @@ fn the_git_configuration_of_commands_is_an_empty_file_of_the_session() {
 #[cfg(target_os = "linux")]
 #[test]
 fn keys_are_not_in_the_environment_block_of_the_program() {
-    // Root may read the block; others are refused.
+    // Root may read the block; other users must not.
     let chain = "p=$PPID; while [ \"${p:-0}\" -gt 1 ]; do echo \"at $p\"; tr '\\0' '\\n' <\"/proc/$p/environ\"; p=$(sed -n 's/^PPid:[[:space:]]*//p' \"/proc/$p/status\"); done; echo \"home $HOME\"";
     let stage = Stage::new();
     let run = yolo(&stage, chain).env("GOOGLE_API_KEY", "other-secret").run();
@@ -151,14 +153,14 @@ fn keys_are_not_in_the_environment_block_of_the_program() {
 #[test]
 fn commands_cannot_read_the_memory_of_the_program() {
     let look = "import os\ndef parent(p):\n    return int(open(f'/proc/{p}/stat').read().rsplit(')', 1)[1].split()[1])\np = parent(os.getppid())\nwhile p > 1:\n    try:\n        open(f'/proc/{p}/mem', 'rb').close()\n        print('memory of', p)\n    except OSError as e:\n        print('kept', p, e)\n    p = parent(p)\n";
-    // From the program on: the shell of the command is like the command.
+    // Checks the program and its ancestors; the shell of the command has the command's own rights.
     let other = rustix::process::geteuid().is_root().then_some(54321);
     for user in [None, other] {
         let stage = Stage::with([
             reply().call("run_shell_command", json!({"command": format!("python3 -c \"{look}\"")})),
             reply().text("ok"),
         ]);
-        // Nothing but the user's rights stands between the command and the program.
+        // Only the rights of the user separate the command from the program.
         stage.home.settings(&json!({"pollux": {"sandbox": {"yolo": "none"}}}));
         let own = stage.pollux(&["--yolo", "-p", "go"]);
         let run = match user {

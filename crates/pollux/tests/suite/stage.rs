@@ -1,4 +1,4 @@
-//! Where the program performs: a home and a project, a model server, and the words to run it.
+//! Test stage: a home and a project, a model server, and functions to run the program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use pollux_testkit::{CapturedRequest, Endpoint, Finished, ModelServer, Pollux, Reply, TestHome};
 use serde_json::Value;
 
-/// The model of most runs. Its name is in the settings' default aliases, so nothing is routed.
+/// Model of most runs. Its name is in the settings' default aliases, so there is no routing.
 pub(crate) const MODEL: &str = "gemini-2.5-pro";
 
-/// What a headless run has without anybody's yes.
+/// Tools that a headless run offers without an approval.
 pub(crate) const FREE_TOOLS: [&str; 8] = [
     "update_topic",
     "list_directory",
@@ -23,23 +23,23 @@ pub(crate) const FREE_TOOLS: [&str; 8] = [
     "enter_plan_mode",
 ];
 
-/// The three output formats.
+/// Names of the three output formats.
 pub(crate) const FORMATS: [&str; 3] = ["text", "json", "stream-json"];
 
-/// A home with a trusted project, and a model. Dropping it fails the test when a request broke the
-/// service's rules.
+/// A home with a trusted project, and a model server. Dropping the stage fails the test if a
+/// request violated the rules of the service.
 pub(crate) struct Stage {
     pub(crate) home: TestHome,
     pub(crate) server: ModelServer,
 }
 
 impl Stage {
-    /// A model that has nothing to say yet.
+    /// Creates a stage whose model has no replies yet.
     pub(crate) fn new() -> Self {
         Self { home: TestHome::new(), server: ModelServer::start() }
     }
 
-    /// A model that answers with these, in order.
+    /// Creates a stage whose model answers with these replies, in order.
     pub(crate) fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
         let stage = Self::new();
         for reply in replies {
@@ -48,23 +48,23 @@ impl Stage {
         stage
     }
 
-    /// The program with the server as its model and no arguments.
+    /// Returns the program with the server as its model and no arguments.
     pub(crate) fn program(&self) -> Pollux {
         self.alone().server(&self.server)
     }
 
-    /// The program that knows of no server.
+    /// Returns the program without the address of the server.
     pub(crate) fn alone(&self) -> Pollux {
         Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&self.home)
     }
 
-    /// The program as a shell script starts it, which finds its words in `"$0" "$@"`.
+    /// Returns the program started by a shell script, in which `"$0" "$@"` is its command line.
     pub(crate) fn redirected(&self, script: &str) -> Pollux {
         let shell = Pollux::new("/bin/sh").home(&self.home).server(&self.server);
         shell.args(["-c", script, env!("CARGO_BIN_EXE_pollux")])
     }
 
-    /// The program with the usual model and these arguments.
+    /// Returns the program with the usual model and these arguments.
     pub(crate) fn pollux(&self, arguments: &[&str]) -> Pollux {
         self.program().args(["-m", MODEL]).args(arguments)
     }
@@ -81,12 +81,12 @@ impl Stage {
         run
     }
 
-    /// The requests for a streamed answer.
+    /// Returns the requests for a streamed answer.
     pub(crate) fn requests(&self) -> Vec<CapturedRequest> {
         self.server.requests_to(Endpoint::StreamGenerateContent)
     }
 
-    /// The `functionResponse.response` objects of the latest request, in order.
+    /// Returns the `functionResponse.response` objects of the latest request, in order.
     pub(crate) fn responses(&self) -> Vec<Value> {
         let request = self.server.last_request();
         let parts = request.last_parts().iter();
@@ -94,7 +94,7 @@ impl Stage {
         responses.map(|response| response["response"].clone()).collect()
     }
 
-    /// The only response of the latest request as text: its output, or its error.
+    /// Returns the only response of the latest request as text: its output, or its error.
     pub(crate) fn response(&self) -> String {
         let responses = self.responses();
         let [response] = &responses[..] else { panic!("not one response: {responses:?}") };
@@ -102,12 +102,12 @@ impl Stage {
         text.unwrap_or_else(|| panic!("neither output nor error: {response}")).to_owned()
     }
 
-    /// The project's folder for temporary files.
+    /// Returns the project's folder for temporary files.
     pub(crate) fn project_temporary(&self) -> PathBuf {
         self.home.gemini().join("tmp/project")
     }
 
-    /// The session files, oldest name first.
+    /// Returns the session files, oldest name first.
     pub(crate) fn session_files(&self) -> Vec<PathBuf> {
         let folder = self.project_temporary().join("chats");
         let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
@@ -117,14 +117,14 @@ impl Stage {
         files
     }
 
-    /// The only session file.
+    /// Returns the only session file.
     pub(crate) fn session_file(&self) -> PathBuf {
         let files = self.session_files();
         let [file] = &files[..] else { panic!("not one session file: {files:?}") };
         file.clone()
     }
 
-    /// The lines of the only session file.
+    /// Returns the lines of the only session file.
     pub(crate) fn session_lines(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.session_file()).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -139,7 +139,8 @@ impl Drop for Stage {
     }
 }
 
-/// The `result` line of a stream-json run; fails the test unless there is exactly one, the last.
+/// Returns the `result` line of a stream-json run; fails the test unless it is unique and the last
+/// line.
 pub(crate) fn terminal_result(run: &Finished) -> Value {
     let lines = run.json_lines();
     let results = lines.iter().filter(|line| line["type"] == "result").count();
@@ -149,25 +150,25 @@ pub(crate) fn terminal_result(run: &Finished) -> Value {
     last.clone()
 }
 
-/// The lines of this type of a stream-json run.
+/// Returns the lines of this type of a stream-json run.
 pub(crate) fn lines_of(run: &Finished, kind: &str) -> Vec<Value> {
     run.json_lines().into_iter().filter(|line| line["type"] == kind).collect()
 }
 
-/// The assistant's words of a stream-json run.
+/// Returns the assistant's text of a stream-json run.
 pub(crate) fn spoken(run: &Finished) -> String {
     let lines = lines_of(run, "message");
     let said = lines.iter().filter(|line| line["role"] == "assistant");
     said.map(|line| line["content"].as_str().unwrap()).collect()
 }
 
-/// The texts of a content's parts.
+/// Returns the texts of a content's parts.
 pub(crate) fn texts(content: &Value) -> Vec<&str> {
     let parts = content["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// Puts 0 for every duration, so that figures can be compared.
+/// Replaces every duration by 0, so that figures can be compared.
 pub(crate) fn without_times(mut value: Value) -> Value {
     fn clear(value: &mut Value) {
         match value {
@@ -188,13 +189,13 @@ pub(crate) fn without_times(mut value: Value) -> Value {
     value
 }
 
-/// Makes a named pipe that nobody opens.
+/// Creates a named pipe that is not opened.
 pub(crate) fn make_pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().unwrap();
     assert!(made.success(), "mkfifo {}", path.display());
 }
 
-/// Waits until something is true; fails the test when it is not in five seconds. Polls: other
+/// Waits until a condition is true; fails the test after five seconds. Polls, because other
 /// processes send no events.
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -204,7 +205,7 @@ pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process with this number exists and is no zombie.
+/// Returns true if a process with this id exists and is not a zombie.
 pub(crate) fn is_alive(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = status.rsplit_once(')').map(|(_, rest)| rest.trim_start().chars().next());

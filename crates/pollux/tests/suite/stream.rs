@@ -1,4 +1,4 @@
-//! Streams that break, lie or say nothing.
+//! Streams that break, contain invalid data or stay silent.
 
 use pollux_testkit::{Finished, Reply, errors, reply};
 use pretty_assertions::assert_eq;
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage, spoken, terminal_result};
 
-/// Wire bytes that are no answer.
+/// Returns a reply of raw bytes.
 fn bytes(text: &str) -> Reply {
     reply().sse_bytes(vec![text.as_bytes().to_vec()])
 }
 
-/// An event with this as its data.
+/// Returns an event with this data.
 fn event(data: &Value) -> Reply {
     bytes(&format!("data: {data}\r\n\r\n"))
 }
 
-/// What the last turn said, in any format.
+/// Returns the text of the last turn, in any format.
 fn said(format: &str, run: &Finished) -> String {
     match format {
         "text" => run.stdout_text(),
@@ -25,7 +25,7 @@ fn said(format: &str, run: &Finished) -> String {
     }
 }
 
-/// Faults of one answer after which the program asks again.
+/// Faults of one answer after which the program sends the request again.
 fn faults() -> Vec<(&'static str, Reply)> {
     vec![
         ("garbage", reply().text("half ").garbage()),
@@ -85,7 +85,7 @@ fn a_first_attempts_words_are_void() {
         let broken = reply().text("half ").text("an").drop_after(1);
         let run = Stage::with([broken, reply().text("whole")]).prompt(format, "go");
         run.assert_code(0);
-        // What is printed cannot be taken back; the second attempt begins a line of its own.
+        // Printed text cannot be removed; the second attempt begins a new line.
         let expected = match format {
             "text" => "half \nwhole\n",
             "json" => "whole",
@@ -127,7 +127,7 @@ fn failed_requests_are_counted() {
     run.assert_code(0);
     let models = &run.json()["stats"]["models"];
     let api = &models[super::stage::MODEL]["api"];
-    // An empty answer that is asked for again is no error; only the one that is given up is.
+    // An empty answer that is requested again is not an error; only the last one is.
     assert_eq!((&api["totalRequests"], &api["totalErrors"]), (&json!(3), &json!(1)), "{api}");
     assert!(run.stderr_text().contains("Retrying with backoff"), "{}", run.report());
 }

@@ -1,4 +1,5 @@
-//! Answers that satisfy a schema: right at once, mended, or refused with what was said.
+//! Answers that satisfy a schema: valid immediately, repaired, or rejected together with their
+//! text.
 
 use pollux_testkit::{Finished, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -82,7 +83,7 @@ fn an_answer_that_is_never_right_exits_58_with_what_was_said() {
                 assert_eq!(result["error"]["type"], "FatalOutputSchemaError");
             }
         }
-        // The conversation is whole all the same.
+        // The conversation is complete nevertheless.
         stage.server.stream(reply().text("yes"));
         stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
     }

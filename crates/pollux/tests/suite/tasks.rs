@@ -1,4 +1,4 @@
-//! Topics, lists, tasks, memories: what the model keeps beside the work itself.
+//! Topics, lists, tasks and memories: notes of the model apart from the work itself.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +15,7 @@ fn system(request: &CapturedRequest) -> String {
     texts(&request.body["systemInstruction"]).concat()
 }
 
-/// Runs one call in yolo mode and gives what the model is told.
+/// Runs one call in yolo mode and returns its result for the model.
 fn call(stage: &Stage, tool: &str, arguments: Value) -> String {
     stage.server.stream(reply().call(tool, arguments)).stream(reply().text("done"));
     stage.yolo("go");
@@ -35,7 +35,8 @@ fn a_topic_is_told_first_and_named_in_the_next_prompt() {
     assert_eq!(order[0]["functionResponse"]["name"], "update_topic");
     let told = "Current topic: \"Mend the parser\"\nTopic summary: ...\n\nStrategic Intent: look";
     assert_eq!(order[0]["functionResponse"]["response"]["output"], told);
-    // A prompt keeps its instruction, so that what the vendor has cached of it stays good.
+    // The system instruction stays the same during a prompt, so that the vendor's cache stays
+    // valid.
     let requests = stage.requests();
     assert_eq!(system(&requests[0]), system(&requests[1]));
     assert!(!system(&requests[1]).contains("Active Topic"));
@@ -67,7 +68,7 @@ fn tasks_are_kept_with_the_session() {
         reply().text("done"),
     ]);
     stage.home.settings(&json!({"experimental": {"taskTracker": true}}));
-    // Nobody has to allow them.
+    // These tools need no approval.
     stage.prompt("text", "go").assert_code(0);
     let told = stage.response();
     let id = told.strip_prefix("Created task ").and_then(|rest| rest.strip_suffix(": One"));
@@ -163,7 +164,7 @@ fn without_a_person_a_plan_of_the_models_own_accord_is_made_and_approved() {
     assert!(told[1].contains("\"error\""), "{}", told[1]);
     assert!(told[2].contains("p.md") && !told[2].contains("\"error\""), "{}", told[2]);
     assert!(told[3].contains("Plan approved."), "{}", told[3]);
-    // What may be changed is what the run may change.
+    // After the approval of the plan the usual rules of the run apply again.
     assert!(told[4].contains("\"error\""), "{}", told[4]);
     let planning: Vec<bool> =
         requests.iter().map(|request| system(request).contains("# Plan mode\n")).collect();
@@ -203,7 +204,7 @@ fn a_memory_is_told_to_later_sessions() {
         reply().text("done"),
     ]);
     stage.home.settings(&json!({"pollux": {"tools": {"saveMemory": true}}}));
-    // Nobody is there to say yes.
+    // In a headless run nobody can approve.
     stage.prompt("text", "go").assert_code(0);
     assert!(stage.response().starts_with("Tool \"save_memory\" not found."));
     let run = stage.pollux(&["--approval-mode", "auto_edit", "-p", "go"]).run();

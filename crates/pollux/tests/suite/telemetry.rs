@@ -1,4 +1,4 @@
-//! Telemetry in a file: what is in it, and what must not be.
+//! Telemetry in a file: required and forbidden contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use super::stage::{MODEL, Stage};
 
 const PROMPT: &str = "a prompt with a secret in it";
 
-/// A run with a tool call whose telemetry goes to a file of the project.
+/// Returns a run with a tool call whose telemetry goes to a file of the project.
 fn observed(stage: &Stage) -> Pollux {
     stage.home.project_file("a.txt", "content of a file\n");
     stage.server.stream(reply().call("read_file", json!({"file_path": "a.txt"})).usage(100, 7));
@@ -20,7 +20,8 @@ fn observed(stage: &Stage) -> Pollux {
     program.env("GEMINI_TELEMETRY_OUTFILE", stage.home.project().join("telemetry.log"))
 }
 
-/// The objects of the file, split as consumers of the original split it: `}`, newline, `{`.
+/// Returns the objects of the file, split as consumers of Gemini CLI's format do: `}`, newline,
+/// `{`.
 fn records(stage: &Stage) -> Vec<Value> {
     let text = stage.home.read_project_file("telemetry.log");
     assert!(
@@ -38,7 +39,7 @@ fn records(stage: &Stage) -> Vec<Value> {
     pieces.iter().enumerate().map(whole).collect()
 }
 
-/// The log records by event name, in order.
+/// Returns the log records by event name, in order.
 fn events(records: &[Value]) -> Vec<(String, Value)> {
     let named = records.iter().filter_map(|record| {
         let name = record["attributes"]["event.name"].as_str()?;
@@ -47,7 +48,7 @@ fn events(records: &[Value]) -> Vec<(String, Value)> {
     named.collect()
 }
 
-/// The latest data points of each metric.
+/// Returns the latest data points of each metric.
 fn metrics(records: &[Value]) -> BTreeMap<String, Value> {
     let batches = records.iter().filter_map(|record| record["scopeMetrics"].as_array()).flatten();
     let metrics = batches.flat_map(|scope| scope["metrics"].as_array().unwrap());
@@ -179,7 +180,7 @@ fn failures_and_cancels_are_told_too() {
     let stage = Stage::new();
     stage.home.settings(&json!({"general": {"maxAttempts": 1}}));
     let program = observed(&stage);
-    // The two scripted turns are used up by another prompt first.
+    // Another prompt uses up the two scripted turns first.
     program.run().assert_code(0);
     fs::remove_file(stage.home.project().join("telemetry.log")).unwrap();
     stage.server.answer_with(Endpoint::StreamGenerateContent, |_| errors::bad_request("No."));

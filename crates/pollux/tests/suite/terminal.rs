@@ -43,11 +43,12 @@ fn a_failure_is_red_where_colour_is_welcome() {
     }
 }
 
-/// Colours and a title in C1 controls, and characters that go back, ring or turn the direction of writing.
+/// Colours and a title in C1 controls, and characters that move the cursor, ring the bell or change
+/// the writing direction.
 const ACTING: &str =
     "A\u{9b}31m\u{9d}0;title\u{9c}\rB\u{8}\u{7}\u{e}C\u{f}\u{85}D\u{202e}\u{2066}\u{200f}\u{61c}E";
 
-/// A session whose model says and does what could act on a terminal.
+/// Replies whose text and calls contain characters that could act on a terminal.
 fn acting() -> [Reply; 2] {
     let read = json!({"file_path": format!("no{ACTING}")});
     let shell = json!({"command": "printf 'x\\302\\233y\\rz\\342\\200\\256w'"});
@@ -74,7 +75,7 @@ fn nothing_that_a_model_says_or_does_acts_on_a_terminal() {
         assert!(shown.contains("Error executing tool read_file"), "{format}: {shown:?}");
         let said = match format {
             "text" => shown.contains("ABCDE"),
-            // JSON keeps its value: what would act is escaped.
+            // JSON keeps the value: such characters are escaped.
             _ => shown.contains(r"\u202e"),
         };
         assert!(said, "{format}: {shown:?}");
@@ -93,7 +94,7 @@ fn an_answer_by_a_schema_does_not_act_on_a_terminal() {
     let shown = String::from_utf8(terminal.transcript()).unwrap();
     let found = shown.lines().find_map(|line| serde_json::from_str::<Value>(line).ok());
     assert!(!shown.contains(['\u{9b}', '\u{202e}', '\u{61c}']), "{shown:?}");
-    // C1 controls of the model's text are kept in an answer, as they are in a pipe.
+    // C1 controls of the model's text are kept in an answer, as in a pipe.
     assert_eq!(found, Some(answer), "{shown:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The file tools, driven by the model. What each of them does is tested in their crate.
+//! The file tools, called by the model. The tests of each tool are in the crate of the tools.
 
 use pollux_testkit::{Tree, reply, samples};
 use pretty_assertions::assert_eq;

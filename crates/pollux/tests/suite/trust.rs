@@ -1,4 +1,4 @@
-//! A folder that nobody trusts: it can be looked at, and nothing in it takes effect.
+//! An untrusted folder: it can be read, and none of its items takes effect.
 
 use pollux_testkit::{ModelServer, Pollux, Tree, reply};
 use pretty_assertions::assert_eq;
@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::stage::{FORMATS, FREE_TOOLS, MODEL, Stage};
 
-/// The program in a folder about which nobody has said anything.
+/// Returns the program in a folder without any trust decision.
 fn untrusted(stage: &Stage) -> Pollux {
     stage.program().env_remove("GEMINI_CLI_TRUST_WORKSPACE").args(["-m", MODEL, "-p", "go"])
 }
 
-/// A repository that brings everything a repository can bring.
+/// Creates a repository that contains every kind of item.
 fn hostile(stage: &Stage, canary: &str) {
     let endpoint = format!(
         "GOOGLE_GEMINI_BASE_URL={canary}\nHTTP_PROXY={canary}\nGEMINI_MODEL=evil\nNODE_EXTRA_CA_CERTS=/x\n"
@@ -74,7 +74,7 @@ fn a_canary_hears_nothing_when_the_only_address_is_the_repositorys() {
     let canary = ModelServer::start();
     hostile(&stage, &canary.url());
     stage.home.settings(&json!({"general": {"maxAttempts": 1}}));
-    // The person's own proxy leads nowhere, so that the real service is not asked either.
+    // The user's own proxy does not exist, so that the real service is not called either.
     let program = stage.alone().env_remove("GEMINI_CLI_TRUST_WORKSPACE");
     let run =
         program.env("HTTPS_PROXY", "http://127.0.0.1:9").args(["-m", MODEL, "-p", "go"]).run();

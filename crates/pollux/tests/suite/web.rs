@@ -1,4 +1,4 @@
-//! The web: searching it, and reading pages of it.
+//! Web tools: search, and reading of pages.
 
 use pollux_testkit::{CapturedRequest, Content, Endpoint, Reply, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, lines_of, terminal_result, texts};
 
-/// An answer of a model beside the conversation, with what the vendor looked at.
+/// Returns an answer to a side call, with the pages that the vendor used.
 fn grounded(text: &str, candidate: &Value) -> Reply {
     let mut answer = json!({
         "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
@@ -31,7 +31,7 @@ fn support(end: u64, sources: &[u64]) -> Value {
     json!({"segment": {"endIndex": end}, "groundingChunkIndices": sources})
 }
 
-/// A model that makes one call and is told of its result.
+/// Creates a stage whose model makes one call and gets its result.
 fn calling(tool: &str, arguments: Value) -> Stage {
     Stage::with([reply().call(tool, arguments), reply().text("done")])
 }
@@ -45,7 +45,7 @@ fn page(stage: &Stage, path: &str) -> String {
     format!("{}{path}", stage.server.url())
 }
 
-/// The requests beside the conversation: what was asked, and the model.
+/// Returns the requests of side calls, each with its prompt text.
 fn asides(stage: &Stage) -> Vec<(CapturedRequest, String)> {
     let requests = stage.server.requests_to(Endpoint::GenerateContent);
     let asked = |request: &CapturedRequest| texts(&request.body["contents"][0]).concat();
@@ -71,7 +71,7 @@ fn a_search_is_a_side_call_whose_answer_is_marked() {
     assert_eq!(request.body["tools"], json!([{"googleSearch": {}}]));
     assert_eq!(request.body["systemInstruction"], stage.requests()[0].body["systemInstruction"]);
     assert_eq!(request.body["generationConfig"], json!({"temperature": 0, "topP": 1}));
-    // It counts like every other request.
+    // The request counts like every other request.
     let stats = &terminal_result(&run)["stats"]["models"];
     assert_eq!(stats["gemini-3-flash-preview"]["total_tokens"], 10, "{stats}");
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Gives its pieces one by one, each after its delay.
+/// Reader that returns its pieces one by one, each after its delay.
 struct Slow(std::vec::IntoIter<(Duration, io::Result<&'static str>)>);
 
 impl Slow {
@@ -21,7 +21,8 @@ impl Slow {
 impl Read for Slow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some((wait, piece)) = self.0.next() else { return Ok(0) };
-        // Standard input is read on a thread that blocks; no clock of the runtime holds there.
+        // Standard input is read on a thread that blocks, where the clock of the runtime has no
+        // effect.
         std::thread::sleep(wait);
         let piece = piece?.as_bytes();
         buffer[..piece.len()].copy_from_slice(piece);
@@ -49,7 +50,7 @@ async fn only_the_first_byte_has_to_be_quick() {
     let begun = Instant::now();
     let got = read_from(late, LIMIT, wait).await.unwrap();
     assert!(got.timed_out && got.text.is_empty());
-    // Reading on would take the two seconds that the input takes.
+    // Reading to the end would take the two seconds of the input.
     assert!(begun.elapsed() < Duration::from_millis(1500));
 
     let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
@@ -64,7 +65,7 @@ async fn a_failure_is_told() {
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
 }
 
-/// Without end, and counts what was taken.
+/// Reader without an end that counts the bytes that were read.
 struct Endless(Arc<AtomicUsize>);
 
 impl Read for Endless {
