@@ -1,14 +1,14 @@
-//! What a terminal shows, as data: lines of text in colours and styles.
+//! Terminal output as data: lines of text with colours and styles.
 
 use serde::{Deserialize, Serialize};
 
-/// The lines of a terminal, from the top. The shape is that of session files of Gemini CLI 0.61, where a result
-/// of a command may be one.
+/// Lines of a terminal, from the top. The shape is that of the session files of Gemini CLI 0.61, in
+/// which the result of a command may have this form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AnsiOutput(pub Vec<Vec<AnsiToken>>);
 
-/// A piece of a line in one look.
+/// Piece of a line with the same colours and style.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are those of session files")]
@@ -24,19 +24,19 @@ pub struct AnsiToken {
     pub dim: bool,
     #[serde(default)]
     pub inverse: bool,
-    /// Nothing was ever printed there.
+    /// True for a cell that nothing was ever printed to.
     #[serde(default)]
     pub is_uninitialized: bool,
-    /// `#rrggbb`, or nothing for the terminal's own colour.
+    /// Text colour as `#rrggbb`; empty for the terminal's default colour.
     #[serde(default)]
     pub fg: String,
-    /// The same for the background.
+    /// Background colour in the same form.
     #[serde(default)]
     pub bg: String,
 }
 
 impl AnsiOutput {
-    /// The text alone: one line each, blanks at their ends left out.
+    /// Returns the text only, one line for each row, without trailing spaces.
     pub fn text(&self) -> String {
         let line = |tokens: &Vec<AnsiToken>| {
             let whole: String = tokens.iter().map(|token| token.text.as_str()).collect();

@@ -1,27 +1,28 @@
-//! Answers that a program reads.
+//! Structured answers, for programs to read.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// What an answer must be like.
+/// Schema that an answer must satisfy.
 pub trait AnswerSchema: Send + Sync {
-    /// The JSON Schema.
+    /// Returns the JSON Schema.
     fn document(&self) -> Arc<Value>;
 
-    /// What keeps a value from satisfying it, for the model; empty when nothing does. Bounded in number and length.
+    /// Returns the reasons why a value does not satisfy the schema, written for the model; empty
+    /// for a valid value. The number and the length of the reasons are bounded.
     fn problems(&self, value: &Value) -> Vec<String>;
 }
 
-/// An answer that does not satisfy its schema.
+/// Error of an answer that does not satisfy its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsatisfied {
-    /// What the model said.
+    /// Text of the model's answer.
     pub text: String,
-    /// What is wrong with it.
+    /// Reasons why the text does not satisfy the schema.
     pub problems: Vec<String>,
-    /// How often it was asked for again at most.
+    /// Maximum number of times the model is asked to correct its answer.
     pub repairs: u32,
 }
 

@@ -1,4 +1,4 @@
-//! How much the person has allowed in advance.
+//! Approval modes: the calls that the user has allowed in advance.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ApprovalMode {
-    /// Reading is free, everything else is asked.
+    /// Reads are allowed; every other call needs approval.
     #[default]
     Default,
-    /// Edits of files are free too.
+    /// Edits of files are allowed, too.
     AutoEdit,
-    /// Nothing is asked.
+    /// All calls are allowed.
     Yolo,
-    /// Nothing may be changed but the plan itself.
+    /// Only the plan itself may be changed.
     Plan,
 }
 
 impl ApprovalMode {
-    /// The spelling of policies, telemetry and protocols (`autoEdit`).
+    /// Returns the spelling of policies, telemetry and protocols (`autoEdit`).
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -38,7 +38,7 @@ impl fmt::Display for ApprovalMode {
     }
 }
 
-/// A word that names no approval mode.
+/// Error of a text that is not the name of an approval mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown approval mode \"{0}\": choose default, auto_edit, yolo or plan")]
 pub struct UnknownMode(pub String);
@@ -46,7 +46,7 @@ pub struct UnknownMode(pub String);
 impl FromStr for ApprovalMode {
     type Err = UnknownMode;
 
-    /// Reads both the command line's spelling (`auto_edit`) and the policies' (`autoEdit`).
+    /// Accepts the command line's spelling (`auto_edit`) and that of policies (`autoEdit`).
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         match word {
             "default" => Ok(Self::Default),

@@ -1,6 +1,7 @@
-//! Messages that may quote hostile input are kept short.
+//! Length limit for messages that may quote hostile input.
 
-/// `text`, or its beginning and a note of what is missing when it is longer than `limit` bytes.
+/// Returns `text`. A text longer than `limit` bytes is cut, and a note gives the number of omitted
+/// bytes.
 pub(crate) fn bounded(mut text: String, limit: usize) -> String {
     if text.len() <= limit {
         return text;

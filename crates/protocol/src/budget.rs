@@ -1,4 +1,4 @@
-//! Limits of what work may cost, and whether something still fits.
+//! Limits on the cost of work, and the check whether further work fits within them.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use async_trait::async_trait;
 
 use crate::Money;
 
-/// What is counted.
+/// Resource with a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
-    /// Requests to models, those beside the conversation and repeated ones included.
+    /// Requests to models, including side calls and repeated requests.
     Turns,
-    /// Calls of tools.
+    /// Tool calls.
     ToolCalls,
     /// Tokens of requests and answers.
     Tokens,
-    /// Money.
+    /// Money, in the smallest parts of [`Money`].
     Usd,
-    /// Time, in milliseconds.
+    /// Time: set in seconds in the settings, counted in milliseconds.
     Seconds,
 }
 
 impl Resource {
-    /// All of them.
+    /// All resources.
     pub const ALL: [Self; 5] =
         [Self::Turns, Self::ToolCalls, Self::Tokens, Self::Usd, Self::Seconds];
 
-    /// The last part of its key in the settings.
+    /// Returns the last segment of the resource's key in the settings.
     pub fn key(self) -> &'static str {
         match self {
             Self::Turns => "turns",
@@ -37,7 +37,7 @@ impl Resource {
         }
     }
 
-    /// Unit that a limit is given in, for a message.
+    /// Returns the unit in which the settings give a limit, for a message.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Turns | Self::ToolCalls | Self::Tokens => "whole number",
@@ -46,7 +46,7 @@ impl Resource {
         }
     }
 
-    /// The flag that limits it for one prompt.
+    /// Returns the flag that limits the resource for one prompt.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Turns => "--max-turns",
@@ -57,7 +57,7 @@ impl Resource {
         }
     }
 
-    /// An amount of it for a person.
+    /// Formats an amount of the resource for display.
     pub fn words(self, amount: u64) -> String {
         let counted = |one: &str| format!("{amount} {one}{}", if amount == 1 { "" } else { "s" });
         match self {
@@ -69,7 +69,7 @@ impl Resource {
         }
     }
 
-    /// An amount of it as a number in the unit of the settings.
+    /// Converts an amount of the resource to a number in the unit of the settings.
     pub fn number(self, amount: u64) -> f64 {
         match self {
             Self::Turns | Self::ToolCalls | Self::Tokens => amount as f64,
@@ -78,13 +78,15 @@ impl Resource {
         }
     }
 
-    /// The limit that a number of the settings means; none for zero and for what is no [amount](Self::amount).
+    /// Converts a number from the settings to a limit. `None` for zero and for a number that is not
+    /// a valid [amount](Self::amount).
     pub fn limit(self, number: f64) -> Option<u64> {
         self.amount(number).filter(|amount| *amount > 0)
     }
 
-    /// The amount that a number in the unit of the settings means; none for what is less than nothing, not a number, more
-    /// than can be meant, or part of what only comes whole.
+    /// Converts a number in the unit of the settings to an amount. `None` for a number that is
+    /// negative, not finite or too large, and for a fraction of a resource that is counted in whole
+    /// numbers.
     pub fn amount(self, number: f64) -> Option<u64> {
         if !number.is_finite() || number < 0.0 {
             return None;
@@ -94,7 +96,8 @@ impl Resource {
                 (number.fract() == 0.0 && number <= 1e15).then_some(number as u64)
             }
             Self::Usd => Money::from_usd(number).map(Money::parts),
-            // A thousandth too much is cut off again where a fraction cannot be written exactly.
+            // Subtracts a millionth of a millisecond before rounding up, because many fractions
+            // have no exact binary representation.
             Self::Seconds => {
                 (number <= 1e9).then(|| (number * 1000.0 - 1e-6).ceil().max(0.0) as u64)
             }
@@ -102,22 +105,22 @@ impl Resource {
     }
 }
 
-/// For how long something is counted.
+/// Period over which a resource is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Period {
     /// One prompt.
     Prompt,
     /// The session.
     Session,
-    /// From midnight to midnight here, in all processes together.
+    /// From midnight to midnight in local time, over all processes.
     Day,
 }
 
 impl Period {
-    /// All of them.
+    /// All periods.
     pub const ALL: [Self; 3] = [Self::Prompt, Self::Session, Self::Day];
 
-    /// Its part of a key in the settings.
+    /// Returns the period's segment of a key in the settings.
     pub fn key(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -127,86 +130,88 @@ impl Period {
     }
 }
 
-/// Amounts of all resources: tokens, calls and turns as such, money in its smallest parts, time in milliseconds.
+/// Amounts of all resources: counts of tokens, calls and turns, money in its smallest parts, time
+/// in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amounts([u64; 5]);
 
 impl Amounts {
-    /// So much of one resource.
+    /// Returns this amount of one resource, and zero of all others.
     pub fn of(resource: Resource, amount: u64) -> Self {
         Self::default().with(resource, amount)
     }
 
-    /// The same, with another amount of one resource.
+    /// Returns the same amounts, with the amount of one resource replaced.
     #[must_use]
     pub fn with(mut self, resource: Resource, amount: u64) -> Self {
         self.0[resource as usize] = amount;
         self
     }
 
-    /// The amount of one resource.
+    /// Returns the amount of one resource.
     pub fn get(&self, resource: Resource) -> u64 {
         self.0[resource as usize]
     }
 
-    /// The sum, at most what can be counted.
+    /// Returns the sum, which saturates at `u64::MAX`.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
     }
 
-    /// The difference, never less than nothing.
+    /// Returns the difference, which saturates at zero.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at].saturating_sub(other.0[at])))
     }
 }
 
-/// A limit and where it comes from.
+/// Limit, with its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The most that may be spent.
+    /// Maximum amount that may be spent.
     pub amount: u64,
-    /// Set by a flag of this run.
+    /// True if a flag of this run has set the limit.
     pub by_flag: bool,
 }
 
-/// The limits of one period.
+/// Limits of one period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ceilings([Option<Limit>; 5]);
 
-/// A limit that work has come up against.
+/// Limit that work has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exceeded {
-    /// Of what.
+    /// Limited resource.
     pub resource: Resource,
-    /// In which time.
+    /// Period of the limit.
     pub period: Period,
     /// The limit.
     pub limit: Limit,
-    /// What was spent.
+    /// Amount already spent.
     pub spent: u64,
-    /// What more was wanted.
+    /// Further amount that was requested.
     pub wanted: u64,
 }
 
 impl Ceilings {
-    /// Sets a limit.
+    /// Sets the limit of a resource.
     pub fn set(&mut self, resource: Resource, limit: Limit) {
         self.0[resource as usize] = Some(limit);
     }
 
-    /// The limit of a resource.
+    /// Returns the limit of a resource.
     pub fn get(&self, resource: Resource) -> Option<Limit> {
         self.0[resource as usize]
     }
 
-    /// There is none.
+    /// True if there is no limit.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
     }
 
-    /// The first limit that would be passed were `wanted` spent after `spent`. What is not wanted is not looked at.
+    /// Returns the first limit that would be exceeded if `wanted` were spent in addition to
+    /// `spent`. Resources of which nothing is wanted are not checked.
     pub fn check(&self, period: Period, spent: Amounts, wanted: Amounts) -> Option<Exceeded> {
         Resource::ALL.into_iter().find_map(|resource| {
             let limit = self.get(resource)?;
@@ -218,12 +223,12 @@ impl Ceilings {
 }
 
 impl Exceeded {
-    /// The key of the limit in the settings.
+    /// Returns the key of the limit in the settings.
     pub fn setting(&self) -> String {
         format!("pollux.budget.{}.{}", self.period.key(), self.resource.key())
     }
 
-    /// What set the limit: a flag, or a key of the settings.
+    /// Returns the origin of the limit: a flag, or a key of the settings.
     pub fn source(&self) -> String {
         if self.limit.by_flag { self.resource.flag().to_owned() } else { self.setting() }
     }
@@ -254,45 +259,46 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// What today has seen, in all processes together.
+/// Amounts spent today by all processes together.
 #[async_trait]
 pub trait DayLedger: Send + Sync {
-    /// Takes `given_back` from what today has seen and adds `spent`; then adds `wanted`, if that fits below `ceilings`.
-    /// All in one step that no other process can come between. Gives what today had seen before `wanted` was added.
+    /// Subtracts `given_back` from today's amounts and adds `spent`; then adds `wanted` if it fits
+    /// within `ceilings`. All of this is one atomic step with respect to other processes. Returns
+    /// today's amounts before `wanted` was added.
     async fn book(&self, entry: DayEntry) -> Result<Booked, LedgerError>;
 }
 
-/// An entry in the ledger of the day.
+/// Entry in the ledger of the day.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DayEntry {
-    /// What was held before and was not needed.
+    /// Amounts that were reserved before and were not needed.
     pub given_back: Amounts,
-    /// What was spent and is not in the ledger yet.
+    /// Amounts that were spent and are not in the ledger yet.
     pub spent: Amounts,
-    /// What is to be held.
+    /// Amounts to reserve.
     pub wanted: Amounts,
-    /// The limits of a day.
+    /// Limits of a day.
     pub ceilings: Ceilings,
 }
 
-/// What the ledger of the day says.
+/// Result of an entry in the ledger of the day.
 #[derive(Debug, Clone, Default)]
 pub struct Booked {
-    /// What today had seen before anything more was held.
+    /// Amounts spent today before anything more was reserved.
     pub spent: Amounts,
-    /// Why nothing more is held.
+    /// Limit because of which nothing was reserved.
     pub exceeded: Option<Exceeded>,
-    /// What a person must be told of: the file was broken.
+    /// Warning for the user: the ledger file was damaged.
     pub warning: Option<String>,
 }
 
-/// The ledger of the day cannot be read or written.
+/// Error of a ledger of the day that cannot be read or written.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("What was spent today cannot be kept in {path}: {message}.")]
 pub struct LedgerError {
-    /// The file.
+    /// Path of the ledger file.
     pub path: String,
-    /// What the system said.
+    /// Message of the operating system.
     pub message: String,
 }
 

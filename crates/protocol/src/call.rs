@@ -1,4 +1,4 @@
-//! A call of a tool, from the model's wish to its result.
+//! A tool call, from the model's request to its result.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Display, Effects, Part, ToolError, ToolKind};
 
-/// The id that pairs a call with its response: `<tool name>__<id of the model or ours>`.
+/// Id that pairs a call with its response: `<tool name>__<id from the model or from Pollux>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(Arc<str>);
 
 impl CallId {
-    /// Takes an id as it is.
+    /// Creates an id from this text, unchanged.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -32,41 +32,41 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A call as the model asked for it.
+/// Call as the model requested it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Unique in the conversation.
+    /// Id, unique in the conversation.
     pub id: CallId,
-    /// The tool's name as the model wrote it.
+    /// Tool name as the model wrote it.
     pub name: String,
-    /// The arguments as the model wrote them; not checked yet.
+    /// Arguments as the model wrote them, not validated yet.
     pub args: serde_json::Value,
-    /// The prompt that it belongs to.
+    /// Id of the prompt that the call belongs to.
     pub prompt_id: String,
 }
 
-/// Where a call stands. The strings are those of session files and protocols.
+/// State of a call. The strings are those of session files and protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// Built; hooks and policy look at it.
+    /// The call is built; hooks and the policy examine it.
     Validating,
-    /// Somebody is asked.
+    /// The call waits for an approval.
     AwaitingApproval,
-    /// May run; waits for its group.
+    /// The call may run, and waits for the other calls of its group.
     Scheduled,
-    /// Runs.
+    /// The call runs.
     Executing,
-    /// Ended well.
+    /// The call succeeded.
     Success,
-    /// Ended with an error that the model is told.
+    /// The call failed with an error that is sent to the model.
     Error,
-    /// Ended by a person.
+    /// The user cancelled the call.
     Cancelled,
 }
 
 impl CallStatus {
-    /// Nothing more will happen to the call.
+    /// True for a state that does not change any more.
     pub fn is_final(self) -> bool {
         match self {
             Self::Success | Self::Error | Self::Cancelled => true,
@@ -74,7 +74,7 @@ impl CallStatus {
         }
     }
 
-    /// The string of session files and protocols.
+    /// Returns the string of session files and protocols.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Validating => "validating",
@@ -88,22 +88,22 @@ impl CallStatus {
     }
 }
 
-/// Who let a call run, or did not. The strings are those of statistics and telemetry.
+/// Decision whether a call may run. The strings are those of statistics and telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Let run, this once.
+    /// Approved for this call only.
     Accept,
     /// Refused.
     Reject,
-    /// Let run after a change.
+    /// Approved after a change.
     Modify,
-    /// Let run from now on.
+    /// Approved for this call and later ones.
     AutoAccept,
 }
 
 impl Decision {
-    /// The string of statistics and telemetry.
+    /// Returns the string of statistics and telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -114,42 +114,42 @@ impl Decision {
     }
 }
 
-/// Description of a call whose arguments have been checked, for people and protocols.
+/// Description of a call whose arguments have been validated, for users and protocols.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreparedCall {
     /// The call.
     pub call_id: CallId,
-    /// Name of the tool as the model wrote it.
+    /// Tool name as the model wrote it.
     pub name: String,
-    /// Name of the tool for people.
+    /// Tool name for display.
     pub display_name: String,
     /// Description of this call in one line.
     pub description: String,
     /// Kind of the tool.
     pub kind: ToolKind,
-    /// Files and folders that the call touches, absolute.
+    /// Absolute paths of the files and folders that the call touches.
     pub locations: Vec<PathBuf>,
     /// Declared effects.
     pub effects: Effects,
-    /// The result is Markdown.
+    /// True if the result is Markdown.
     pub is_markdown: bool,
 }
 
-/// A call at its end.
+/// A call that has ended.
 #[derive(Debug, Clone)]
 pub struct FinishedCall {
     /// The call.
     pub call: Call,
-    /// Success, error or cancelled.
+    /// Final state: success, error or cancelled.
     pub status: CallStatus,
-    /// What the model is told: exactly one function response, then sibling media.
+    /// Parts for the model: exactly one function response, followed by media.
     pub response: Vec<Part>,
-    /// What a person is shown.
+    /// Output for the user.
     pub display: Option<Display>,
-    /// Why it failed.
+    /// Error of a failed call.
     pub error: Option<ToolError>,
-    /// From the start of its run to its end; zero when it never ran.
+    /// Run time of the call; zero for a call that never ran.
     pub duration: Duration,
-    /// Who decided; none when it never came to a decision (unknown tool, bad arguments).
+    /// Decision about the call; `None` if there was no decision (unknown tool, bad arguments).
     pub decision: Option<Decision>,
 }

@@ -1,4 +1,4 @@
-//! Checkpoints: the state of the files before calls change them.
+//! Checkpoints: the state of files before calls change them.
 
 use async_trait::async_trait;
 
@@ -13,27 +13,29 @@ pub struct PendingCall {
     pub effects: Effects,
 }
 
-/// A checkpoint could not be made.
+/// Error of a checkpoint that could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CheckpointError(pub String);
 
-/// Keeper of checkpoints. The defaults keep none.
+/// Store of checkpoints. The default methods keep no checkpoints.
 #[async_trait]
 pub trait Checkpoints: Send + Sync {
-    /// Called before calls run together. Dropping the future means that they do not run.
+    /// Saves a checkpoint before a group of calls runs. If the future is dropped, the calls do not
+    /// run.
     ///
     /// # Errors
-    /// The calls do not run: nothing may change that could not be brought back.
+    /// The calls do not run, because their changes could not be undone.
     async fn before(&self, _calls: &[PendingCall]) -> Result<(), CheckpointError> {
         Ok(())
     }
 
-    /// Called after the same calls have ended, whatever came of them. Must return at once.
+    /// Called after the same calls have ended, whether they succeeded or failed. Must return
+    /// immediately.
     fn after(&self, _calls: &[PendingCall]) {}
 }
 
-/// Keeps no checkpoints.
+/// Store that keeps no checkpoints.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCheckpoints;
 

@@ -7,17 +7,17 @@ use async_trait::async_trait;
 
 use crate::{ApprovalMode, CancellationToken, Op, Operator, PromptId};
 
-/// A command could not run.
+/// Error of a command that could not run.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct CommandError(pub String);
 
-/// End of a command, as [`crate::Event::CommandEnded`] reports it.
+/// Outcome of a command, as [`crate::Event::CommandEnded`] reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// The command is done.
+    /// The command has finished.
     Done,
-    /// The command leads to work of the agent, which goes on under the same id.
+    /// The command starts work of the agent, which continues under the same id.
     Continues,
     /// The command failed, with this message.
     Failed(String),
@@ -30,7 +30,7 @@ pub struct SessionView {
     pub session: Arc<str>,
     /// Approval mode.
     pub mode: ApprovalMode,
-    /// Model that was asked for: a name, an alias or `auto`.
+    /// Model that was requested: a name, an alias or `auto`.
     pub model: String,
     /// Commands of the session.
     pub commands: Arc<CommandSet>,
@@ -38,30 +38,30 @@ pub struct SessionView {
 
 /// Function that sends an operation to the agent.
 pub type OpSender = Arc<dyn Fn(Op) + Send + Sync>;
-/// Function that shows text to the person at once.
+/// Function that shows text to the user immediately.
 pub type CommandOutput = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Everything that a command may use while it runs.
 pub struct CommandContext {
-    /// Id of the run; work that the command leads to goes on under it.
+    /// Id of the run; work that the command starts continues under this id.
     pub id: PromptId,
-    /// Rest of the line behind the command's name, trimmed.
+    /// Rest of the line after the command's name, trimmed.
     pub arguments: String,
-    /// Cancelled when the person stops the command. The agent stops waiting for the command then, so
-    /// this matters only to work that it has started elsewhere.
+    /// Cancelled when the user stops the command. The agent then stops waiting for the command, so
+    /// the token matters only to work that the command has started elsewhere.
     pub cancel: CancellationToken,
     /// Sends operations to the agent.
     pub ops: OpSender,
-    /// Asks the person.
+    /// Asks the user questions.
     pub operator: Arc<dyn Operator>,
-    /// Shows text to the person, in any number of pieces.
+    /// Shows text to the user, in any number of pieces.
     pub output: CommandOutput,
     /// State of the session.
     pub session: SessionView,
 }
 
 impl CommandContext {
-    /// Shows text to the person.
+    /// Shows text to the user.
     pub fn say(&self, text: impl Into<String>) {
         (self.output)(text.into());
     }
@@ -80,10 +80,10 @@ impl fmt::Debug for CommandContext {
     }
 }
 
-/// One slash command. The crate that owns its subject implements it.
+/// One slash command, implemented by the crate that the command belongs to.
 #[async_trait]
 pub trait Command: Send + Sync {
-    /// Name without the slash; the words of a subcommand are separated by a space.
+    /// Name without the slash; a subcommand's name is separated by a space.
     fn name(&self) -> &str;
 
     /// Other names of the command.
@@ -91,21 +91,21 @@ pub trait Command: Send + Sync {
         &[]
     }
 
-    /// One line of help.
+    /// Description in one line, for the help text.
     fn description(&self) -> &str;
 
-    /// Arguments as the help shows them, such as `NAME` or `[undo]`.
+    /// Arguments as the help text shows them, such as `NAME` or `[undo]`.
     fn arguments(&self) -> Option<&str> {
         None
     }
 
-    /// True for a command that may run while a prompt is at work: it only reads, or sends operations
-    /// that act at once.
+    /// True for a command that may run during a prompt: it only reads, or sends operations that
+    /// take effect immediately.
     fn runs_while_working(&self) -> bool {
         false
     }
 
-    /// True for a command that makes sense only with a person at a terminal.
+    /// True for a command that is useful only with a user at a terminal.
     fn needs_person(&self) -> bool {
         false
     }
@@ -115,14 +115,14 @@ pub trait Command: Send + Sync {
         Vec::new()
     }
 
-    /// Runs the command. The returned operation goes on with the work under the id of the command.
+    /// Runs the command. The returned operation continues the work under the id of the command.
     ///
     /// # Errors
-    /// The message for the person when the command could not do its work.
+    /// The message for the user if the command failed.
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError>;
 }
 
-/// Maximum number of bytes at the start of a line in which a command's name is looked for.
+/// Maximum number of bytes at the start of a line in which a command's name is searched.
 const LONGEST_NAME: usize = 200;
 
 /// Slash commands by name. The set of a session is a [`crate::Live`] value.
@@ -135,7 +135,7 @@ impl CommandSet {
         Self(commands)
     }
 
-    /// Adds commands; one of the same name is replaced.
+    /// Adds commands. A command replaces an existing command of the same name.
     pub fn extend(&mut self, commands: impl IntoIterator<Item = Arc<dyn Command>>) {
         for command in commands {
             self.0.retain(|known| known.name() != command.name());
@@ -143,7 +143,7 @@ impl CommandSet {
         }
     }
 
-    /// Keeps only the commands that pass.
+    /// Removes the commands for which `keep` returns false.
     pub fn retain(&mut self, keep: impl Fn(&dyn Command) -> bool) {
         self.0.retain(|command| keep(command.as_ref()));
     }
@@ -159,8 +159,8 @@ impl CommandSet {
         named.or_else(|| self.0.iter().find(|command| command.aliases().contains(&name)))
     }
 
-    /// Returns the command that a line such as `/memory show all` calls, and the rest of the line: the
-    /// longest run of leading words that names a command.
+    /// Returns the command that a line such as `/memory show all` calls, and the rest of the line.
+    /// The name is the longest sequence of leading words that names a command.
     pub fn find<'line>(&self, line: &'line str) -> Option<(&Arc<dyn Command>, &'line str)> {
         let line = line.strip_prefix('/')?;
         let mut ends: Vec<usize> =
@@ -173,7 +173,7 @@ impl CommandSet {
         })
     }
 
-    /// Returns the lines that a partly typed one may become.
+    /// Returns the completions of a partly typed line.
     pub async fn complete(&self, line: &str) -> Vec<String> {
         if let Some((command, partial)) = self.find(line)
             && line.contains(char::is_whitespace)

@@ -1,73 +1,74 @@
-//! What takes the place of a conversation that has become too long.
+//! Compression: the summary and the shortened results that replace parts of a long conversation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::EntryId;
 
-/// A conversation as it is seen from now on. Nothing is lost by it: the log keeps every message, and
-/// [`History::uncompress`](crate::History::uncompress) brings all of them back.
+/// Replacement of parts of a conversation. No message is lost: the log keeps every message, and
+/// [`History::uncompress`](crate::History::uncompress) restores all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compression {
-    /// The id of the message that stands for what is out of sight.
+    /// Id of the message that replaces the hidden entries.
     pub id: EntryId,
-    /// That message. None when results became short, and nothing else.
+    /// Text of that message. `None` if results were only shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// Results that are short from now on.
+    /// Results that are replaced by shorter ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
 }
 
-/// Words in the place of entries.
+/// Text that replaces entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What is said in their place.
+    /// Replacement text.
     pub words: String,
-    /// The first entry that is out of sight.
+    /// First hidden entry.
     pub from: EntryId,
-    /// The last one.
+    /// Last hidden entry.
     pub through: EntryId,
-    /// The model is taken to have acknowledged it. It must be, unless an answer of the model follows.
+    /// True if an acknowledgement by the model is added after the summary. Required unless an
+    /// answer of the model follows.
     pub acknowledged: bool,
 }
 
-/// Other words in the place of what a tool answered.
+/// Shorter text that replaces a tool's response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shortened {
-    /// The entry of the answer.
+    /// Entry of the response.
     pub entry: EntryId,
-    /// Which of its parts.
+    /// Index of the part in the entry.
     pub part: usize,
-    /// The response's new JSON.
+    /// New JSON of the response.
     pub response: Value,
 }
 
-/// What came of an attempt to compress. The numbers are those of Gemini CLI.
+/// Result of an attempt to compress. The numbers are those of Gemini CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompressionStatus {
-    /// A summary has taken the place of what was said.
+    /// A summary has replaced part of the conversation.
     Compressed = 1,
-    /// It would have become longer.
+    /// The conversation would have become longer.
     FailedInflatedTokenCount = 2,
-    /// Its tokens could not be counted.
+    /// The tokens could not be counted.
     FailedTokenCountError = 3,
-    /// The model had nothing to say, or could not be asked.
+    /// The model returned no summary, or could not be asked.
     FailedEmptySummary = 4,
-    /// There was nothing to do.
+    /// There was nothing to compress.
     Noop = 5,
-    /// Old results of tools became short.
+    /// Old tool results were shortened.
     ContentTruncated = 6,
 }
 
-/// The figures of an attempt.
+/// Token counts of an attempt to compress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompressionReport {
-    /// Tokens of a request before.
+    /// Tokens of a request before the attempt.
     pub original_tokens: u64,
-    /// And after.
+    /// Tokens of a request after the attempt.
     pub new_tokens: u64,
-    /// What came of it.
+    /// Result of the attempt.
     pub status: CompressionStatus,
 }

@@ -1,23 +1,23 @@
-//! Levels of confinement: what the operating system keeps a command from.
+//! Levels of confinement: the operations that the operating system denies to a command.
 
 use serde::{Deserialize, Serialize};
 
 /// Restrictions that the operating system puts on a command and everything that it starts.
 ///
-/// The names stand in policy files (`confinement`), settings, questions and session logs.
+/// The names are used in policy files (`confinement`), settings, questions and session logs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConfinementLevel {
-    /// Only reads: no file can be changed except in a private temporary directory, no network or
-    /// socket can be used, and credentials and `.env` files cannot be read.
+    /// The command can only read: it cannot change any file outside a private temporary directory,
+    /// use the network or sockets, or read credentials and `.env` files.
     Inspect,
-    /// Changes files in the workspace, temporary directories and named caches only; credentials
-    /// cannot be read.
+    /// The command can change only files in the workspace, temporary directories and named caches,
+    /// and cannot read credentials.
     WorkspaceWrite,
-    /// Does what the user may do, except changing what decides later which code runs: start-up
-    /// files, Git's configuration and hooks, and Pollux's own state.
+    /// The command can do what the user may do, except change the files that decide which code runs
+    /// later: start-up files, Git's configuration and hooks, and Pollux's own state.
     Protect,
-    /// Does what the user may do.
+    /// The command can do what the user may do.
     #[default]
     None,
 }
@@ -27,15 +27,16 @@ pub enum ConfinementLevel {
 pub struct CallConfinement {
     /// Restrictions on the call's command.
     pub level: ConfinementLevel,
-    /// Level that [`Self::level`] replaces because the operating system cannot give it; otherwise the same.
+    /// Level that was intended. It differs from [`Self::level`] only if the operating system does
+    /// not support it.
     pub intended: ConfinementLevel,
-    /// The command is known to change the configuration of a Git repository, which
-    /// [`ConfinementLevel::Protect`] otherwise keeps as it is.
+    /// True if the command is known to change the configuration of a Git repository, which
+    /// [`ConfinementLevel::Protect`] otherwise forbids.
     pub configures_git: bool,
 }
 
 impl ConfinementLevel {
-    /// All levels, the strictest first.
+    /// All levels, from strictest to weakest.
     pub const ALL: [Self; 4] = [Self::Inspect, Self::WorkspaceWrite, Self::Protect, Self::None];
 
     /// Name in policy files, settings and on the command line.

@@ -6,86 +6,89 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, ConfinementLevel, DiffStat};
 
-/// A call that needs approval.
+/// Call that needs approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confirmation {
-    /// The call in question.
+    /// Id of the call.
     pub call_id: CallId,
-    /// The heading, such as `Confirm Shell Command`.
+    /// Heading, such as `Confirm Shell Command`.
     pub title: String,
-    /// What is to be looked at.
+    /// Details that the user reviews.
     pub kind: ConfirmationKind,
 }
 
-/// What is to be looked at before saying yes.
+/// Details that the user reviews before approving a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConfirmationKind {
     /// A file is about to change.
     Edit {
-        /// The file, absolute.
+        /// Absolute path of the file.
         path: PathBuf,
-        /// Unified patch from the bytes on disk to the proposal.
+        /// Unified patch from the text on disk to the proposed text.
         patch: String,
-        /// The text on disk; none for a new file.
+        /// Text on disk; `None` for a new file.
         original: Option<String>,
-        /// The proposed text.
+        /// Proposed text.
         proposed: String,
-        /// Lines and characters added and removed.
+        /// Counts of added and removed lines and characters.
         stat: DiffStat,
-        /// The change takes most of a large file away.
+        /// Set if the change removes most of a large file.
         rewrite: Option<Rewrite>,
     },
     /// A command is about to run.
     Execute {
         /// The whole command line.
         command: String,
-        /// The programs it will start, as far as known.
+        /// Programs that the command starts, as far as known.
         programs: Vec<String>,
-        /// The files that its redirections write, as far as known.
+        /// Files that the redirections of the command write, as far as known.
         writes: Vec<String>,
-        /// Constructs for which there may be more of both than is known.
+        /// Constructs that may start further programs or write further files.
         unknown: Vec<String>,
-        /// Sentences about what the programs start by themselves, where an approval for more than this line is offered.
+        /// Sentences about what the programs start by themselves, for a question that offers an
+        /// approval for more than this command line.
         starts: Vec<String>,
-        /// Reason for which policy asks, if it is another one than that no rule allows the command.
+        /// Reason why the policy asks; `None` if the reason is only that no rule allows the
+        /// command.
         reason: Option<String>,
-        /// Confinement of this and further commands if the approval lasts longer than this call.
+        /// Confinement of this and later commands if the approval lasts longer than this call.
         level: ConfinementLevel,
     },
-    /// A plan is about to be carried out. [`crate::Outcome::ProceedOnce`] asks again before each change,
-    /// [`crate::Outcome::ProceedAlways`] makes changes of files without asking. With [`crate::Modification::Feedback`] it is not agreed to.
+    /// A plan is about to be carried out. [`crate::Outcome::ProceedOnce`] asks again before each
+    /// change, [`crate::Outcome::ProceedAlways`] changes files without asking.
+    /// [`crate::Modification::Feedback`] rejects the plan.
     Plan {
-        /// The file that holds it, absolute.
+        /// Absolute path of the file with the plan.
         path: PathBuf,
-        /// The plan.
+        /// Text of the plan.
         text: String,
     },
-    /// The model wants to know something. The answer comes as [`crate::Modification::Answers`].
+    /// The model has questions for the user. The answers come as [`crate::Modification::Answers`].
     Questions(Vec<SurveyQuestion>),
-    /// Anything else, told in words.
+    /// Any other call, described in a sentence.
     Information {
-        /// What will happen.
+        /// Description of what the call will do.
         prompt: String,
-        /// Addresses involved.
+        /// URLs involved.
         urls: Vec<String>,
     },
 }
 
-/// A change that takes most of a file away: more than a person expects of an edit.
+/// Change that removes most of a file, which is more than the user expects of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Lines that go.
+    /// Number of removed lines.
     pub removed: u64,
-    /// Lines of the file.
+    /// Number of lines of the file before the change.
     pub lines: u64,
 }
 
 impl Rewrite {
-    /// Smaller files are seen at a glance.
+    /// Minimum number of lines of a large file. A user sees at a glance what a change does to a
+    /// smaller one.
     const LARGE: u64 = 50;
 
-    /// What is to be called out about a change that removes so many of a file's lines: it goes when more than half of a
-    /// large file does.
+    /// Returns the details if a change removes more than half of the lines of a large file.
     pub fn of(removed: u64, lines: u64) -> Option<Self> {
         (lines >= Self::LARGE && removed.saturating_mul(2) > lines)
             .then_some(Self { removed, lines })
@@ -99,46 +102,46 @@ impl std::fmt::Display for Rewrite {
     }
 }
 
-/// Something that a model asks the person.
+/// Question from the model to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SurveyQuestion {
-    /// The whole question.
+    /// Text of the question.
     pub question: String,
-    /// A word or two that name it.
+    /// Short name of the question, one or two words.
     pub header: String,
-    /// How it is answered.
+    /// Kind of answer.
     #[serde(default, rename = "type")]
     pub kind: SurveyKind,
-    /// What can be chosen; words of one's own are an answer too.
+    /// Options to choose from; the user may also answer with a text.
     #[serde(default)]
     pub options: Vec<SurveyOption>,
-    /// Several can be chosen.
+    /// True if several options can be chosen.
     #[serde(default)]
     pub multi_select: bool,
-    /// An example of an answer in words.
+    /// Example of a text answer.
     #[serde(default)]
     pub placeholder: String,
 }
 
-/// How a question is answered.
+/// Kind of answer to a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SurveyKind {
-    /// One of the options, or several.
+    /// Choice of one option, or of several.
     #[default]
     Choice,
-    /// In words.
+    /// Free text.
     Text,
     /// Yes or no.
     YesNo,
 }
 
-/// One possible answer.
+/// Option that the user can choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SurveyOption {
     /// The answer.
     pub label: String,
-    /// What it means.
+    /// Explanation of the answer.
     pub description: String,
 }

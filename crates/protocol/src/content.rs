@@ -1,8 +1,9 @@
-//! What a person, a model and a tool say to each other.
+//! Messages between the user, the model and the tools.
 //!
-//! The serde form of these types is the interchange form of Gemini CLI's files (session logs, recorded
-//! responses, hook payloads): `{"role":"user","parts":[{"text":"hi"}]}`. Dialects map it to and from
-//! their own wire; what only one vendor understands travels untouched in [`Opaque`].
+//! The serde form of these types is the interchange form of Gemini CLI's files (session logs,
+//! recorded responses, hook payloads): `{"role":"user","parts":[{"text":"hi"}]}`. Dialects convert
+//! it to and from their own wire format; data that only one vendor understands is kept unchanged in
+//! [`Opaque`].
 
 use std::sync::Arc;
 
@@ -11,23 +12,23 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Who speaks. A chat history knows no other role.
+/// Author of a turn. A chat history has no other roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, and the results of tools.
+    /// The user, and the results of tools.
     User,
     /// The model.
     Model,
 }
 
-/// One turn of one speaker.
+/// One turn of one author.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Content {
-    /// Who speaks.
+    /// Author of the turn.
     #[serde(default = "user")]
     pub role: Role,
-    /// What is said, in order. Missing or null parts read as none.
+    /// Parts in order. Missing or null parts are read as an empty list.
     #[serde(default, deserialize_with = "parts_or_null")]
     pub parts: Vec<Part>,
 }
@@ -41,41 +42,42 @@ fn parts_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Part>
 }
 
 impl Content {
-    /// A turn of the person.
+    /// Creates a turn of the user.
     pub fn user(parts: Vec<Part>) -> Self {
         Self { role: Role::User, parts }
     }
 
-    /// A turn of the model.
+    /// Creates a turn of the model.
     pub fn model(parts: Vec<Part>) -> Self {
         Self { role: Role::Model, parts }
     }
 
-    /// The text of all parts that are text and no thought, joined without a separator.
+    /// Returns the text of all text parts except thoughts, joined without a separator.
     pub fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
     }
 
-    /// The function calls in order.
+    /// Returns the function calls in order.
     pub fn calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.parts.iter().filter_map(Part::as_call)
     }
 
-    /// The function responses in order.
+    /// Returns the function responses in order.
     pub fn responses(&self) -> impl Iterator<Item = &FunctionResponse> {
         self.parts.iter().filter_map(Part::as_response)
     }
 }
 
-/// One piece of a turn: a body, and what the vendor hung on it.
+/// One piece of a turn: a body, and data that the vendor attached to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What the part says.
+    /// Content of the part.
     pub body: Body,
-    /// A thought of the model, not part of its answer.
+    /// True for a thought of the model, which is not part of its answer.
     pub thought: bool,
-    /// A vendor's own bytes (for Gemini the thought signature), kept byte-exact and sent back only in
-    /// the dialect that they came from. A thought with opaque bytes is one that its vendor wants back.
+    /// Data of the vendor (for Gemini the thought signature), kept byte for byte and sent back only
+    /// in the dialect that it came from. A thought with opaque data is one that its vendor requires
+    /// to be sent back.
     pub opaque: Option<Opaque>,
 }
 
@@ -84,16 +86,16 @@ pub struct Part {
 pub enum Body {
     /// Plain text.
     Text(String),
-    /// Bytes that travel inside the message.
+    /// Bytes inside the message.
     Inline(Blob),
-    /// Bytes that the vendor fetches itself.
+    /// Bytes that the vendor fetches by itself.
     File(FileReference),
-    /// The model asks for a tool.
+    /// Request of the model to call a tool.
     Call(FunctionCall),
-    /// What the tool answered.
+    /// Response of the tool.
     Response(FunctionResponse),
-    /// A part that Pollux does not interpret (`executableCode`, `codeExecutionResult`, …), with its
-    /// keys as they came.
+    /// Part that Pollux does not interpret (`executableCode`, `codeExecutionResult`, …), with its
+    /// keys unchanged.
     Other(Map<String, Value>),
 }
 
@@ -104,7 +106,7 @@ pub struct Blob {
     /// Media type, such as `image/png`.
     #[serde(default)]
     pub mime_type: String,
-    /// The bytes in standard base64. Shared: history, log and request hold one copy.
+    /// The bytes in standard base64. Shared, so that history, log and request use one copy.
     #[serde(default = "empty")]
     pub data: Arc<str>,
 }
@@ -113,84 +115,85 @@ fn empty() -> Arc<str> {
     Arc::from("")
 }
 
-/// A reference to bytes elsewhere.
+/// Reference to bytes outside the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileReference {
-    /// Media type, when known.
+    /// Media type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Where the bytes are.
+    /// Location of the bytes.
     pub file_uri: String,
 }
 
-/// The model asks for a tool.
+/// Request of the model to call a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionCall {
-    /// Pairs the call with its response. Empty until the turn that reads the stream has given one.
+    /// Id that pairs the call with its response. Empty until the turn that reads the stream assigns
+    /// one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The tool's name. Models have been seen to leave it out.
+    /// Name of the tool. Some models leave it out.
     #[serde(default)]
     pub name: String,
-    /// The arguments. A well-behaved model sends an object; [`crate::History`] stores nothing else.
+    /// Arguments. A well-behaved model sends an object; [`crate::History`] stores only objects.
     #[serde(default)]
     pub args: Value,
 }
 
-/// What a tool answered.
+/// Response of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionResponse {
-    /// The id of the call.
+    /// Id of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The name of the tool that was called.
+    /// Name of the tool that was called.
     #[serde(default)]
     pub name: String,
     /// `{"output": …}` on success, `{"error": …}` on failure.
     #[serde(default)]
     pub response: Value,
-    /// Media inside the response, for models that take it there.
+    /// Media inside the response, for models that accept it there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
 
-/// Bytes that only one vendor understands.
+/// Data that only one vendor understands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opaque {
-    /// The dialect that made and understands them, such as `gemini`.
+    /// Dialect that created the data and understands it, such as `gemini`.
     pub dialect: String,
-    /// The bytes in the vendor's own textual form, never decoded.
+    /// The data in the vendor's own textual form, never decoded.
     pub data: String,
 }
 
 impl Opaque {
-    /// The dialect whose opaque bytes the interchange form calls `thoughtSignature`.
+    /// Dialect whose opaque data the interchange form calls `thoughtSignature`.
     pub const GEMINI: &'static str = "gemini";
 }
 
 impl Part {
-    /// A part without anything hung on it.
+    /// Creates a part without attached data.
     pub fn new(body: Body) -> Self {
         Self { body, thought: false, opaque: None }
     }
 
-    /// A text part.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Body::Text(text.into()))
     }
 
-    /// A thought of the model.
+    /// Creates a thought of the model.
     pub fn thought(text: impl Into<String>) -> Self {
         Self { thought: true, ..Self::text(text) }
     }
 
-    /// A part that asks for a tool.
+    /// Creates a part that calls a tool.
     pub fn call(id: impl Into<String>, name: impl Into<String>, args: Value) -> Self {
         Self::new(Body::Call(FunctionCall { id: id.into(), name: name.into(), args }))
     }
 
-    /// The successful answer of a tool: `{"output": output}`.
+    /// Creates the response of a tool that succeeded: `{"output": output}`.
     pub fn output(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -199,12 +202,12 @@ impl Part {
         Self::response(id, name, serde_json::json!({ "output": output.into() }))
     }
 
-    /// The failed answer of a tool: `{"error": message}`.
+    /// Creates the response of a tool that failed: `{"error": message}`.
     pub fn error(id: impl Into<String>, name: impl Into<String>, message: &str) -> Self {
         Self::response(id, name, serde_json::json!({ "error": message }))
     }
 
-    /// An answer of a tool in full.
+    /// Creates a tool's response from its whole JSON.
     pub fn response(id: impl Into<String>, name: impl Into<String>, response: Value) -> Self {
         Self::new(Body::Response(FunctionResponse {
             id: id.into(),
@@ -214,17 +217,17 @@ impl Part {
         }))
     }
 
-    /// Inline media.
+    /// Creates a part with inline media.
     pub fn inline(mime_type: impl Into<String>, base64: impl Into<Arc<str>>) -> Self {
         Self::new(Body::Inline(Blob { mime_type: mime_type.into(), data: base64.into() }))
     }
 
-    /// The text, when the part is text and no thought.
+    /// Returns the text of a text part that is not a thought.
     pub fn as_text(&self) -> Option<&str> {
         self.text_body().filter(|_| !self.thought)
     }
 
-    /// The text of a thought.
+    /// Returns the text of a thought.
     pub fn as_thought(&self) -> Option<&str> {
         self.text_body().filter(|_| self.thought)
     }
@@ -233,25 +236,25 @@ impl Part {
         if let Body::Text(text) = &self.body { Some(text) } else { None }
     }
 
-    /// True for a thought that its vendor wants back. Its text may be empty: a dialect that needs more
-    /// than the text keeps all of it in the opaque bytes.
+    /// True for a thought that its vendor requires to be sent back. Its text may be empty: a
+    /// dialect that needs more than the text keeps all of it in the opaque data.
     pub fn is_signed_thought(&self) -> bool {
         self.thought
             && self.opaque.is_some()
             && !matches!(self.body, Body::Call(_) | Body::Response(_))
     }
 
-    /// The call, when the part is one.
+    /// Returns the call if the part is a call.
     pub fn as_call(&self) -> Option<&FunctionCall> {
         if let Body::Call(call) = &self.body { Some(call) } else { None }
     }
 
-    /// The response, when the part is one.
+    /// Returns the response if the part is a response.
     pub fn as_response(&self) -> Option<&FunctionResponse> {
         if let Body::Response(response) = &self.body { Some(response) } else { None }
     }
 
-    /// A part that says nothing: empty text with nothing hung on it.
+    /// True for a part without content: empty text without attached data.
     pub fn is_empty(&self) -> bool {
         self.opaque.is_none() && self.text_body().is_some_and(str::is_empty)
     }
@@ -288,7 +291,7 @@ impl Serialize for Part {
 
 impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Older session files hold bare strings where a part is meant.
+        // Older session files contain bare strings in place of parts.
         let mut keys = match Value::deserialize(deserializer)? {
             Value::Object(keys) => keys,
             Value::String(text) => return Ok(Self::text(text)),
@@ -296,7 +299,7 @@ impl<'de> Deserialize<'de> for Part {
         };
         let thought = matches!(keys.remove("thought"), Some(Value::Bool(true)));
         let opaque = match keys.remove("thoughtSignature") {
-            // Gemini takes signatures back on text and calls, and no thoughts.
+            // Gemini accepts signatures on text and calls, but does not accept thoughts.
             Some(Value::String(_)) if thought => None,
             Some(Value::String(data)) => Some(Opaque { dialect: Opaque::GEMINI.to_owned(), data }),
             _ => keys.remove("$pollux").and_then(|value| serde_json::from_value(value).ok()),

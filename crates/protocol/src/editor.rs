@@ -1,15 +1,15 @@
-//! The person's own editor.
+//! The user's external editor.
 
 use std::path::Path;
 
 use async_trait::async_trait;
 
-/// An editor that the person has chosen. It takes the terminal while it runs.
+/// Editor that the user has chosen. It uses the terminal while it runs.
 #[async_trait]
 pub trait ExternalEditor: Send + Sync {
-    /// Opens a file and waits until the editor has ended.
+    /// Opens a file and waits until the editor has exited.
     ///
     /// # Errors
-    /// The message for the person when the editor did not start or did not succeed.
+    /// The message for the user if the editor did not start or reported a failure.
     async fn open(&self, file: &Path) -> Result<(), String>;
 }

@@ -5,22 +5,23 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 /// Declared effects of a call: the one value that policy, confirmation, scheduling, sandboxing,
-/// pre-images and telemetry read. Nothing else guesses.
+/// pre-images and telemetry read. No component guesses effects.
 ///
-/// All paths are absolute. The value also stands in session logs: a field that is missing there means
-/// "nothing", so that logs of older versions stay readable.
+/// All paths are absolute. The value is also written to session logs: a field that is missing there
+/// counts as empty or false, so that logs of older versions stay readable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Effects {
-    /// True if the call may touch anything, whatever else is declared. For undo, path checks and
-    /// defaults that means everything; it takes nothing from a rule, a trusted server or an approval
-    /// that allows the call, and does not keep it from running beside others.
+    /// True if the call may touch anything, in addition to the declared effects. Undo, path checks
+    /// and defaults treat such a call as touching everything. A rule, a trusted server or an
+    /// approval that allows the call still allows it, and the call may still run in parallel with
+    /// others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unknown: bool,
     /// Files that the call reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<PathBuf>,
-    /// Folders that the call lists or looks for files in, with all that is below them.
+    /// Folders that the call lists or searches, including everything below them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<PathBuf>,
     /// Files and folders that the call creates or changes.
@@ -29,7 +30,8 @@ pub struct Effects {
     /// Files and folders that the call removes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deletes: Vec<PathBuf>,
-    /// Command line that the call gives to a shell. Only an analysis says what that line touches.
+    /// Command line that the call passes to a shell. Only an analysis finds out which files it
+    /// touches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Folder in which `command` runs.
@@ -38,11 +40,11 @@ pub struct Effects {
     /// True if the call itself uses the network.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
-    /// Hosts that the call connects to; empty where it does not know them before it runs.
+    /// Hosts that the call connects to; empty if they are not known before the call runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// True if the call must not run beside others: it waits for all calls before it, and all after
-    /// it wait.
+    /// True if the call must not run in parallel with others: it waits for all earlier calls, and
+    /// all later calls wait for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
 }
@@ -58,23 +60,24 @@ impl Effects {
         Self { reads: vec![path.into()], ..Self::default() }
     }
 
-    /// Effects of a call that only looks through these folders.
+    /// Effects of a call that only searches these folders.
     pub fn search(folders: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self { searches: folders.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Effects of a call that changes the file `path`, and that no other call may run beside.
+    /// Effects of a call that changes the file `path` and must not run in parallel with others.
     pub fn write(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self { reads: vec![path.clone()], writes: vec![path], alone: true, ..Self::default() }
     }
 
-    /// Effects of a call that gives `line` to a shell in `folder`.
+    /// Effects of a call that passes `line` to a shell in `folder`.
     pub fn command(line: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         Self { command: Some(line.into()), folder: Some(folder.into()), ..Self::default() }
     }
 
-    /// Effects of a call that connects to these hosts, or to some that it does not know yet.
+    /// Effects of a call that connects to these hosts; an empty list means that the hosts are not
+    /// known yet.
     pub fn network(hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut hosts: Vec<String> = hosts.into_iter().map(Into::into).collect();
         hosts.sort_unstable();
@@ -82,13 +85,13 @@ impl Effects {
         Self { network: true, hosts, ..Self::default() }
     }
 
-    /// The same effects, and possibly any other.
+    /// Returns the same effects, plus possibly any other effect.
     #[must_use]
     pub fn or_unknown(self) -> Self {
         Self { unknown: true, ..self }
     }
 
-    /// Adds the effects of another call that stands for the same one.
+    /// Adds the effects of a call that replaces this one.
     pub fn absorb(&mut self, other: Self) {
         let Self {
             unknown,
@@ -120,18 +123,18 @@ impl Effects {
         self.alone |= alone;
     }
 
-    /// Returns what the call creates, changes or removes, as far as that is declared.
+    /// Returns the declared paths that the call creates, changes or removes.
     pub fn changes(&self) -> impl Iterator<Item = &Path> {
         self.writes.iter().chain(&self.deletes).map(PathBuf::as_path)
     }
 
-    /// Returns every declared path once, what is changed first: the places that a frontend may show.
+    /// Returns every declared path once, changed paths first. A frontend may show these paths.
     pub fn locations(&self) -> Vec<PathBuf> {
         self.declared().into_iter().map(Path::to_path_buf).collect()
     }
 
-    /// Returns the paths that the call is confined to, what is changed first. Empty for unknown
-    /// effects: what is declared there is a claim, and vouches for nothing.
+    /// Returns the paths that the call is limited to, changed paths first. Empty for unknown
+    /// effects, because the declared paths are then no guarantee.
     pub fn confined_to(&self) -> Vec<&Path> {
         if self.unknown { Vec::new() } else { self.declared() }
     }

@@ -1,4 +1,4 @@
-//! How many tokens something is, without asking anyone.
+//! Local estimates of token counts, without a request to a service.
 //!
 //! The figures are those of Gemini CLI 0.61: a quarter of a token for an ASCII character, one and a
 //! half for each UTF-16 unit of any other, and fixed sizes for media.
@@ -7,16 +7,17 @@ use serde::Serialize;
 
 use crate::{Body, Content, Declaration, FunctionResponse, Part, Request};
 
-/// Longer texts are judged by their length alone, in UTF-16 units.
+/// Maximum length, in UTF-16 units, of a text whose characters are counted one by one. A longer
+/// text is estimated from its length alone.
 const COUNTED_LENGTH: usize = 100_000;
 
-/// Media inside function responses is followed this deep.
+/// Maximum nesting depth to which media inside function responses is counted.
 const MAX_DEPTH: u32 = 3;
 
 const IMAGE: f64 = 3000.0;
 const DOCUMENT: f64 = 25_800.0;
 
-/// Tokens of a text.
+/// Estimates the tokens of a text.
 pub fn text(text: &str) -> f64 {
     let (mut ascii, mut other) = (0_usize, 0_usize);
     for character in text.chars() {
@@ -32,25 +33,25 @@ pub fn text(text: &str) -> f64 {
     ascii as f64 * 0.25 + other as f64 * 1.5
 }
 
-/// Tokens of a content without the thoughts that are not sent.
+/// Estimates the tokens of a content, without the thoughts that are not sent.
 pub fn content(content: &Content) -> f64 {
     let sent = |part: &&Part| !part.thought || part.is_signed_thought();
     content.parts.iter().filter(sent).map(part).sum()
 }
 
-/// Tokens of a part, were it sent.
+/// Estimates the tokens of a part, assuming that it is sent.
 pub fn part(part: &Part) -> f64 {
     part_within(part, 0)
 }
 
-/// Tokens of a request: its instruction, its tools and its conversation.
+/// Estimates the tokens of a request: its system instruction, its tools and its conversation.
 pub fn request(request: &Request) -> f64 {
     let entries = request.entries.iter().map(|entry| content(entry.content()));
     let system = request.system.as_deref().map_or(0.0, text);
     system + declarations(&request.tools) + entries.sum::<f64>()
 }
 
-/// Tokens of the declarations of tools.
+/// Estimates the tokens of tool declarations.
 pub fn declarations(declarations: &[Declaration]) -> f64 {
     let size = |one: &Declaration| {
         (one.name.len() + one.description.len() + json_length(&one.parameters)) as f64 / 4.0
@@ -60,7 +61,8 @@ pub fn declarations(declarations: &[Declaration]) -> f64 {
 
 fn part_within(part: &Part, depth: u32) -> f64 {
     match &part.body {
-        // What a vendor wants back stands in the opaque bytes.
+        // The data that a vendor requires back is in the opaque data, so the text alone is too
+        // short.
         Body::Text(_) if part.is_signed_thought() => json_length(part) as f64 / 4.0,
         Body::Text(words) => text(words),
         Body::Inline(blob) => media(part, Some(&blob.mime_type)),
@@ -85,12 +87,13 @@ fn media(part: &Part, mime_type: Option<&str>) -> f64 {
     }
 }
 
-/// How long the JSON of a value is, in UTF-16 units, without writing it down.
+/// Returns the length of a value's JSON in UTF-16 units, without storing the JSON.
 pub fn json_length(value: &impl Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            // The bytes that begin a character, and those that begin one of two units.
+            // Counts every byte that begins a character, and again each one that begins a character
+            // of two units.
             self.0 += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
             self.0 += bytes.iter().filter(|byte| **byte >= 0xF0).count();
             Ok(bytes.len())
@@ -100,7 +103,7 @@ pub fn json_length(value: &impl Serialize) -> usize {
         }
     }
     let mut counter = Counter(0);
-    // What cannot be written as JSON is not sent either.
+    // A value that cannot be written as JSON is not sent either.
     serde_json::to_writer(&mut counter, value).map_or(0, |()| counter.0)
 }
 

@@ -1,4 +1,4 @@
-//! What the agent tells: one stream of events is the truth.
+//! Events of the agent. The stream of events is the single source of truth.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use crate::{
     QuestionId, Record, RetryNotice, Todo, Unsatisfied, UsageReport,
 };
 
-/// How grave a notice is. The strings are those of session files.
+/// Severity of a notice. The strings are those of session files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Good to know.
+    /// For information.
     Info,
-    /// Look at this.
+    /// Needs the user's attention.
     Warning,
-    /// This failed.
+    /// Something failed.
     Error,
 }
 
 /// A thought of the model, split as `**subject** description`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thought {
-    /// The first text between double asterisks; empty without one.
+    /// Text between the first pair of double asterisks; empty without one.
     pub subject: String,
-    /// The rest.
+    /// Rest of the text.
     pub description: String,
 }
 
 impl Thought {
-    /// Splits a thought's text.
+    /// Splits the text of a thought.
     pub fn parse(text: &str) -> Self {
         let split = text.split_once("**").and_then(|(before, rest)| {
             rest.split_once("**").map(|(subject, after)| (before, subject, after))
@@ -47,154 +47,158 @@ impl Thought {
     }
 }
 
-/// A limit of turns.
+/// Limit on turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnLimit {
-    /// That of the whole session, from the settings.
+    /// Limit of the whole session, from the settings.
     Session,
-    /// That of one prompt: so many.
+    /// Limit of one prompt: this number of turns.
     Prompt(u64),
 }
 
-/// How the work on a prompt ended.
+/// Outcome of the work on a prompt.
 #[derive(Debug, Clone)]
 pub enum PromptOutcome {
-    /// The model had nothing more to do.
+    /// The model has finished.
     Done,
-    /// The person stopped it.
+    /// The user cancelled the prompt.
     Cancelled,
-    /// The answer could not be used, after all attempts.
+    /// The answer could not be used, even after all attempts.
     InvalidStream(InvalidStream),
     /// The limit of turns was reached.
     TurnLimit(TurnLimit),
-    /// A limit of what may be spent was reached.
+    /// A limit of the budget was reached.
     Budget(Box<Exceeded>),
-    /// The answer does not satisfy the schema that it should.
+    /// The answer does not satisfy the requested schema.
     Unsatisfied(Box<Unsatisfied>),
-    /// A tool or hook ended it on purpose, for this reason.
+    /// A tool or hook stopped the prompt on purpose, for this reason.
     Stopped(String),
-    /// The model went round in circles, and a hint did not help. What shows it.
+    /// The model repeated itself in a loop, and a hint did not help. The text describes the loop.
     Loop(String),
-    /// A tool failed in a way that ends the run (the disk is full).
+    /// A tool failed in a way that ends the run, for example because the disk is full.
     FatalTool {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What happened.
+        /// Error message.
         message: String,
     },
-    /// The model call failed.
+    /// The request to the model failed.
     Failed(ModelError),
-    /// The session log could not be written; nothing more was done after that.
+    /// The session log could not be written; work stopped after that.
     LogFailed(String),
 }
 
-/// One event. Durable ones come as [`Event::Recorded`], after the log holds them; all others pass.
+/// One event. Durable events come as [`Event::Recorded`], after they were written to the log; all
+/// other events are not stored.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A durable event, now in the log.
+    /// A durable event, which is now in the log.
     Recorded(Arc<Record>),
-    /// Work on a prompt begins. Its id is in the origin.
+    /// Work on a prompt begins. The prompt's id is in the origin.
     PromptStarted,
-    /// A request to the model is about to be sent; what streamed before belongs to an earlier turn.
+    /// A request to the model is about to be sent; text streamed earlier belongs to an earlier
+    /// turn.
     TurnStarted {
-        /// Counts the requests of the session from 1.
+        /// Number of the request in the session, counted from 1.
         turn: u64,
     },
-    /// The approval mode is another one from now on.
+    /// The approval mode has changed to this one.
     ModeChanged(ApprovalMode),
-    /// The model is another one from now on.
+    /// The model has changed.
     ModelChanged {
         /// Name of the model.
         model: String,
         /// Component that chose it.
         reason: String,
     },
-    /// What is new in the conversation has more tokens than the model has room for: it is not sent.
+    /// The new content of the conversation has more tokens than the model has room for. It is not
+    /// sent.
     ContextWillOverflow {
-        /// Tokens of what is new, estimated.
+        /// Estimated number of tokens of the new content.
         estimated: u64,
-        /// Tokens that the model has room for.
+        /// Number of tokens that the model has room for.
         remaining: u64,
     },
-    /// More of the answer.
+    /// Next piece of the answer.
     Text(String),
-    /// A thought.
+    /// Thought of the model.
     Thought(Thought),
-    /// The answer as a value: it satisfies the schema that was asked for. One that comes later takes its place.
+    /// The answer as a JSON value that satisfies the requested schema. A later answer replaces an
+    /// earlier one.
     Answer(Arc<serde_json::Value>),
-    /// Sources, ready to print.
+    /// Sources of the answer, formatted for display.
     Citations(String),
-    /// A call, as it was received. It may still turn out wrong.
+    /// A call as it was received. It may still turn out to be invalid.
     CallRequested(Call),
     /// Arguments of a call are known; sent again when they change before the call runs.
     CallPrepared(Arc<PreparedCall>),
-    /// A call has moved on.
+    /// The state of a call has changed.
     CallMoved {
-        /// The call.
+        /// Id of the call.
         call_id: CallId,
-        /// Where it stands now.
+        /// New state.
         status: CallStatus,
     },
     /// Live output of a call.
     CallOutput {
-        /// The call.
+        /// Id of the call.
         call_id: CallId,
         /// The output.
         output: LiveOutput,
     },
-    /// A person must decide: [`crate::Op::Answer`] goes back.
+    /// A question for the user, answered with [`crate::Op::Answer`].
     Question(Box<Question>),
-    /// A question needs no reply any more.
+    /// A question that needs no answer any more.
     QuestionWithdrawn(QuestionId),
-    /// All calls of a turn have ended, in the order of the request.
+    /// All calls of a turn have ended. They are in the order of the request.
     CallsFinished(Vec<Arc<FinishedCall>>),
-    /// The answer so far is void: it is asked for again.
+    /// The answer so far is invalid; the model is asked again.
     StreamRestarted,
-    /// The connection failed and is tried again after a wait.
+    /// The connection failed; another attempt follows after a wait.
     Waiting(RetryNotice),
     /// The conversation is being compressed.
     Compressing,
-    /// An attempt to compress it has changed something.
+    /// An attempt to compress the conversation has changed it.
     ChatCompressed(CompressionReport),
-    /// The list of things to do is another one from now on. In a session that goes on with such a list it is the first
+    /// The to-do list has changed. In a resumed session that has such a list, this is the first
     /// event.
     TodosChanged(Vec<Todo>),
-    /// Tokens of a request that was answered.
+    /// Token counts of a request that was answered.
     Usage(UsageReport),
-    /// The settings files have been read again, and settings differ.
+    /// The settings files were read again, and settings have changed.
     SettingsChanged {
-        /// Keys whose new values are in force.
+        /// Keys whose new values are in effect.
         changed: Vec<String>,
-        /// All keys whose new values wait for the next start.
+        /// All keys whose new values take effect at the next start.
         restart: Vec<String>,
     },
-    /// The tools are others from now on.
+    /// The set of tools has changed.
     ToolsChanged,
-    /// The slash commands are others from now on.
+    /// The set of slash commands has changed.
     CommandsChanged,
-    /// Output of the command at work.
+    /// Output of the command that runs.
     CommandOutput(String),
-    /// The command at work has ended.
+    /// The command that runs has ended.
     CommandEnded(CommandOutcome),
-    /// Words for a person.
+    /// Notice for the user.
     Notice {
-        /// How grave.
+        /// Severity of the notice.
         severity: Severity,
-        /// The words.
+        /// Text of the notice.
         text: String,
     },
-    /// One of the user's programs has something to say to the person.
+    /// Message of one of the user's hooks to the user.
     HookSaid {
-        /// At which event.
+        /// Event for which the hook ran.
         event: HookEvent,
-        /// The hook's name, else its command line.
+        /// Name of the hook, or its command line if it has no name.
         hook: String,
-        /// The words.
+        /// Text of the message.
         message: String,
     },
-    /// One of the user's programs did not let the work go on as it would have.
+    /// A hook of the user has blocked the work.
     Blocked {
-        /// Why.
+        /// Reason for the block.
         reason: String,
     },
     /// Work on a prompt or command has ended.

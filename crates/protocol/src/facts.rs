@@ -1,26 +1,27 @@
-//! Facts about a tool, so that nobody has to know tools by name.
+//! Facts about a tool, so that no component needs to know tools by name.
 
-/// Facts that hold for every call of a tool. The default is right for a tool that others know nothing
-/// about, such as one of a server.
+/// Facts that hold for every call of a tool. The default is right for a tool about which nothing is
+/// known, such as a tool of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolFacts {
-    /// Argument that says what a call is about. A saved approval holds for its value alone, and a call
-    /// without it cannot be approved for good. `None` for a tool that is approved as a whole.
+    /// Argument that identifies the subject of a call. A saved approval holds only for the
+    /// argument's value, and a call without the argument cannot be approved permanently. `None` for
+    /// a tool that is approved as a whole.
     pub subject: Option<SubjectArgument>,
-    /// How results are shortened once they are old.
+    /// Method of shortening old results.
     pub shortening: Shortening,
     /// True if a call only announces the work that follows: it runs before the other calls of its
-    /// batch, and counts as no work when all others were refused.
+    /// batch, and does not count as work if all other calls were refused.
     pub announces: bool,
 }
 
-/// Argument that says what a call is about.
+/// Argument that identifies the subject of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubjectArgument {
-    /// Argument of this name, which holds a path. The declared path stands for it: the argument may be
-    /// relative.
+    /// Argument with this name, which holds a path. The declared path is used in its place, because
+    /// the argument may be relative.
     Path(&'static str),
-    /// Argument of this name, which holds anything else.
+    /// Argument with this name, which holds any other value.
     Value(&'static str),
 }
 
@@ -33,14 +34,14 @@ impl SubjectArgument {
     }
 }
 
-/// How an old result is shortened to leave room for newer ones.
+/// Method of shortening an old result to leave room for newer ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shortening {
-    /// Beginning and end of the text stay.
+    /// Beginning and end of the text are kept.
     #[default]
     Ends,
-    /// First and last lines stay, and the lines about how the command ended.
+    /// First and last lines are kept, and the lines about how the command ended.
     CommandOutput,
-    /// All of it stays: the model goes on by what it says.
+    /// The whole result is kept, because the model's later work depends on it.
     Never,
 }

@@ -1,30 +1,31 @@
-//! Text of files that somebody other than the disk holds, such as an editor with unsaved changes.
+//! Text of files that are held outside the disk, such as in an editor with unsaved changes.
 
 use std::io;
 use std::path::Path;
 
-/// Result of handing over the text of a file.
+/// Result of passing the text of a file to its holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextWritten {
-    /// The text was taken; the disk is left alone.
+    /// The holder took the text; the file on disk is left unchanged.
     Taken,
-    /// The file is not held: the text goes to the disk.
+    /// The file is not held: the text must be written to the disk.
     ToDisk,
 }
 
-/// Holder of the text of files, asked before the disk wherever tools read or write text. Paths are
-/// absolute, without links, and checked: the tool may read or write them. Called on threads that may
-/// block. The defaults hold no file.
+/// Holder of the text of files, asked before the disk is used wherever tools read or write text.
+/// Paths are absolute, without links, and already checked: the tool may read or write them. The
+/// methods run on threads that may block. The default methods hold no file.
 pub trait Files: Send + Sync {
-    /// Returns the text of a file with its own line ends; `None` if the content on disk counts.
+    /// Returns the text of a file with its own line endings; `None` if the content on disk is
+    /// current.
     ///
     /// # Errors
-    /// The file is held and its text cannot be had.
+    /// The file is held and its text is not available.
     fn read(&self, _path: &Path) -> io::Result<Option<String>> {
         Ok(None)
     }
 
-    /// Takes the new text of a file with its line ends, unless it belongs on the disk.
+    /// Takes the new text of a file with its line endings, unless it must be written to the disk.
     ///
     /// # Errors
     /// The file is held and cannot be changed.
@@ -33,7 +34,7 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// Files that are on the disk alone.
+/// Holder of no files: all text is on the disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalFiles;
 

@@ -1,49 +1,50 @@
-//! What a vendor looked at on the web for an answer, and which words rest on what.
+//! Web sources that a vendor used for an answer, and the passages that they support.
 
-/// A page that an answer rests on.
+/// Page that supports an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Its title, when told.
+    /// Title of the page, if given.
     pub title: Option<String>,
-    /// Its address, when told.
+    /// URL of the page, if given.
     pub uri: Option<String>,
 }
 
-/// Words of an answer that rest on sources.
+/// Passage of an answer that is supported by sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Support {
-    /// The part of the answer that the offsets count in, from 0, thoughts included.
+    /// Index of the answer's part in which the offsets count, from 0, including thoughts.
     pub part: u64,
-    /// Where the words begin, in bytes of the part's UTF-8 text.
+    /// Start of the passage, in bytes of the part's UTF-8 text.
     pub start: u64,
-    /// Where they end, in the same unit: the first byte behind them.
+    /// End of the passage, in the same unit: the first byte after it.
     pub end: u64,
-    /// The words, when told.
+    /// Text of the passage, if given.
     pub text: Option<String>,
-    /// Places in [`Grounding::sources`], from 0.
+    /// Indexes into [`Grounding::sources`], from 0.
     pub sources: Vec<u64>,
 }
 
-/// How the vendor fared with an address that it was asked to read.
+/// Result of reading a URL that the vendor was asked to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrievedUrl {
-    /// The address.
+    /// The URL.
     pub url: String,
-    /// It was read.
+    /// True if the URL was read.
     pub success: bool,
-    /// The vendor's word for it, such as `URL_RETRIEVAL_STATUS_PAYWALL`.
+    /// Status as the vendor spells it, such as `URL_RETRIEVAL_STATUS_PAYWALL`.
     pub status: String,
 }
 
-/// What the vendor looked at for an answer. All of it is the vendor's word: places and offsets may be wrong.
+/// Web sources that the vendor used for an answer. All fields come from the vendor and are not
+/// verified: indexes and offsets may be wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grounding {
-    /// What it searched the web for.
+    /// Web searches of the vendor.
     pub queries: Vec<String>,
-    /// The pages that the answer rests on.
+    /// Pages that support the answer.
     pub sources: Vec<Source>,
-    /// Which words rest on which of them.
+    /// Passages with the sources that support them.
     pub supports: Vec<Support>,
-    /// The addresses that it was asked to read.
+    /// URLs that the vendor was asked to read.
     pub retrieved: Vec<RetrievedUrl>,
 }

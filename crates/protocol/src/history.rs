@@ -1,21 +1,21 @@
 //! The conversation, valid by construction.
 //!
-//! Vendors refuse a request whose roles do not alternate, whose function calls lack a response (or have
-//! two), or whose responses lack a call; one bad turn then makes every later request fail. [`History`]
-//! cannot hold such a conversation: each way to change it mends what the change would break. Cancel,
-//! crash, resume, compaction and rewind all go through it.
+//! Vendors refuse a request whose roles do not alternate, whose function calls lack a response (or
+//! have two), or whose responses lack a call; one invalid turn then makes every later request fail.
+//! [`History`] cannot hold such a conversation: each method that changes it repairs what the change
+//! would break. Cancel, crash, resume, compaction and rewind all use these methods.
 //!
-//! Rules that hold between any two calls, with entries of one role that follow each other read as one
-//! turn (the dialects join them):
+//! Invariants that hold between any two method calls, where consecutive entries of one role count
+//! as one turn (the dialects join them):
 //!
 //! 1. the first turn is the user's;
-//! 2. every call of a model turn is answered exactly once in the user turn after it, unless it is the
-//!    last turn: then it is *pending*;
+//! 2. every call of a model turn is answered exactly once in the user turn after it, unless it is
+//!    the last turn: then it is *pending*;
 //! 3. every response answers a call of the model turn before it;
-//! 4. ids of calls are unique in their turn, their arguments are objects, no part is empty, no entry is
-//!    without parts;
-//! 5. a thought is kept only if it is signed, in its place before what it led to: vendors that want their
-//!    thoughts back refuse one that nothing follows.
+//! 4. ids of calls are unique in their turn, their arguments are objects, no part is empty, no
+//!    entry is without parts;
+//! 5. a thought is kept only if it is signed, and stays before the parts that it led to: vendors
+//!    that require their thoughts back refuse a thought that no other part follows.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -32,24 +32,24 @@ mod declared;
 
 use compressed::Fold;
 
-/// Stands in for a model turn that never came, between tool results and the person's next words.
+/// Placeholder for a model turn that never came, between tool results and the user's next message.
 pub const INTERRUPTED_RESPONSE: &str = "[The previous response was interrupted.]";
 
-/// Stands in for the person's words when a conversation must begin or go on without any.
+/// Placeholder for the user's message in a conversation that must begin or continue without one.
 pub const CONTINUE: &str = "Please continue.";
 
-/// The durable id of an entry; also the id of its message in the session log.
+/// Durable id of an entry; also the id of its message in the session log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryId(Arc<str>);
 
 impl EntryId {
-    /// Takes an id as it is.
+    /// Creates an id from this text, unchanged.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,8 +61,8 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// One entry of the history. It never changes: a change makes a new one with a new serial, so that a
-/// dialect may keep the encoded bytes of an entry for as long as it sees the serial.
+/// One entry of the history. Entries are immutable: a change creates an entry with a new serial, so
+/// that a dialect may cache the encoded bytes of an entry by its serial.
 #[derive(Debug)]
 pub struct Entry {
     serial: u64,
@@ -76,34 +76,34 @@ impl Entry {
         Arc::new(Self { serial: NEXT.fetch_add(1, Ordering::Relaxed), id, content })
     }
 
-    /// An entry outside any history, for a side call with a conversation of its own.
+    /// Creates an entry outside any history, for a side call with its own conversation.
     pub fn detached(content: Content) -> Arc<Self> {
         Self::new(EntryId::new(""), content)
     }
 
-    /// Unique in the process; names the bytes of this very entry.
+    /// Returns the serial, which is unique in the process and identifies exactly this content.
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// The durable id.
+    /// Returns the durable id.
     pub fn id(&self) -> &EntryId {
         &self.id
     }
 
-    /// What is said.
+    /// Returns the content.
     pub fn content(&self) -> &Content {
         &self.content
     }
 }
 
-/// The history is not in a state to be sent.
+/// Error of a history that cannot be sent in its present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
-    /// Nothing has been said.
+    /// There is no entry.
     #[error("the conversation is empty")]
     Empty,
-    /// The model spoke last.
+    /// The last turn is the model's.
     #[error("the model spoke last")]
     ModelSpokeLast,
     /// Calls wait for their responses.
@@ -111,58 +111,58 @@ pub enum NotReady {
     CallsPending,
 }
 
-/// Something that a restored conversation had wrong, and that was mended.
+/// Repair of a rule violation in a restored conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repair {
-    /// A call had no response; it got an error as one.
+    /// A call without a response was given an error response.
     AnsweredCall(String),
-    /// A response had no call, or its call had been answered before; it was dropped.
+    /// A response without a call, or to a call that was already answered, was dropped.
     DroppedResponse(String),
-    /// An entry had nothing left to say and was dropped.
+    /// An entry without remaining content was dropped.
     DroppedEntry(String),
-    /// The conversation began with the model; a user turn was put before it.
+    /// The conversation began with the model; a user turn was inserted before it.
     AddedStart,
-    /// Tool results were followed by the person's words; a model turn was put between.
+    /// Tool results were followed by a user message; a model turn was inserted between them.
     AddedPlaceholder,
 }
 
-/// A conversation. See the rules at the top of this file.
+/// A conversation. See the invariants in the module documentation.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     entries: Vec<Arc<Entry>>,
     pending: Vec<(String, String)>,
-    /// What compressions have put aside, the latest last.
+    /// Entries that compressions have replaced, the latest compression last.
     folds: Vec<Fold>,
-    /// More was put aside, and is not held here any more.
+    /// True if replaced entries were dropped from memory.
     is_put_away: bool,
-    /// Effects that calls declared when they began to run, by the ids of the calls.
+    /// Effects that calls declared when they started, by the ids of the calls.
     effects: Arc<HashMap<String, Arc<Effects>>>,
 }
 
 impl History {
-    /// Nothing said yet.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All entries, oldest first.
+    /// Returns all entries, oldest first.
     pub fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
     }
 
-    /// True before anything was said.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Calls of the last turn that have no response yet, as `(id, name)`.
+    /// Returns the calls of the last turn that have no response yet, as `(id, name)`.
     pub fn pending(&self) -> &[(String, String)] {
         &self.pending
     }
 
-    /// The person says something. Pending calls are answered as cancelled first. Responses among the
-    /// parts are dropped (they go through [`Self::push_responses`]), as are empty parts; when nothing is
-    /// left, nothing is said.
+    /// Adds a message of the user. Pending calls are first answered as cancelled. Responses among
+    /// the parts are dropped (they are added by [`Self::push_responses`]), as are empty parts; if
+    /// no part remains, the history does not change.
     pub fn push_user(&mut self, id: EntryId, parts: Vec<Part>) {
         let parts: Vec<Part> = parts.into_iter().filter(is_plain).collect();
         if parts.is_empty() {
@@ -176,8 +176,8 @@ impl History {
         self.add(id, Content::user(parts));
     }
 
-    /// The model answers. Gives back its calls as they were stored (ids made unique, arguments made
-    /// objects): these, and no others, are to be answered by [`Self::push_responses`].
+    /// Adds an answer of the model. Returns its calls as they were stored (ids made unique,
+    /// arguments made objects): [`Self::push_responses`] must answer exactly these calls.
     pub fn push_model(&mut self, id: EntryId, parts: Vec<Part>) -> Vec<FunctionCall> {
         let mut given = Given::new();
         let mut calls = Vec::new();
@@ -213,16 +213,17 @@ impl History {
         calls
     }
 
-    /// The answer of the model was cut short: what it said so far is kept, calls that it did not come to
-    /// run are not.
+    /// Adds an answer of the model that was cut short: the parts received so far are kept, except
+    /// calls, which never ran.
     pub fn push_interrupted(&mut self, id: EntryId, parts: Vec<Part>) {
         let said = parts.into_iter().filter(|part| part.as_call().is_none()).collect();
         self.push_model(id, said);
     }
 
-    /// The tools answer. `parts` holds responses in the order in which they completed, and what goes
-    /// with them (media, a steering text). A pending call without a response is answered as cancelled;
-    /// a response without a pending call is dropped. Without pending calls this is [`Self::push_user`].
+    /// Adds the responses of tools. `parts` contains responses in the order of completion, and
+    /// accompanying parts (media, a steering text). A pending call without a response is answered
+    /// as cancelled; a response without a pending call is dropped. Without pending calls, this
+    /// method is [`Self::push_user`].
     pub fn push_responses(&mut self, id: EntryId, parts: Vec<Part>) {
         if self.pending.is_empty() {
             self.push_user(id, parts);
@@ -261,9 +262,9 @@ impl History {
         self.add(id, Content::user(parts));
     }
 
-    /// Forgets everything from the entry with this id on. Pending calls that come to stand at the end
-    /// are pending again. To go back to what is out of sight brings everything back first. False when there is no such
-    /// entry.
+    /// Removes the entry with this id and everything after it. Calls of the new last turn become
+    /// pending again. If the entry is hidden by a compression, all hidden entries are restored
+    /// first. False if there is no such entry.
     pub fn rewind(&mut self, id: &EntryId) -> bool {
         let place = |history: &Self| history.entries.iter().position(|entry| entry.id == *id);
         if place(self).is_none() && self.whole().iter().any(|entry| entry.id == *id) {
@@ -281,7 +282,7 @@ impl History {
         true
     }
 
-    /// The conversation as a request sends it.
+    /// Returns the conversation as a request sends it.
     pub fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
         if !self.pending.is_empty() {
             return Err(NotReady::CallsPending);
@@ -293,8 +294,8 @@ impl History {
         }
     }
 
-    /// Builds a history from contents of any origin, mending what breaks the rules. A call at the end
-    /// that has no response stays pending: the caller knows whether it can still be answered.
+    /// Builds a history from contents of any origin and repairs rule violations. A call at the end
+    /// without a response stays pending: the caller knows whether it can still be answered.
     pub fn restore(contents: impl IntoIterator<Item = (EntryId, Content)>) -> (Self, Vec<Repair>) {
         let mut history = Self::new();
         let mut repairs = Vec::new();
@@ -356,12 +357,12 @@ impl History {
     }
 }
 
-/// Something that a user turn may say without any call before it.
+/// True for a part that a user turn may contain without a call before it.
 fn is_plain(part: &Part) -> bool {
     !part.thought && !part.is_empty() && part.as_call().is_none() && part.as_response().is_none()
 }
 
-/// Ids that were given, each with the number that the next double of it gets.
+/// Ids in use, each with the number of its last duplicate.
 type Given = HashMap<String, usize>;
 
 fn make_unique(call: &mut FunctionCall, given: &mut Given) {

@@ -1,41 +1,42 @@
-//! The user's programs at the agent's events: which events there are, and what a program is told at each.
+//! Hooks: the events of the agent at which the user's programs run, and the input of these
+//! programs.
 //!
-//! Names and keys are those of Gemini CLI, because programs written for it read them.
+//! The names and keys are those of Gemini CLI, so that programs written for it can read them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Display;
 
-/// A moment at which the user's programs run.
+/// Event at which the user's hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HookEvent {
-    /// A session begins, or goes on.
+    /// A session starts or is resumed.
     SessionStart,
     /// A session ends.
     SessionEnd,
-    /// A prompt is about to be worked on.
+    /// Work on a prompt is about to start.
     BeforeAgent,
-    /// The work on a prompt would end.
+    /// Work on a prompt is about to end.
     AfterAgent,
-    /// A request is about to be sent.
+    /// A request to the model is about to be sent.
     BeforeModel,
-    /// A piece of an answer has come.
+    /// A piece of an answer has arrived.
     AfterModel,
-    /// The tools of a request are about to be offered.
+    /// The tools of a request are about to be selected.
     BeforeToolSelection,
-    /// A call is about to be judged.
+    /// The approval of a call is about to be decided.
     BeforeTool,
     /// A call has run.
     AfterTool,
-    /// The conversation is looked at, whether it should be summarised.
+    /// The agent checks whether to compress the conversation.
     PreCompress,
-    /// A person is about to be asked.
+    /// The user is about to be asked.
     Notification,
 }
 
 impl HookEvent {
-    /// All of them, in the order in which a session meets them.
+    /// All events, in the order in which they occur in a session.
     pub const ALL: [Self; 11] = [
         Self::SessionStart,
         Self::BeforeAgent,
@@ -50,7 +51,7 @@ impl HookEvent {
         Self::SessionEnd,
     ];
 
-    /// The name in settings and input.
+    /// Returns the name used in settings and input.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SessionStart => "SessionStart",
@@ -67,7 +68,7 @@ impl HookEvent {
         }
     }
 
-    /// The event of this exact name.
+    /// Returns the event with this exact name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.as_str() == name)
     }
@@ -79,112 +80,112 @@ impl std::fmt::Display for HookEvent {
     }
 }
 
-/// Why a session begins.
+/// Reason for the start of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionSource {
-    /// A new one.
+    /// A new session.
     Startup,
-    /// An earlier one goes on.
+    /// An earlier session is resumed.
     Resume,
-    /// The one before was put away.
+    /// The previous session was cleared.
     Clear,
 }
 
-/// Why a session ends.
+/// Reason for the end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEndReason {
-    /// The program ends.
+    /// The program exits.
     Exit,
-    /// Another one takes its place.
+    /// Another session replaces this one.
     Clear,
-    /// The person signs out.
+    /// The user signs out.
     Logout,
-    /// The person left the prompt.
+    /// The user left the prompt.
     PromptInputExit,
-    /// Any other.
+    /// Any other reason.
     Other,
 }
 
-/// Who wants the conversation summarised.
+/// Origin of the request to compress the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompressTrigger {
-    /// The person.
+    /// The user.
     Manual,
     /// The agent.
     Auto,
 }
 
-/// A call, as programs are told of it.
+/// Call in the input of a hook.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolCallPayload {
-    /// The tool; one of an MCP server by its qualified name.
+    /// Name of the tool; for a tool of an MCP server its qualified name.
     pub tool_name: String,
-    /// The arguments.
+    /// Arguments of the call.
     pub tool_input: Value,
-    /// Where an MCP server's tool comes from.
+    /// Origin of an MCP server's tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_context: Option<Map<String, Value>>,
-    /// The tool that the model called, when this call takes its place.
+    /// Tool that the model called, if this call replaces that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original_request_name: Option<String>,
 }
 
-/// What a call gave, as programs are told of it.
+/// Result of a call in the input of a hook.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResponsePayload {
-    /// What the model would be told: a text, or parts.
+    /// Content for the model: a text, or parts.
     pub llm_content: Value,
-    /// What a person would be shown.
+    /// Output for the user.
     pub return_display: Option<Display>,
-    /// Why it failed.
+    /// Error of a failed call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolErrorPayload>,
 }
 
-/// Why a call failed, as programs are told of it.
+/// Error of a call in the input of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolErrorPayload {
-    /// What the model would be told.
+    /// Message for the model.
     pub message: String,
-    /// The kind of failure.
+    /// Kind of failure.
     pub r#type: &'static str,
 }
 
-/// What a program is told at an event, beyond what it is told at all of them.
+/// Input of a hook at one event, in addition to the input common to all events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum HookPayload {
     /// [`HookEvent::SessionStart`].
     SessionStart {
-        /// Why.
+        /// Reason for the start.
         source: SessionSource,
     },
     /// [`HookEvent::SessionEnd`].
     SessionEnd {
-        /// Why.
+        /// Reason for the end.
         reason: SessionEndReason,
     },
     /// [`HookEvent::BeforeAgent`].
     BeforeAgent {
-        /// The text of the prompt.
+        /// Text of the prompt.
         prompt: String,
     },
     /// [`HookEvent::AfterAgent`].
     AfterAgent {
-        /// The text of the prompt.
+        /// Text of the prompt.
         prompt: String,
-        /// The words of all answers to it.
+        /// Text of all answers to the prompt.
         prompt_response: String,
-        /// The work goes on because a program said so.
+        /// True if the work continues because a hook has requested it.
         stop_hook_active: bool,
     },
     /// [`HookEvent::BeforeModel`].
     BeforeModel {
-        /// The request in the form of the reference.
+        /// The request in the format of Gemini CLI.
         llm_request: Value,
     },
     /// [`HookEvent::BeforeToolSelection`].
@@ -196,7 +197,7 @@ pub enum HookPayload {
     AfterModel {
         /// The request.
         llm_request: Value,
-        /// The piece of the answer.
+        /// Piece of the answer.
         llm_response: Value,
     },
     /// [`HookEvent::BeforeTool`].
@@ -206,27 +207,27 @@ pub enum HookPayload {
         /// The call.
         #[serde(flatten)]
         call: ToolCallPayload,
-        /// Its result.
+        /// Result of the call.
         tool_response: ToolResponsePayload,
     },
     /// [`HookEvent::PreCompress`].
     PreCompress {
-        /// Who wants it.
+        /// Origin of the request to compress.
         trigger: CompressTrigger,
     },
     /// [`HookEvent::Notification`].
     Notification {
-        /// What sort of question it is; there is one: `ToolPermission`.
+        /// Type of the question; the only one is `ToolPermission`.
         notification_type: &'static str,
-        /// The question in a few words.
+        /// Short text of the question.
         message: String,
-        /// What it is about.
+        /// Details of the question.
         details: Value,
     },
 }
 
 impl HookPayload {
-    /// The event that it belongs to.
+    /// Returns the event of this input.
     pub fn event(&self) -> HookEvent {
         match self {
             Self::SessionStart { .. } => HookEvent::SessionStart,
@@ -243,7 +244,7 @@ impl HookPayload {
         }
     }
 
-    /// The fields as JSON, in their order.
+    /// Returns the fields as JSON, in their order.
     pub fn fields(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => fields,
@@ -251,8 +252,8 @@ impl HookPayload {
         }
     }
 
-    /// The word that a matcher of this event is held against: the name of a tool, or why the event takes place.
-    /// None where every program runs.
+    /// Returns the text that a matcher of this event is compared with: the name of a tool, or the
+    /// reason of the event. `None` for an event at which every hook runs.
     pub fn subject(&self) -> Option<String> {
         match self {
             Self::SessionStart { source } => word(source),
@@ -264,7 +265,7 @@ impl HookPayload {
     }
 }
 
-/// The word that a small enum is written as in JSON.
+/// Returns the string that a simple enum is written as in JSON.
 fn word(value: impl Serialize) -> Option<String> {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => Some(word),
@@ -272,24 +273,24 @@ fn word(value: impl Serialize) -> Option<String> {
     }
 }
 
-/// What the model may do with the tools of a request.
+/// Freedom of the model to call the tools of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ToolMode {
-    /// Call what it likes, or nothing.
+    /// The model may call any tool, or none.
     Auto,
-    /// It must call something.
+    /// The model must call a tool.
     Any,
-    /// It must not call anything.
+    /// The model must not call a tool.
     None,
 }
 
-/// Which tools the model may, or must, call.
+/// Tools that the model may, or must, call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolChoice {
-    /// How free it is.
+    /// Freedom of the model to call tools.
     pub mode: ToolMode,
-    /// The tools that it may call; all when empty.
+    /// Names of the tools that the model may call; empty for all.
     pub allowed: Vec<String>,
 }
 

@@ -1,56 +1,57 @@
-//! Where events go: one journal that may stop the run, and observers that may not.
+//! Receivers of events: one journal whose failure stops the run, and observers that cannot affect
+//! it.
 
 use async_trait::async_trait;
 
 use crate::{Envelope, History, Measurement, Origin, Record};
 
-/// The log that outlives the process. A record is appended before its effect.
+/// Log on durable storage. A record is appended before its effect takes place.
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// Appends records, in order. When it fails the run stops before the next effect; a beginning of them may be
-    /// written then.
+    /// Appends records in order. After a failure the run stops before the next effect; the first of
+    /// the records may then have been written.
     async fn append(&self, records: &[Record]) -> Result<(), JournalError>;
 
-    /// Brings everything appended so far to the device.
+    /// Flushes everything appended so far to the storage device.
     async fn sync(&self) -> Result<(), JournalError>;
 
-    /// The whole conversation as the log has it, with what compressions have put out of sight.
+    /// Returns the whole conversation from the log, including entries hidden by compressions.
     async fn recall(&self) -> Result<History, JournalError>;
 }
 
-/// The log could not be written.
+/// Error of a session log that could not be written or read.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JournalError {
     /// The disk is full.
     #[error("No space left on device: the session log {path} cannot be written")]
     NoSpace {
-        /// The log.
+        /// Path of the log.
         path: String,
     },
-    /// It could not be read back.
+    /// The log could not be read back.
     #[error("The session log {path} cannot be read: {message}")]
     Unreadable {
-        /// The log.
+        /// Path of the log.
         path: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         message: String,
     },
     /// Any other failure.
     #[error("The session log {path} cannot be written: {message}")]
     Failed {
-        /// The log.
+        /// Path of the log.
         path: String,
-        /// What the system said.
+        /// Message of the operating system.
         message: String,
     },
 }
 
-/// Receives every event and every measurement: telemetry, statistics, a recorder. It can neither stall
-/// nor stop the agent, so it must return at once.
+/// Receiver of every event and every measurement: telemetry, statistics, a recorder. An observer
+/// can neither block nor stop the agent, so its methods must return immediately.
 pub trait Observer: Send + Sync {
     /// Receives one event, in order.
     fn observe(&self, _envelope: &Envelope) {}
 
-    /// Receives one measurement, in order with the events. Frontends get none.
+    /// Receives one measurement, in order with the events. Frontends receive no measurements.
     fn measure(&self, _origin: &Origin, _measurement: &Measurement) {}
 }

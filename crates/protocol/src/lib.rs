@@ -1,12 +1,12 @@
-//! The words everyone speaks, and the ports between the floors.
+//! Shared vocabulary of all crates, and the traits between the layers.
 //!
-//! This crate is the ground floor: plain values (contents, calls, events, effects, usage) and traits
-//! (`Model`, `Tool`, `Journal`, `Operator`, …) that the floors above implement and use. It does no I/O,
-//! starts no task and knows no vendor's wire; futures and a cancellation token are all it needs of the
-//! asynchronous world.
+//! This crate is the lowest layer: plain values (contents, calls, events, effects, usage) and
+//! traits (`Model`, `Tool`, `Journal`, `Operator`, …) that higher layers implement and use. It
+//! does no I/O, starts no task and knows no vendor's wire format; the only asynchronous types it
+//! needs are futures and a cancellation token.
 //!
-//! The one value with rules of its own is [`History`]: whatever is pushed into it, every request that it
-//! yields is one that the vendors accept.
+//! The only value with invariants is [`History`]: whatever is added to it, every request that it
+//! returns is one that the vendors accept.
 
 mod agent;
 mod ansi;

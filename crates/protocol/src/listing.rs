@@ -1,29 +1,29 @@
-//! Models that can be asked for.
+//! List of available models.
 
 use crate::{Limits, Price};
 
-/// A model that can be asked for, as far as it is known without asking its vendor.
+/// Model that can be requested, as far as known without asking its vendor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelListing {
-    /// Name to ask for it, such as `groq/qwen/qwen3-32b`.
+    /// Name for requesting the model, such as `groq/qwen/qwen3-32b`.
     pub name: String,
-    /// Name of its vendor for a person.
+    /// Display name of its vendor.
     pub vendor: String,
-    /// Limits; a `context` that nobody knows is the vendor's usual one.
+    /// Limits; if the model's `context` is unknown, the vendor's usual value.
     pub limits: Limits,
     /// Abilities.
     pub abilities: Abilities,
-    /// Price, where one is known.
+    /// Price, if known.
     pub price: Option<Price>,
 }
 
-/// Abilities of a model; `None` is not known.
+/// Abilities of a model; `None` means unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Calls tools natively.
+    /// True if the model calls tools natively.
     pub tools: Option<bool>,
-    /// Sees images.
+    /// True if the model accepts images.
     pub vision: Option<bool>,
-    /// Longest answer, in tokens.
+    /// Maximum length of an answer, in tokens.
     pub max_output: Option<u64>,
 }

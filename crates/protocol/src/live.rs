@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A value that can be replaced at any time. Readers get immutable snapshots and can wait for the
+/// Value that can be replaced at any time. Readers get immutable snapshots and can wait for the
 /// next one. Clones share the value.
 #[derive(Debug)]
 pub struct Live<T>(Arc<watch::Sender<Arc<T>>>);
@@ -15,17 +15,17 @@ impl<T> Live<T> {
         Self(Arc::new(watch::Sender::new(Arc::new(value))))
     }
 
-    /// Returns the present snapshot.
+    /// Returns the current snapshot.
     pub fn get(&self) -> Arc<T> {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Replaces the value and returns the one before.
+    /// Replaces the value and returns the previous one.
     pub fn set(&self, value: T) -> Arc<T> {
         self.0.send_replace(Arc::new(value))
     }
 
-    /// Changes the value in place. Snapshots that were taken before keep their content.
+    /// Changes the value in place. Earlier snapshots keep their content.
     pub fn update(&self, change: impl FnOnce(&mut T))
     where
         T: Clone,
@@ -51,14 +51,13 @@ impl<T: Default> Default for Live<T> {
     }
 }
 
-/// Receiver of the changes of one [`Live`] value. Changes that follow each other quickly are seen
-/// as one.
+/// Receiver of the changes of one [`Live`] value. Changes in quick succession are received as one.
 #[derive(Debug)]
 pub struct LiveWatch<T>(watch::Receiver<Arc<T>>);
 
 impl<T> LiveWatch<T> {
-    /// Waits for the next change and returns the value after it. Never returns once the value has
-    /// no owner any more.
+    /// Waits for the next change and returns the new value. Never returns if the last owner of the
+    /// value has dropped it.
     pub async fn changed(&mut self) -> Arc<T> {
         match self.0.changed().await {
             Ok(()) => Arc::clone(&self.0.borrow_and_update()),

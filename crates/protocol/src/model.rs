@@ -1,4 +1,4 @@
-//! A model, and how one is chosen.
+//! Models and the choice of a model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::{
     ApprovalMode, Declaration, Entry, Grounding, ModelError, ModelListing, Part, ToolChoice, Usage,
 };
 
-/// What a model call is for. The strings are those of statistics and telemetry.
+/// Purpose of a model call. The strings are those of statistics and telemetry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ModelRole {
     /// The conversation itself.
@@ -21,24 +21,24 @@ pub enum ModelRole {
     Main,
     /// The conversation of a subagent.
     Subagent,
-    /// A tool's own call.
+    /// A request made by a tool.
     UtilityTool,
-    /// Summarising history.
+    /// Summary of the history.
     UtilityCompressor,
-    /// Summarising output.
+    /// Summary of output.
     UtilitySummarizer,
-    /// Choosing a model.
+    /// Choice of a model.
     UtilityRouter,
-    /// Judging loops.
+    /// Detection of loops.
     UtilityLoopDetector,
-    /// Judging whose turn it is.
+    /// Decision whether the user or the model speaks next.
     UtilityNextSpeaker,
-    /// Mending edits.
+    /// Correction of edits.
     UtilityEditCorrector,
 }
 
 impl ModelRole {
-    /// The string of statistics and telemetry.
+    /// Returns the string of statistics and telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -54,39 +54,39 @@ impl ModelRole {
     }
 }
 
-/// A connection attempt failed and will be made again.
+/// Notice that a connection attempt failed and will be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryNotice {
-    /// The attempt that failed, from 1.
+    /// Number of the failed attempt, from 1.
     pub attempt: u32,
-    /// The most that will be made.
+    /// Maximum number of attempts.
     pub max_attempts: u32,
-    /// How long until the next.
+    /// Wait until the next attempt.
     pub delay: Duration,
-    /// What went wrong, for a person.
+    /// Description of the error for the user.
     pub reason: String,
-    /// The class of the error, for telemetry.
+    /// Class of the error, for telemetry.
     pub error_type: String,
 }
 
-/// Is told of retries while they wait.
+/// Callback for retries, called before the wait.
 pub type RetryListener = Arc<dyn Fn(RetryNotice) + Send + Sync>;
 
-/// Figures that a model is asked with; what is none is left to the configuration.
+/// Sampling parameters of a request; `None` uses the configured value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// How much chance there is in the answer.
+    /// Randomness of the answer.
     pub temperature: Option<Number>,
-    /// The longest answer, in tokens.
+    /// Maximum length of the answer, in tokens.
     pub max_output_tokens: Option<Number>,
-    /// The share of likely words that is drawn from.
+    /// Probability mass of the tokens to sample from (nucleus sampling).
     pub top_p: Option<Number>,
-    /// The number of likely words that is drawn from.
+    /// Number of the most likely tokens to sample from.
     pub top_k: Option<Number>,
 }
 
 impl Tuning {
-    /// These figures, and those of `base` where there are none.
+    /// Returns these parameters, with missing ones taken from `base`.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
         Self {
@@ -98,36 +98,38 @@ impl Tuning {
     }
 }
 
-/// What differs for one request from how the model is asked else.
+/// Per-request overrides of the model's configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Adjustments {
-    /// Figures in place of the configured ones.
+    /// Sampling parameters that replace the configured ones.
     pub tuning: Tuning,
-    /// Which tools may be called.
+    /// Tools that may be called.
     pub tool_choice: Option<ToolChoice>,
-    /// The JSON schema that the answer is to satisfy. The service is asked for JSON then; it goes with no tools.
+    /// JSON schema that the answer must satisfy. It makes the service return JSON, and excludes
+    /// tools.
     pub schema: Option<Arc<Value>>,
 }
 
 /// One request to a model. Cheap to clone: contents and declarations are shared.
 #[derive(Clone, Default)]
 pub struct Request {
-    /// The conversation; the last entry is the user's. Entries of one role may follow each other: the
-    /// dialect joins them.
+    /// The conversation; the last entry is the user's. Consecutive entries may have the same role:
+    /// the dialect joins them.
     pub entries: Vec<Arc<Entry>>,
-    /// The system instruction.
+    /// System instruction.
     pub system: Option<Arc<str>>,
-    /// The tools on offer.
+    /// Tools that the model may call.
     pub tools: Arc<[Declaration]>,
-    /// The id of the prompt that it serves.
+    /// Id of the prompt that the request belongs to.
     pub prompt_id: String,
-    /// What it is for.
+    /// Purpose of the request.
     pub role: ModelRole,
-    /// The answer before was unusable and this asks again: model settings may differ then.
+    /// True if the previous answer was unusable and this request repeats it: model settings may
+    /// then differ.
     pub is_retry: bool,
-    /// What differs for this request alone.
+    /// Overrides for this request only.
     pub adjustments: Adjustments,
-    /// Is told when the connection is tried again.
+    /// Callback for repeated connection attempts.
     pub on_retry: Option<RetryListener>,
 }
 
@@ -147,35 +149,35 @@ impl fmt::Debug for Request {
 /// A request whose answer is one JSON value.
 #[derive(Debug, Clone)]
 pub struct JsonRequest {
-    /// The request.
+    /// The underlying request.
     pub request: Request,
-    /// The JSON schema of the answer.
+    /// JSON schema of the answer.
     pub schema: Value,
-    /// How often an unusable answer is asked again, the first time included.
+    /// Maximum number of attempts if the answer is unusable, including the first one.
     pub max_attempts: u32,
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FinishReason {
-    /// It was done.
+    /// The model has finished.
     Stop,
-    /// It ran out of tokens.
+    /// The token limit was reached.
     MaxTokens,
-    /// Blocked as unsafe.
+    /// Blocked because of safety rules.
     Safety,
     /// Blocked as a recitation.
     Recitation,
-    /// It tried to call a tool and failed to form the call.
+    /// The model made a malformed tool call.
     MalformedFunctionCall,
-    /// It called a tool when none was on offer.
+    /// The model called a tool although no tools were offered.
     UnexpectedToolCall,
-    /// Any other reason, by the vendor's name.
+    /// Any other reason, as the vendor names it.
     Other(String),
 }
 
 impl FinishReason {
-    /// The word of telemetry.
+    /// Returns the string used in telemetry.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Stop => "STOP",
@@ -189,37 +191,38 @@ impl FinishReason {
     }
 }
 
-/// A source that the model names.
+/// Source that the model cites.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Citation {
-    /// Title, when known.
+    /// Title, if known.
     pub title: Option<String>,
-    /// Address.
+    /// URL.
     pub uri: String,
 }
 
-/// One piece of an answer as it streams, or the whole of one that did not.
+/// One piece of a streamed answer, or a whole answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chunk {
-    /// New parts: text and thoughts are increments, calls and signed thoughts are whole. A signed
-    /// thought stands before what it led to; its text is empty where increments have shown it.
+    /// New parts: text and thoughts are increments, calls and signed thoughts are complete. A
+    /// signed thought comes before the parts that it led to; its text is empty if increments have
+    /// already contained it.
     pub parts: Vec<Part>,
     /// Set on the last piece.
     pub finish: Option<FinishReason>,
-    /// Tokens so far; the last one told counts.
+    /// Tokens so far; the last reported value counts.
     pub usage: Option<Usage>,
-    /// Sources named in this piece.
+    /// Sources cited in this piece.
     pub citations: Vec<Citation>,
-    /// What the vendor looked at on the web for the answer.
+    /// Web sources that the vendor used for the answer.
     pub grounding: Option<Box<Grounding>>,
-    /// The vendor's id of the answer.
+    /// Id of the answer, assigned by the vendor.
     pub response_id: Option<String>,
-    /// The model that answered, by the vendor's name.
+    /// Model that answered, as the vendor names it.
     pub model_version: Option<String>,
 }
 
 impl Chunk {
-    /// Puts the next piece of the same answer behind this one.
+    /// Appends the next piece of the same answer.
     pub fn append(&mut self, next: Self) {
         self.parts.extend(next.parts);
         self.finish = next.finish.or(self.finish.take());
@@ -230,34 +233,35 @@ impl Chunk {
         self.model_version = next.model_version.or(self.model_version.take());
     }
 
-    /// The text of the answer, without thoughts.
+    /// Returns the text of the answer, without thoughts.
     pub fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
     }
 }
 
-/// An answer as it streams. Dropping it closes the connection.
+/// Answer as a stream. Dropping it closes the connection.
 pub type ChunkStream = BoxStream<'static, Result<Chunk, ModelError>>;
 
-/// What a model can take and give.
+/// Limits and capabilities of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Tokens of a request and its answer together.
+    /// Maximum number of tokens of a request and its answer together.
     pub context: u64,
-    /// Media may sit inside a function response.
+    /// True if media may be inside a function response.
     pub media_in_responses: bool,
-    /// Its vendor searches the web when a side call asks for it (`web-search`).
+    /// True if the vendor searches the web when a side call requests it (`web-search`).
     pub web_search: bool,
-    /// Who answers for it tells by itself when a request is too long: nobody needs to estimate before.
+    /// True if the service rejects over-long requests with a recognisable error, so no local
+    /// estimate is needed.
     pub tells_overflow: bool,
-    /// Its vendor reads the addresses in a side call itself (`web-fetch`).
+    /// True if the vendor itself reads the URLs in a side call (`web-fetch`).
     pub reads_urls: bool,
 }
 
-/// A set of prompt texts, by the generation of models that it is written for.
+/// Set of prompt texts, by the generation of models that it is written for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PromptFamily {
-    /// Gemini 3, and every model that is not a Gemini.
+    /// Gemini 3, and every model of another family.
     #[default]
     Modern,
     /// Gemini 2.5 and older.
@@ -265,7 +269,7 @@ pub enum PromptFamily {
 }
 
 impl PromptFamily {
-    /// Its name in output.
+    /// Returns the name used in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Modern => "modern",
@@ -280,41 +284,42 @@ impl fmt::Display for PromptFamily {
     }
 }
 
-/// The model that was chosen, and why.
+/// A chosen model, with the reason of the choice.
 #[derive(Clone)]
 pub struct Choice {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Its name as the vendor knows it.
+    /// Name of the model as the vendor knows it.
     pub name: String,
-    /// What it can take.
+    /// Limits of the model.
     pub limits: Limits,
-    /// The set of prompt texts that is written for it.
+    /// Set of prompt texts for the model.
     pub family: PromptFamily,
-    /// Who chose, such as `agent-router/override`.
+    /// Component that chose the model, such as `agent-router/override`.
     pub reason: String,
 }
 
-/// What a choice of model may depend on.
+/// Inputs to the choice of a model.
 #[derive(Debug, Clone, Default)]
 pub struct SelectContext {
-    /// What was asked for: a name, an alias, or `auto`.
+    /// Requested model: a name, an alias, or `auto`.
     pub requested: String,
-    /// The mode of the session.
+    /// Approval mode of the session.
     pub mode: ApprovalMode,
-    /// Set for a side call: what the conversation asked for. `requested` is then the name of a configuration, and
-    /// where the conversation's vendor has no model for it, the conversation's own model answers.
+    /// Set for a side call: the model requested for the conversation. `requested` is then the name
+    /// of a configuration; if the conversation's vendor has no model for it, the conversation's own
+    /// model is used.
     pub beside: Option<String>,
 }
 
-/// Chooses a model.
+/// Selector of models.
 #[async_trait]
 pub trait Models: Send + Sync {
-    /// The model for the next request.
+    /// Chooses the model for the next request.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError>;
 
-    /// The models that can be asked for with the credentials there are: those of the vendors' static lists,
-    /// and those of servers on this machine. Nothing beyond this machine is asked.
+    /// Returns the models that are available with the present credentials: those of the vendors'
+    /// static lists, and those of servers on this machine. No request leaves this machine.
     async fn list(&self) -> Vec<ModelListing> {
         Vec::new()
     }
@@ -323,49 +328,51 @@ pub trait Models: Send + Sync {
 /// One model.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// Its name as the vendor knows it.
+    /// Returns the model's name as the vendor knows it.
     fn name(&self) -> &str;
 
-    /// Who bills it: an id of the catalog, `local` for a server on the person's own machine, empty for the Gemini API.
+    /// Returns the party that bills for the model: an id of the catalog, `local` for a server on
+    /// the user's own machine, empty for the Gemini API.
     #[expect(clippy::unnecessary_literal_bound, reason = "others give what they hold")]
     fn vendor(&self) -> &str {
         ""
     }
 
-    /// The figures that a request is sent with, without its own adjustments.
+    /// Returns the sampling parameters of a request, without the request's own adjustments.
     fn tuning(&self, _request: &Request) -> Tuning {
         Tuning::default()
     }
 
-    /// Sends the request; resolves when the answer begins. Attempts to connect are repeated inside.
+    /// Sends the request; resolves when the answer begins. Failed connection attempts are repeated
+    /// internally.
     async fn stream(
         &self,
         request: Request,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError>;
 
-    /// Asks for the answer in one piece. It may say nothing: the caller judges.
+    /// Requests the answer in one piece. The answer may be empty: the caller must check it.
     async fn generate(
         &self,
         request: Request,
         cancel: CancellationToken,
     ) -> Result<Chunk, ModelError>;
 
-    /// Asks for one JSON value that satisfies a schema.
+    /// Requests one JSON value that satisfies a schema.
     async fn generate_json(
         &self,
         request: JsonRequest,
         cancel: CancellationToken,
     ) -> Result<(Value, Usage), ModelError>;
 
-    /// The tokens of a request, counted by the vendor.
+    /// Returns the number of tokens of a request, counted by the vendor.
     async fn count_tokens(
         &self,
         request: Request,
         cancel: CancellationToken,
     ) -> Result<u64, ModelError>;
 
-    /// One vector for each text.
+    /// Returns one embedding vector for each text.
     async fn embed(
         &self,
         texts: Vec<String>,

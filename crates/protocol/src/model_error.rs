@@ -2,31 +2,31 @@
 
 use crate::bounded::bounded;
 
-/// How a stream of chunks can be unusable though the connection was fine.
+/// Reason why a stream is unusable although the connection worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InvalidStream {
-    /// It ended without a reason.
+    /// The stream ended without a finish reason.
     NoFinishReason,
-    /// A call that could not be formed.
+    /// The model made a malformed call.
     MalformedFunctionCall,
-    /// A call when none was on offer.
+    /// The model made a call although no tools were offered.
     UnexpectedToolCall,
-    /// Nothing said before the tokens ran out.
+    /// There is no text, because the token limit was reached.
     MaxTokensExceeded,
-    /// Nothing said: unsafe.
+    /// There is no text, because safety rules blocked it.
     SafetyBlocked,
-    /// Nothing said: recitation.
+    /// There is no text, because it was blocked as a recitation.
     RecitationBlocked,
-    /// Nothing said: another policy.
+    /// There is no text, because another policy blocked it.
     OtherBlocked,
-    /// Thoughts, but no answer.
+    /// There are thoughts, but no answer.
     ThinkingOnlyResponse,
-    /// Nothing at all.
+    /// The answer is empty.
     NoResponseText,
 }
 
 impl InvalidStream {
-    /// The code of JSON output and telemetry.
+    /// Returns the code used in JSON output and telemetry.
     pub fn code(self) -> &'static str {
         match self {
             Self::NoFinishReason => "NO_FINISH_REASON",
@@ -41,7 +41,7 @@ impl InvalidStream {
         }
     }
 
-    /// The sentence that callers of Gemini CLI match on.
+    /// Returns the sentence that callers of Gemini CLI match on.
     pub fn message(self) -> &'static str {
         match self {
             Self::MaxTokensExceeded => {
@@ -70,17 +70,17 @@ impl InvalidStream {
 pub enum ModelErrorKind {
     /// The credentials are missing or wrong.
     Auth,
-    /// The credentials, or the account behind them, may not do this.
+    /// The credentials, or the account that they belong to, do not permit the request.
     Permission,
-    /// The quota is used up; waiting a little does not help.
+    /// The quota is used up; a short wait does not help.
     Quota,
-    /// The vendor limits the rate, and did so through all attempts.
+    /// The vendor limited the rate on all attempts.
     RateLimited,
-    /// The vendor is overloaded or broken, and stayed so through all attempts.
+    /// The vendor was overloaded or failed on all attempts.
     Overloaded,
-    /// The request itself is wrong.
+    /// The request itself is invalid.
     Invalid,
-    /// The conversation is longer than the model takes.
+    /// The conversation is longer than the model accepts.
     TooLong,
     /// The vendor refuses the content of the request.
     Filtered,
@@ -88,54 +88,54 @@ pub enum ModelErrorKind {
     NotFound,
     /// The vendor could not be reached.
     Network,
-    /// The answer broke off or made no sense on the wire.
+    /// The answer ended early or could not be decoded.
     Broken,
-    /// The answer came but cannot be used.
+    /// The answer was received but cannot be used.
     Unusable(InvalidStream),
     /// The caller cancelled.
     Cancelled,
-    /// A recorded model ran out of script or was asked something else than recorded.
+    /// A recorded model has no more answers, or the request differs from the recorded one.
     Replay,
-    /// The settings that concern models are wrong.
+    /// The model settings are wrong.
     Config,
-    /// A limit of what may be spent was reached: nothing was sent.
+    /// A budget limit was reached: no request was sent.
     Budget,
-    /// Anything else.
+    /// Any other failure.
     Other,
 }
 
-/// Longest error message, in bytes: a vendor's answer may be quoted in it.
+/// Maximum length of an error message, in bytes: it may quote a vendor's answer.
 const LONGEST_MESSAGE: usize = 8 * 1024;
 
-/// A vendor's refusal in its own terms.
+/// Refusal of a vendor, in its original form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VendorRefusal {
     /// HTTP status.
     pub status: u16,
-    /// The vendor's word for the error, such as `RESOURCE_EXHAUSTED`.
+    /// Error code of the vendor, such as `RESOURCE_EXHAUSTED`.
     pub code: Option<String>,
-    /// The vendor's message as it came: not safe for a terminal.
+    /// Message of the vendor, unchanged: not safe to print on a terminal.
     pub message: String,
 }
 
-/// A model call failed.
+/// Error of a model call.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
     /// Meaning of the failure.
     pub kind: ModelErrorKind,
-    /// Text for a person: what happened and, where one is known, the remedy.
+    /// Text for the user: what happened and, if known, the remedy.
     pub message: String,
     /// The vendor's refusal, if it answered with one.
     pub refusal: Option<VendorRefusal>,
-    /// The class name that Gemini CLI gives it in JSON output, such as `ApiError`.
+    /// Name of the error's class in the JSON output of Gemini CLI, such as `ApiError`.
     pub type_name: &'static str,
-    /// The stream broke on the way and asking again may help.
+    /// True if the stream broke and another attempt may help.
     pub retryable: bool,
 }
 
 impl ModelError {
-    /// An error without a vendor's answer behind it.
+    /// Creates an error without a refusal of the vendor.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         let type_name = match kind {
             ModelErrorKind::Unusable(_) => "InvalidStreamError",
@@ -159,17 +159,17 @@ impl ModelError {
         Self { kind, message, refusal: None, type_name, retryable: false }
     }
 
-    /// The HTTP status of the vendor's refusal.
+    /// Returns the HTTP status of the vendor's refusal.
     pub fn status(&self) -> Option<u16> {
         self.refusal.as_ref().map(|refusal| refusal.status)
     }
 
-    /// The caller cancelled.
+    /// Creates the error of a call that the caller cancelled.
     pub fn cancelled() -> Self {
         Self::new(ModelErrorKind::Cancelled, "Operation cancelled.")
     }
 
-    /// The stream was fine and the answer is not.
+    /// Creates the error of an answer that was received but is unusable.
     pub fn unusable(reason: InvalidStream) -> Self {
         Self { retryable: true, ..Self::new(ModelErrorKind::Unusable(reason), reason.message()) }
     }

@@ -1,11 +1,12 @@
-//! Messages to the person that belong to no prompt.
+//! Messages to the user that belong to no prompt.
 
-/// Sink for messages that come up while a session is opened, runs or ends, and that are part of no prompt: a setting
-/// that does nothing, a session that was mended. The library that has something to say knows no standard stream and no
-/// screen; whoever opens sessions gives it a sink.
+/// Sink for messages that occur while a session is opened, runs or ends, and that belong to no
+/// prompt: a setting without effect, a session that was repaired. Libraries do not write to
+/// standard streams or the screen; the code that opens sessions gives them a sink.
 pub trait Notices: Send + Sync {
-    /// Shows a message. It is complete: one line or several, without the last line end, with its own prefix
-    /// (`[WARNING]`) where it has one. It may hold text from files; the sink makes it safe for where it prints it.
+    /// Shows a complete message: one line or several, without the final line ending, with its own
+    /// prefix (`[WARNING]`) if it has one. It may contain text from files; the sink removes control
+    /// characters as needed for its output.
     fn notice(&self, text: &str);
 }
 

@@ -2,42 +2,43 @@
 
 use crate::{ApprovalMode, CallId, EntryId, Part, Reply};
 
-/// Id of one prompt or command: every event, request and call that it leads to carries it.
+/// Id of one prompt or command, carried by all events, requests and calls that result from it.
 pub type PromptId = String;
 
-/// Message about something that has happened beside the work, such as the end of a command in the
-/// background.
+/// Message about an event outside the current work, such as the end of a background command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
-    /// Output of a program, for the model with its next request. It is data, not an instruction.
+    /// Output of a program, sent to the model with the next request. It is data, not an
+    /// instruction.
     ForModel(String),
-    /// Text for the person.
+    /// Text for the user.
     ForPerson(String),
-    /// Settings have been read again; see [`crate::Event::SettingsChanged`].
+    /// The settings were read again; see [`crate::Event::SettingsChanged`].
     SettingsChanged {
-        /// Keys whose new values are in force.
+        /// Keys whose new values are in effect.
         changed: Vec<String>,
-        /// Keys whose new values wait for the next start.
+        /// Keys whose new values take effect at the next start.
         restart: Vec<String>,
     },
 }
 
-/// One operation. All frontends use the same ones, so that whatever one can do, all can.
+/// One operation. All frontends use the same operations and therefore have the same abilities.
 ///
-/// Operations with an id are work: one runs after the other, and each ends with
-/// [`crate::Event::PromptEnded`] under its id. All others act at once, also while work is under way.
+/// Operations with an id are work: they run one after the other, and each ends with
+/// [`crate::Event::PromptEnded`] under its id. All others take effect immediately, even during
+/// work.
 #[derive(Debug, Clone)]
 pub enum Op {
     /// Works on a prompt.
     Prompt {
         /// Id of the work.
         id: PromptId,
-        /// Parts that the model gets.
+        /// Parts that are sent to the model.
         parts: Vec<Part>,
-        /// Text that the person typed, when it differs.
+        /// Text that the user typed, if it differs.
         display: Option<String>,
     },
-    /// Runs a slash command. One that only reads runs beside the work under way.
+    /// Runs a slash command. A command that only reads runs in parallel with the current work.
     Command {
         /// Id of the work.
         id: PromptId,
@@ -51,28 +52,28 @@ pub enum Op {
         /// Id of the work.
         id: PromptId,
     },
-    /// Brings back everything that was compressed.
+    /// Restores everything that was compressed.
     Uncompress {
         /// Id of the work.
         id: PromptId,
     },
-    /// Forgets the conversation; the next prompt opens a new one in the same session.
+    /// Clears the conversation; the next prompt opens a new one in the same session.
     Clear {
         /// Id of the work.
         id: PromptId,
     },
-    /// Forgets the conversation from one entry on.
+    /// Removes the conversation from one entry on.
     Rewind {
         /// Id of the work.
         id: PromptId,
-        /// First entry to forget.
+        /// First entry to remove.
         to: EntryId,
     },
-    /// Adds text of the person to the work under way; the model gets it with its next request.
+    /// Adds text of the user to the current work; the model gets it with its next request.
     Steer(String),
-    /// Reports something that has happened beside the work.
+    /// Reports an event outside the current work.
     Report(Report),
-    /// Stops the work under way.
+    /// Stops the current work.
     Cancel,
     /// Replies to a question.
     Answer(Reply),
@@ -83,7 +84,7 @@ pub enum Op {
         /// Bytes as a terminal would send them.
         bytes: Vec<u8>,
     },
-    /// Reports the size of the window, in cells.
+    /// Reports the size of the terminal window, in cells.
     Resize {
         /// Columns.
         columns: u16,
@@ -92,16 +93,17 @@ pub enum Op {
     },
     /// Moves a running call to the background.
     Background(CallId),
-    /// Changes the approval mode. Calls that wait for an answer are judged again.
+    /// Changes the approval mode. Calls that wait for an approval are evaluated again.
     SetMode(ApprovalMode),
     /// Changes the model, by name or alias, from the next request on.
     SetModel(String),
-    /// Finishes the work under way and ends the agent.
+    /// Finishes the current work and ends the agent.
     Close,
 }
 
 impl Op {
-    /// Returns the id under which the operation's events come; `None` for one that acts at once.
+    /// Returns the id of the operation's events; `None` for an operation that takes effect
+    /// immediately.
     pub fn id(&self) -> Option<&PromptId> {
         match self {
             Self::Prompt { id, .. }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::Event;
 
-/// Place of an agent in its session: the names of the subagents that lead to it, empty for the main
-/// agent.
+/// Position of an agent in its session: the names of the subagents that lead to it, empty for the
+/// main agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct AgentPath(Arc<[Arc<str>]>);
 
@@ -24,7 +24,7 @@ impl AgentPath {
 }
 
 impl fmt::Display for AgentPath {
-    /// `main`, or the names joined as in `main/review/tests`.
+    /// Writes `main`, or the names joined as in `main/review/tests`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("main")?;
         self.0.iter().try_for_each(|name| write!(formatter, "/{name}"))
@@ -38,7 +38,7 @@ pub struct Origin {
     pub session: Arc<str>,
     /// Agent within the session.
     pub agent: AgentPath,
-    /// Id of the prompt or command; `None` for what happens between them.
+    /// Id of the prompt or command; `None` for events between them.
     pub prompt: Option<Arc<str>>,
 }
 

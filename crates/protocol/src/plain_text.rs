@@ -1,22 +1,23 @@
-//! Text made safe for a terminal: escape sequences out, control characters out or spelt out. Pure, and linear in
-//! the length of the input.
+//! Text made safe for a terminal: escape sequences are removed, control characters are removed or
+//! escaped. All functions are pure, and linear in the length of the input.
 //!
-//! Text from a model, a program or a project may hold sequences that move the cursor or hide what follows. Whoever
-//! prints it chooses: [`strip_ansi`] and [`AnsiStripper`] take sequences out, [`harmless`] takes all controls out,
-//! [`for_terminal`] takes direction controls out, too, and [`visible`] spells them out where a person decides by
-//! what they read.
+//! Text from a model, a program or a project may contain sequences that move the cursor or hide the
+//! text that follows. The caller chooses what to remove: [`strip_ansi`] and [`AnsiStripper`] remove
+//! sequences, [`harmless`] removes all control characters, [`for_terminal`] also removes direction
+//! controls, and [`visible`] escapes them in text on which the user bases a decision.
 
 use std::borrow::Cow;
 
 #[cfg(test)]
 mod tests;
 
-/// Returns `text` without terminal escape sequences: CSI (colours, cursor), OSC (titles, links), DCS and the
-/// other control strings, two-character escapes, and all C1 controls (ECMA-48, 5th edition).
+/// Returns `text` without terminal escape sequences: CSI (colours, cursor), OSC (titles, links),
+/// DCS and the other control strings, two-character escapes, and all C1 controls (ECMA-48, 5th
+/// edition).
 ///
-/// The result holds neither ESC nor a C1 control. A control string that is never closed loses its
-/// introducer only, so that a stray one cannot swallow what follows. Other control characters
-/// (carriage return, backspace, bell) stay.
+/// The result contains neither ESC nor a C1 control. Of a control string that is never closed, only
+/// the introducer is removed, so that a stray introducer cannot hide the text that follows. Other
+/// control characters (carriage return, backspace, bell) are kept.
 pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_introducer) else { return Cow::Borrowed(text) };
     let mut plain = String::with_capacity(text.len());
@@ -38,7 +39,8 @@ fn is_c1(letter: char) -> bool {
     ('\u{80}'..='\u{9f}').contains(&letter)
 }
 
-/// Returns the text after the sequence that `text` begins with. `text` begins with ESC or a C1 control.
+/// Returns the text after the escape sequence at the start of `text`, which begins with ESC or a C1
+/// control.
 fn after_sequence(text: &str) -> &str {
     let mut letters = text.chars();
     match letters.next() {
@@ -51,7 +53,7 @@ fn after_sequence(text: &str) -> &str {
     }
 }
 
-/// The same for a sequence whose ESC has been read already.
+/// Returns the text after the sequence, like [`after_sequence`], if its ESC was already read.
 fn after_escape(text: &str) -> &str {
     let mut letters = text.chars();
     match letters.next() {
@@ -64,7 +66,8 @@ fn after_escape(text: &str) -> &str {
     }
 }
 
-/// Parameters, intermediates, one final character. A malformed sequence ends where it breaks.
+/// Skips parameters, intermediates and one final character. A malformed sequence ends at the first
+/// invalid character.
 fn after_csi(text: &str) -> &str {
     let body = text
         .trim_start_matches(|letter| matches!(letter, '0'..='?'))
@@ -72,8 +75,8 @@ fn after_csi(text: &str) -> &str {
     body.strip_prefix(|letter| matches!(letter, '@'..='~')).unwrap_or(body)
 }
 
-/// Up to BEL, `ESC \` or ST. Any other escape or C1 control means that the string was never closed;
-/// stopping there also keeps the search linear over many unclosed strings.
+/// Skips a control string up to BEL, `ESC \` or ST. Any other escape or C1 control means that the
+/// string was never closed; stopping there also keeps the search linear over many unclosed strings.
 fn after_control_string(text: &str) -> &str {
     let stop = |letter| matches!(letter, '\x07' | '\x18' | '\x1a') || is_introducer(letter);
     let Some(at) = text.find(stop) else { return text };
@@ -81,18 +84,20 @@ fn after_control_string(text: &str) -> &str {
     ["\x07", "\x1b\\", "\u{9c}"].iter().find_map(|close| end.strip_prefix(close)).unwrap_or(text)
 }
 
-/// Maximum number of bytes held back for a sequence that has not ended; a longer one is taken for text.
+/// Maximum number of bytes held back for an unfinished sequence; a longer sequence is treated as
+/// text.
 const LONGEST_HELD: usize = 4096;
 
-/// Strips escape sequences from text that comes in pieces, wherever these end.
+/// Removes escape sequences from text that arrives in pieces. A sequence may be split between
+/// pieces.
 #[derive(Debug, Default)]
 pub struct AnsiStripper {
-    /// The beginning of a sequence.
+    /// Beginning of an unfinished sequence.
     held: String,
 }
 
 impl AnsiStripper {
-    /// Returns the plain text that `text` completes.
+    /// Returns the plain text up to the end of `text`, except for an unfinished sequence.
     pub fn strip<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         if self.held.is_empty() && !text.contains(is_introducer) {
             return Cow::Borrowed(text);
@@ -107,7 +112,7 @@ impl AnsiStripper {
     }
 }
 
-/// Number of bytes of `text` before a sequence that more text may continue.
+/// Returns the number of bytes of `text` before a sequence that more text may continue.
 fn whole_sequences(text: &str) -> usize {
     let mut rest = text;
     while let Some(at) = rest.find(is_introducer) {
@@ -149,19 +154,20 @@ fn is_open_string(text: &str) -> bool {
     text.find(stop).is_none_or(|at| &text[at..] == "\x1b")
 }
 
-/// Returns `text` without escape sequences and without control characters, but for line ends and tabs.
+/// Returns `text` without escape sequences and without control characters, except line ends and
+/// tabs.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     without(strip_ansi(text), is_harmful)
 }
 
-/// Returns `text` as it may be printed on a terminal: [`harmless`], and without the characters that change the
-/// direction of writing.
+/// Returns `text` in a form that may be printed on a terminal: [`harmless`], and without the
+/// characters that change the direction of writing.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     without(strip_ansi(text), acts_on_terminal)
 }
 
-/// Returns serialised JSON as it may be printed on a terminal. Its value stays the same: characters that
-/// [`for_terminal`] removes are written as `\uXXXX`.
+/// Returns serialised JSON in a form that may be printed on a terminal. Its value stays the same:
+/// characters that [`for_terminal`] removes are written as `\uXXXX`.
 pub fn json_for_terminal(json: &str) -> Cow<'_, str> {
     if !json.contains(acts_on_terminal) {
         return Cow::Borrowed(json);
@@ -185,16 +191,16 @@ fn is_harmful(letter: char) -> bool {
     letter.is_control() && !matches!(letter, '\n' | '\t')
 }
 
-/// Returns true for control characters except line ends and tabs, and for bidirectional controls (Unicode
-/// Standard Annex 9).
+/// Returns true for control characters except line ends and tabs, and for bidirectional controls
+/// (Unicode Standard Annex 9).
 pub fn acts_on_terminal(letter: char) -> bool {
     is_harmful(letter)
         || matches!(letter,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns `text` with every character spelt out that would be unseen, or would change how the rest is seen. Used
-/// where a person agrees to what is shown.
+/// Returns `text` with escapes in place of all characters that would be invisible, or would change
+/// how the rest is displayed. Used for text that a user consents to.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -207,7 +213,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Returns true for controls, and for characters that turn the direction of writing or have no width.
+/// Returns true for control characters, and for characters that change the direction of writing or
+/// have no width.
 fn is_unseen(letter: char) -> bool {
     (letter.is_control() && letter != '\t')
         || matches!(letter,

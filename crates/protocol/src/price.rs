@@ -1,41 +1,42 @@
-//! What models cost.
+//! Prices of models.
 
 use std::fmt;
 
 use crate::Usage;
 
-/// An amount of US dollars, exact to a millionth of a millionth: sums do not depend on their order.
+/// Amount of US dollars, exact to a millionth of a millionth: sums do not depend on their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(u64);
 
-/// Parts of a dollar that are counted.
+/// Number of the smallest parts in a dollar.
 const PARTS: f64 = 1e12;
 
 impl Money {
-    /// Nothing.
+    /// Zero dollars.
     pub const ZERO: Self = Self(0);
 
-    /// From dollars; none for what is no amount: negative, not a number, or more than ten million.
+    /// Creates an amount from dollars; `None` for a number that is negative, not a number, or more
+    /// than ten million.
     pub fn from_usd(usd: f64) -> Option<Self> {
         (0.0..=1e7).contains(&usd).then(|| Self((usd * PARTS).round() as u64))
     }
 
-    /// In dollars.
+    /// Returns the amount in dollars.
     pub fn usd(self) -> f64 {
         self.0 as f64 / PARTS
     }
 
-    /// From the smallest parts.
+    /// Creates an amount from its number of smallest parts.
     pub const fn from_parts(parts: u64) -> Self {
         Self(parts)
     }
 
-    /// In the smallest parts.
+    /// Returns the number of smallest parts.
     pub const fn parts(self) -> u64 {
         self.0
     }
 
-    /// The sum, at most what can be counted.
+    /// Returns the sum, which saturates at `u64::MAX` smallest parts.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
@@ -43,7 +44,7 @@ impl Money {
 }
 
 impl fmt::Display for Money {
-    /// `$1.50`, and `$0.000123` for what is less than a cent.
+    /// Writes `$1.50`, with more decimal places for less than a dollar: `$0.1234`, `$0.000123`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let usd = self.usd();
         if self.0 == 0 || usd >= 0.995 {
@@ -56,7 +57,8 @@ impl fmt::Display for Money {
     }
 }
 
-/// What a token costs, in the smallest parts of [`Money`]. That is a millionth of what a million tokens cost.
+/// Price of one token, in the smallest parts of [`Money`]: a millionth of the price of a million
+/// tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Token of the request that is neither read from the vendor's cache nor written to it.
@@ -65,25 +67,25 @@ pub struct Rates {
     pub cached: u64,
     /// Token of the request that is written to the vendor's cache.
     pub cache_write: u64,
-    /// Token of the answer, thoughts included.
+    /// Token of the answer, including thoughts.
     pub output: u64,
 }
 
-/// What a model costs.
+/// Price of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Price {
-    /// The usual rates.
+    /// Regular rates.
     pub rates: Rates,
-    /// Requests of more tokens than this cost these rates, as a whole.
+    /// Number of request tokens above which the whole request costs other rates, and these rates.
     pub long: Option<(u64, Rates)>,
 }
 
 impl Price {
-    /// That of a model on the person's own machine.
+    /// Price of a model on the user's own machine.
     pub const FREE: Self =
         Self { rates: Rates { input: 0, cached: 0, cache_write: 0, output: 0 }, long: None };
 
-    /// What a request cost.
+    /// Returns the cost of a request.
     pub fn cost(&self, usage: &Usage) -> Money {
         let rates = match &self.long {
             Some((above, rates)) if usage.prompt > *above => rates,
@@ -104,9 +106,10 @@ impl Price {
     }
 }
 
-/// Knows prices.
+/// Price list.
 pub trait Prices: Send + Sync {
-    /// The price of a model, by who bills it ([`Model::vendor`](crate::Model::vendor)) and its name; none when it is not known.
+    /// Returns the price of a model by its billing party ([`Model::vendor`](crate::Model::vendor))
+    /// and its name; `None` if the price is unknown.
     fn price(&self, vendor: &str, model: &str) -> Option<Price>;
 }
 
@@ -143,7 +146,7 @@ mod tests {
             (usage(200_000, 0, 0, 0), 0.25),
             (usage(200_001, 0, 0, 0), 0.500_002_5),
             (usage(1000, 1000, 0, 0), 0.000_125),
-            // No cache holds more than there was to read.
+            // No more tokens can come from the cache than the request has.
             (usage(1000, 5000, 0, 0), 0.000_125),
             (usage(0, 0, 40, 60), 0.001),
             (Usage { cache_write: 1000, ..usage(1000, 0, 0, 0) }, 0.0015),

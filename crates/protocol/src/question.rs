@@ -1,7 +1,7 @@
-//! Questions to the person, and their replies.
+//! Questions to the user, and the replies.
 //!
-//! One form serves everything that a person decides. The choices come with the question, so that a
-//! frontend only draws them.
+//! One type serves all decisions of the user. The choices are part of the question, so that a
+//! frontend only displays them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -36,12 +36,12 @@ pub struct Question {
     pub subject: QuestionSubject,
     /// Possible decisions in the order in which they are shown.
     pub choices: Vec<QuestionChoice>,
-    /// Index of the choice that the Enter key makes; `None` when one must be chosen on purpose.
+    /// Index of the choice that the Enter key makes; `None` if the user must choose explicitly.
     pub default: Option<usize>,
 }
 
 impl Question {
-    /// Creates a question with an id of its own.
+    /// Creates a question with a new id.
     pub fn new(
         from: Arc<Origin>,
         subject: QuestionSubject,
@@ -56,8 +56,8 @@ impl Question {
         Reply { question: self.id, outcome, modification: None }
     }
 
-    /// Creates the reply that makes the choice at this index, counted from 0; `None` without such a choice. For
-    /// consent it decides about all items alike.
+    /// Creates the reply that makes the choice at this index, counted from 0; `None` if there is no
+    /// such choice. For consent, the reply makes the same decision about all items.
     pub fn choose(&self, index: usize) -> Option<Reply> {
         let mut reply = self.reply(self.choices.get(index)?.outcome);
         if let QuestionSubject::Consent(items) = &self.subject {
@@ -75,7 +75,7 @@ impl Question {
         }
     }
 
-    /// True if free text is a reply too, as [`Modification::Feedback`].
+    /// True if free text is also a valid reply, as [`Modification::Feedback`].
     pub fn takes_feedback(&self) -> bool {
         matches!(
             self.subject,
@@ -87,19 +87,20 @@ impl Question {
 /// Subject of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QuestionSubject {
-    /// A call needs approval, or its tool asks the person something.
+    /// A call needs approval, or its tool asks the user a question.
     Call(Confirmation),
-    /// The model repeats itself: may the work continue?
+    /// The model repeats itself; the user decides whether the work continues.
     Loop {
         /// Evidence, in one or two sentences.
         details: String,
     },
-    /// May the files of a folder take effect? Each choice is an [`Outcome::Option`].
+    /// Decision whether the files of a folder may take effect. Each choice is an
+    /// [`Outcome::Option`].
     Trust(TrustRequest),
-    /// Items of one kind that take effect only after a yes. The reply carries
+    /// Items of one kind that take effect only with the user's consent. The reply contains
     /// [`Modification::Consents`].
     Consent(Vec<ConsentItem>),
-    /// Nobody is signed in; one of several services can be used. Each choice is an
+    /// The user is not signed in and can choose one of several services. Each choice is an
     /// [`Outcome::Option`].
     SignIn {
         /// Introduction to the choices.
@@ -108,8 +109,8 @@ pub enum QuestionSubject {
 }
 
 impl fmt::Display for QuestionSubject {
-    /// The subject in plain text, for frontends that draw nothing richer. Each character of what a person agrees to is
-    /// made visible.
+    /// Writes the subject as plain text, for frontends without a richer display. All characters of
+    /// a text that the user consents to are made visible.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::Call(confirmation) => match &confirmation.kind {
@@ -135,14 +136,14 @@ fn joined<T>(items: &[T], describe: impl Fn(&T) -> String) -> String {
     items.iter().map(describe).collect::<Vec<_>>().join("\n")
 }
 
-/// One decision that a person may make.
+/// One decision that the user may make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionChoice {
-    /// Outcome that the reply carries.
+    /// Outcome of the reply.
     pub outcome: Outcome,
     /// Text of the choice.
     pub label: String,
-    /// Key that makes the choice, where the frontend reads single keys.
+    /// Key that makes the choice in a frontend that reads single keys.
     pub shortcut: Option<char>,
 }
 
@@ -152,7 +153,7 @@ impl QuestionChoice {
         Self { outcome, label: label.into(), shortcut: Some(shortcut) }
     }
 
-    /// Creates the choices of a list, numbered by [`Outcome::Option`].
+    /// Creates a numbered list of choices, each an [`Outcome::Option`].
     pub fn options(labels: impl IntoIterator<Item = String>) -> Vec<Self> {
         let choice =
             |(index, label)| Self { outcome: Outcome::Option(index), label, shortcut: None };
@@ -160,46 +161,48 @@ impl QuestionChoice {
     }
 }
 
-/// Decision of a person. The strings are those of the agent protocols.
+/// Decision of the user. The strings are those of the agent protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Yes, this once.
+    /// Approved for this call only.
     ProceedOnce,
-    /// Yes, for this session.
+    /// Approved for this session.
     ProceedAlways,
-    /// Yes, for all sessions to come.
+    /// Approved for this and all later sessions.
     ProceedAlwaysAndSave,
-    /// Yes to everything of this server.
+    /// All tools of this server are approved.
     ProceedAlwaysServer,
-    /// Yes to everything of this tool.
+    /// All calls of this tool are approved.
     ProceedAlwaysTool,
-    /// Yes to commands with the same programs and subcommands, for this session or for all to come.
+    /// Commands with the same programs and subcommands are approved, for this session or
+    /// permanently.
     ProceedSubcommand {
-        /// For all sessions to come.
+        /// True if the approval is saved for all later sessions.
         saved: bool,
     },
-    /// Yes to commands with the same programs, for this session or for all to come.
+    /// Commands with the same programs are approved, for this session or permanently.
     ProceedProgram {
-        /// For all sessions to come.
+        /// True if the approval is saved for all later sessions.
         saved: bool,
     },
-    /// Change it first; the reply carries [`Modification::NewContent`].
+    /// The user wants to change the proposal first; the reply contains
+    /// [`Modification::NewContent`].
     ModifyWithEditor,
-    /// The choice at this index, for questions that are not about permission.
+    /// The choice at this index, for questions that are not about approval.
     Option(usize),
-    /// No, or no decision.
+    /// Refused, or not decided.
     Cancel,
 }
 
 /// Details of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Modification {
-    /// Whole new content of the file in question.
+    /// Complete new content of the file.
     NewContent(String),
     /// One answer for each question of the model, in order.
     Answers(Vec<String>),
-    /// Changes that the person wants before they agree.
+    /// Changes that the user requires before an approval.
     Feedback(String),
     /// One decision for each item, in order.
     Consents(Vec<bool>),
@@ -210,39 +213,41 @@ pub enum Modification {
 pub struct Reply {
     /// Id of the question.
     pub question: QuestionId,
-    /// Decision of the person.
+    /// Decision of the user.
     pub outcome: Outcome,
     /// Details of the decision.
     pub modification: Option<Modification>,
 }
 
-/// A folder about whose trust nothing is known.
+/// Question about the trust in a folder whose trust is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustRequest {
-    /// The folder, absolute.
+    /// Absolute path of the folder.
     pub folder: PathBuf,
-    /// Everything in it that would need consent.
+    /// Everything in the folder that needs consent.
     pub items: Vec<ConsentItem>,
-    /// Files in it that cannot be read, one message each.
+    /// One message for each file in the folder that cannot be read.
     pub problems: Vec<String>,
 }
 
-/// Something that a folder or an extension brings and that takes effect only after a yes.
+/// Item of a folder or an extension that takes effect only with the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentItem {
     /// Kind, such as `hook` or `MCP server`.
     pub kind: String,
     /// Name of the item.
     pub name: String,
-    /// Description of what it would run or change, for a person to judge.
+    /// Description of what the item would run or change, as a basis for the decision.
     pub detail: String,
-    /// SHA-256 of the agreed content, in hex: a change asks again.
+    /// SHA-256 of the content that the user consents to, in hex: changed content needs new consent.
     pub hash: String,
-    /// True if only a person may agree to it: a run without one does not take it, not even at its first use.
+    /// True if only a user may consent to the item: a run without a user does not accept it, not
+    /// even at its first use.
     pub needs_person: bool,
 }
 
-/// The person. A frontend implements it; a run without a person replies with [`Outcome::Cancel`].
+/// Interface to the user, implemented by a frontend. A run without a user replies with
+/// [`Outcome::Cancel`].
 #[async_trait]
 pub trait Operator: Send + Sync {
     /// Asks a question and waits for the reply. Dropping the future withdraws the question.

@@ -1,4 +1,4 @@
-//! The durable events: what the session log keeps, and all that resume needs.
+//! Durable events: the contents of the session log, and everything that resuming a session needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,121 +7,124 @@ use crate::{
     Severity, Thought, Usage,
 };
 
-/// A turn of the model as the log keeps it.
+/// Turn of the model in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageRecord {
-    /// The id of the entry in the history.
+    /// Id of the entry in the history.
     pub id: EntryId,
-    /// Parts that go into the history: text, media, signed thoughts, and calls with their signatures.
+    /// Parts that become part of the history: text, media, signed thoughts, and calls with their
+    /// signatures.
     pub parts: Vec<Part>,
-    /// What the model thought, for people.
+    /// Thoughts of the model, for display.
     pub thoughts: Vec<Thought>,
-    /// Tokens, when the vendor told them.
+    /// Token counts, if the vendor reported them.
     pub usage: Option<Usage>,
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// The answer was cut short by a person or a failure; `parts` is what had come.
+    /// True if the user or a failure cut the answer short; `parts` contains the parts received
+    /// until then.
     pub interrupted: bool,
-    /// The calls among the parts, with their first status.
+    /// Calls among the parts, with their first status.
     pub calls: Vec<CallRecord>,
 }
 
-/// A call as the log keeps it.
+/// Call in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallRecord {
-    /// The id.
+    /// Id of the call.
     pub id: CallId,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments as they ran.
+    /// Arguments with which the call ran.
     pub args: serde_json::Value,
-    /// Where it stands.
+    /// Status of the call.
     pub status: CallStatus,
-    /// The response parts, once it is finished.
+    /// Response parts; `None` until the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Vec<Part>>,
-    /// What a person was shown.
+    /// Output for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_display: Option<Display>,
-    /// One line for a person.
+    /// Description in one line, for display.
     #[serde(default)]
     pub description: String,
-    /// The tool's name for a person.
+    /// Display name of the tool.
     #[serde(default)]
     pub display_name: String,
-    /// The result is Markdown.
+    /// True if the result is Markdown.
     #[serde(default)]
     pub render_output_as_markdown: bool,
 }
 
-/// A durable event. It is in the log before its effect takes place.
+/// Durable event. It is written to the log before its effect takes place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
-    /// The context that opens the conversation (date, folders, context files).
+    /// Context that opens the conversation (date, folders, context files).
     Context {
-        /// The id of the entry.
+        /// Id of the entry.
         id: EntryId,
-        /// What the model is sent.
+        /// Parts that are sent to the model.
         parts: Vec<Part>,
     },
-    /// The conversation is forgotten: what comes next opens it anew.
+    /// The conversation was cleared: the next entry starts a new one.
     Cleared,
-    /// The person said something.
+    /// Message of the user.
     User {
-        /// The id of the entry.
+        /// Id of the entry.
         id: EntryId,
-        /// What the model is sent.
+        /// Parts that are sent to the model.
         parts: Vec<Part>,
-        /// What was typed, when it differs.
+        /// Text that the user typed, if it differs.
         display: Option<String>,
     },
-    /// The model answered. Its calls have not run.
+    /// Answer of the model. Its calls have not run yet.
     Model(MessageRecord),
-    /// It was decided whether a call may run.
+    /// Decision whether a call may run.
     Decided {
-        /// The call.
+        /// Id of the call.
         call_id: CallId,
-        /// How.
+        /// The decision.
         decision: Decision,
     },
     /// A call is about to run.
     CallStarted {
-        /// The call.
+        /// Id of the call.
         call_id: CallId,
-        /// What it will do.
+        /// Declared effects.
         effects: Effects,
         /// Confinement of its processes.
         level: ConfinementLevel,
     },
     /// A call has ended.
     CallFinished(CallRecord),
-    /// The results of the calls of one turn, as the model is told them.
+    /// Results of the calls of one turn, as they are sent to the model.
     Responses {
-        /// The id of the entry.
+        /// Id of the entry.
         id: EntryId,
-        /// Function responses in completed order, then siblings; a steering text may come first.
+        /// Function responses in the order of completion, then accompanying parts; a steering text
+        /// may come first.
         parts: Vec<Part>,
     },
-    /// What was said from this entry on is no part of the conversation any more.
+    /// The conversation from this entry on was removed.
     Rewound {
-        /// The first entry that is gone.
+        /// First entry that was removed.
         to: EntryId,
     },
-    /// A notice that people saw.
+    /// Notice that was shown to the user.
     Notice {
-        /// How grave.
+        /// Severity of the notice.
         severity: Severity,
-        /// The words.
+        /// Text of the notice.
         text: String,
     },
-    /// A part of the conversation is out of sight from now on.
+    /// A part of the conversation is hidden from now on.
     Compressed(Compression),
-    /// All of the conversation is in sight again.
+    /// All of the conversation is visible again.
     Uncompressed,
-    /// The work on a prompt has ended; the log is brought to the device.
+    /// Work on a prompt has ended; the log is flushed to the storage device.
     PromptEnded {
-        /// The prompt.
+        /// Id of the prompt.
         prompt_id: String,
     },
 }

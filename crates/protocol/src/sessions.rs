@@ -1,4 +1,4 @@
-//! Sessions: opening more of them, listing and deleting.
+//! Opening, listing and deleting sessions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,14 +8,15 @@ use futures::future::BoxFuture;
 
 use crate::{AgentHandle, ApprovalMode, Part, Todo};
 
-/// Beginning of a session.
+/// Start of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionStart {
-    /// A new session, with this id or one of the program's choice.
+    /// A new session, with this id or a generated one.
     New(Option<String>),
     /// An earlier session of the folder: its id, its number in the list, or `latest`.
     Resume(String),
-    /// A new session with the conversation of a session file from anywhere; the path may be relative to the folder.
+    /// A new session with the conversation of a session file from any location; the path may be
+    /// relative to the folder.
     Import(PathBuf),
 }
 
@@ -25,13 +26,13 @@ impl Default for SessionStart {
     }
 }
 
-/// Request for a session. Everything that it leaves open is decided by the options of whoever opens sessions, and by the
-/// settings that count in the folder.
+/// Request for a session. The options of the implementation, and the settings that apply in the
+/// folder, determine everything that the request leaves open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRequest {
-    /// The project's folder, absolute.
+    /// Absolute path of the project's folder.
     pub folder: PathBuf,
-    /// Beginning of the session.
+    /// Start of the session.
     pub start: SessionStart,
     /// Model, by name or alias.
     pub model: Option<String>,
@@ -40,7 +41,7 @@ pub struct SessionRequest {
 }
 
 impl SessionRequest {
-    /// Request for a new session in a folder.
+    /// Creates a request for a new session in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), start: SessionStart::default(), model: None, mode: None }
     }
@@ -51,13 +52,13 @@ impl SessionRequest {
 pub struct ResumedState {
     /// Topic of the work.
     pub topic: Option<String>,
-    /// File of the plan that the person has approved, as the model named it.
+    /// File of the plan that the user has approved, as the model named it.
     pub plan: Option<String>,
-    /// Things to do.
+    /// To-do list.
     pub todos: Vec<Todo>,
 }
 
-/// What is known of a session when it is opened.
+/// Facts known when a session is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFacts {
     /// Id of the session.
@@ -66,85 +67,87 @@ pub struct SessionFacts {
     pub folder: PathBuf,
     /// Folder for the project's temporary files. It may not exist.
     pub temporary_folder: PathBuf,
-    /// Model that was asked for: a name, an alias or `auto`.
+    /// Model that was requested: a name, an alias or `auto`.
     pub model: String,
     /// Approval mode.
     pub mode: ApprovalMode,
     /// True if the folder is trusted.
     pub is_trusted: bool,
-    /// True if words that are typed while the model works go to it at once ([`crate::Op::Steer`]), instead
-    /// of waiting for its end (`experimental.modelSteering`).
+    /// True if text typed while the model works is sent to the model immediately
+    /// ([`crate::Op::Steer`]), instead of after the work (`experimental.modelSteering`).
     pub is_steered: bool,
     /// State of the conversation; `None` for a new one.
     pub resumed: Option<ResumedState>,
 }
 
-/// An open session. Its agent ends when it is closed or dropped.
+/// An open session. Closing or dropping it ends its agent.
 #[async_trait]
 pub trait RunningSession: Send + Sync {
-    /// Returns what was known of the session when it was opened.
+    /// Returns the facts known when the session was opened.
     fn facts(&self) -> &SessionFacts;
 
-    /// Returns the way to the agent.
+    /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;
 
-    /// Expands the `@path`s of a prompt that a person typed. A prompt without any is one part, as it was.
+    /// Expands the `@path`s of a prompt that the user typed. A prompt without any becomes one
+    /// unchanged part.
     ///
-    /// # Errors
-    /// The message for the person when a file that the prompt names cannot be read.
+    /// # Errors The message for the user if a file that the prompt names cannot be read.
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
-    /// Reads the settings files again, also while a prompt runs. Nobody is asked: of the project only what has been agreed
-    /// to takes effect. [`crate::Event::SettingsChanged`] reports every difference.
+    /// Reads the settings files again, even while a prompt runs. The user is not asked: of the
+    /// project's settings, only those with existing consent take effect.
+    /// [`crate::Event::SettingsChanged`] reports every difference.
     ///
-    /// # Errors
-    /// The message for the person when a file cannot be used. Nothing has changed then.
+    /// # Errors The message for the user if a file cannot be used. The settings have then not
+    /// changed.
     async fn reload_settings(&self) -> Result<(), SessionsError>;
 
-    /// Keeps a prompt for [`Self::recent_prompts`] of later sessions.
+    /// Stores a prompt for [`Self::recent_prompts`] of later sessions.
     fn record_prompt(&self, prompt: &str);
 
-    /// Returns the last prompts that were typed in the project, the oldest first, at most `count`. Blocks the thread.
+    /// Returns at most `count` of the last prompts that were typed in the project, oldest first.
+    /// Blocks the thread.
     fn recent_prompts(&self, count: usize) -> Vec<String>;
 
-    /// Ends the agent and waits, for a bounded time, until everything that it leaves is written.
+    /// Ends the agent and waits, for a limited time, until all its data is written.
     async fn close(self: Box<Self>);
 }
 
-/// A session as the list shows it.
+/// Session in the list of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionEntry {
-    /// Id of the session; for a damaged file its name without the extension.
+    /// Id of the session; for a damaged file the file name without the extension.
     pub id: String,
     /// Position in the list, from 1: the oldest session first, damaged files last.
     pub index: usize,
-    /// Title in one line.
+    /// Title, one line.
     pub title: String,
-    /// Time of the last change, RFC 3339.
+    /// Time of the last change, in RFC 3339 format.
     pub last_updated: String,
-    /// True for a file that names no session.
+    /// True for a file that does not identify a session.
     pub is_damaged: bool,
 }
 
-/// A session could not be opened, listed or deleted, or its prompt not be expanded: the message for the person.
+/// Error of opening, listing or deleting a session, or of expanding its prompt, with the message
+/// for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SessionsError(pub String);
 
-/// The port for frontends that open sessions: any number of them side by side, in any folders.
+/// Access to sessions for frontends, which may have any number of open sessions, in any folders.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Opens a session. Questions that come up before it runs go to the operator of the implementation.
+    /// Opens a session. Questions that arise before it runs go to the operator of the
+    /// implementation.
     ///
-    /// # Errors
-    /// The message for the person.
+    /// # Errors The message for the user.
     async fn open(&self, request: SessionRequest)
     -> Result<Box<dyn RunningSession>, SessionsError>;
 
     /// Opens an earlier session of a folder: by its id, its number in the list, or as `latest`.
     ///
-    /// # Errors
-    /// As [`Self::open`].
+    /// # Errors The same as of [`Self::open`].
     async fn resume(
         &self,
         folder: &Path,
@@ -157,12 +160,12 @@ pub trait Sessions: Send + Sync {
     /// Lists the sessions of a folder that can be resumed.
     ///
     /// # Errors
-    /// The message for the person.
+    /// The message for the user.
     async fn list(&self, folder: &Path) -> Result<Vec<SessionEntry>, SessionsError>;
 
     /// Deletes a session of a folder, by its id or its number in the list.
     ///
     /// # Errors
-    /// The message for the person.
+    /// The message for the user.
     async fn delete(&self, folder: &Path, session: &str) -> Result<(), SessionsError>;
 }

@@ -1,4 +1,4 @@
-//! Models for whoever asks something beside the conversation.
+//! Models for side calls outside the conversation.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use async_trait::async_trait;
 
 use crate::{Choice, ModelError};
 
-/// Hands out models for side calls: a search, the mending of an edit, a check. They are the agent's: every call is told
-/// to the observers as those of the conversation are. A request without a `prompt_id` gets that of the prompt under
-/// way.
+/// Provider of models for side calls: a search, the correction of an edit, a check. The models
+/// belong to the agent: observers receive events for every call, as for those of the conversation.
+/// A request without a `prompt_id` gets that of the current prompt.
 #[async_trait]
 pub trait SideModels: Send + Sync {
-    /// The model that a configuration names (`web-search`, `edit-corrector`, …); the conversation's own model where
-    /// its vendor has none for it. Set [`Request::role`](crate::Request::role) to what the call is for.
+    /// Returns the model that a configuration names (`web-search`, `edit-corrector`, …); the
+    /// conversation's own model if its vendor has no model for that configuration. Set
+    /// [`Request::role`](crate::Request::role) to the purpose of the call.
     ///
-    /// # Errors
-    /// Those of [`Models::select`](crate::Models::select).
+    /// # Errors The same as of [`Models::select`](crate::Models::select).
     async fn select(&self, alias: &str) -> Result<Choice, ModelError>;
 
-    /// The system instruction of the conversation, as its last request had it.
+    /// Returns the system instruction of the conversation's last request.
     fn instruction(&self) -> Option<Arc<str>>;
 }

@@ -1,11 +1,11 @@
-//! How alike two names are, for "did you mean".
+//! Similarity of names, for "did you mean" suggestions.
 
-/// Names longer than this, in bytes, are near to nothing: the cost grows with the product of the lengths, and names come
-/// from models and files.
+/// Maximum length of a name to compare, in bytes. The cost grows with the product of the lengths,
+/// and names come from models and files.
 const LONGEST: usize = 128;
 
-/// How many characters must be put in, left out or replaced to get from one name to the other (Levenshtein);
-/// [`usize::MAX`] when one of them is too long to be worth comparing.
+/// Returns the number of characters to insert, remove or replace to turn one name into the other
+/// (Levenshtein distance); [`usize::MAX`] if one of the names is too long to compare.
 pub fn distance(left: &str, right: &str) -> usize {
     if left.len().max(right.len()) > LONGEST {
         return usize::MAX;

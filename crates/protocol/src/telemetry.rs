@@ -1,5 +1,5 @@
-//! Figures: what telemetry and statistics fold. Names and attributes on the outside are given by the
-//! telemetry crate.
+//! Measurements from which telemetry and statistics are computed. The telemetry crate defines the
+//! external names and attributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,195 +7,195 @@ use std::time::Duration;
 
 use crate::{ApprovalMode, Decision, DiffStat, HookEvent, InvalidStream, ModelRole, Money, Usage};
 
-/// What happened to a file.
+/// Kind of access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileOperationKind {
-    /// It was made.
+    /// The file was created.
     Create,
-    /// It was read.
+    /// The file was read.
     Read,
-    /// It was changed.
+    /// The file was changed.
     Update,
 }
 
-/// A tool touched a file.
+/// Access of a tool to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileOperation {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What it did.
+    /// Kind of access.
     pub kind: FileOperationKind,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Lines read or written.
+    /// Number of lines read or written.
     pub lines: Option<u64>,
     /// Media type.
     pub mime_type: Option<String>,
 }
 
-/// A request is about to be sent.
+/// Measurement of a request that is about to be sent.
 #[derive(Debug, Clone)]
 pub struct ApiRequestMeasure {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// What it is for.
+    /// Purpose of the request.
     pub role: ModelRole,
-    /// The contents as JSON, only when somebody records prompts.
+    /// Contents as JSON, only if prompts are recorded.
     pub request_text: Option<String>,
-    /// The system instruction, only when somebody records prompts.
+    /// System instruction, only if prompts are recorded.
     pub system: Option<Arc<str>>,
 }
 
-/// A request was answered.
+/// Measurement of a request that was answered.
 #[derive(Debug, Clone)]
 pub struct ApiResponseMeasure {
-    /// The model that answered, by the vendor's name.
+    /// Model that answered, as the vendor names it.
     pub model: String,
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// What it was for.
+    /// Purpose of the request.
     pub role: ModelRole,
-    /// From sending to the end of the answer.
+    /// Time from sending to the end of the answer.
     pub duration: Duration,
-    /// Tokens.
+    /// Token counts.
     pub usage: Usage,
-    /// What it cost; none when the model's price is not known.
+    /// Cost; `None` if the model's price is unknown.
     pub cost: Option<Money>,
-    /// The vendor's names of the reasons.
+    /// Finish reasons, as the vendor names them.
     pub finish_reasons: Vec<String>,
-    /// The answer as JSON, only when somebody records prompts.
+    /// Answer as JSON, only if prompts are recorded.
     pub response_text: Option<String>,
-    /// The vendor's id of the answer.
+    /// Id of the answer, assigned by the vendor.
     pub response_id: Option<String>,
 }
 
-/// A request failed; it may be made again.
+/// Measurement of a request that failed; it may be repeated.
 #[derive(Debug, Clone)]
 pub struct ApiErrorMeasure {
-    /// The model: the one that answered, when an answer had begun.
+    /// Name of the model: of the one that answered, if an answer had begun.
     pub model: String,
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// What it was for.
+    /// Purpose of the request.
     pub role: ModelRole,
-    /// From sending to the failure.
+    /// Time from sending to the failure.
     pub duration: Duration,
-    /// For a person.
+    /// Message for the user.
     pub message: String,
-    /// The class of the error.
+    /// Class of the error.
     pub error_type: String,
-    /// The HTTP status.
+    /// HTTP status.
     pub status: Option<u16>,
-    /// What it cost all the same; none when the model's price is not known.
+    /// Cost in spite of the failure; `None` if the model's price is unknown.
     pub cost: Option<Money>,
 }
 
-/// A call of a tool has ended.
+/// Measurement of a tool call that has ended.
 #[derive(Debug, Clone)]
 pub struct ToolCallMeasure {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// The arguments.
+    /// Arguments of the call.
     pub args: serde_json::Value,
-    /// How long it ran.
+    /// Run time.
     pub duration: Duration,
-    /// It ended well.
+    /// True if the call succeeded.
     pub success: bool,
-    /// Who decided.
+    /// Decision whether the call may run.
     pub decision: Option<Decision>,
-    /// Why it failed: message and type string.
+    /// Error: message and type string.
     pub error: Option<(String, &'static str)>,
-    /// Characters of the response to the model.
+    /// Number of characters of the response to the model.
     pub content_length: Option<u64>,
-    /// What it changed.
+    /// Changes that the call made.
     pub diff: Option<DiffStat>,
 }
 
-/// An unusable answer is asked for again, or given up.
+/// Measurement of an unusable answer that is requested again or given up.
 #[derive(Debug, Clone)]
 pub struct StreamRetryMeasure {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// Attempts made so far.
+    /// Number of attempts made so far.
     pub attempt: u32,
-    /// Why; none for a broken connection.
+    /// Reason; `None` for a broken connection.
     pub reason: Option<InvalidStream>,
-    /// The code of the reason, or the class of the error.
+    /// Code of the reason, or class of the error.
     pub error_type: String,
-    /// The wait before the next attempt; none when given up.
+    /// Wait before the next attempt; `None` if there is no further attempt.
     pub delay: Option<Duration>,
 }
 
-/// A model was asked what tools may do for a prompt.
+/// Measurement of a request to a model for a tool policy for one prompt.
 #[derive(Debug, Clone)]
 pub struct ConsecaPolicyMeasure {
-    /// The words of the person.
+    /// Text of the prompt.
     pub prompt: String,
-    /// The tools, as JSON.
+    /// Tools, as JSON.
     pub trusted_content: String,
-    /// What they may do, as JSON.
+    /// The policy: permitted actions of the tools, as JSON.
     pub policy: String,
-    /// Why there is none.
+    /// Reason why there is no policy.
     pub error: Option<String>,
 }
 
-/// A model has judged a call.
+/// Measurement of a model's verdict about a call.
 #[derive(Debug, Clone)]
 pub struct ConsecaVerdictMeasure {
-    /// The words of the person.
+    /// Text of the prompt.
     pub prompt: String,
-    /// What tools may do for them, as JSON.
+    /// The policy: permitted actions of the tools, as JSON.
     pub policy: String,
     /// The call, as JSON.
     pub call: String,
     /// `allow`, `ask_user` or `deny`.
     pub verdict: &'static str,
-    /// Why.
+    /// Reason of the verdict.
     pub rationale: String,
-    /// Why the verdict is not the model's.
+    /// Reason why the verdict does not come from the model.
     pub error: Option<String>,
 }
 
-/// One of the user's programs has run at an event.
+/// Measurement of a hook that ran at an event.
 #[derive(Debug, Clone)]
 pub struct HookCallMeasure {
-    /// The event.
+    /// Event of the hook.
     pub event: HookEvent,
-    /// The hook's name, else its command line.
+    /// Name of the hook, or its command line if it has no name.
     pub name: String,
-    /// How long it ran.
+    /// Run time.
     pub duration: Duration,
-    /// It ended with exit code 0.
+    /// True if the exit code was 0.
     pub success: bool,
-    /// Its exit code.
+    /// Exit code.
     pub exit_code: Option<i32>,
-    /// Why it did not come to an end of its own.
+    /// Reason why the hook did not exit by itself.
     pub error: Option<String>,
-    /// What it was told, as JSON.
+    /// Input of the hook, as JSON.
     pub input: Arc<str>,
-    /// What it decided, as JSON.
+    /// Decision of the hook, as JSON.
     pub output: Option<String>,
-    /// What it printed, its beginning.
+    /// Beginning of the standard output.
     pub stdout: String,
-    /// What it complained of, its beginning.
+    /// Beginning of the standard error output.
     pub stderr: String,
 }
 
-/// Why pages are not read by the vendor. The strings are those of telemetry.
+/// Reason why the vendor does not read web pages. The strings are those of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebFetchFallback {
-    /// The vendor could not read them.
+    /// The vendor could not read the pages.
     PrimaryFailed,
-    /// An address is private and was left out.
+    /// A URL with a private address was left out.
     PrivateIpSkipped,
 }
 
 impl WebFetchFallback {
-    /// The word of telemetry.
+    /// Returns the string used in telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PrimaryFailed => "primary_failed",
@@ -204,19 +204,19 @@ impl WebFetchFallback {
     }
 }
 
-/// How a loop shows itself. The strings are those of telemetry.
+/// Kind of loop. The strings are those of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopKind {
-    /// Calls that keep giving the same, or nothing.
+    /// Calls whose results are the same each time, or empty.
     Calls,
-    /// Words that come back again and again.
+    /// Text that is repeated many times.
     Chant,
-    /// Another model says so.
+    /// A loop that another model has detected.
     Judged,
 }
 
 impl LoopKind {
-    /// The word of telemetry.
+    /// Returns the string used in telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Calls => "consecutive_identical_tool_calls",
@@ -226,17 +226,17 @@ impl LoopKind {
     }
 }
 
-/// Who speaks next.
+/// Next speaker of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person: the model is done, or asks something.
+    /// The user: the model has finished, or asks a question.
     User,
-    /// The model: it only paused.
+    /// The model: it has only paused.
     Model,
 }
 
 impl Speaker {
-    /// The word of telemetry.
+    /// Returns the string used in telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -245,57 +245,57 @@ impl Speaker {
     }
 }
 
-/// Who speaks after an answer.
+/// Measurement of the decision who speaks after an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextSpeakerMeasure {
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// Why the answer ended.
+    /// Finish reason of the answer.
     pub finish_reason: Option<String>,
-    /// Who was decided for; none when nobody could tell.
+    /// Next speaker; `None` if it could not be decided.
     pub next: Option<Speaker>,
 }
 
-/// The model goes round in circles.
+/// Measurement of a loop of the model.
 #[derive(Debug, Clone)]
 pub struct LoopMeasure {
-    /// How it shows.
+    /// Kind of loop.
     pub kind: LoopKind,
-    /// The prompt.
+    /// Id of the prompt.
     pub prompt_id: String,
-    /// How many loops the prompt has led to, this one included.
+    /// Number of loops during the prompt, including this one.
     pub count: u32,
-    /// Of one that was judged: the model that had the last word.
+    /// For [`LoopKind::Judged`]: the model that made the final decision.
     pub confirmed_by: Option<String>,
-    /// Of one that was judged: why.
+    /// For [`LoopKind::Judged`]: the model's explanation.
     pub analysis: Option<String>,
-    /// Of one that was judged: how sure the model is, from 0 to 1.
+    /// For [`LoopKind::Judged`]: confidence of the model, from 0 to 1.
     pub confidence: Option<f64>,
 }
 
-/// One figure.
+/// One measurement.
 #[derive(Debug, Clone)]
 pub enum Measurement {
-    /// The person sent a prompt.
+    /// The user sent a prompt.
     UserPrompt {
-        /// The prompt's id.
+        /// Id of the prompt.
         prompt_id: String,
-        /// Its text.
+        /// Text of the prompt.
         prompt: String,
     },
     /// A model was chosen.
     ModelRouting {
-        /// What was asked for: a name, an alias or `auto`.
+        /// Requested model: a name, an alias or `auto`.
         requested: String,
-        /// The model.
+        /// Name of the chosen model.
         model: String,
-        /// Who chose.
+        /// Component that chose the model.
         source: String,
-        /// How long it took.
+        /// Duration of the choice.
         latency: Duration,
-        /// Why choosing failed.
+        /// Reason why the choice failed.
         error: Option<String>,
-        /// The mode at that time.
+        /// Approval mode at that time.
         mode: ApprovalMode,
     },
     /// A request is about to be sent.
@@ -304,130 +304,130 @@ pub enum Measurement {
     ApiResponse(ApiResponseMeasure),
     /// A request failed.
     ApiError(ApiErrorMeasure),
-    /// An answer came but was semantically unusable: an error without a failed request.
+    /// An answer was received but is semantically unusable: an error without a failed request.
     InvalidStream {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// What it was for.
+        /// Purpose of the request.
         role: ModelRole,
-        /// Why.
+        /// Reason why the answer is unusable.
         reason: InvalidStream,
     },
-    /// A chunk made no sense.
+    /// A chunk could not be decoded.
     InvalidChunk {
-        /// Why.
+        /// Description of the problem.
         message: String,
     },
-    /// An unusable answer is asked for again.
+    /// An unusable answer is requested again.
     ContentRetry(StreamRetryMeasure),
-    /// It was given up.
+    /// An unusable answer is not requested again, because no attempt is left.
     ContentRetryFailure(StreamRetryMeasure),
-    /// The connection broke while an answer arrived, and is tried again.
+    /// The connection broke during an answer, and the request is repeated.
     NetworkRetry {
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// The attempt that failed, from 1.
+        /// Number of the failed attempt, from 1.
         attempt: u32,
-        /// The most that will be made.
+        /// Maximum number of attempts.
         max_attempts: u32,
-        /// The class of the error.
+        /// Class of the error.
         error_type: String,
-        /// The wait.
+        /// Wait before the next attempt.
         delay: Duration,
     },
-    /// A call of a tool has ended.
+    /// A tool call has ended.
     ToolCall(ToolCallMeasure),
-    /// One of the user's programs has run at an event.
+    /// A hook ran at an event.
     HookCall(HookCallMeasure),
-    /// A model was asked what tools may do for a prompt.
+    /// A model was asked for a tool policy for a prompt.
     ConsecaPolicy(Box<ConsecaPolicyMeasure>),
-    /// A model has judged a call.
+    /// A model has given a verdict about a call.
     ConsecaVerdict(Box<ConsecaVerdictMeasure>),
-    /// A tool touched a file.
+    /// A tool accessed a file.
     File(FileOperation),
-    /// Large output was cut.
+    /// Long output was truncated.
     ToolOutputTruncated {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// The prompt.
+        /// Id of the prompt.
         prompt_id: String,
-        /// Characters before.
+        /// Number of characters before.
         original: u64,
-        /// Characters after.
+        /// Number of characters after.
         truncated: u64,
-        /// The limit.
+        /// Limit, in characters.
         threshold: u64,
     },
-    /// Old results of tools were masked in the conversation.
+    /// Old tool results in the conversation were masked.
     ToolOutputMasked {
         /// Estimated tokens of these results before.
         before: u64,
-        /// And after.
+        /// Estimated tokens of these results after.
         after: u64,
-        /// How many results.
+        /// Number of masked results.
         count: u64,
         /// Estimated tokens of all results that were old enough.
         prunable: u64,
     },
-    /// The conversation was compressed, or would have become longer.
+    /// The conversation was compressed, or was not because it would have become longer.
     ChatCompression {
         /// Tokens before.
         before: u64,
-        /// And after.
+        /// Tokens after.
         after: u64,
     },
-    /// Pages are not read by the vendor.
+    /// The vendor does not read web pages.
     WebFetchFallback(WebFetchFallback),
-    /// Which step of the edit ladder matched.
+    /// Name of the strategy with which an edit matched.
     EditStrategy(String),
     /// A slash command ran.
     SlashCommand {
-        /// Its name.
+        /// Name of the command.
         command: String,
-        /// The subcommand.
+        /// Name of the subcommand.
         subcommand: Option<String>,
-        /// It ended well.
+        /// True if the command succeeded.
         success: bool,
     },
     /// The approval mode changed.
     ModeSwitch {
-        /// Before.
+        /// Previous mode.
         from: ApprovalMode,
-        /// After.
+        /// New mode.
         to: ApprovalMode,
     },
-    /// How long a mode lasted.
+    /// Duration of an approval mode.
     ModeDuration {
         /// The mode.
         mode: ApprovalMode,
-        /// How long.
+        /// Duration.
         duration: Duration,
     },
-    /// A loop was found.
+    /// A loop was detected.
     LoopDetected(LoopMeasure),
-    /// The person does not want loops to be looked for in this session.
+    /// The user has disabled loop detection for this session.
     LoopDetectionDisabled {
-        /// The prompt.
+        /// Id of the prompt.
         prompt_id: String,
     },
-    /// A model was asked whether the work goes round in circles.
+    /// A model was asked whether the work is in a loop.
     LoopCheck {
-        /// The prompt.
+        /// Id of the prompt.
         prompt_id: String,
-        /// How sure the first model is.
+        /// Confidence of the first model.
         confidence: f64,
-        /// The second model.
+        /// Name of the second model.
         second_model: String,
-        /// How sure it is; none when it was not asked.
+        /// Confidence of the second model; `None` if it was not asked.
         second_confidence: Option<f64>,
     },
-    /// It was decided who speaks after an answer.
+    /// The next speaker after an answer was decided.
     NextSpeaker(NextSpeakerMeasure),
     /// A conversation has ended.
     ConversationFinished {
-        /// The mode.
+        /// Approval mode.
         mode: ApprovalMode,
-        /// Turns taken.
+        /// Number of turns.
         turns: u64,
     },
 }

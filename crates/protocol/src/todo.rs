@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// One entry of the to-do list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Todo {
-    /// What is to be done, in a short line.
+    /// Task, in a short line.
     pub description: String,
-    /// State of the work on it.
+    /// State of the work on the task.
     #[serde(default)]
     pub status: TodoStatus,
 }
@@ -18,16 +18,16 @@ pub struct Todo {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
-    /// Not begun.
+    /// Not started.
     #[default]
     Pending,
     /// Being worked on.
     InProgress,
     /// Done.
     Completed,
-    /// Found to be needless.
+    /// Not needed any more.
     Cancelled,
-    /// Waits for something else.
+    /// Waits for something.
     Blocked,
 }
 
@@ -43,7 +43,7 @@ impl TodoStatus {
         }
     }
 
-    /// Returns true while work is left to do.
+    /// Returns true if work remains.
     pub fn is_open(self) -> bool {
         match self {
             Self::Pending | Self::InProgress | Self::Blocked => true,

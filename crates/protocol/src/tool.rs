@@ -15,25 +15,26 @@ use crate::{
     Limits, Measurement, Modification, Part, SideModels, Todo, ToolFacts,
 };
 
-/// Opens and closes the block at the end of a result that tells of context files which its tool came upon.
+/// First and last line of the block at the end of a result that lists context files found by its
+/// tool.
 pub const DISCOVERED_CONTEXT: [&str; 2] =
     ["--- Newly Discovered Project Context ---", "--- End Project Context ---"];
 
-/// The arguments of a call: always an object.
+/// Arguments of a call: always an object.
 pub type Args = Map<String, Value>;
 
-/// How a tool is told to a model.
+/// Description of a tool for a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
-    /// The name that the model calls it by.
+    /// Name by which the model calls the tool.
     pub name: String,
-    /// What it does and when to use it.
+    /// Purpose of the tool, and when to use it.
     pub description: String,
-    /// JSON schema of its arguments.
+    /// JSON schema of the arguments.
     pub parameters: Value,
 }
 
-/// What sort of tool it is. Policies speak of kinds.
+/// Kind of a tool. Policies can refer to kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
@@ -45,36 +46,36 @@ pub enum ToolKind {
     Delete,
     /// Moves something.
     Move,
-    /// Looks for something.
+    /// Searches for something.
     Search,
     /// Runs a program.
     Execute,
     /// Only thinks.
     Think,
-    /// Hands work to another agent.
+    /// Delegates work to another agent.
     Agent,
-    /// Fetches from the network.
+    /// Fetches data from the network.
     Fetch,
-    /// Talks to the person.
+    /// Communicates with the user.
     Communicate,
     /// Plans.
     Plan,
-    /// Anything else.
+    /// Any other kind.
     Other,
 }
 
-/// Where a tool comes from.
+/// Origin of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ToolSource {
-    /// It is part of the program.
+    /// The tool is built in.
     BuiltIn,
-    /// A command of the settings has listed it (`tools.discoveryCommand`).
+    /// A command in the settings has listed the tool (`tools.discoveryCommand`).
     Discovered,
-    /// A server of this name offers it.
+    /// The server with this name offers the tool.
     Server(Arc<str>),
 }
 
-/// Why a call failed. The strings are those of JSON output and telemetry.
+/// Kind of a call's error. The strings are those of JSON output and telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(
@@ -123,7 +124,7 @@ pub enum ToolErrorKind {
 }
 
 impl ToolErrorKind {
-    /// The string of JSON output and telemetry.
+    /// Returns the string of JSON output and telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PolicyViolation => "policy_violation",
@@ -168,28 +169,29 @@ impl ToolErrorKind {
     }
 }
 
-/// Bytes of an error message: a call's arguments may be quoted in it.
+/// Maximum length of an error message, in bytes: it may quote a call's arguments.
 const LONGEST_MESSAGE: usize = 32 * 1024;
 
-/// A call failed; the message goes to the model.
+/// Error of a call; the message goes to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// Why.
+    /// Kind of the error.
     pub kind: ToolErrorKind,
-    /// What the model is told: what happened and what would help.
+    /// Message for the model: what happened and what would help.
     pub message: String,
 }
 
 impl ToolError {
-    /// An error with its message for the model.
+    /// Creates an error with its message for the model.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: bounded(message.into(), LONGEST_MESSAGE) }
     }
 }
 
-/// Lines and characters that a change adds and removes. `model_*` is from the text on disk to the
-/// model's proposal, `user_*` from there to what the person made of it. Line ends do not count.
+/// Lines and characters that a change adds and removes. `model_*` counts from the text on disk to
+/// the model's proposal, `user_*` from the proposal to the text after the user's changes. Line
+/// endings do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the names are those of session files")]
@@ -204,101 +206,102 @@ pub struct DiffStat {
     pub user_removed_chars: u64,
 }
 
-/// A change of one file, as it is shown and recorded.
+/// Change of one file, for display and in records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileDiff {
     /// Unified patch with three lines of context.
     pub file_diff: String,
-    /// The last component of the path.
+    /// Last component of the path.
     pub file_name: String,
-    /// The absolute path.
+    /// Absolute path.
     pub file_path: PathBuf,
-    /// The text before; none for a new file.
+    /// Text before the change; `None` for a new file.
     pub original_content: Option<String>,
-    /// The text after.
+    /// Text after the change.
     pub new_content: String,
-    /// How much changed.
+    /// Size of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff_stat: Option<DiffStat>,
-    /// The file did not exist.
+    /// `Some(true)` if the file did not exist before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_new_file: Option<bool>,
 }
 
-/// What a person is shown of a result.
+/// Output of a tool for the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Display {
     /// Text or Markdown.
     Text(String),
-    /// A change of a file.
+    /// Change of a file.
     Diff(Box<FileDiff>),
-    /// What stood on the terminal of a command at its end, and above.
+    /// Terminal screen of a command when it ended, with the lines that were scrolled out.
     Ansi(AnsiOutput),
-    /// Data with a shape of its own (`{"summary", "files"}` of a listing, `{"todos"}`, …).
+    /// Data with a tool-specific shape (`{"summary", "files"}` of a listing, `{"todos"}`, …).
     Structured(Value),
 }
 
-/// A change of the session that a tool asks for; the agent makes it.
+/// Change of the session that a tool requests and the agent carries out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Directive {
     /// Change the approval mode.
     SetMode(ApprovalMode),
-    /// A plan was approved: change to the mode that the person chose with it, otherwise to the default
-    /// mode, and carry out this plan.
+    /// Plan approved: change to the mode that the user chose with the approval, or to the default
+    /// mode if there was no choice, and carry out this plan.
     LeavePlanMode {
         /// Name of the plan's file in the folder for plans, as the model gave it.
         plan: String,
     },
-    /// Run this other call in my place; its result is mine.
+    /// Run this other call in place of the present one, and use its result.
     TailCall {
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// Its arguments.
+        /// Arguments of the call.
         args: Args,
     },
-    /// Confinement stopped the command. Ask the person before the same line runs again, for this reason, even if a rule
-    /// allows it: they can let it run without confinement.
+    /// Confinement stopped the command. Ask the user before the same line runs again, for this
+    /// reason, even if a rule allows the line: the user can let it run without confinement.
     AskAgain(String),
     /// End the turn, for this reason.
     Stop(String),
-    /// The work is about this now: a title in a few words.
+    /// Set the topic of the work: a short title.
     SetTopic(String),
-    /// The to-do list of the session is now this one.
+    /// Replace the to-do list of the session.
     SetTodos(Vec<Todo>),
 }
 
-/// What a run of a tool gives back.
+/// Result of a tool's run.
 #[derive(Debug, Clone, Default)]
 pub struct ToolOutput {
-    /// What the model is told: text parts, media parts. Ignored when `error` is set.
+    /// Content for the model: text parts, media parts. Ignored if `error` is set.
     pub content: Vec<Part>,
-    /// What a person is shown.
+    /// Output for the user.
     pub display: Option<Display>,
-    /// Why it failed.
+    /// Error of a failed run.
     pub error: Option<ToolError>,
-    /// Changes of the session.
+    /// Requested changes of the session.
     pub directives: Vec<Directive>,
-    /// What it did, for telemetry and statistics: files touched, output cut, how an edit matched.
+    /// Measurements for telemetry and statistics: file accesses, truncated output, the strategy of
+    /// an edit.
     pub measurements: Vec<Measurement>,
-    /// Where the whole output lies when `content` holds only a part of it.
+    /// File with the whole output, if `content` contains only a part of it.
     pub output_file: Option<PathBuf>,
 }
 
 impl ToolOutput {
-    /// A result in words, the same for model and person.
+    /// Creates a text result, the same for the model and the user.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { display: Some(Display::Text(text.clone())), ..Self::quiet(text) }
     }
 
-    /// A result in words for the model alone.
+    /// Creates a text result for the model only.
     pub fn quiet(text: impl Into<String>) -> Self {
         Self { content: vec![Part::text(text)], ..Self::default() }
     }
 
-    /// Replaces what a person is shown.
+    /// Replaces the output for the user.
     #[must_use]
     pub fn display(mut self, display: Display) -> Self {
         self.display = Some(display);
@@ -313,64 +316,65 @@ impl From<ToolError> for ToolOutput {
     }
 }
 
-/// A piece of output while a call runs.
+/// Output while a call runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LiveOutput {
-    /// More text at the end.
+    /// Text to append to the output.
     Append(String),
-    /// The whole output so far, anew.
+    /// The whole output so far, which replaces the earlier output.
     Replace(String),
-    /// What the terminal of a command shows now.
+    /// Present screen of the command's terminal.
     Screen(AnsiOutput),
-    /// The command waits for somebody to type, or does no longer. Keys reach it as [`CallInput::Key`].
+    /// The command started to wait for keyboard input, or stopped waiting (`None`). Keys reach the
+    /// command as [`CallInput::Key`].
     Input(Option<AwaitedInput>),
-    /// The process group that runs, for whoever wants to signal it.
+    /// Id of the process group that runs, as a target for signals.
     ProcessGroup(u32),
 }
 
-/// What a command waits for.
+/// Keyboard input that a command waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwaitedInput {
-    /// The line in which it asks, as far as there is one.
+    /// Line with the prompt of the command, if there is one.
     pub prompt: String,
-    /// It does not show what is typed: a password, most likely.
+    /// True if the command does not echo the input, which is then most likely a password.
     pub secret: bool,
 }
 
-/// Takes live output; never blocks.
+/// Callback for live output; never blocks.
 pub type OutputSink = Arc<dyn Fn(LiveOutput) + Send + Sync>;
 
-/// What comes down to a running call.
+/// Input for a running call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallInput {
     /// Keys.
     Key(Vec<u8>),
-    /// The window has a new size.
+    /// The terminal window has a new size.
     Resize {
         /// Columns.
         columns: u16,
         /// Rows.
         rows: u16,
     },
-    /// Go on in the background.
+    /// Continue in the background.
     Background,
     /// Stop.
     Stop,
 }
 
-/// What a run is given.
+/// Inputs of a tool's run.
 pub struct RunContext {
-    /// The call that runs.
+    /// Id of the call.
     pub call_id: CallId,
-    /// The prompt that it belongs to.
+    /// Id of the prompt that the call belongs to.
     pub prompt_id: String,
-    /// Cancelled when the person stops the work: return within 100 ms.
+    /// Cancelled when the user stops the work: the run must then return within 100 ms.
     pub cancel: CancellationToken,
-    /// Live output up.
+    /// Callback for live output.
     pub output: OutputSink,
-    /// Keys, resizes and wishes down.
+    /// Keys, window sizes and other input for the call.
     pub input: BoxStream<'static, CallInput>,
-    /// Characters of output that the model still has room for; none where that is not known.
+    /// Number of characters of output that the model has room for; `None` if unknown.
     pub room: Option<usize>,
     /// Models for side calls, on behalf of the agent that made the call.
     pub models: Arc<dyn SideModels>,
@@ -378,75 +382,76 @@ pub struct RunContext {
     pub confinement: CallConfinement,
 }
 
-/// A tool.
+/// A tool that a model can call.
 pub trait Tool: Send + Sync {
-    /// The name that models and policies use.
+    /// Returns the name that models and policies use.
     fn name(&self) -> &str;
 
-    /// The name that people see.
+    /// Returns the display name.
     fn display_name(&self) -> &str;
 
-    /// What sort of tool it is.
+    /// Returns the kind of the tool.
     fn kind(&self) -> ToolKind;
 
-    /// Where it comes from.
+    /// Returns the origin of the tool.
     fn source(&self) -> ToolSource {
         ToolSource::BuiltIn
     }
 
-    /// How it is told to a model.
+    /// Returns the description of the tool for a model.
     fn declaration(&self) -> Declaration;
 
-    /// Whether the model of this name, which can do so much, has it in the main conversation, as far as the tool and the
-    /// settings go; policy is asked besides. One that does not is there for other models, or for subagents.
+    /// True if the model with this name and these limits gets the tool in the main conversation, as
+    /// far as the tool and the settings decide; the policy decides, too. A tool that is not offered
+    /// remains available to other models and to subagents.
     fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
         true
     }
 
-    /// The server that it belongs to; none for a tool of our own.
+    /// Returns the server of the tool; `None` for a tool of Pollux.
     fn server(&self) -> Option<&str> {
         None
     }
 
-    /// What its server says of it (`readOnlyHint` …); policies may ask for it.
+    /// Returns the server's annotations of the tool (`readOnlyHint` …), which policies may check.
     fn annotations(&self) -> Option<&Map<String, Value>> {
         None
     }
 
-    /// Facts that hold for every call of the tool.
+    /// Returns the facts that hold for every call of the tool.
     fn facts(&self) -> ToolFacts {
         ToolFacts::default()
     }
 
-    /// Returns the lasting change of the session that a call in the past made, by its arguments and by
-    /// the response that the model was sent. A session that is resumed makes the change again. Only
-    /// asked about calls that did not fail; `None` for a tool whose calls change nothing of the session.
+    /// Returns the lasting change of the session that a past call made, based on its arguments and
+    /// on the response that was sent to the model. A resumed session makes the change again. Only
+    /// called for calls that did not fail; `None` for a tool whose calls do not change the session.
     fn recall(&self, _args: &Value, _response: &Value) -> Option<Directive> {
         None
     }
 
-    /// Its output is Markdown.
+    /// True if the results of the tool are Markdown.
     fn renders_markdown(&self) -> bool {
         true
     }
 
-    /// Checks the arguments and makes them ready to run. Called anew whenever they change; changes
-    /// nothing in the world.
+    /// Validates the arguments and prepares them for a run. Called again whenever the arguments
+    /// change; has no side effects.
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError>;
 }
 
-/// A call whose arguments have been checked.
+/// Call whose arguments have been validated.
 #[async_trait]
 pub trait Invocation: Send + Sync {
-    /// What it will do.
+    /// Returns the declared effects.
     fn effects(&self) -> Effects;
 
-    /// One line for a person.
+    /// Returns a description in one line, for the user.
     fn describe(&self) -> String;
 
-    /// What a person must see before saying yes. It may look at the world (read the file that will
-    /// change) and remembers what it saw: `run` refuses when the world has moved on. `side_models`
-    /// belong to the agent that made the call.
+    /// Returns the details that a user must see before approving the call. The method may read
+    /// files, such as the file that will change, and remembers their state: `run` refuses if the
+    /// state has changed since then. `side_models` belong to the agent that made the call.
     async fn confirmation(
         &self,
         call_id: &CallId,
@@ -459,11 +464,11 @@ pub trait Invocation: Send + Sync {
         })
     }
 
-    /// The arguments after the person's change.
+    /// Returns the arguments after the user's change.
     fn modify(&self, _modification: &Modification) -> Result<Args, ToolError> {
         Err(ToolError::new(ToolErrorKind::InvalidToolParams, "This call cannot be modified."))
     }
 
-    /// Does it.
+    /// Runs the call.
     async fn run(&self, context: RunContext) -> ToolOutput;
 }

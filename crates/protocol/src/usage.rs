@@ -1,46 +1,48 @@
-//! Tokens, as the vendors count them.
+//! Token counts of the vendors.
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens of one request or of many. All counts are the vendor's own figures; zero when not told.
+/// Tokens of one request or of many. All counts are the vendor's own figures; zero if not reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens of the request, cached ones included.
+    /// Tokens of the request, including cached ones.
     pub prompt: u64,
-    /// Tokens of the answer, thoughts excluded.
+    /// Tokens of the answer, without thoughts.
     pub candidates: u64,
-    /// The vendor's total.
+    /// Total of the vendor.
     pub total: u64,
-    /// Part of `prompt` that came from the vendor's cache.
+    /// Part of `prompt` that was read from the vendor's cache.
     pub cached: u64,
-    /// Part of `prompt` that was written to the vendor's cache, where the vendor bills that apart.
+    /// Part of `prompt` that was written to the vendor's cache, if the vendor bills it separately.
     pub cache_write: u64,
     /// Tokens of thoughts.
     pub thoughts: u64,
-    /// Tokens of tool results the vendor itself put into the prompt.
+    /// Tokens of tool results that the vendor itself added to the prompt.
     pub tool: u64,
 }
 
-/// Tokens of one request of the conversation, as they are reported to a frontend.
+/// Tokens of one request of the conversation, reported to a frontend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageReport {
     /// Name of the model.
     pub model: String,
     /// Tokens of the request and its answer.
     pub usage: Usage,
-    /// Tokens that the model takes at most; 0 when that is not known.
+    /// Maximum number of tokens of the model; 0 if unknown.
     pub context: u64,
 }
 
 impl Usage {
-    /// All tokens: the vendor's total, or the sum of what it told where that is more.
+    /// Returns the number of all tokens: the vendor's total, or the sum of the single counts if
+    /// that is more.
     pub fn all(&self) -> u64 {
         let parts = [self.prompt, self.candidates, self.thoughts, self.tool];
         self.total.max(parts.into_iter().fold(0, u64::saturating_add))
     }
 
-    /// Tokens of the request that had to be read anew: `prompt - cached`, never negative.
+    /// Returns the request tokens that were not read from the cache: `prompt - cached`, never
+    /// negative.
     pub fn input(&self) -> u64 {
         self.prompt.saturating_sub(self.cached)
     }

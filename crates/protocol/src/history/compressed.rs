@@ -1,32 +1,33 @@
-//! A conversation of which a part is out of sight.
+//! Conversations of which a part is hidden by a compression.
 
 use std::sync::Arc;
 
 use super::{Entry, EntryId, History, INTERRUPTED_RESPONSE};
 use crate::{Body, Compression, Content, Part, Role, Shortened, Summary};
 
-/// What the model is taken to have said to a summary.
+/// Text of the acknowledgement that is added after a summary in the name of the model.
 const ACKNOWLEDGED: &str = "Understood. I go on from there.";
 
-/// What one compression has put aside.
+/// Entries that one compression has replaced.
 #[derive(Debug, Clone)]
 pub(super) struct Fold {
-    /// The message that stands for the entries; none when only results became short.
+    /// Message that replaces the entries; `None` if results were only shortened.
     summary: Option<EntryId>,
-    /// What is out of sight.
+    /// Hidden entries.
     entries: Vec<Arc<Entry>>,
-    /// Entries as they were before results in them became short.
+    /// Entries as they were before their results were shortened.
     whole: Vec<Arc<Entry>>,
 }
 
-/// The id of what the model is taken to have said to a summary.
+/// Returns the id of the acknowledgement of a summary.
 fn acknowledgement(summary: &EntryId) -> EntryId {
     EntryId::new(format!("{summary}_acknowledged"))
 }
 
 impl History {
-    /// Puts a summary in the place of entries, and short results in the place of long ones. False, and nothing is
-    /// changed, when an entry that it names is not there, or when a call would be parted from its responses.
+    /// Replaces entries by a summary, and long results by short ones. Returns false, and changes
+    /// nothing, if an entry of the summary does not exist, or if a call would be separated from its
+    /// responses.
     pub fn compress(&mut self, compression: &Compression) -> bool {
         let mut fold = Fold { summary: None, entries: Vec::new(), whole: Vec::new() };
         if let Some(summary) = &compression.summary {
@@ -48,7 +49,7 @@ impl History {
         has_changed
     }
 
-    /// Brings back everything that is out of sight and was not put away. False when nothing is.
+    /// Restores all hidden entries that are still in memory. False if there are none.
     pub fn uncompress(&mut self) -> bool {
         let is_compressed = !self.folds.is_empty();
         while let Some(fold) = self.folds.pop() {
@@ -71,34 +72,34 @@ impl History {
         is_compressed
     }
 
-    /// Whether anything is out of sight.
+    /// True if entries are hidden.
     pub fn is_compressed(&self) -> bool {
         self.is_put_away || !self.folds.is_empty()
     }
 
-    /// Lets go of what is out of sight, for a conversation whose log has it: [`Self::uncompress`] and [`Self::whole`] know
-    /// nothing of it any more.
+    /// Drops the hidden entries from memory, for a conversation whose log contains them. After
+    /// that, [`Self::uncompress`] and [`Self::whole`] do not return them.
     pub fn put_away(&mut self) {
         self.is_put_away = self.is_compressed();
         self.folds.clear();
         self.forget_effects();
     }
 
-    /// All entries, those out of sight too, oldest first.
+    /// Returns all entries, including hidden ones, oldest first.
     pub fn whole(&self) -> Vec<Arc<Entry>> {
         let mut whole = self.clone();
         whole.uncompress();
         whole.entries
     }
 
-    /// Forgets what was put aside behind an entry that is no longer there.
+    /// Drops hidden entries whose summary is no longer in the history.
     pub(super) fn forget_folds(&mut self) {
         let entries = &self.entries;
         let is_there = |id: &EntryId| entries.iter().any(|entry| entry.id == *id);
         self.folds.retain(|fold| fold.summary.as_ref().is_none_or(is_there));
     }
 
-    /// The places of the entries that a summary stands for, if it may.
+    /// Returns the first and last index of the entries that a summary replaces, if it is valid.
     fn range(&self, summary: &Summary) -> Option<(usize, usize)> {
         let place = |id: &EntryId| self.entries.iter().position(|entry| entry.id == *id);
         let (first, last) = (place(&summary.from)?, place(&summary.through)?);
@@ -110,7 +111,7 @@ impl History {
             && !answers(&self.entries[first])
             && !next.is_some_and(answers)
             && !calls(&self.entries[last]);
-        // Without an answer behind them results would be followed by words.
+        // Without an answer of the model after them, results would be followed by a text.
         let is_answered = !answers(&self.entries[last])
             || next.is_some_and(|next| next.content.role == Role::Model);
         let goes_on = next.is_some_and(|next| next.content.role == Role::Model);
@@ -118,7 +119,8 @@ impl History {
         (first <= last && is_whole && is_answered && has_words).then_some((first, last))
     }
 
-    /// Results that words follow, because what was said between is gone, are answered by a placeholder.
+    /// Inserts a placeholder for the model's turn between results and a text that follows them
+    /// because the turns between them are gone.
     fn mend_border(&mut self, place: usize) {
         let answers = |entry: &Entry| entry.content.responses().next().is_some();
         let Some([before, next]) = place.checked_sub(1).and_then(|at| self.entries.get(at..=place))
@@ -132,7 +134,7 @@ impl History {
         }
     }
 
-    /// Makes results short; gives back the entries that were changed, as they were.
+    /// Shortens results. Returns the changed entries in their original form.
     fn shorten(&mut self, shortened: &[Shortened]) -> Vec<Arc<Entry>> {
         let mut whole: Vec<Arc<Entry>> = Vec::new();
         for short in shortened {

@@ -4,8 +4,8 @@ use serde_json::json;
 use super::*;
 use crate::{Compression, Shortened, Summary};
 
-/// The vendors' rules, written down a second time and from their side: on joined turns, without any
-/// knowledge of how [`History`] keeps them.
+/// The vendors' rules, implemented a second time from their point of view: on joined turns, without
+/// any knowledge of how [`History`] keeps these rules.
 fn check_request(entries: &[Arc<Entry>]) -> Result<(), String> {
     let mut turns: Vec<(Role, Vec<&Part>)> = Vec::new();
     for entry in entries {
@@ -103,7 +103,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A thought that its vendor wants back.
+/// A thought that its vendor requires to be sent back.
 fn signed_thought(data: &str) -> Part {
     let opaque = Some(crate::Opaque { dialect: "any".to_owned(), data: data.to_owned() });
     Part { opaque, ..Part::thought("") }
@@ -115,7 +115,7 @@ fn streamed(texts: u8, calls: &[u8], odd: bool) -> Vec<Part> {
     for call in calls {
         parts.push(signed_thought("then"));
         let args = if odd { json!("no object") } else { json!({"n": call}) };
-        // Few distinct ids, so that doubles are common.
+        // Few distinct ids, so that duplicates are common.
         parts.push(Part::call(if odd { String::new() } else { format!("id{call}") }, "tool", args));
     }
     parts
@@ -179,7 +179,7 @@ fn apply(history: &mut History, step: &Step, count: usize) {
     }
 }
 
-/// A compression of these entries, by their places; it may be one that must be refused.
+/// A compression of the entries at these indexes; it may be one that must be refused.
 fn compression(history: &History, id: EntryId, places: [u8; 3]) -> Option<Compression> {
     let entries = history.entries();
     let place = |place: u8| Some(entries[usize::from(place) % entries.len().max(1)].id().clone());
@@ -294,7 +294,7 @@ proptest! {
         let mut history = History::new();
         for (count, step) in steps.iter().enumerate() {
             apply(&mut history, step, count);
-            // Whatever state this is, the person can always go on.
+            // The user can always continue, whatever the state is.
             let mut next = history.clone();
             next.push_user(EntryId::new("next"), vec![Part::text("go on")]);
             let request = next.request().map_err(|error| TestCaseError::fail(error.to_string()))?;

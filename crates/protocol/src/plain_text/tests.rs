@@ -38,7 +38,7 @@ fn many_unclosed_strings_take_linear_time() {
         let text = unclosed.repeat(1_000_000);
         let started = std::time::Instant::now();
         assert!(strip_ansi(&text).len() < text.len());
-        // An algorithm that is not linear takes minutes.
+        // A quadratic algorithm takes minutes.
         assert!(started.elapsed().as_secs() < 5, "{unclosed:?}");
     }
 }
@@ -49,7 +49,7 @@ proptest! {
         let stripped = strip_ansi(&text).into_owned();
         prop_assert!(!stripped.contains(is_introducer));
         prop_assert!(matches!(strip_ansi(&stripped), Cow::Borrowed(_)));
-        // What is kept is kept in order.
+        // The remaining characters keep their order.
         let mut source = text.chars();
         prop_assert!(stripped.chars().all(|kept| source.any(|letter| letter == kept)));
     }
@@ -85,10 +85,10 @@ fn harmless_text_keeps_lines_and_tabs_only() {
     assert!(matches!(harmless("häßlich\t\n"), Cow::Borrowed(_)));
 }
 
-/// Letters that act on a terminal, with some that do not and the pieces of sequences.
+/// Characters that act on a terminal, together with some that do not and with pieces of sequences.
 const ACTING: &str = "[\\x00-\\x1f\\x7f-\\u{9f}\\u{61c}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2066}-\\u{2069}\\[\\]P0-9;m\\\\a-zé漢]{0,60}";
 
-/// The list that terminals must not see, written out on its own.
+/// Characters that must not reach a terminal, listed independently of the implementation.
 fn acts(letter: char) -> bool {
     let code = u32::from(letter);
     let is_control = code < 0x20 || (0x7f..=0x9f).contains(&code);
