@@ -9,18 +9,19 @@ use pollux_protocol::{
 
 use crate::ScriptedOperator;
 
-/// Everything that came of a command.
+/// Output, ops and result of a command.
 #[derive(Debug)]
 pub struct CommandTrace {
-    /// Pieces of output.
+    /// Pieces of output, in order.
     pub output: Vec<String>,
-    /// Operations that it sent.
+    /// Ops that the command sent.
     pub ops: Vec<Op>,
-    /// Operation that goes on with the work, or the error.
+    /// Op that continues the work, if the command returned one, or the error of the command.
     pub end: Result<Option<Op>, CommandError>,
 }
 
-/// Runs a command with these arguments, in default mode and with a person who refuses everything.
+/// Runs a command with these arguments in the default approval mode. The operator cancels every
+/// question.
 pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTrace {
     let (output, ops) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
     let (said, sent) = (Arc::clone(&output), Arc::clone(&ops));
@@ -43,7 +44,7 @@ pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTra
     CommandTrace { output, ops, end }
 }
 
-/// Runs a command and returns its output, or `error: ` and the message.
+/// Runs a command and returns its output, or `error: ` and the message of the error.
 pub async fn run_command(command: &dyn Command, arguments: &str) -> String {
     let CommandTrace { output, end, .. } = trace_command(command, arguments).await;
     end.map_or_else(|error| format!("error: {error}"), |_| output.join("\n"))

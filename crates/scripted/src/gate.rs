@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A gate that is closed until the test opens it. Clones are one and the same gate.
+/// A gate that is closed until the test opens it. All clones share one state.
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<watch::Sender<bool>>);
 
@@ -14,7 +14,7 @@ impl Gate {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Lets everyone pass, from now on.
+    /// Opens the gate permanently: all present and later waiters pass.
     pub fn open(&self) {
         self.0.send_replace(true);
     }

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use pollux_protocol::{History, Journal, JournalError, Record};
 
-/// Keeps all records; fails from a given one on if the test wants that.
+/// A journal in memory that keeps all records. Appending fails after a number of records that the
+/// test chooses.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     state: Mutex<JournalState>,
@@ -14,41 +15,42 @@ pub struct MemoryJournal {
 #[derive(Debug, Default)]
 struct JournalState {
     records: Vec<Record>,
-    /// Number of records that fit.
+    /// Number of records that fit on the disk; `None` for no limit.
     room: Option<usize>,
     /// Number of records at the last sync.
     synced: usize,
 }
 
 impl MemoryJournal {
-    /// A journal whose disk is full after this many records.
+    /// Creates a journal whose disk is full after this many records.
     pub fn with_room(room: usize) -> Self {
         let state = JournalState { room: Some(room), ..JournalState::default() };
         Self { state: Mutex::new(state) }
     }
 
-    /// Fills or empties the disk: from now on this many records fit; all with `None`.
+    /// Sets the size of the disk: from now on it holds this many records in total, or any number
+    /// with `None`.
     pub fn set_room(&self, room: Option<usize>) {
         self.state.lock().unwrap().room = room;
     }
 
-    /// The records so far.
+    /// Returns all records so far.
     pub fn records(&self) -> Vec<Record> {
         self.state.lock().unwrap().records.clone()
     }
 
-    /// Number of records that were on the device at the last sync.
+    /// Returns the number of records that were on the device at the last sync.
     pub fn synced(&self) -> usize {
         self.state.lock().unwrap().synced
     }
 
-    /// The conversation that the records give.
+    /// Returns the conversation that results from the records.
     pub fn history(&self) -> History {
         replay(&self.records())
     }
 }
 
-/// Builds the conversation that records give.
+/// Builds the conversation that results from the records.
 pub fn replay(records: &[Record]) -> History {
     let mut history = History::new();
     for record in records {

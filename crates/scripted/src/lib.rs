@@ -1,14 +1,16 @@
-//! Test means: implementations of the ports in `pollux-protocol` that follow a script and record
+//! Test support: implementations of the ports in `pollux-protocol` that follow a script and record
 //! how they were used, for tests inside one process.
 //!
 //! - [`ScriptedModels`]: models that answer with [`reply()`]s and keep every request.
 //! - [`FakeTool`]: a tool whose effects, confirmation and behaviour the test chooses.
-//! - [`MemoryJournal`] and [`replay`]: a journal in memory, and the history that its records give.
-//! - [`ScriptedOperator`]: a person who answers as the test says, or never.
-//! - [`EventLog`]: an observer that keeps all events and waits for one.
-//! - [`Gate`]: a point at which a reply or a tool waits until the test lets it go on.
+//! - [`MemoryJournal`] and [`replay`]: a journal in memory, and the history that results from its
+//!   records.
+//! - [`ScriptedOperator`]: an operator that replies as the test specifies, or never.
+//! - [`EventLog`]: an observer that keeps all events and can wait for a given event.
+//! - [`Gate`]: a point at which a reply or a tool waits until the test lets it continue.
 //!
-//! It is a development dependency only. Tests that drive the built program use `pollux-testkit`.
+//! This crate is a development dependency only. Tests that drive the built program use
+//! `pollux-testkit`.
 
 #![allow(
     clippy::unwrap_used,

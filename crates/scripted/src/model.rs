@@ -16,9 +16,10 @@ use tokio::sync::watch;
 use crate::reply::{Ending, Opening, ScriptedReply};
 use crate::sent::{SentAs, SentRequest};
 
-/// Models under every name, all with one script. `stream` and `generate` (with `generate_json`)
-/// have a script each, so that side calls do not take the answers of the conversation. A request
-/// for which the script has no answer panics. Clones are one and the same.
+/// Models that exist under every name and share one script. `stream` has one queue of replies,
+/// `generate` and `generate_json` share another, so that side calls do not use up the replies of
+/// the conversation. A request for which the script has no reply panics. All clones share one
+/// state.
 #[derive(Clone)]
 pub struct ScriptedModels {
     script: Arc<Script>,
@@ -29,22 +30,22 @@ pub struct ScriptedModels {
 struct Script {
     streamed: Mutex<Replies>,
     generated: Mutex<Replies>,
-    /// The answer of `count_tokens`.
+    /// Result of `count_tokens`.
     count: Mutex<Result<u64, ModelError>>,
-    /// Names under which no model is found.
+    /// Names for which `select` fails.
     unknown: Mutex<BTreeSet<String>>,
     selected: Mutex<Vec<SelectContext>>,
     sent: watch::Sender<Vec<SentRequest>>,
     open: AtomicUsize,
 }
 
-/// An answer made for the request.
+/// Function that makes the reply to a request.
 type Answering = Arc<dyn Fn(&SentRequest) -> ScriptedReply + Send + Sync>;
 
 #[derive(Default)]
 struct Replies {
     queue: VecDeque<ScriptedReply>,
-    /// Answers when the queue is empty.
+    /// Function that makes a reply when the queue is empty.
     otherwise: Option<Answering>,
 }
 
@@ -55,7 +56,7 @@ impl Default for ScriptedModels {
 }
 
 impl ScriptedModels {
-    /// Models without answers that take a million tokens.
+    /// Creates models without replies, with a context of one million tokens.
     pub fn new() -> Self {
         let script = Script {
             streamed: Mutex::default(),
@@ -70,7 +71,7 @@ impl ScriptedModels {
         Self { script: Arc::new(script), limits, vendor: "" }
     }
 
-    /// Models that stream these answers, in order.
+    /// Creates models that stream these replies, in order.
     pub fn with(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         let models = Self::new();
         replies.into_iter().for_each(|reply| models.stream(reply));
@@ -89,17 +90,17 @@ impl ScriptedModels {
         Self { vendor, ..self }
     }
 
-    /// Adds an answer for `stream`.
+    /// Adds a reply for `stream`.
     pub fn stream(&self, reply: ScriptedReply) {
         self.script.streamed.lock().unwrap().queue.push_back(reply);
     }
 
-    /// Adds an answer for `generate` and `generate_json`.
+    /// Adds a reply for `generate` and `generate_json`.
     pub fn generate(&self, reply: ScriptedReply) {
         self.script.generated.lock().unwrap().queue.push_back(reply);
     }
 
-    /// Answers every further `stream` for which no answer was added.
+    /// Sets the function that replies to `stream` when no added reply is left.
     pub fn stream_with(
         &self,
         answer: impl Fn(&SentRequest) -> ScriptedReply + Send + Sync + 'static,
@@ -107,7 +108,8 @@ impl ScriptedModels {
         self.script.streamed.lock().unwrap().otherwise = Some(Arc::new(answer));
     }
 
-    /// Answers every further `generate` and `generate_json` for which no answer was added.
+    /// Sets the function that replies to `generate` and `generate_json` when no added reply is
+    /// left.
     pub fn generate_with(
         &self,
         answer: impl Fn(&SentRequest) -> ScriptedReply + Send + Sync + 'static,
@@ -115,7 +117,7 @@ impl ScriptedModels {
         self.script.generated.lock().unwrap().otherwise = Some(Arc::new(answer));
     }
 
-    /// Sets the answer of `count_tokens`.
+    /// Sets the result of `count_tokens`.
     pub fn count(&self, count: Result<u64, ModelError>) {
         *self.script.count.lock().unwrap() = count;
     }
@@ -125,48 +127,48 @@ impl ScriptedModels {
         self.script.unknown.lock().unwrap().insert(name.to_owned());
     }
 
-    /// All requests so far, oldest first.
+    /// Returns all requests so far, oldest first.
     pub fn all_sent(&self) -> Vec<SentRequest> {
         self.script.sent.borrow().clone()
     }
 
-    /// The requests through `stream`.
+    /// Returns the requests through `stream`.
     pub fn streamed(&self) -> Vec<SentRequest> {
         self.sent(|kind| *kind == SentAs::Stream)
     }
 
-    /// The requests through `generate` and `generate_json`.
+    /// Returns the requests through `generate` and `generate_json`.
     pub fn generated(&self) -> Vec<SentRequest> {
         self.sent(|kind| matches!(kind, SentAs::Generate | SentAs::Json(_)))
     }
 
-    /// The requests through `count_tokens`.
+    /// Returns the requests through `count_tokens`.
     pub fn counted(&self) -> Vec<SentRequest> {
         self.sent(|kind| *kind == SentAs::Count)
     }
 
-    /// The last request through `stream`.
+    /// Returns the last request through `stream`.
     pub fn last(&self) -> SentRequest {
         self.streamed().pop().expect("nothing was streamed")
     }
 
-    /// The contexts that `select` was called with.
+    /// Returns the contexts that `select` was called with.
     pub fn selected(&self) -> Vec<SelectContext> {
         self.script.selected.lock().unwrap().clone()
     }
 
-    /// Waits until this many requests of all kinds were sent.
+    /// Waits until at least this many requests of all kinds were sent.
     pub async fn wait_for(&self, count: usize) {
         let mut sent = self.script.sent.subscribe();
         sent.wait_for(|sent| sent.len() >= count).await.expect("the script holds the sender");
     }
 
-    /// Number of answers that are being waited for or read at this moment.
+    /// Returns the number of replies that are currently awaited or being read.
     pub fn open_answers(&self) -> usize {
         self.script.open.load(Ordering::SeqCst)
     }
 
-    /// Fails the test when an answer was added and not asked for.
+    /// Fails the test if a reply was added but never requested.
     pub fn assert_done(&self) {
         let left = |replies: &Mutex<Replies>| replies.lock().unwrap().queue.len();
         let left = (left(&self.script.streamed), left(&self.script.generated));
@@ -215,7 +217,7 @@ impl ScriptedModel {
         sent
     }
 
-    /// Waits through the reply up to its first chunk.
+    /// Waits until the reply has begun, or returns its error.
     async fn opened(
         &self,
         replies: &Mutex<Replies>,
@@ -227,7 +229,8 @@ impl ScriptedModel {
             if let Some(listener) = &sent.request.on_retry {
                 listener(notice.clone());
             }
-            // The listener is heard before the next attempt, however short the wait.
+            // Lets the receiver of the notice run before the next attempt, even if the delay is
+            // short.
             tokio::task::yield_now().await;
             tokio::time::sleep(notice.delay).await;
         }
@@ -244,7 +247,7 @@ impl ScriptedModel {
         }
     }
 
-    /// The answer in one piece.
+    /// Returns the whole answer as one chunk.
     async fn whole(&self, sent: &SentRequest) -> Result<Chunk, ModelError> {
         let (reply, _open) = self.opened(&self.script.generated, sent).await?;
         let mut whole = Chunk::default();
@@ -270,7 +273,7 @@ fn next(replies: &Mutex<Replies>, sent: &SentRequest) -> ScriptedReply {
     answer(sent)
 }
 
-/// Counts an answer as open until it is dropped.
+/// Guard that counts an answer as open until it is dropped.
 struct OpenAnswer(Arc<Script>);
 
 impl OpenAnswer {
@@ -355,7 +358,7 @@ impl Model for ScriptedModel {
     }
 }
 
-/// Side calls without a conversation.
+/// Side calls that belong to no conversation.
 #[async_trait]
 impl SideModels for ScriptedModels {
     async fn select(&self, alias: &str) -> Result<Choice, ModelError> {

@@ -3,7 +3,7 @@
 use pollux_protocol::{Envelope, Event, Measurement, Observer, Origin, PromptOutcome};
 use tokio::sync::watch;
 
-/// Keeps all events, in order.
+/// An observer that keeps all events, in order.
 #[derive(Debug)]
 pub struct EventLog {
     events: watch::Sender<Vec<Envelope>>,
@@ -20,32 +20,32 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// The events so far.
+    /// Returns the events so far.
     pub fn events(&self) -> Vec<Envelope> {
         self.events.borrow().clone()
     }
 
-    /// Those that `pick` gives something for.
+    /// Returns the values that `pick` returns for the events so far.
     pub fn all<T>(&self, mut pick: impl FnMut(&Event) -> Option<T>) -> Vec<T> {
         self.events.borrow().iter().filter_map(|envelope| pick(&envelope.event)).collect()
     }
 
-    /// Waits for the first event, of the past or to come, that `pick` gives something for.
+    /// Waits for the first past or future event for which `pick` returns a value.
     pub async fn first<T>(&self, mut pick: impl FnMut(&Event) -> Option<T>) -> T {
         self.first_envelope(|envelope| pick(&envelope.event)).await
     }
 
-    /// The same with the origin of the event.
+    /// Waits like [`first`](Self::first); `pick` also sees the origin of the event.
     pub async fn first_envelope<T>(&self, pick: impl FnMut(&Envelope) -> Option<T>) -> T {
         first(&self.events, pick).await
     }
 
-    /// Waits for the first measurement, of the past or to come, that `pick` gives something for.
+    /// Waits for the first past or future measurement for which `pick` returns a value.
     pub async fn first_measured<T>(&self, pick: impl FnMut(&Measurement) -> Option<T>) -> T {
         first(&self.measurements, pick).await
     }
 
-    /// The text that was streamed.
+    /// Returns the text that was streamed.
     pub fn text(&self) -> String {
         let text = |event: &Event| match event {
             Event::Text(text) => Some(text.clone()),
@@ -54,7 +54,7 @@ impl EventLog {
         self.all(text).concat()
     }
 
-    /// The notices, as they were shown.
+    /// Returns the texts of the notices.
     pub fn notices(&self) -> Vec<String> {
         self.all(|event| match event {
             Event::Notice { text, .. } => Some(text.clone()),
@@ -62,7 +62,7 @@ impl EventLog {
         })
     }
 
-    /// The reasons of what the user's programs blocked.
+    /// Returns the reasons of all [`Event::Blocked`] events.
     pub fn blocked(&self) -> Vec<String> {
         self.all(|event| match event {
             Event::Blocked { reason } => Some(reason.clone()),
@@ -70,12 +70,12 @@ impl EventLog {
         })
     }
 
-    /// The measurements that `pick` gives something for.
+    /// Returns the values that `pick` returns for the measurements so far.
     pub fn measured<T>(&self, pick: impl FnMut(&Measurement) -> Option<T>) -> Vec<T> {
         self.measurements.borrow().iter().filter_map(pick).collect()
     }
 
-    /// Waits until the prompt with this id has ended.
+    /// Waits for the end of the prompt with this id and returns its outcome.
     pub async fn ended(&self, id: &str) -> PromptOutcome {
         self.first_envelope(|envelope| match &envelope.event {
             Event::PromptEnded(outcome) if envelope.origin.prompt.as_deref() == Some(id) => {
@@ -97,7 +97,7 @@ impl Observer for EventLog {
     }
 }
 
-/// Waits for the first item of a growing list that `pick` gives something for.
+/// Waits for the first item of a growing list for which `pick` returns a value.
 async fn first<I, T>(list: &watch::Sender<Vec<I>>, mut pick: impl FnMut(&I) -> Option<T>) -> T {
     let mut list = list.subscribe();
     let mut seen = 0;

@@ -1,31 +1,32 @@
-//! A person who replies as the test says.
+//! An operator that replies as the test specifies.
 
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 use pollux_protocol::{Operator, Outcome, Question, Reply};
 
-/// Reply to a question; `None` waits forever.
+/// Function that replies to a question; `None` leaves the question open forever.
 type Replying = Box<dyn Fn(&Question) -> Option<Reply> + Send + Sync>;
 
-/// Replies to questions and keeps them.
+/// An operator that replies to questions and keeps them.
 pub struct ScriptedOperator {
     reply: Replying,
     asked: Mutex<Vec<Question>>,
 }
 
 impl ScriptedOperator {
-    /// Creates a person who gives this outcome to everything.
+    /// Creates an operator that replies to every question with this outcome.
     pub fn answering(outcome: Outcome) -> Self {
         Self::new(move |asked| Some(asked.reply(outcome)))
     }
 
-    /// Creates a person who never replies.
+    /// Creates an operator that never replies.
     pub fn silent() -> Self {
         Self::new(|_| None)
     }
 
-    /// Creates a person who replies as `reply` says, and never where it gives `None`.
+    /// Creates an operator that calls `reply` for its replies and never replies where `reply`
+    /// returns `None`.
     pub fn new(reply: impl Fn(&Question) -> Option<Reply> + Send + Sync + 'static) -> Self {
         Self { reply: Box::new(reply), asked: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! The answers of a scripted model, and the faults on their way.
+//! Replies of a scripted model, and the faults that can happen to them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Gate;
 
-/// Starts a reply: no parts, finish reason `STOP`, a usage of 10 + 5 tokens.
+/// Creates a reply: no parts, finish reason `STOP`, a usage of 10 + 5 tokens.
 ///
 /// ```
 /// use pollux_scripted::reply;
@@ -30,8 +30,8 @@ pub fn reply() -> ScriptedReply {
     }
 }
 
-/// One scripted answer of a model. Each part is a chunk of its own; finish reason and usage come
-/// with the last one.
+/// One scripted reply of a model. Each part becomes a separate chunk; finish reason and usage are
+/// in the last chunk.
 #[derive(Debug, Clone)]
 #[must_use = "a reply does nothing until it is in a model's script"]
 pub struct ScriptedReply {
@@ -42,13 +42,13 @@ pub struct ScriptedReply {
     pub(crate) retries: Vec<RetryNotice>,
     pub(crate) opening: Opening,
     pub(crate) ending: Ending,
-    /// The wait before the answer begins.
+    /// Time before the reply begins.
     pub(crate) delay: Duration,
-    /// Held back until the gate is open.
+    /// Gate that must be open before the reply begins.
     pub(crate) gate: Option<Gate>,
 }
 
-/// The fate of the request before the answer begins.
+/// Outcome of the request before the reply begins.
 #[derive(Debug, Clone)]
 pub(crate) enum Opening {
     Answers,
@@ -56,7 +56,7 @@ pub(crate) enum Opening {
     NeverAnswers,
 }
 
-/// The end of the stream after the last chunk.
+/// End of the stream after the last chunk.
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
     Complete,
@@ -96,91 +96,91 @@ impl ScriptedReply {
         self
     }
 
-    /// Names a source.
+    /// Adds a citation of a source.
     pub fn cites(self, title: &str, uri: &str) -> Self {
         let citation = Citation { title: Some(title.to_owned()), uri: uri.to_owned() };
         self.chunk(Chunk { citations: vec![citation], ..Chunk::default() })
     }
 
-    /// Ends for this reason.
+    /// Sets the finish reason.
     pub fn finish(mut self, reason: FinishReason) -> Self {
         self.finish = Some(reason);
         self
     }
 
-    /// Ends without a reason.
+    /// Removes the finish reason.
     pub fn no_finish(mut self) -> Self {
         self.finish = None;
         self
     }
 
-    /// Reports this many tokens of prompt and answer.
+    /// Sets the usage: tokens of the prompt and of the answer.
     pub fn usage(mut self, prompt: u64, candidates: u64) -> Self {
         self.usage = Some(usage_of(prompt, candidates));
         self
     }
 
-    /// Reports these tokens.
+    /// Sets the usage.
     pub fn usage_of(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Reports no tokens.
+    /// Removes the usage.
     pub fn no_usage(mut self) -> Self {
         self.usage = None;
         self
     }
 
-    /// Names the model that answered.
+    /// Sets the version of the model that answered.
     pub fn answered_by(mut self, version: &str) -> Self {
         self.model_version = Some(version.to_owned());
         self
     }
 
-    /// Reports a failed attempt to connect first, and waits as long as the notice says.
+    /// Reports a failed attempt to connect first, and waits for the delay of the notice.
     pub fn retried(mut self, notice: RetryNotice) -> Self {
         self.retries.push(notice);
         self
     }
 
-    /// Fails before the answer begins.
+    /// Makes the request fail before the reply begins.
     pub fn fails(mut self, error: ModelError) -> Self {
         self.opening = Opening::Fails(error);
         self
     }
 
-    /// Breaks off after the last chunk.
+    /// Makes the stream fail after the last chunk.
     pub fn breaks(mut self, error: ModelError) -> Self {
         self.ending = Ending::Breaks(error);
         self
     }
 
-    /// Never goes on after the last chunk.
+    /// Makes the stream hang after the last chunk.
     pub fn hangs(mut self) -> Self {
         self.ending = Ending::Hangs;
         self
     }
 
-    /// Never begins.
+    /// Makes the request hang before the reply begins.
     pub fn never_answers(mut self) -> Self {
         self.opening = Opening::NeverAnswers;
         self
     }
 
-    /// Begins after this time.
+    /// Delays the reply by this time.
     pub fn delayed(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Begins when the gate is open.
+    /// Delays the reply until the gate is open.
     pub fn held_by(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
-    /// The chunks as they stream: the last one carries finish reason and usage.
+    /// Returns the chunks as they are streamed: the last chunk carries finish reason and usage.
     pub(crate) fn stream_chunks(&self) -> Vec<Chunk> {
         let mut chunks = self.chunks.clone();
         if !matches!(self.ending, Ending::Complete) {

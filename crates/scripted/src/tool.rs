@@ -1,4 +1,4 @@
-//! A tool that does what the test says.
+//! A tool whose behaviour the test specifies.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ type EffectsOf = Arc<dyn Fn(&Args) -> Effects + Send + Sync>;
 type Recall = Arc<dyn Fn(&Value, &Value) -> Option<Directive> + Send + Sync>;
 type Check = Arc<dyn Fn(&Args) -> Result<(), String> + Send + Sync>;
 
-/// A tool of any name and kind. Clones share the record of runs.
+/// A tool of any name and kind. All clones share one record of runs.
 #[derive(Clone)]
 pub struct FakeTool {
     name: String,
@@ -33,7 +33,7 @@ pub struct FakeTool {
 }
 
 impl FakeTool {
-    /// A tool that reads: it has no effects and answers `done`.
+    /// Creates a tool of kind `Read` that has no effects and returns the output `done`.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -61,13 +61,14 @@ impl FakeTool {
         Self { source, ..self }
     }
 
-    /// Replaces the facts that hold for every call.
+    /// Replaces the facts that are true for every call.
     #[must_use]
     pub fn facts(self, facts: ToolFacts) -> Self {
         Self { facts, ..self }
     }
 
-    /// Replaces what is read back from the arguments and the response of a call in the past.
+    /// Replaces the function that reads a directive from the arguments and the response of a past
+    /// call.
     #[must_use]
     pub fn recalls(
         self,
@@ -82,7 +83,7 @@ impl FakeTool {
         Self { effects: Arc::new(effects), ..self }
     }
 
-    /// Refuses arguments with the message that `check` gives.
+    /// Sets a check that refuses arguments with the message it returns.
     #[must_use]
     pub fn checks(
         self,
@@ -91,7 +92,7 @@ impl FakeTool {
         Self { check: Arc::new(check), ..self }
     }
 
-    /// Replaces what a person is shown.
+    /// Replaces the content of the confirmation.
     #[must_use]
     pub fn confirms(self, kind: ConfirmationKind) -> Self {
         Self { confirmation: Some(kind), ..self }
@@ -106,14 +107,14 @@ impl FakeTool {
         Self { behaviour: Arc::new(move |args, context| run(args, context).boxed()), ..self }
     }
 
-    /// Answers with this text.
+    /// Makes every run return this text.
     #[must_use]
     pub fn answers(self, text: &str) -> Self {
         let text = text.to_owned();
         self.runs(move |_, _| std::future::ready(ToolOutput::quiet(text.clone())))
     }
 
-    /// The arguments of all runs so far, in the order in which they began.
+    /// Returns the arguments of all runs so far, in the order in which the runs began.
     pub fn ran(&self) -> Vec<Args> {
         self.runs.lock().unwrap().clone()
     }
@@ -189,7 +190,7 @@ impl Invocation for FakeInvocation {
         Ok(Confirmation { call_id: call_id.clone(), title: self.tool.name.clone(), kind })
     }
 
-    /// New content takes the place of the argument `content`.
+    /// Replaces the argument `content` with the new content.
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
         let mut args = self.args.clone();
         if let Modification::NewContent(content) = modification {
