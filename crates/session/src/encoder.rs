@@ -1,12 +1,14 @@
-//! From durable events to lines. Pure: no I/O, no clock.
+//! Conversion of durable events to lines. Pure: no I/O, no clock.
 //!
-//! A call appears three times: in its message with a status in flight, in a line of its own when it ends before its
-//! siblings, and in its message again when the last sibling has ended. So each result is durable at once, and the
-//! message, which may be large, is written twice and not once for each call.
+//! A call appears three times: in its message with a status of a running call, in a separate line
+//! when it ends before its siblings, and in its message again when the last sibling has ended. Each
+//! result is therefore durable immediately, and the message, which may be large, is written twice
+//! instead of once per call.
 //!
-//! The results as the model is told them are a `$pollux` line that refers to the results in the message. Gemini CLI
-//! writes them as a user message, yet when it resumes it builds the same turn from the message's calls as well and
-//! sends every result twice, which Gemini refuses; without that message it sends them once.
+//! The results as sent to the model are a `$pollux` line that refers to the results in the message.
+//! Gemini CLI writes them as a user message, but when it resumes, it also builds the same turn from
+//! the message's calls. It then sends every result twice, which Gemini refuses. Without the user
+//! message, Gemini CLI sends the results once.
 
 use pollux_protocol::{
     CallRecord, ConfinementLevel, EntryId, History, MessageRecord, Part, Record,
@@ -25,31 +27,32 @@ mod tests;
 /// Lines without their line feeds, in order.
 pub(crate) type Lines = Vec<Vec<u8>>;
 
-/// Knows of the file what the next line depends on: the turn whose calls are under way.
+/// Encoder with the state that the next line depends on: the turn whose calls are running.
 pub(crate) struct Encoder {
-    /// No message has been written: the context can open the file.
+    /// True if no message has been written yet, so that the context can be the first one in the
+    /// file.
     is_fresh: bool,
     turn: Option<OpenTurn>,
 }
 
-/// A turn of the model whose results the model has not been told.
+/// Turn of the model whose results have not been sent to the model yet.
 struct OpenTurn {
     message: MessageRecord,
-    /// What the history keeps of the message.
+    /// Parts of the message that the history keeps.
     parts: Vec<Part>,
-    /// When the message came.
+    /// Time when the message arrived.
     timestamp: String,
-    /// When each call last changed.
+    /// Time of the last change of each call.
     call_times: Vec<String>,
 }
 
 impl Encoder {
-    /// For a file with or without messages.
+    /// Creates an encoder. `is_fresh` is true for a file without messages.
     pub(crate) fn new(is_fresh: bool) -> Self {
         Self { is_fresh, turn: None }
     }
 
-    /// The lines of one event. `fresh_id` names messages that have no id of their own.
+    /// Returns the lines of one event. `fresh_id` creates ids for messages that have no id.
     pub(crate) fn encode(
         &mut self,
         record: &Record,
@@ -65,7 +68,8 @@ impl Encoder {
             }
             Record::Context { id, parts } => self.said(id, parts, None, now),
             Record::Cleared => {
-                // As Gemini CLI takes messages back: the file has those that are listed, from here on.
+                // As when Gemini CLI takes messages back: from here on, the file has only the
+                // listed messages.
                 (self.is_fresh, self.turn) = (true, None);
                 Ok(vec![line(&json!({ "$set": { "messages": [], "lastUpdated": now } }))?])
             }
@@ -206,7 +210,8 @@ impl OpenTurn {
     }
 }
 
-/// What the history will keep of an answer; the file holds exactly that.
+/// Returns the parts of a model message that the history will keep; the file contains exactly
+/// these.
 fn kept(message: &MessageRecord) -> Vec<Part> {
     let mut scratch = History::new();
     let (id, parts) = (message.id.clone(), message.parts.clone());
@@ -218,8 +223,9 @@ fn kept(message: &MessageRecord) -> Vec<Part> {
     scratch.entries().last().map(|entry| entry.content().parts.clone()).unwrap_or_default()
 }
 
-/// A bare string, as Gemini CLI writes while it runs, where that says everything; else the parts, so that calls,
-/// signatures and the borders between parts survive. Gemini CLI takes both.
+/// Returns a bare string, as Gemini CLI writes while it runs, if a string can represent everything.
+/// Otherwise returns the parts, so that calls, signatures and the boundaries between parts are
+/// kept. Gemini CLI reads both forms.
 fn answer_words(parts: &[Part]) -> Words<'_> {
     match parts {
         [] => Words::Text(""),
@@ -253,7 +259,7 @@ fn user_message<'a>(
     }
 }
 
-/// Replaces each part that is in a call's result by a reference to it.
+/// Replaces each part that occurs in a call's result by a reference to it.
 fn refer(parts: &[Part], calls: &[CallRecord]) -> Vec<ResultPart> {
     let mut free: Vec<(&str, usize, &Part)> = calls
         .iter()
@@ -261,7 +267,7 @@ fn refer(parts: &[Part], calls: &[CallRecord]) -> Vec<ResultPart> {
         .flat_map(|(id, result)| result.iter().enumerate().map(move |(at, part)| (id, at, part)))
         .collect();
     let reference = |part: &Part| {
-        // Completed order is close to the order of the calls: the wanted part is near the front.
+        // Calls are completed roughly in their order, so the wanted part is near the front.
         let found = free.iter().position(|(_, _, candidate)| *candidate == part)?;
         let (call, at, _) = free.remove(found);
         Some(ResultPart::Of { call: call.to_owned(), part: at })
@@ -273,7 +279,7 @@ fn refer(parts: &[Part], calls: &[CallRecord]) -> Vec<ResultPart> {
         .collect()
 }
 
-/// Words that go with the results and are no result.
+/// Returns the part if it is text that was sent with the results and is not a result.
 fn literal(part: &ResultPart) -> Option<&Part> {
     match part {
         ResultPart::Literal(part) if part.as_response().is_none() => Some(part),
@@ -289,7 +295,7 @@ fn updated(now: &str) -> serde_json::Result<Vec<u8>> {
     line(&json!({ "$set": { "lastUpdated": now } }))
 }
 
-/// A line that only Pollux understands.
+/// Returns a line that only Pollux understands.
 pub(crate) fn own(key: &str, value: &impl Serialize) -> serde_json::Result<Lines> {
     let value: Value = serde_json::to_value(value)?;
     Ok(vec![line(&json!({ "$pollux": { key: value } }))?])

@@ -1,12 +1,13 @@
-//! Why a session could not be created, found, resumed, imported or deleted.
+//! Errors of creating, finding, resuming, importing and deleting sessions.
 
 use std::path::PathBuf;
 
-/// Every way in which the store fails. The texts are those that Gemini CLI 0.61 prints, where it has them; callers
-/// put its `Error resuming session: ` (or `starting`, `importing session from file`) before them.
+/// Failure of the session store. Where Gemini CLI 0.61 has a message, it is used unchanged; callers
+/// put its `Error resuming session: ` (or `starting`, `importing session from file`) before the
+/// message.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// There is nothing to resume.
+    /// The project has no session that can be resumed.
     #[error("No previous sessions found for this project.")]
     NoneFound,
     /// No session has this id or number.
@@ -15,50 +16,50 @@ pub enum SessionError {
         folder.display()
     )]
     InvalidIdentifier {
-        /// What was asked for.
+        /// Identifier that was requested.
         identifier: String,
-        /// Where it was searched.
+        /// Folder that was searched.
         folder: PathBuf,
     },
-    /// A new session was given the id of an old one.
+    /// The id of a new session is already used by another session.
     #[error(
         "Session ID \"{0}\" already exists. Use --resume to resume it, or provide a different ID."
     )]
     AlreadyExists(String),
-    /// The id has characters that an id may not have.
+    /// The id contains characters that are not allowed in an id.
     #[error(
         "Invalid session ID \"{0}\": Only alphanumeric characters, dashes, and underscores are allowed."
     )]
     InvalidId(String),
-    /// The file to import is no session.
+    /// The file to import is not a session.
     #[error("File not found or invalid format: {0}")]
     Import(String),
-    /// Another process works on the session.
+    /// Another process has the session open.
     #[error("Session {id} is open in another process{}. End it first, or start a new session.", holder(*.process))]
     InUse {
-        /// The session.
+        /// Id of the session.
         id: String,
-        /// The process that opened it last, when the log says so.
+        /// Process that opened the session last, if the log records it.
         process: Option<u32>,
     },
-    /// The file holds nothing that could be gone on with. It is left as it is.
+    /// The file has no content that could be continued. It is left unchanged.
     #[error("The session file {} cannot be read: {message}. It was left as it is.", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
     },
-    /// There is nothing to delete.
+    /// The project has no session that can be deleted.
     #[error("No sessions found for this project.")]
     NothingToDelete,
-    /// What was to be deleted does not exist.
+    /// The session to delete does not exist.
     #[error("Invalid session identifier \"{0}\". Use --list-sessions to see available sessions.")]
     InvalidForDeletion(String),
     /// The running session cannot be deleted.
     #[error("Cannot delete the current active session.")]
     Current,
-    /// The system refused.
+    /// The file system reported an error.
     #[error(transparent)]
     Files(#[from] pollux_fs::Error),
 }

@@ -1,41 +1,41 @@
-//! Figures that a session file holds, for statistics to go on from.
+//! Figures stored in a session file, from which the statistics continue.
 
 use indexmap::IndexMap;
 use pollux_protocol::{CallStatus, Usage};
 
-/// What a session file says about the work done so far.
+/// Figures of the work that a session file records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedFigures {
-    /// By the model's name, in order of first use.
+    /// Figures per model, by the model's name, in order of first use.
     pub models: IndexMap<String, ModelFigures>,
-    /// By the tool's name, in order of first use.
+    /// Figures per tool, by the tool's name, in order of first use.
     pub tools: IndexMap<String, ToolFigures>,
-    /// All tokens of the last answer: how full the context was.
+    /// Total tokens of the last model response, which is the context usage at that time.
     pub context_tokens: u64,
 }
 
-/// Answers of one model.
+/// Figures of the responses of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelFigures {
-    /// Answers recorded.
+    /// Number of recorded responses.
     pub requests: u64,
-    /// Their tokens.
+    /// Tokens of these responses.
     pub usage: Usage,
 }
 
-/// Calls of one tool.
+/// Figures of the calls of one tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolFigures {
-    /// Calls recorded, cancelled ones included.
+    /// Number of recorded calls, including cancelled ones.
     pub count: u64,
-    /// Those that ended well.
+    /// Number of calls that succeeded.
     pub success: u64,
-    /// Those that ended with an error.
+    /// Number of calls that ended with an error.
     pub fail: u64,
 }
 
 impl RecordedFigures {
-    /// Counts one answer of a model.
+    /// Counts one response of a model.
     pub(crate) fn add_answer(&mut self, model: &str, usage: Option<Usage>) {
         let figures = self.models.entry(model.to_owned()).or_default();
         figures.requests += 1;

@@ -1,13 +1,13 @@
-//! The records of a session file, with their keys in Gemini CLI's order.
+//! Records of a session file, with their keys in the order of Gemini CLI.
 //!
-//! Lines that Gemini CLI does not know have the single key `$pollux`; it ignores them, as it ignores the same key
-//! inside a message.
+//! Lines that Gemini CLI does not know have the single key `$pollux`. Gemini CLI ignores such
+//! lines, and also the key `$pollux` inside a message.
 
 use pollux_protocol::{Body, CallRecord, Display, Effects, Opaque, Part, Severity, Thought, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The first line.
+/// First line of a session file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Header<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Header<'a> {
     pub(crate) kind: &'a str,
 }
 
-/// A message.
+/// Message of the user or the model, or a notice.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message<'a> {
@@ -35,7 +35,7 @@ pub(crate) struct Message<'a> {
     pub(crate) extra: Option<Extra>,
 }
 
-/// What only a message of the model has.
+/// Fields that only a message of the model has.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer<'a> {
@@ -46,7 +46,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) tool_calls: Option<Vec<ToolCall<'a>>>,
 }
 
-/// Content: a bare string or parts.
+/// Content of a message: a bare string or parts.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Words<'a> {
@@ -62,7 +62,7 @@ pub(crate) struct StampedThought<'a> {
     pub(crate) timestamp: &'a str,
 }
 
-/// Tokens of an answer under the names of the file.
+/// Token counts of a model response, under the names used in the file.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Tokens {
@@ -88,7 +88,7 @@ impl From<Usage> for Tokens {
 }
 
 impl Tokens {
-    /// The usage with what the file keeps apart.
+    /// Returns the usage, including the cache-write tokens, which the file stores separately.
     pub(crate) fn usage(self, cache_write: u64) -> Usage {
         let tokens = self;
         Usage {
@@ -103,7 +103,7 @@ impl Tokens {
     }
 }
 
-/// A call inside a message of the model.
+/// Call inside a message of the model.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolCall<'a> {
@@ -121,8 +121,9 @@ pub(crate) struct ToolCall<'a> {
 }
 
 impl<'a> ToolCall<'a> {
-    /// A call that has no result yet says that it was interrupted: should the process die now, Gemini CLI would
-    /// otherwise resume with a call that nobody answered, which vendors refuse.
+    /// Creates the record of a call. A call without a result is recorded as interrupted: if the
+    /// process dies now, Gemini CLI would otherwise resume with an unanswered call, which vendors
+    /// refuse.
     pub(crate) fn new(call: &'a CallRecord, timestamp: &'a str) -> Self {
         let result = match &call.result {
             Some(parts) => Words::Parts(parts.iter().collect()),
@@ -147,15 +148,16 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// A path that is no Unicode has no JSON form; the call is then recorded without its picture.
+/// Converts the display data of a call to JSON. A path that is not valid Unicode has no JSON form;
+/// the call is then recorded without its display data.
 fn display(display: &Display) -> Option<Value> {
     serde_json::to_value(display).ok()
 }
 
-/// The reason of an interrupted call of which no more is known.
+/// Reason given for an interrupted call if no details are known.
 pub(crate) const INTERRUPTED: &str = "The call was interrupted.";
 
-/// The answer to a call that never came to its end.
+/// Returns the error response for a call that did not finish.
 pub(crate) fn interrupted(id: &str, name: &str, reason: &str) -> Part {
     Part::error(id, name, &format!("[Operation Cancelled] Reason: {reason}"))
 }
@@ -165,28 +167,29 @@ fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
-/// What Pollux adds to a message.
+/// Fields that Pollux adds to a message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Extra {
-    /// The exact parts, when `content` had to leave out what only another vendor understands.
+    /// Exact parts, if `content` had to omit data that only another vendor understands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parts: Option<Vec<Part>>,
-    /// The answer was cut short.
+    /// True if the model's message was cut short.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) interrupted: bool,
     /// Tokens that were written to the vendor's cache; `tokens` has no key for them.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) cache_write: u64,
-    /// Said by a person or the context, though Gemini CLI takes such a beginning for none of that.
+    /// True for a message of the user or the context that Gemini CLI would ignore because of its
+    /// first characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) said: bool,
-    /// The words are part of the turn with the results of calls that has this message's id.
+    /// True if this message's text belongs to the turn with call results that has the same id.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) with_results: bool,
 }
 
-/// One part of a turn with results: a part of a call's result, by reference, or the part itself.
+/// One part of a turn with results: a reference to a part of a call's result, or the part itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum ResultPart {
@@ -194,20 +197,21 @@ pub(crate) enum ResultPart {
     Literal(Part),
 }
 
-/// The turn in which the model is told the results.
+/// Turn in which the results are sent to the model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Responses {
     pub(crate) id: String,
     pub(crate) parts: Vec<ResultPart>,
 }
 
-/// Where a vendor's own bytes may stand in `content`: Gemini CLI sends every other key on to Gemini, which refuses it.
+/// True if opaque data belongs to a vendor other than Gemini. It must not be in `content`: Gemini
+/// CLI sends every unknown key on to Gemini, which refuses it.
 fn is_foreign(opaque: &Opaque) -> bool {
     opaque.dialect != Opaque::GEMINI
 }
 
-/// Returns the parts without what only another vendor than Gemini understands, signed thoughts included;
-/// `None` when there is nothing of the sort.
+/// Returns the parts without data that only vendors other than Gemini understand, including signed
+/// thoughts; `None` if there is no such data.
 pub(crate) fn without_foreign(parts: &[Part]) -> Option<Vec<Part>> {
     if !parts.iter().any(|part| part.opaque.as_ref().is_some_and(is_foreign)) {
         return None;
@@ -220,7 +224,7 @@ pub(crate) fn without_foreign(parts: &[Part]) -> Option<Vec<Part>> {
     Some(stripped.filter(is_kept).collect())
 }
 
-/// The words of parts as Gemini CLI joins them to decide what a message is about.
+/// Returns the text of parts, joined as Gemini CLI does to classify a message.
 pub(crate) fn words(parts: &[Part]) -> String {
     parts.iter().map(part_words).collect()
 }
@@ -237,7 +241,7 @@ fn part_words(part: &Part) -> String {
     }
 }
 
-/// Whether Gemini CLI takes a user message with these words for something that nobody said to the model.
+/// True if Gemini CLI treats a user message with this text as not addressed to the model.
 pub(crate) fn is_ignorable(words: &str) -> bool {
     let words = words.trim();
     words.is_empty()
@@ -246,10 +250,10 @@ pub(crate) fn is_ignorable(words: &str) -> bool {
             .any(|start| words.starts_with(start))
 }
 
-/// How the context that opens a conversation begins.
+/// Beginning of the context message that opens a conversation.
 pub(crate) const SESSION_CONTEXT: &str = "<session_context>";
 
-/// The type of a notice.
+/// Returns the message type of a notice.
 pub(crate) fn notice_kind(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
@@ -258,8 +262,8 @@ pub(crate) fn notice_kind(severity: Severity) -> &'static str {
     }
 }
 
-/// Effects as data; a path that is no Unicode is recorded as well as it can be. Whether the call ran
-/// alone is left out: nobody asks afterwards.
+/// Returns effects as JSON; a path that is not valid Unicode is recorded as well as possible. The
+/// field that says whether the call ran alone is omitted, because it is not needed later.
 pub(crate) fn effects(effects: &Effects) -> Value {
     let Effects {
         unknown, reads, searches, writes, deletes, command, folder, network, hosts, ..

@@ -1,14 +1,17 @@
-//! What is remembered: the session log, resume, the list of sessions, statistics.
+//! Persistent session data: the session log, resume, the list of sessions, statistics.
 //!
-//! A session is one file of JSON lines in the project's `chats` folder, in the layout of Gemini CLI 0.61, so that
-//! either program can go on with the other's session. [`SessionLog`] writes it, one line before each effect;
-//! [`SessionStore`] creates, lists, finds, resumes, imports and deletes sessions; [`SessionData`] is what resume gives
-//! back. [`PromptLog`] keeps what people typed, across sessions. [`Statistics`] folds the events of a run into the figures of the JSON output.
+//! A session is one file of JSON lines in the project's `chats` folder, in the layout of Gemini CLI
+//! 0.61, so that either program can continue a session of the other. [`SessionLog`] writes the
+//! file, one line before each effect; [`SessionStore`] creates, lists, finds, resumes, imports and
+//! deletes sessions; [`SessionData`] is the result of resuming. [`PromptLog`] keeps the prompts
+//! that users typed, across sessions. [`Statistics`] collects the events of a run into the figures
+//! of the JSON output.
 //!
-//! What is not here: the conversation itself is `pollux_protocol::History`; what to do with a resumed one is the
-//! agent's business. Nothing in this crate ever shortens or deletes a session that nobody asked to delete.
+//! Out of scope: the conversation itself is `pollux_protocol::History`, and the agent decides how
+//! to use a resumed conversation. This crate never shortens a session, and deletes one only at the
+//! user's request.
 //!
-//! The functions of [`SessionStore`] block the thread; the log's do not.
+//! The functions of [`SessionStore`] block the thread; those of the log do not.
 
 mod encoder;
 mod error;

@@ -1,7 +1,7 @@
-//! The list of sessions: who is in it, in which order, under which title.
+//! The list of sessions: its members, their order and their titles.
 //!
-//! Of a long file only the beginning is read, as far as the first words that somebody said, and the end, where later
-//! changes of the title and the time stand.
+//! Of a long file only two pieces are read: the beginning, up to the first user message, and the
+//! end, which has later changes of the title and the time.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,41 +17,41 @@ use crate::reader::Scan;
 #[cfg(test)]
 mod tests;
 
-/// How much of a file is read at first. Most sessions say their title within it.
+/// Number of bytes of a file that are read first. Most sessions contain their title there.
 const HEAD_BYTES: usize = 16 * 1024;
 
-/// Longer titles are cut.
+/// Maximum length of a title in characters; longer titles are cut.
 const TITLE_LENGTH: usize = 100;
 
-/// A session as the list shows it.
+/// Session as shown in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// The id; for a damaged file its name without the extension.
+    /// Id of the session; for a damaged file, the file name without the extension.
     pub id: String,
-    /// The file.
+    /// Path of the session file.
     pub path: PathBuf,
-    /// Counts from 1, the oldest session first, damaged files last.
+    /// Number in the list, from 1: the oldest session first, damaged files last.
     pub index: usize,
-    /// When it began, RFC 3339.
+    /// Time when the session began, RFC 3339.
     pub start_time: String,
-    /// When it was last written to, RFC 3339.
+    /// Time of the last write to the session, RFC 3339.
     pub last_updated: String,
-    /// The first words that somebody said, on one line, without characters outside ASCII.
+    /// Beginning of the first user message, on one line, without characters outside ASCII.
     pub first_message: String,
-    /// A title that Gemini CLI had made.
+    /// Title that Gemini CLI generated, if any.
     pub summary: Option<String>,
-    /// The file names no session. It is shown, and left as it is.
+    /// True if the file names no session. It is listed, and left unchanged.
     pub is_damaged: bool,
 }
 
 impl SessionSummary {
-    /// The title in the list.
+    /// Returns the title shown in the list.
     pub fn title(&self) -> &str {
         self.summary.as_deref().unwrap_or(&self.first_message)
     }
 }
 
-/// Lists the sessions of a `chats` folder. A folder that does not exist holds none.
+/// Lists the sessions of a `chats` folder. A folder that does not exist contains no sessions.
 pub(crate) fn list(chats: &Path) -> Result<Vec<SessionSummary>, SessionError> {
     let entries = match pollux_fs::list_directory(chats) {
         Ok(entries) => entries,
@@ -89,11 +89,12 @@ pub(crate) fn is_session_file(name: &str) -> bool {
         && extension.is_some_and(|extension| extension == "jsonl" || extension == "json")
 }
 
-/// Looks at one file; nothing for a session in which nobody said anything, and for those of subagents.
+/// Reads the summary of one file. Returns `None` for a session without user or model messages, and
+/// for sessions of subagents.
 pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
     let (scan, is_whole) = match survey(path) {
         Ok(Some(survey)) => survey,
-        // Nothing was ever written, or the file is gone.
+        // The file is empty or has been deleted.
         Ok(None) => return None,
         Err(error) if error.is_not_found() => return None,
         Err(_) => return Some(damaged(path)),
@@ -103,7 +104,7 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
         return None;
     }
     let Scan { metadata, first_words, .. } = scan;
-    // Where the end does not say it, the file's own time does.
+    // The modification time of the file is used if only a part of the file was read.
     let recorded = metadata.last_updated.filter(|_| is_whole);
     let last_updated = recorded.unwrap_or_else(|| modified(path));
     Some(SessionSummary {
@@ -119,7 +120,8 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
     })
 }
 
-/// Reads as much of the file as it takes, and says whether that was all of it.
+/// Scans as much of the file as necessary, and returns the scan and whether it covered the whole
+/// file.
 fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
     let head = pollux_fs::read_head(path, HEAD_BYTES)?;
     if head.is_empty() {
@@ -151,8 +153,8 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
     Ok(Some((scan, true)))
 }
 
-/// Adds what the end of the file changes of title and time; none when it takes messages away, so that the whole
-/// must be read.
+/// Adds the changes of title and time at the end of the file. Returns `None` if the end removes
+/// messages, so that the whole file must be read.
 fn with_end(path: &Path, mut scan: Scan) -> Result<Option<Scan>, pollux_fs::Error> {
     let end = pollux_fs::read_tail(path, HEAD_BYTES)?;
     let lines = end.split_inclusive(|byte| *byte == b'\n').skip(1);
@@ -161,7 +163,7 @@ fn with_end(path: &Path, mut scan: Scan) -> Result<Option<Scan>, pollux_fs::Erro
         if text.starts_with("{\"$rewindTo\"") || text.contains("\"messages\"") {
             return Ok(None);
         }
-        // Changes of the header refer to no message, so that their place does not matter.
+        // Changes of the header refer to no message, so their offset does not matter.
         if text.starts_with("{\"$set\"") {
             scan.line(line, 0);
         }
@@ -194,19 +196,19 @@ fn instant(time: &str) -> Timestamp {
     time.parse().unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// One line of printable ASCII.
+/// Converts text to one line of printable ASCII.
 fn clean(words: &str) -> String {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let ascii: String = words.chars().filter(|character| matches!(character, ' '..='~')).collect();
     ascii.trim().to_owned()
 }
 
-/// A title may be in any language, and must not move the cursor.
+/// Removes control characters: a title may be in any language, but must not move the cursor.
 fn printable(title: &str) -> String {
     title.chars().filter(|character| !character.is_control()).collect()
 }
 
-/// How long ago `time` (RFC 3339) was, in words: `Just now`, `1 minute ago`, `3 days ago`.
+/// Returns the age of `time` (RFC 3339) as text: `Just now`, `1 minute ago`, `3 days ago`.
 pub fn age(time: &str, now: Timestamp) -> String {
     let seconds = now.duration_since(instant(time)).as_secs();
     let (count, unit) = match seconds {
@@ -218,7 +220,8 @@ pub fn age(time: &str, now: Timestamp) -> String {
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
-/// What `--list-sessions` prints on stdout. `current` is the id of the running session, if it has one.
+/// Returns the text that `--list-sessions` prints on stdout. `current` is the id of the running
+/// session, if there is one.
 pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Timestamp) -> String {
     if sessions.is_empty() {
         return "No previous sessions found for this project.".to_owned();
@@ -240,7 +243,7 @@ pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Time
     text
 }
 
-/// What `--delete-session` prints on stdout afterwards, without a final line feed.
+/// Returns the text that `--delete-session` prints on stdout, without a final line feed.
 pub fn format_deleted(session: &SessionSummary, now: Timestamp) -> String {
     let age = age(&session.last_updated, now);
     format!("Deleted session {}: {} ({age})", session.index, session.first_message)

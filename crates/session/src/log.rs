@@ -1,4 +1,4 @@
-//! The log of one session: a journal over an append-only file.
+//! Log of one session: a journal over an append-only file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,12 +15,13 @@ use crate::resume::SessionData;
 #[cfg(test)]
 mod tests;
 
-/// Writes the durable events of one session. When [`Journal::append`] returns, the event outlives the process; it
-/// reaches the device when a prompt ends. After the first failure every further append fails the same way and writes
-/// nothing, so that the file never has a hole.
+/// Log that writes the durable events of one session. When [`Journal::append`] returns, the event
+/// survives a crash of the process; it is synchronised to the device when a prompt ends. After the
+/// first failure, every further append fails with the same error and writes nothing, so that the
+/// file never has a gap.
 ///
-/// Cheap to clone; clones write the same file, in the order in which they ask. The file is claimed by this process
-/// until the last clone is gone.
+/// Cheap to clone; clones write to the same file, in the order of their requests. The file is
+/// locked by this process until the last clone is dropped.
 #[derive(Clone)]
 pub struct SessionLog {
     session_id: Arc<str>,
@@ -28,7 +29,8 @@ pub struct SessionLog {
     state: Arc<Mutex<State>>,
 }
 
-/// Bytes of lines that are written in one call; what is more goes out first.
+/// Maximum number of bytes of lines that are collected before they are written, except for the last
+/// line.
 const TOGETHER: usize = 256 * 1024;
 
 struct State {
@@ -50,18 +52,18 @@ impl SessionLog {
         }
     }
 
-    /// The id of the session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &str {
         &self.session_id
     }
 
-    /// The file.
+    /// Returns the path of the session file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs `work` on a blocking thread, with the log claimed: a caller that is cancelled meanwhile leaves neither a
-    /// half-written line nor a changed order.
+    /// Runs `work` on a blocking thread, with the log locked: if the caller is cancelled in the
+    /// meantime, no line is left half written and the order does not change.
     async fn claimed(
         &self,
         work: impl FnOnce(&mut State) -> Result<(), JournalError> + Send + 'static,
@@ -84,7 +86,7 @@ impl SessionLog {
 }
 
 impl State {
-    /// Writes records together, as far as they are small.
+    /// Writes records, several together if they are small.
     fn add(&mut self, records: &[Record], path: &Path) -> Result<(), JournalError> {
         let fresh_id = || uuid::Uuid::new_v4().to_string();
         let mut lines = Lines::new();
@@ -139,7 +141,7 @@ impl Journal for SessionLog {
     }
 }
 
-/// A time as session files have it: `2026-01-31T12:00:00.000Z`.
+/// Formats a time as in session files: `2026-01-31T12:00:00.000Z`.
 pub(crate) fn timestamp(time: Timestamp) -> String {
     format!("{time:.3}")
 }

@@ -1,5 +1,5 @@
-//! The prompts of a project as people typed them: `logs.json`, in the layout of Gemini CLI. They can be called
-//! back in later conversations.
+//! Prompts of a project as the user typed them: `logs.json`, in the layout of Gemini CLI. They can
+//! be recalled in later conversations.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -16,12 +16,14 @@ use crate::log::timestamp;
 #[cfg(test)]
 mod tests;
 
-/// A larger file is left alone: it would cost more at every prompt than it is worth.
+/// Maximum size of the file in bytes. A larger file is left unchanged: updating it at every prompt
+/// would cost more than it is worth.
 const MAX_BYTES: u64 = 16 << 20;
-/// How long to wait for another process that records.
+/// Maximum time to wait for another process that is recording.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
-/// Records the prompts of one session, on a thread of its own. What waits is written before it is dropped.
+/// Log of the prompts of one session, written on a separate thread. Pending prompts are written
+/// before the log is dropped.
 #[derive(Debug)]
 pub struct PromptLog {
     sender: Option<mpsc::Sender<(Timestamp, String)>>,
@@ -29,23 +31,24 @@ pub struct PromptLog {
 }
 
 impl PromptLog {
-    /// Records for the session `id` of a project.
+    /// Creates a log for the session `id` of a project.
     pub fn new(project: &ProjectIdentity, id: &str) -> Self {
         let (path, id) = (project.prompts_file(), id.to_owned());
         let (sender, prompts) = mpsc::channel::<(Timestamp, String)>();
         let thread = std::thread::Builder::new().name("prompts".to_owned()).spawn(move || {
             for (time, prompt) in prompts {
-                // The session has the prompt too; without this file nothing but a convenience is missing.
+                // The session contains the prompt too; without this file only a convenience is
+                // lost.
                 drop(record(&path, &id, time, &prompt));
             }
         });
         Self { sender: Some(sender), thread: thread.ok() }
     }
 
-    /// Records what a person has just typed.
+    /// Records a prompt that the user has just typed.
     pub fn record(&self, prompt: &str) {
         if let Some(sender) = &self.sender {
-            // A thread that the system did not give has no receiver.
+            // If the thread could not be started, the channel has no receiver.
             drop(sender.send((Timestamp::now(), prompt.to_owned())));
         }
     }
@@ -60,7 +63,7 @@ impl Drop for PromptLog {
     }
 }
 
-/// The last prompts of a project, the oldest first, at most `count`. Blocks the thread.
+/// Returns the last prompts of a project, the oldest first, at most `count`. Blocks the thread.
 pub fn recent_prompts(project: &ProjectIdentity, count: usize) -> Vec<String> {
     let entries = read(&project.prompts_file()).ok().and_then(Result::ok).unwrap_or_default();
     let prompts: Vec<&str> = entries
@@ -72,7 +75,7 @@ pub fn recent_prompts(project: &ProjectIdentity, count: usize) -> Vec<String> {
     prompts[start..].iter().map(|prompt| (*prompt).to_owned()).collect()
 }
 
-/// Adds one entry. Entries of others stay as they are.
+/// Adds one entry. Entries of other processes are kept.
 fn record(path: &Path, session_id: &str, time: Timestamp, prompt: &str) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         pollux_fs::create_private_directories(folder)?;
@@ -98,7 +101,7 @@ fn record(path: &Path, session_id: &str, time: Timestamp, prompt: &str) -> Resul
     pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::private()).map(drop)
 }
 
-/// The entries of the file, or what is wrong with it, in the word that Gemini CLI has for it.
+/// Returns the entries of the file, or Gemini CLI's keyword for the problem with its content.
 fn read(path: &Path) -> Result<Result<Vec<Value>, &'static str>, Error> {
     let bytes = match pollux_fs::read_bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
@@ -112,7 +115,7 @@ fn read(path: &Path) -> Result<Result<Vec<Value>, &'static str>, Error> {
     })
 }
 
-/// Where a file goes that is no list, as in Gemini CLI.
+/// Returns the new path for a file whose content is not a list, as in Gemini CLI.
 fn aside(path: &Path, reason: &str, time: Timestamp) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{reason}.{}.bak", time.as_millisecond()));

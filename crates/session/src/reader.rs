@@ -1,10 +1,12 @@
-//! Reads a session file from its first line to its last and finds out what is alive at its end.
+//! Reader that scans a session file from the first line to the last and finds the messages that are
+//! live at its end.
 //!
-//! Nothing but the places of the living messages is kept, and of what was noted about calls; the words are read again
-//! when they are needed. A gigabyte of history behind the last checkpoint costs hardly more memory than the checkpoint.
+//! The scan keeps only the locations of the live messages and of the notes about their calls; the
+//! contents are read again when they are needed. A gigabyte of history before the last checkpoint
+//! therefore costs hardly more memory than the checkpoint itself.
 //!
-//! Lines are told apart in this order: `$rewindTo`, a string `id` (a message), `$set`, `$pollux`, the header. What
-//! is none of these, or no JSON, is skipped; the latter is reported.
+//! Lines are recognised in this order: `$rewindTo`, a string `id` (a message), `$set`, `$pollux`,
+//! the header. Other lines are skipped; lines that are not JSON are skipped and reported.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -18,27 +20,27 @@ use crate::stored::StoredMessage;
 #[cfg(test)]
 mod tests;
 
-/// Longer lines are skipped as damaged.
+/// Maximum length of a line in bytes; longer lines are skipped as damaged.
 const LONGEST_LINE: u64 = 256 << 20;
 
-/// How many damaged lines are named one by one.
+/// Maximum number of damaged lines that are reported one by one.
 const NAMED_DAMAGE: usize = 20;
 
-/// How much of the first words is kept for the title.
+/// Maximum number of bytes of the first user message that are kept for the title.
 const TITLE_BYTES: usize = 2048;
 
-/// A message that is alive, and what Pollux noted about its calls since.
+/// Live message, and Pollux's later notes about its calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Living {
-    /// The message itself.
+    /// Location of the message itself.
     pub(crate) span: Span,
     /// Calls that ended before their siblings.
     pub(crate) finished: Vec<Span>,
-    /// Calls that began to run, with the effects that they declared.
+    /// Calls that started to run, with the effects that they declared.
     pub(crate) started: Vec<Span>,
-    /// The turn in which the model was told the results.
+    /// Turn in which the results were sent to the model.
     pub(crate) responses: Option<Span>,
-    /// Somebody really said this; known only when surveyed.
+    /// True if the message makes the session resumable; known only in a survey.
     is_resumable: bool,
 }
 
@@ -48,7 +50,7 @@ impl Living {
     }
 }
 
-/// What is known of the session as a whole.
+/// Metadata of the session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metadata {
     pub(crate) session_id: Option<String>,
@@ -65,30 +67,31 @@ impl Metadata {
     }
 }
 
-/// What is alive at the end of a file, or of the part of it that was read.
+/// Live messages at the end of a file, or of the part of it that was read, with the metadata.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) metadata: Metadata,
     pub(crate) messages: IndexMap<String, Living>,
-    /// Messages that a checkpoint did not list. Gemini CLI lists the context alone when it opens a file again, and the
-    /// messages right after; what was noted about their calls holds on.
+    /// Messages that a checkpoint did not list. When Gemini CLI opens a file again, it lists first
+    /// the context alone, and immediately afterwards the messages; the notes about their calls stay
+    /// valid.
     former: IndexMap<String, Living>,
-    /// What was skipped, for people.
+    /// Reports about skipped lines, for the user.
     pub(crate) damage: Vec<String>,
     damaged_lines: usize,
     line: usize,
     last_answer: Option<String>,
-    /// The compressions that hold, in order.
+    /// Compressions that are in effect, in order.
     pub(crate) compressions: Vec<Span>,
-    /// The process that opened the file last.
+    /// Process that opened the file last.
     pub(crate) process: Option<u32>,
-    /// Looks into the messages as they pass.
+    /// True if the content of the messages is examined during the scan.
     surveys: bool,
-    /// The first words that a person said to the model; only when surveyed.
+    /// Beginning of the first user message; known only in a survey.
     pub(crate) first_words: Option<String>,
 }
 
-/// Any line: which of these keys it has.
+/// Any line, with the keys that can occur in it.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(rename = "$rewindTo", borrow, default)]
@@ -107,7 +110,7 @@ struct Line<'a> {
     project_hash: Option<&'a RawValue>,
 }
 
-/// The header and what `$set` changes of it.
+/// Header, or the changes of it in `$set`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'a> {
@@ -127,7 +130,7 @@ struct Update<'a> {
     messages: Option<&'a RawValue>,
 }
 
-/// A line of our own.
+/// Line that only Pollux writes.
 #[derive(Deserialize)]
 struct Own<'a> {
     #[serde(borrow, default)]
@@ -149,7 +152,7 @@ struct Opened {
     process: u32,
 }
 
-/// A message of a checkpoint: what tells whether and what it is.
+/// Message of a checkpoint, with the fields that identify it.
 #[derive(Deserialize)]
 struct Labels<'a> {
     #[serde(borrow, default)]
@@ -159,7 +162,8 @@ struct Labels<'a> {
 }
 
 impl Scan {
-    /// A scan that also finds the title and who really said something. Costs more.
+    /// Creates a scan that also finds the title and the messages that make the session resumable.
+    /// Costs more.
     pub(crate) fn survey() -> Self {
         Self { surveys: true, ..Self::default() }
     }
@@ -188,12 +192,12 @@ impl Scan {
         Ok(())
     }
 
-    /// Whether anybody said anything that is still alive. Only when surveyed.
+    /// True if a live message makes the session resumable. Known only in a survey.
     pub(crate) fn is_resumable(&self) -> bool {
         self.messages.values().any(|message| message.is_resumable)
     }
 
-    /// Takes one line, with or without its end, that begins at `offset`.
+    /// Processes one line, with or without its line end, that begins at `offset`.
     pub(crate) fn line(&mut self, bytes: &[u8], offset: u64) {
         self.line += 1;
         let Ok(text) = std::str::from_utf8(bytes) else {
@@ -204,7 +208,7 @@ impl Scan {
         if trimmed.is_empty() {
             return;
         }
-        // A list would fit the struct as well.
+        // A JSON array could be deserialised as the struct too.
         let parsed =
             if trimmed.starts_with('{') { serde_json::from_str(trimmed).ok() } else { None };
         match parsed {
@@ -234,7 +238,7 @@ impl Scan {
     }
 
     fn rewind(&mut self, id: &str) {
-        // Like Gemini CLI: to a message that is not there means to the start.
+        // As in Gemini CLI: if the message does not exist, everything is removed.
         let index = self.messages.get_index_of(id).unwrap_or(0);
         self.messages.truncate(index);
     }
@@ -330,7 +334,8 @@ impl Scan {
         }
     }
 
-    /// Old versions wrote one JSON object, over many lines or on one without a project.
+    /// Reads the format of old versions: one JSON object, over many lines or on one line without a
+    /// project.
     fn read_legacy(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
         source.seek(SeekFrom::Start(0))?;
         let mut bytes = Vec::new();
@@ -357,7 +362,7 @@ impl Scan {
         }
     }
 
-    /// Reports what only shows when a message is looked into.
+    /// Reports a damaged message that is found only when the message is loaded.
     pub(crate) fn damaged_message(&mut self, id: &str) {
         if self.damage.len() < 2 * NAMED_DAMAGE {
             let id: String = id.chars().take(64).collect();
@@ -366,17 +371,17 @@ impl Scan {
     }
 }
 
-/// The value, when it is a string.
+/// Returns the value if it is a string.
 fn string(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// Where `raw` lies in the text that it was parsed from.
+/// Returns the offset of `raw` in the text that it was parsed from.
 fn place(raw: &RawValue, text: &str) -> u64 {
     (raw.get().as_ptr() as usize - text.as_ptr() as usize) as u64
 }
 
-/// Reads one living message.
+/// Reads one live message.
 pub(crate) fn load(source: &mut (impl Read + Seek), span: Span) -> io::Result<Option<String>> {
     Ok(String::from_utf8(read_span(source, span)?).ok())
 }

@@ -1,7 +1,8 @@
-//! From the living messages of a file to the contents of a conversation.
+//! Conversion of the live messages of a file to the contents of a conversation.
 //!
-//! Gemini CLI's records decide what there is; Pollux's own lines add what those cannot say: results that came before
-//! a crash, the order in which results were told, and words that came with them.
+//! The records of Gemini CLI decide which messages exist. Pollux's own lines add information that
+//! these records cannot hold: results that arrived before a crash, the order in which results were
+//! sent to the model, and text that was sent with them.
 
 use std::collections::HashSet;
 
@@ -19,28 +20,28 @@ use crate::stored::{StoredCall, StoredMessage};
 #[cfg(test)]
 mod tests;
 
-/// What Pollux noted about the calls of one message.
+/// Pollux's notes about the calls of one message.
 #[derive(Default)]
 pub(crate) struct Notes {
     /// Calls that ended before their siblings.
     pub(crate) finished: Vec<StoredCall>,
-    /// Calls that began to run.
+    /// Calls that started to run.
     pub(crate) started: Vec<StartedCall>,
-    /// The turn in which the model was told the results.
+    /// Turn in which the results were sent to the model.
     pub(crate) responses: Option<Responses>,
 }
 
-/// A call that began to run, as the log holds it.
+/// Call that started to run, as recorded in the log.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StartedCall {
     call_id: String,
-    /// Effects that it declared; none in logs that do not hold them.
+    /// Effects that the call declared; `None` in logs that do not record them.
     #[serde(default)]
     effects: Option<Effects>,
 }
 
-/// Takes messages in order and yields contents.
+/// Converter that takes messages in order and yields contents.
 #[derive(Default)]
 pub(crate) struct Rebuild {
     contents: Vec<(EntryId, Content)>,
@@ -51,22 +52,22 @@ pub(crate) struct Rebuild {
     has_begun: bool,
 }
 
-/// What has come of the messages.
+/// Result of the conversion.
 pub(crate) struct Rebuilt {
-    /// For `History::restore`.
+    /// Contents for `History::restore`.
     pub(crate) contents: Vec<(EntryId, Content)>,
-    /// Effects that calls declared when they began to run, by the ids of the calls.
+    /// Effects that calls declared when they started to run, by the ids of the calls.
     pub(crate) effects: Vec<(String, Effects)>,
     pub(crate) figures: RecordedFigures,
     pub(crate) renamed: Renamed,
 }
 
-/// A turn of the model whose calls still lack their turn of results.
+/// Turn of the model whose calls are not yet followed by a turn with their results.
 struct OpenTurn {
     id: String,
     calls: Vec<OpenCall>,
     responses: Option<Responses>,
-    /// The message with the words that were told with the results is alive.
+    /// True if the message with the text that was sent with the results is live.
     words_live: bool,
 }
 
@@ -77,17 +78,17 @@ struct OpenCall {
 }
 
 impl Rebuild {
-    /// The next living message.
+    /// Adds the next live message.
     pub(crate) fn push(&mut self, message: StoredMessage, notes: Notes) {
         match message.kind.as_str() {
             "user" => self.user(message),
             "gemini" => self.answer(message, notes),
-            // Notices are for people.
+            // Notices are for the user only.
             _ => {}
         }
     }
 
-    /// After the last message.
+    /// Finishes the conversion after the last message.
     pub(crate) fn finish(mut self) -> Rebuilt {
         self.close();
         let Self { contents, effects, figures, renamed, .. } = self;
@@ -117,7 +118,8 @@ impl Rebuild {
         self.said(message.id, parts);
     }
 
-    /// Words of a person. After results that the model never answered it says so first, as the history did then.
+    /// Adds a message of the user. If the model never answered the preceding results, a note about
+    /// the interruption is inserted first, as the history did originally.
     fn said(&mut self, id: String, parts: Vec<Part>) {
         self.close();
         let last = self.contents.last().map(|(_, content)| content);
@@ -131,8 +133,8 @@ impl Rebuild {
         self.add(id, Content::user(parts));
     }
 
-    /// A user message with results. Those of calls that were answered before are left out: Gemini CLI records them
-    /// twice after a resume.
+    /// Adds a user message with results. Results of calls that were already answered are omitted:
+    /// Gemini CLI records them twice after a resume.
     fn results(&mut self, message: StoredMessage) {
         let mut open = self.open.take();
         let mut parts = Vec::new();
@@ -152,7 +154,7 @@ impl Rebuild {
             parts.push(part);
         }
         if answered.is_empty() {
-            // No answer to anything: what is left is what somebody said.
+            // The message answers no call, so the remaining parts are a user message.
             self.open = open;
             if parts.iter().any(|part| !part.is_empty()) {
                 self.said(message.id, parts);
@@ -172,7 +174,8 @@ impl Rebuild {
         self.add(message.id, Content::user(parts));
     }
 
-    /// A message that repeats the results of the last turn: the turn may have been known by its name.
+    /// Handles a message that repeats the results of the last turn: its id may be a former id of
+    /// that turn.
     fn told_again(&mut self, id: String, told: Vec<Option<String>>) {
         let Some((now, content)) = self.contents.last() else { return };
         let repeats = |call: &String| content.responses().any(|response| response.id == *call);
@@ -215,7 +218,7 @@ impl Rebuild {
         }
     }
 
-    /// Answers the calls of the open turn from what is known.
+    /// Answers the calls of the open turn with the known results.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         let OpenTurn { id, mut calls, responses, words_live } = open;
@@ -258,13 +261,13 @@ impl Rebuild {
     }
 }
 
-/// Which call a part answers.
+/// Returns the id of the call that a part answers.
 fn answered_call(part: &Part) -> Option<String> {
     part.as_response().map(|response| response.id.clone())
 }
 
 impl ResultPart {
-    /// Which call it answers, or comes with the answer of.
+    /// Returns the id of the call that the part answers or belongs to.
     fn call(&self) -> Option<String> {
         match self {
             Self::Of { call, .. } => Some(call.clone()),
@@ -273,7 +276,8 @@ impl ResultPart {
     }
 }
 
-/// The result of a call, or an answer that says why there is none.
+/// Returns the result of a call, or an error response that gives the reason why the result is
+/// missing.
 fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[StartedCall]) -> OpenCall {
     let stored = calls.iter().find(|call| call.id == id);
     let result = match stored {
@@ -291,7 +295,7 @@ fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[StartedCall]
     OpenCall { id: id.to_owned(), name: name.to_owned(), result }
 }
 
-/// Gives calls without an id the one that Gemini CLI would.
+/// Gives calls without an id the same id that Gemini CLI would generate.
 fn name_calls(message: &str, turn: usize, parts: &mut [Part]) {
     for (index, part) in parts.iter_mut().enumerate() {
         if let Body::Call(call) = &mut part.body

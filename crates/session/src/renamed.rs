@@ -1,7 +1,8 @@
-//! Turns of results that bear another name than they did.
+//! Turns with results whose id has changed.
 //!
-//! Gemini CLI writes a conversation anew when it resumes one, and names each turn of results after the message with the
-//! calls. What Pollux put aside is told by the names of then; they are looked up here.
+//! Gemini CLI rewrites a conversation when it resumes one, and derives the id of each turn with
+//! results from the message with the calls. The compressions of Pollux use the former ids; this
+//! module maps them to the current ids.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use pollux_protocol::{Compression, Content, EntryId, Shortened};
 #[cfg(test)]
 mod tests;
 
-/// Former names of turns of results.
+/// Former ids of turns with results.
 #[derive(Default)]
 pub(crate) struct Renamed {
     turns: HashMap<EntryId, Turn>,
@@ -18,17 +19,17 @@ pub(crate) struct Renamed {
 
 struct Turn {
     now: EntryId,
-    /// Which call each part answered, under the former name: the order may be another one now.
+    /// Id of the call that each part answered, under the former id: the order may be different now.
     calls: Vec<Option<String>>,
 }
 
 impl Renamed {
-    /// A turn that was `former` is `now`.
+    /// Records that the turn `former` now has the id `now`.
     pub(crate) fn add(&mut self, former: String, now: &str, calls: Vec<Option<String>>) {
         self.turns.insert(EntryId::new(former), Turn { now: EntryId::new(now), calls });
     }
 
-    /// Lets the compressions name the entries as they are named in these contents.
+    /// Replaces former entry ids in the compressions by the ids in these contents.
     pub(crate) fn apply(&self, contents: &[(EntryId, Content)], compressions: &mut [Compression]) {
         if self.turns.is_empty() || compressions.is_empty() {
             return;
@@ -57,7 +58,7 @@ impl Renamed {
 }
 
 impl Turn {
-    /// Where the response to the same call is now.
+    /// Returns the current index of the response to the same call.
     fn part(&self, short: &Shortened, content: Option<&Content>) -> Option<usize> {
         let call = self.calls.get(short.part)?.as_ref()?;
         let answers = |response: &pollux_protocol::FunctionResponse| response.id == *call;

@@ -1,4 +1,4 @@
-//! What resume gives back.
+//! Result of resuming a session.
 
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
@@ -12,35 +12,35 @@ use crate::rebuild::{Notes, Rebuild, Rebuilt};
 use crate::source::Span;
 use crate::stored::{StoredCall, StoredMessage};
 
-/// A session as its file holds it.
+/// Session as recorded in its file.
 #[derive(Debug, Clone, Default)]
 pub struct SessionData {
-    /// The id.
+    /// Id of the session.
     pub id: String,
     /// SHA-256 of the project's root, in hexadecimal.
     pub project_hash: String,
-    /// When it began, RFC 3339.
+    /// Time when the session began, RFC 3339.
     pub start_time: String,
-    /// When it was last written to, RFC 3339.
+    /// Time of the last write to the session, RFC 3339.
     pub last_updated: String,
-    /// `main` or `subagent`.
+    /// Kind of the session: `main` or `subagent`.
     pub kind: String,
-    /// A title that Gemini CLI had made.
+    /// Title that Gemini CLI generated, if any.
     pub summary: Option<String>,
-    /// The conversation, for `History::restore`: the context of the session first, when the file has it; every call
-    /// with exactly one answer, also those that were interrupted.
+    /// Conversation, for `History::restore`. Contains the context of the session first, if the file
+    /// has it. Every call has exactly one response, including interrupted calls.
     pub contents: Vec<(EntryId, Content)>,
-    /// Effects that calls declared when they began to run, by the ids of the calls.
+    /// Effects that calls declared when they started to run, by the ids of the calls.
     pub effects: Vec<(String, Effects)>,
-    /// What is out of sight of it, in the order in which it was put aside.
+    /// Compressions of the conversation, in the order in which they were made.
     pub compressions: Vec<Compression>,
-    /// For `Statistics::hydrate`.
+    /// Figures for `Statistics::hydrate`.
     pub figures: RecordedFigures,
-    /// What could not be read, one line each, for people.
+    /// Reports about content that could not be read, one line each, for the user.
     pub damage: Vec<String>,
-    /// The process that opened the file last.
+    /// Process that opened the file last.
     pub(crate) process: Option<u32>,
-    /// There is at least one message, if only a notice.
+    /// True if there is at least one message, even if it is only a notice.
     pub(crate) has_messages: bool,
 }
 
@@ -48,13 +48,13 @@ impl SessionData {
     /// Reads a session file that is held in memory.
     ///
     /// # Errors
-    /// [`SessionError::Unreadable`] when it names no session.
+    /// [`SessionError::Unreadable`] when the file names no session.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SessionError> {
         Self::read(Path::new("(memory)"), &mut Cursor::new(bytes))
     }
 
-    /// The conversation as the model sees it from now on, and what was mended. A compression whose messages are not there
-    /// any more is passed over: they may have been taken back since.
+    /// Returns the conversation as the model sees it from now on, and the repairs made. A
+    /// compression whose messages no longer exist is skipped: they may have been taken back since.
     pub fn history(&mut self) -> (History, Vec<Repair>) {
         let (mut history, repairs) = self.whole_history();
         for compression in &self.compressions {
@@ -63,7 +63,7 @@ impl SessionData {
         (history, repairs)
     }
 
-    /// Returns the conversation without its compressions, and what was mended.
+    /// Returns the conversation without its compressions, and the repairs made.
     pub(crate) fn whole_history(&mut self) -> (History, Vec<Repair>) {
         let (mut history, repairs) = History::restore(std::mem::take(&mut self.contents));
         for (call_id, effects) in std::mem::take(&mut self.effects) {

@@ -1,13 +1,13 @@
-//! Where session files are opened for reading.
+//! Reading of pieces of session files.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// A piece of the file.
+/// Location of a piece of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub(crate) offset: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub(crate) length: usize,
 }
 

@@ -1,7 +1,7 @@
-//! What was spent today, in all processes together: one small file.
+//! Spending of the current day in all processes together, stored in one small file.
 //!
-//! A day is the local one. The file holds the day and the two latest others, so that two processes that see
-//! different days (one stands in another time zone) do not take each other's away.
+//! Days are local days. The file holds the current day and the two latest others, so that two
+//! processes that see different days (in different time zones) do not delete each other's records.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use serde_json::{Map, Value, json};
 #[cfg(test)]
 mod tests;
 
-/// The largest file that is read, in bytes; ours has some hundred.
+/// Maximum size of the file that is read, in bytes; files of Pollux have some hundred bytes.
 const LARGEST: u64 = 64 << 10;
 
-/// How long another process may hold the file. It takes milliseconds.
+/// Maximum time that another process may lock the file. Normally it takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Days that are kept beside the current one.
+/// Number of days that are kept in addition to the current one.
 const OTHER_DAYS: usize = 2;
 
-/// The ledger in a file.
+/// Spending ledger in a file.
 #[derive(Clone)]
 pub struct SpendingFile {
     path: PathBuf,
@@ -35,7 +35,7 @@ pub struct SpendingFile {
 }
 
 impl SpendingFile {
-    /// The ledger in this file, which need not exist.
+    /// Creates a ledger with this file, which need not exist.
     pub fn new(path: PathBuf) -> Self {
         Self::with_clock(path, Arc::new(|| Zoned::now().date()))
     }
@@ -58,7 +58,7 @@ impl SpendingFile {
         let before = days.remove(&today).unwrap_or_default();
         let spent = before.minus(entry.given_back).plus(entry.spent);
         let exceeded = entry.ceilings.check(Period::Day, spent, entry.wanted);
-        // Time is looked at; it passes by itself.
+        // Time is checked, but not booked in advance, because it passes by itself.
         let held = entry.wanted.with(Resource::Seconds, 0);
         let after = if exceeded.is_none() { spent.plus(held) } else { spent };
         if after != before || warning.is_some() {
@@ -72,7 +72,7 @@ impl SpendingFile {
         Ok(Booked { spent, exceeded, warning })
     }
 
-    /// What the file says. One that cannot be understood is set aside, and a person is told.
+    /// Reads the file. Invalid content is set aside, and a warning for the user is returned.
     fn read(&self) -> Result<(BTreeMap<Date, Amounts>, Option<String>), pollux_fs::Error> {
         let read = match pollux_fs::read_bytes(&self.path, LARGEST) {
             Ok(bytes) => parse(&bytes),
@@ -101,7 +101,7 @@ impl SpendingFile {
         self.path.with_file_name(name)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -116,7 +116,7 @@ impl DayLedger for SpendingFile {
     }
 }
 
-/// The bytes of the file: amounts in the units of the settings.
+/// Returns the bytes of the file: amounts in the units of the settings.
 fn render(days: &BTreeMap<Date, Amounts>) -> Vec<u8> {
     let day = |amounts: &Amounts| {
         let number = |resource: Resource| match resource {
@@ -141,7 +141,7 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<Date, Amounts>, String> {
     days.iter().map(day).collect()
 }
 
-/// The amounts of a day; none when one is no amount. One that is missing is nothing.
+/// Parses the amounts of a day; `None` if one of them is invalid. A missing amount counts as zero.
 fn parse_day(day: &Value) -> Option<Amounts> {
     let day = day.as_object()?;
     Resource::ALL.into_iter().try_fold(Amounts::default(), |amounts, resource| {

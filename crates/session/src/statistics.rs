@@ -1,4 +1,4 @@
-//! The figures of a session, for people and for the `stats` of JSON output.
+//! Figures of a session, for users and for the `stats` of JSON output.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,13 +16,15 @@ use crate::figures::RecordedFigures;
 #[cfg(test)]
 mod tests;
 
-/// Folds the events of a session into figures. Safe to share; never blocks for longer than an addition.
+/// Collector that turns the events of a session into figures. Safe to share; never blocks for
+/// longer than an addition.
 #[derive(Debug, Default)]
 pub struct Statistics {
     figures: Mutex<Figures>,
 }
 
-/// The `stats` object, with its keys in Gemini CLI's order; what it does not know comes last.
+/// The `stats` object, with its keys in the order of Gemini CLI; keys that Gemini CLI does not have
+/// come last.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Figures {
     models: IndexMap<String, Model>,
@@ -39,7 +41,7 @@ struct Model {
     cost: Cost,
 }
 
-/// Dollars; `null` as soon as the price of one request is not known.
+/// Cost in dollars; `null` as soon as the price of one request is not known.
 #[derive(Debug, Clone, Copy)]
 struct Cost(Option<Money>);
 
@@ -151,19 +153,20 @@ struct Files {
 }
 
 impl Statistics {
-    /// Nothing done yet.
+    /// Creates empty statistics.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on from what a session file recorded: tokens and counts; it holds no times, roles or decisions.
+    /// Continues from the figures of a session file: tokens and counts. The file contains no times,
+    /// roles or decisions.
     pub fn hydrate(&self, recorded: &RecordedFigures) {
         let mut figures = Figures::default();
         for (name, recorded) in &recorded.models {
             let model = figures.models.entry(name.clone()).or_default();
             model.api.total_requests = recorded.requests;
             model.tokens.add(recorded.usage);
-            // The file tells no prices.
+            // The file contains no prices.
             model.cost = Cost(None);
             figures.cost = Cost(None);
         }
@@ -178,12 +181,13 @@ impl Statistics {
         *self.lock() = figures;
     }
 
-    /// The `stats` of JSON output: `models`, `tools`, `files`, and `cost` in dollars.
+    /// Returns the `stats` of JSON output: `models`, `tools`, `files`, and `cost` in dollars.
     pub fn stats(&self) -> Value {
         serde_json::to_value(&*self.lock()).unwrap_or_default()
     }
 
-    /// The flat `stats` of a stream-json result. `duration` is that of the whole run, in milliseconds on the outside.
+    /// Returns the flat `stats` of a stream-json result. `duration` is the duration of the whole
+    /// run; the result contains it in milliseconds.
     pub fn stream_stats(&self, duration: Duration) -> Value {
         let figures = self.lock();
         let mut all = Tokens::default();
@@ -203,7 +207,8 @@ impl Statistics {
             one["cost"] = json!(model.cost);
             models.insert(name.clone(), one);
         }
-        // The sum of what each model read anew, as the models' own lines say it.
+        // Sum of the input tokens that each model read uncached, equal to the sum of the per-model
+        // lines.
         all.input = figures.models.values().map(|model| model.tokens.input).sum();
         let mut stats = flat(all);
         stats["duration_ms"] = json!(milliseconds(duration));
@@ -213,12 +218,13 @@ impl Statistics {
         stats
     }
 
-    /// Calls of tools so far.
+    /// Returns the number of tool calls so far.
     pub fn tool_calls(&self) -> u64 {
         self.lock().tools.total_calls
     }
 
-    /// A panic elsewhere does not make additions wrong.
+    /// Locks the figures. A panic in another thread cannot make the figures wrong, so a poisoned
+    /// lock is used as it is.
     fn lock(&self) -> MutexGuard<'_, Figures> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -322,7 +328,7 @@ impl Observer for Statistics {
         match measurement {
             Measurement::ApiResponse(measure) => self.lock().response(measure),
             Measurement::ApiError(measure) => self.lock().error(measure),
-            // The request itself was answered, so it counts already.
+            // The request itself was answered, so it is already counted.
             Measurement::InvalidStream { model, reason, .. } => {
                 self.lock().model(model).api.add_error(reason.code());
             }

@@ -1,4 +1,4 @@
-//! The sessions of a project: create, list, find, resume, import, delete.
+//! Sessions of a project: create, list, find, resume, import, delete.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
 
-/// The largest session of one JSON object that is read whole, in bytes.
+/// Maximum size of a session of one JSON object that is read whole, in bytes.
 const LARGEST_OLD: u64 = 1 << 30;
 
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
 
-/// The sessions of one project. Opening it reads nothing. All functions block the thread.
+/// Sessions of one project. Creating the store reads nothing. All functions block the thread.
 #[derive(Debug, Clone)]
 pub struct SessionStore {
     chats: PathBuf,
@@ -31,7 +31,7 @@ pub struct SessionStore {
 }
 
 impl SessionStore {
-    /// The sessions of `project`.
+    /// Creates the store for the sessions of `project`.
     pub fn new(project: &ProjectIdentity) -> Self {
         Self {
             chats: project.chats_dir(),
@@ -40,12 +40,12 @@ impl SessionStore {
         }
     }
 
-    /// The folder of the session files.
+    /// Returns the folder of the session files.
     pub fn folder(&self) -> &Path {
         &self.chats
     }
 
-    /// Checks that a session with this id can begin. Writes nothing.
+    /// Checks that a session with this id can be created. Writes nothing.
     ///
     /// # Errors
     /// [`SessionError::AlreadyExists`], [`SessionError::InvalidId`].
@@ -59,10 +59,10 @@ impl SessionStore {
         Ok(())
     }
 
-    /// Begins a session, with the given id or a new UUID.
+    /// Creates a session, with the given id or a new UUID.
     ///
     /// # Errors
-    /// As [`Self::check_new`]; [`SessionError::Files`] when the file cannot be made.
+    /// The errors of [`Self::check_new`]; [`SessionError::Files`] when the file cannot be created.
     pub fn create(&self, id: Option<&str>) -> Result<SessionLog, SessionError> {
         let id = match id {
             Some(id) => {
@@ -77,16 +77,17 @@ impl SessionStore {
         Ok(SessionLog::new(&id, file, true))
     }
 
-    /// All sessions that can be resumed, the oldest first, then damaged files. Sessions of subagents, and those in
-    /// which nobody said anything, are not shown.
+    /// Lists all sessions that can be resumed, the oldest first, then damaged files. Sessions of
+    /// subagents, and those without user or model messages, are not listed.
     pub fn list(&self) -> Result<Vec<SessionSummary>, SessionError> {
         listing::list(&self.chats)
     }
 
-    /// The session meant by `identifier`: `latest`, an id, or a number of the list.
+    /// Returns the session with this `identifier`: `latest`, an id, or a number of the list.
     ///
     /// # Errors
-    /// [`SessionError::NoneFound`] (for `latest` callers warn and begin anew), [`SessionError::InvalidIdentifier`].
+    /// [`SessionError::NoneFound`] (for `latest`, callers print a warning and start a new session),
+    /// [`SessionError::InvalidIdentifier`].
     pub fn find(&self, identifier: &str) -> Result<SessionSummary, SessionError> {
         let identifier = identifier.trim();
         let mut sessions = self.list()?;
@@ -103,7 +104,7 @@ impl SessionStore {
         })
     }
 
-    /// What a session holds, without going on with it.
+    /// Reads the content of a session, without resuming it.
     ///
     /// # Errors
     /// [`SessionError::Unreadable`], [`SessionError::Files`].
@@ -111,12 +112,13 @@ impl SessionStore {
         SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)
     }
 
-    /// Goes on with a session: its log, claimed for this process, and what it holds. New events are appended to the
-    /// same file; nothing in it changes. A session in the old format of one JSON object is copied to a new file
-    /// beside it.
+    /// Resumes a session: returns its log, locked for this process, and its content. New events are
+    /// appended to the same file; its existing content does not change. A session in the old format
+    /// of one JSON object is copied to a new file next to it.
     ///
     /// # Errors
-    /// [`SessionError::InUse`] when another process has it; [`SessionError::Unreadable`].
+    /// [`SessionError::InUse`] when another process has the session open;
+    /// [`SessionError::Unreadable`].
     pub fn resume(
         &self,
         session: &SessionSummary,
@@ -138,10 +140,10 @@ impl SessionStore {
         Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
     }
 
-    /// Copies the conversation of a session file from anywhere into a new session.
+    /// Copies the conversation of any session file into a new session.
     ///
     /// # Errors
-    /// [`SessionError::Import`] when the file is missing or no session.
+    /// [`SessionError::Import`] when the file is missing or not a session.
     pub fn import(&self, path: &Path) -> Result<(SessionLog, SessionData), SessionError> {
         let given = path.display().to_string();
         let now = Timestamp::now();
@@ -168,12 +170,12 @@ impl SessionStore {
         Ok((SessionLog::new(&id, file, false), data))
     }
 
-    /// Deletes a session and what belongs to it, because a person asked for exactly that. `current` is the id of the
-    /// running session.
+    /// Deletes a session and its belongings, because the user explicitly asked for it. `current` is
+    /// the id of the running session.
     ///
     /// # Errors
-    /// [`SessionError::NothingToDelete`], [`SessionError::InvalidForDeletion`], [`SessionError::Current`],
-    /// [`SessionError::InUse`].
+    /// [`SessionError::NothingToDelete`], [`SessionError::InvalidForDeletion`],
+    /// [`SessionError::Current`], [`SessionError::InUse`].
     pub fn delete(
         &self,
         identifier: &str,
@@ -193,7 +195,8 @@ impl SessionStore {
             pollux_fs::remove_file(&session.path)?;
             return Ok(session);
         }
-        // A session may have another file, in the old format or from an earlier day: it must not come back.
+        // A session may have another file, in the old format or from an earlier day. It must be
+        // deleted too; otherwise the session would appear in the list again.
         let others = self.files_of(&session.id).filter(|path| *path != session.path);
         for path in others.chain([session.path.clone()]) {
             pollux_fs::remove_file(&path)?;
@@ -202,7 +205,7 @@ impl SessionStore {
         Ok(session)
     }
 
-    /// Logs, long outputs, plans and subagents of a session.
+    /// Deletes logs, long outputs, plans and subagents of a session.
     fn delete_belongings(&self, id: &str) -> Result<(), SessionError> {
         let safe = safe_name(id);
         if safe.is_empty() {
@@ -220,7 +223,7 @@ impl SessionStore {
         Ok(())
     }
 
-    /// The files of the session with this id. Looks only into files whose names allow it.
+    /// Returns the files of the session with this id. Only files whose names match the id are read.
     fn files_of(&self, id: &str) -> impl Iterator<Item = PathBuf> {
         let short = short_name(id);
         let entries = pollux_fs::list_directory(&self.chats).unwrap_or_default();
@@ -234,7 +237,7 @@ impl SessionStore {
         })
     }
 
-    /// Makes a new file with its header and these lines.
+    /// Creates a new file with its header and these lines.
     fn begin(
         &self,
         id: &str,
@@ -259,7 +262,8 @@ impl SessionStore {
         Ok((file, path))
     }
 
-    /// Ids that begin alike may begin in the same minute.
+    /// Returns a path that is not used yet. Two sessions may begin in the same minute with ids that
+    /// have the same first characters.
     fn free_path(&self, stem: &str) -> PathBuf {
         let numbered = (2..).map(|number| format!("{stem}-{number}.jsonl"));
         std::iter::once(format!("{stem}.jsonl"))
@@ -269,7 +273,7 @@ impl SessionStore {
             .unwrap_or_else(|| self.chats.join(format!("{stem}.jsonl")))
     }
 
-    /// Copies a session of one JSON object to the new format. The old file stays.
+    /// Copies a session of one JSON object to the new format. The old file is kept.
     fn migrate(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
         let old = SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)?;
         let path = session.path.with_extension("jsonl");
@@ -300,7 +304,8 @@ impl SessionStore {
     }
 }
 
-/// What a session of one JSON object says besides its messages and what a header holds: title, folders and the like.
+/// Returns the keys of a session of one JSON object except the messages and the keys of a header:
+/// title, folders and so on.
 fn other_keys(path: &Path) -> Result<Map<String, Value>, SessionError> {
     const IN_THE_HEADER: [&str; 6] =
         ["sessionId", "projectHash", "startTime", "lastUpdated", "kind", "messages"];
@@ -310,7 +315,7 @@ fn other_keys(path: &Path) -> Result<Map<String, Value>, SessionError> {
     Ok(keys)
 }
 
-/// The living messages of these kinds, one line each; nothing when the file is no session.
+/// Returns the live messages of these kinds, one line each; `None` if the file is not a session.
 fn living_lines(
     path: &Path,
     is_wanted: impl Fn(&str) -> bool,
@@ -333,7 +338,7 @@ fn living_lines(
     Ok(Some(lines))
 }
 
-/// By id first, then by a number written as the list writes it.
+/// Chooses a session by id first, then by a number written as in the list.
 fn choose(sessions: Vec<SessionSummary>, identifier: &str) -> Option<SessionSummary> {
     let by_id = sessions.iter().position(|session| session.id == identifier);
     let by_number = || {
@@ -352,12 +357,12 @@ fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {
         Err(pollux_fs::Error::Locked { .. }) => {
             Err(SessionError::InUse { id: id.to_owned(), process: None })
         }
-        // Some network file systems have no locks; that must not keep anybody from working.
+        // Some network file systems have no locks; the user must be able to work there too.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// Says who writes from here on.
+/// Returns the line that names the process which writes from here on.
 fn opened() -> Result<Lines, SessionError> {
     let opened = json!({ "process": std::process::id(), "version": env!("CARGO_PKG_VERSION") });
     own("opened", &opened).map_err(no_json)
@@ -367,7 +372,8 @@ fn encoded(value: &impl serde::Serialize) -> Result<Vec<u8>, SessionError> {
     line(value).map_err(no_json)
 }
 
-/// Plain strings always have a JSON form; the type system does not know it.
+/// Converts a JSON error. Plain strings always have a JSON form, but the type system does not know
+/// it.
 fn no_json(error: serde_json::Error) -> SessionError {
     SessionError::Files(pollux_fs::Error::from_io("session", error.into()))
 }
@@ -387,7 +393,7 @@ fn is_valid(id: &str) -> bool {
     !id.is_empty() && safe_name(id) == id
 }
 
-/// The id as it may stand in a path.
+/// Returns the id in a form that is safe in a path.
 fn safe_name(id: &str) -> String {
     let safe = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => character,
@@ -396,7 +402,7 @@ fn safe_name(id: &str) -> String {
     id.chars().map(safe).collect()
 }
 
-/// The first eight characters of it, which name the file.
+/// Returns the first eight characters of the id, which name the file.
 fn short_name(id: &str) -> String {
     safe_name(id).chars().take(8).collect()
 }

@@ -1,16 +1,18 @@
-//! A message as it was read: whatever wrote it, nothing about its shape is taken for granted.
+//! Messages as read from a file. Any program may have written them, so nothing about their
+//! structure is assumed.
 
 use pollux_protocol::{Body, CallStatus, Part, Usage};
 use serde_json::{Map, Value};
 
 use crate::layout::{Extra, Tokens, is_ignorable, without_foreign, words};
 
-/// A message of a session file.
+/// Message of a session file.
 pub(crate) struct StoredMessage {
     pub(crate) id: String,
-    /// `user`, `gemini`, `info`, `error`, `warning` or anything else.
+    /// Type of the message: `user`, `gemini`, `info`, `error`, `warning` or any other value.
     pub(crate) kind: String,
-    /// `content`, or the exact parts where Pollux kept them and `content` still agrees.
+    /// Parts of `content`, or the exact parts if Pollux stored them and `content` still matches
+    /// them.
     pub(crate) parts: Vec<Part>,
     pub(crate) calls: Vec<StoredCall>,
     has_thoughts: bool,
@@ -19,7 +21,7 @@ pub(crate) struct StoredMessage {
     pub(crate) extra: Extra,
 }
 
-/// A call inside it.
+/// Call inside a message.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredCall {
     pub(crate) id: String,
@@ -30,7 +32,7 @@ pub(crate) struct StoredCall {
 }
 
 impl StoredMessage {
-    /// Reads a message; nothing when the text is no JSON object with a string `id`.
+    /// Parses a message; `None` if the text is not a JSON object with a string `id`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut keys: Map<String, Value> = serde_json::from_str(text).ok()?;
         let id = taken_string(&mut keys, "id")?;
@@ -62,7 +64,7 @@ impl StoredMessage {
         })
     }
 
-    /// Whether this is something that a person said or the model did.
+    /// True if the message is a user message for the model, or a non-empty message of the model.
     pub(crate) fn is_resumable(&self) -> bool {
         match self.kind.as_str() {
             "user" => self.extra.said || !is_ignorable(&words(&self.parts)),
@@ -73,7 +75,7 @@ impl StoredMessage {
         }
     }
 
-    /// The text of the text parts.
+    /// Returns the text of the text parts.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
     }
@@ -90,20 +92,21 @@ impl StoredCall {
         Some(Self { id, name, args, status, result })
     }
 
-    /// Reads a call that stands in a line of its own.
+    /// Parses a call that was recorded in a separate line.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::read(serde_json::from_str(text).ok()?)
     }
 
-    /// Nothing more happened to the call.
+    /// True if the call has ended.
     pub(crate) fn is_final(&self) -> bool {
-        // A status that Pollux does not know comes from a later version of the other program, which records ends.
+        // An unknown status comes from a later version of Gemini CLI, which records only calls that
+        // have ended.
         self.status.is_none_or(CallStatus::is_final)
     }
 }
 
-/// The result of one call: exactly one response, which is the call's, then what goes with it. Gemini CLI sometimes
-/// records the responses of all siblings with each call.
+/// Returns the result of one call: exactly one response, which is that of the call, then the parts
+/// that belong to it. Gemini CLI sometimes records the responses of all siblings with each call.
 fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
     let found = match value {
         None | Some(Value::Null) => return Vec::new(),
@@ -113,7 +116,7 @@ fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
     };
     let own = |part: &Part| part.as_response().is_some_and(|response| response.id == id);
     let chosen = found.iter().position(own).or_else(|| {
-        // Without an id of its own, the first response must be meant.
+        // No response has this id, so the first response without an id is used.
         found.iter().position(|part| part.as_response().is_some_and(|found| found.id.is_empty()))
     });
     let Some(chosen) = chosen else { return Vec::new() };
@@ -131,7 +134,7 @@ fn result(id: &str, name: &str, value: Option<Value>) -> Vec<Part> {
     kept
 }
 
-/// A string, a part, or a list of both. What is no part is left out.
+/// Reads a string, a part, or a list of both. Values that are not parts are omitted.
 fn parts(value: Option<Value>) -> Vec<Part> {
     let list = match value {
         None | Some(Value::Null) => Vec::new(),
@@ -143,8 +146,8 @@ fn parts(value: Option<Value>) -> Vec<Part> {
     read.flat_map(with_media).collect()
 }
 
-/// Gemini CLI keeps the sound or film that a tool has read inside its response, which is not where a model
-/// takes it: it follows the response.
+/// Splits media off a response. Gemini CLI keeps the audio or video that a tool has read inside the
+/// response, where a model does not accept it: the media must follow the response.
 fn with_media(mut part: Part) -> Vec<Part> {
     const KEY: &str = "__binary_injection__";
     let media = match &mut part.body {

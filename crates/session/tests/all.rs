@@ -1,4 +1,4 @@
-//! Sessions on disk, from outside.
+//! Tests of sessions on disk, through the public interface.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

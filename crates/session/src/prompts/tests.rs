@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// A project whose state lies in a temporary folder.
+/// Creates a project whose state is in a temporary folder.
 fn project() -> (tempfile::TempDir, ProjectIdentity) {
     let folder = tempfile::tempdir().unwrap();
     let project = ProjectIdentity {

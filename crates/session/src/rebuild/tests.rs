@@ -1,4 +1,5 @@
-//! Replaying the durable events gives the same conversation; and what other programs leave is read.
+//! Tests that replaying the durable events gives the same conversation, and that the files of other
+//! programs can be read.
 
 use pollux_protocol::{
     CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record, Usage,
@@ -45,7 +46,7 @@ enum Step {
         signature: u8,
         interrupted: bool,
     },
-    /// Finish this many of the calls under way, from the front or the back.
+    /// Finishes this many of the running calls, from the front or the back.
     Finish {
         count: usize,
         from_back: bool,
@@ -56,9 +57,9 @@ enum Step {
         reversed: bool,
     },
     Notice,
-    /// A program wants the conversation forgotten.
+    /// The caller requests that the conversation be cleared.
     Forget,
-    /// The process dies and another one resumes.
+    /// The process dies and another process resumes the session.
     Die,
 }
 
@@ -82,7 +83,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A session that runs as the agent runs it: the log first, then the history.
+/// Session that runs as in the agent: first the log, then the history.
 struct Run {
     history: History,
     encoder: Encoder,
@@ -233,7 +234,7 @@ impl Run {
         self.history.push_responses(id, parts);
     }
 
-    /// What resume must make of the calls that were under way.
+    /// Ends the running calls in the history in the same way as resume must do.
     fn die(&mut self) {
         let calls = std::mem::take(&mut self.calls);
         let Some(last) = self.history.entries().last().map(|entry| entry.id().to_string()) else {
@@ -299,7 +300,7 @@ proptest! {
         let whole = run.file[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let (cut, whole) = (read(&run.file[..at]), read(&run.file[..whole]));
         prop_assert!(cut.damage.len() <= 1);
-        // A last line that lacks only its line feed is a whole one.
+        // A last line that lacks only its line feed is complete.
         if !cut.damage.is_empty() {
             prop_assert_eq!(shape(&cut.contents), shape(&whole.contents));
         }
@@ -422,7 +423,8 @@ fn sound_that_gemini_cli_keeps_in_a_response_follows_it() {
 
 #[test]
 fn the_originals_records_win_over_our_notes() {
-    // Gemini CLI rewound the message in which a person steered, and finished the call itself.
+    // Gemini CLI rewound the message in which the user steered the model, and finished the call
+    // itself.
     let data = read_lines(&[
         r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"a","name":"t","args":{}}}],"toolCalls":[{"id":"a","name":"t","args":{},"status":"success","result":"theirs"}]}"#,
         r#"{"$pollux":{"call":{"id":"a","name":"t","args":{},"status":"success","result":"ours"}}}"#,
@@ -461,7 +463,8 @@ fn an_old_session_of_one_object_is_read() {
 
 #[test]
 fn a_session_that_gemini_cli_went_on_with_is_taken_back() {
-    // The first half is in the layout of Pollux, killed in a call; Gemini CLI 0.61 resumed it and wrote the rest.
+    // The first half is in the layout of Pollux, which was killed during a call; Gemini CLI 0.61
+    // resumed it and wrote the rest.
     let data = read(include_bytes!("../../tests/golden/continued.jsonl"));
     assert_eq!(data.damage, Vec::<String>::new());
     let (history, repairs) = History::restore(data.contents);
@@ -507,7 +510,8 @@ fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
     let whole = ["one", "two", "three", "four"];
     let back = [&talk[..], &[r#"{"$pollux":{"uncompressed":true}}"#]].concat();
     assert_eq!(texts(&back), whole);
-    // What it stands for was taken back since, or the line makes no sense: then nothing is out of sight.
+    // The messages that the summary replaces were taken back since, or the line is invalid: then
+    // nothing is hidden.
     let rewound = [&talk[..], &[r#"{"$rewindTo":"m"}"#]].concat();
     assert_eq!(texts(&rewound), ["one"]);
     for line in [

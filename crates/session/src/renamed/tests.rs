@@ -1,4 +1,4 @@
-//! What is out of sight stays so when Gemini CLI has had the session in between.
+//! Tests that hidden content stays hidden after Gemini CLI has resumed the session in between.
 
 use indexmap::IndexMap;
 use pollux_protocol::{
@@ -15,7 +15,7 @@ use crate::resume::SessionData;
 const HEADER: &str = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-01-31T12:00:00.000Z","lastUpdated":"2026-01-31T12:00:00.000Z","kind":"main"}"#;
 const NOW: &str = "2026-01-31T12:00:00.000Z";
 
-/// A session file, and the turns of results in it.
+/// Session file, and the turns with results in it.
 struct Session {
     encoder: Encoder,
     lines: Vec<String>,
@@ -38,7 +38,7 @@ impl Session {
         self.lines.extend(lines.into_iter().map(|line| String::from_utf8(line).unwrap()));
     }
 
-    /// An answer with calls, and its results.
+    /// Adds a model message with calls, and the results.
     fn turn(&mut self, calls: usize, is_reversed: bool) {
         let id = format!("m{}", self.turns.len());
         let mut calls: Vec<CallRecord> = (0..calls).map(|call| call_record(&id, call)).collect();
@@ -61,7 +61,8 @@ impl Session {
         self.turns.push(told);
     }
 
-    /// The file as Gemini CLI leaves it when it resumes: each message, and the results once more for each time.
+    /// Returns the file as Gemini CLI leaves it after resuming it `times` times: each message, and
+    /// the results once more for each time.
     fn resumed(&self, times: usize) -> Vec<String> {
         let mut living: IndexMap<String, Value> = IndexMap::new();
         for line in &self.lines {
@@ -88,7 +89,7 @@ impl Session {
             json!({ "$set": { "messages": messages, "lastUpdated": NOW } }).to_string()
         };
         let mut lines = self.lines.clone();
-        // Within the same minute it opens the same file, with the context alone.
+        // Within the same minute Gemini CLI opens the same file, with the context alone.
         lines.extend([HEADER.to_owned(), checkpoint(&messages[..1]), checkpoint(&messages)]);
         lines
     }
@@ -124,7 +125,7 @@ fn history(lines: &[String]) -> History {
     SessionData::from_bytes(lines.join("\n").as_bytes()).unwrap().history().0
 }
 
-/// What the model sees; the order of results within their turn does not matter.
+/// Returns the content that the model sees; the order of results within their turn does not matter.
 fn seen(history: &History) -> Vec<Vec<String>> {
     let seen = history.entries().iter().map(|entry| {
         let parts = entry.content().parts.iter();
@@ -151,7 +152,7 @@ proptest! {
         for (calls, is_reversed) in &turns {
             session.turn(*calls, *is_reversed);
         }
-        // The last turn stays in sight, with a short result.
+        // The last turn stays visible, with a shortened result.
         let through = through.index(turns.len() - 1);
         let last = turns.len() - 1;
         let summary = has_summary.then(|| Summary {

@@ -72,7 +72,7 @@ async fn killed_in_the_middle_of_a_call_the_other_results_survive() {
     let answers: Vec<_> = results.responses().collect();
     assert!(answers[0].response["error"].as_str().unwrap().contains("interrupted"));
     assert_eq!(answers[1].response, json!({ "output": "done" }));
-    // The session goes on, and resumes to the same again.
+    // The session continues, and resuming gives the same conversation again.
     log.append(&[said("u2", "go on")]).await.unwrap();
     history.push_user(EntryId::new("u2"), vec![Part::text("go on")]);
     drop(log);

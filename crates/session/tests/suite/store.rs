@@ -90,7 +90,7 @@ fn a_given_id_is_checked_and_used_once() {
         error.to_string(),
         "Session ID \"build-1234-a\" already exists. Use --resume to resume it, or provide a different ID."
     );
-    // The same eight characters, perhaps in the same minute.
+    // Two ids with the same first eight characters, possibly in the same minute.
     let other = store.create(Some("build-1234-b")).unwrap();
     assert_ne!(other.path(), log.path());
     for wrong in ["", "../x", "a b", "a/b", "é"] {
@@ -251,6 +251,6 @@ fn two_thousand_sessions_are_listed_at_once() {
     let store = store(folder.path());
     let start = Instant::now();
     assert_eq!(store.list().unwrap().len(), 2_000);
-    // Reading every file whole takes minutes.
+    // Reading every file completely takes minutes.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
