@@ -1,7 +1,8 @@
-//! Measures what each level of confinement adds to a command: paired runs, the median difference in milliseconds.
+//! Measures the time that each level of confinement adds to a command: paired runs, the median
+//! difference in milliseconds.
 //!
-//! `cargo run -p pollux-shell --example confinement_overhead [HELPER [ROUNDS]]`; the helper is a `pollux` binary, by default
-//! this program itself.
+//! Usage: `cargo run -p pollux-shell --example confinement_overhead [HELPER [ROUNDS]]`. The helper
+//! is a `pollux` binary, by default this program itself.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 
 use std::path::PathBuf;

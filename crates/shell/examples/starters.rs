@@ -1,4 +1,5 @@
-//! Prints the programs that start others by themselves, by their tables, in Markdown: `docs/generated/starters.md`.
+//! Prints the programs that start other programs by themselves, taken from their tables, as the
+//! Markdown page `docs/generated/starters.md`.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use pollux_shell::command_line::starters;

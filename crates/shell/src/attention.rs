@@ -1,9 +1,9 @@
-//! Notices that a command waits for somebody to type.
+//! Detection of commands that wait for somebody to type.
 //!
-//! A command that is silent is looked at: a second after its last words, then ever more seldom. On
-//! Linux `/proc` tells whether one of its processes is reading a terminal; where it does not, or
-//! where the process belongs to somebody else (`sudo`), the terminal's modes and the look of the
-//! last line have to do.
+//! A silent command is checked one second after its last output, then at growing intervals. On
+//! Linux `/proc` shows whether one of its processes is reading a terminal. Where `/proc` is
+//! missing, or the process belongs to another user (`sudo`), the terminal modes and the text of the
+//! last line are used instead.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -20,45 +20,45 @@ use crate::terminal::{Modes, Terminal};
 #[cfg(test)]
 mod tests;
 
-/// Silence before the first look; also the time between two looks at a command that seems to wait.
+/// Silence before the first check, and time between two checks of a command that seems to wait.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
-/// The longest time between two looks.
+/// Maximum time between two checks.
 const SELDOM: Duration = Duration::from_secs(30);
-/// How long a command may wait for nobody: so many seconds if it surely waits, so many if it only
-/// looks like it.
+/// Time that an unattended command may wait for input before it is ended: `PATIENCE` if it
+/// certainly waits, `PATIENCE_WITH_GUESSES` if it only seems to wait.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_WITH_GUESSES: Duration = Duration::from_secs(30);
-/// Characters of a line that asks.
+/// Maximum number of characters of a reported prompt line.
 const LONGEST_PROMPT: usize = 500;
 
-/// What a look has found.
+/// Result of one check of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     reading: Reading,
     modes: Option<Modes>,
 }
 
-/// How sure it is that somebody is to type.
+/// Certainty that a command waits for somebody to type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Surely,
     Perhaps,
 }
 
-/// What came of a look.
+/// Conclusion from one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// It waits, or waits no longer: tell.
+    /// True if the command has started or stopped waiting, which must be reported.
     pub(crate) is_new: bool,
-    /// It waits for nobody, and has done so for long enough.
+    /// True if an unattended command has waited for input for longer than the limit.
     pub(crate) is_over: bool,
 }
 
-/// The state of noticing for one command.
+/// Input detection state of one command.
 pub(crate) struct Attention {
     leader: Leader,
     terminal: Option<Arc<Terminal>>,
-    /// Somebody can type.
+    /// True if somebody can type.
     attended: bool,
     look_at: Instant,
     pause: Duration,
@@ -82,7 +82,7 @@ impl Attention {
         }
     }
 
-    /// What the command waits for.
+    /// Returns the input that the command waits for, if it waits.
     pub(crate) fn awaited(&self) -> Option<&AwaitedInput> {
         self.awaited.as_ref()
     }
@@ -91,7 +91,7 @@ impl Attention {
         self.awaited
     }
 
-    /// The next look, when it is time. Safe to drop.
+    /// Waits until the next check is due and performs it. Cancel safe.
     pub(crate) async fn look(&mut self) -> Look {
         sleep_until(self.look_at).await;
         let leader = self.leader;
@@ -100,14 +100,15 @@ impl Attention {
             .looking
             .get_or_insert_with(|| tokio::task::spawn_blocking(move || sessions::reading(leader)));
         let Ok(reading) = looking.await else {
-            // The runtime is going down.
+            // The runtime is shutting down.
             return pending().await;
         };
         self.looking = None;
         Look { reading, modes: self.terminal.as_ref().and_then(|terminal| terminal.modes()) }
     }
 
-    /// Something was printed or typed. True when the command was thought to wait.
+    /// Records that something was printed or typed. Returns true if the command was thought to
+    /// wait.
     pub(crate) fn calm_down(&mut self) -> bool {
         self.looking = None;
         self.pause = FIRST_LOOK;
@@ -115,7 +116,7 @@ impl Attention {
         self.awaited.take().is_some()
     }
 
-    /// What a look means for a command whose cursor stands behind `line`.
+    /// Evaluates a check of a command whose cursor is at the end of `line`.
     pub(crate) fn judge(&mut self, look: Look, line: &str) -> Verdict {
         let waits = waits(look, line);
         let awaited = waits.map(|_| AwaitedInput {
@@ -141,7 +142,8 @@ impl Attention {
     }
 }
 
-/// Whether a silent command waits for somebody to type. Pure.
+/// Returns the certainty that a silent command waits for somebody to type; `None` if it does not.
+/// Pure function.
 fn waits(look: Look, line: &str) -> Option<Waits> {
     let asks_for_secret = look.modes.is_some_and(|modes| modes.lines && !modes.echo);
     let takes_keys = look.modes.is_some_and(|modes| !modes.lines);
@@ -156,7 +158,7 @@ fn waits(look: Look, line: &str) -> Option<Waits> {
     }
 }
 
-/// Whether a line looks like one in which a program asks.
+/// Returns true if a line looks like a prompt of a program.
 fn is_prompt(line: &str) -> bool {
     line.trim_end().ends_with([':', '?', '>', ']', ')', '$', '#', '%'])
 }

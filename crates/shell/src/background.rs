@@ -1,10 +1,9 @@
-//! Commands that go on while other work does: the processes of one session, their states and their
-//! logs.
+//! Commands that run in the background: the processes of one session, their states and their logs.
 //!
-//! A process gets here in two ways: it is started here, or a command under way is handed over (see
-//! [`run_or_hand_over`](crate::run_or_hand_over)). From then on a task of its own reads what it
-//! prints into its log, so that it never waits for a reader and memory stays flat. Dropping the
-//! registry ends every process in it.
+//! A process gets here in two ways: it is started here, or a running command is handed over (see
+//! [`run_or_hand_over`](crate::run_or_hand_over)). From then on a separate task reads its output
+//! into its log, so that the process never waits for a reader and memory use stays constant.
+//! Dropping the registry ends every process in it.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -27,28 +26,30 @@ use pump::Pump;
 mod log;
 mod pump;
 
-/// Processes that a session remembers (Gemini CLI 0.61). Those that run are never forgotten.
+/// Number of processes that a session remembers (Gemini CLI 0.61). Running processes are never
+/// forgotten.
 const HISTORY: usize = 100;
-/// The longest that the end of a stopped process is waited for: asking, killing, and some more.
+/// Maximum time to wait for the end of a stopped process: SIGTERM, SIGKILL and a margin.
 const STOP_LIMIT: Duration = Duration::from_millis(1500);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Where a process stands.
+/// State of a background process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessState {
-    /// It runs.
+    /// The process is running.
     Running,
-    /// It has ended, and everything that it printed is in its log.
+    /// The process has ended, and all its output is in its log.
     Exited {
-        /// Its exit code, unless a signal ended it.
+        /// Exit code, unless a signal ended the process.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// Signal that ended the process.
         signal: Option<i32>,
     },
 }
 
 impl ProcessState {
-    /// State of a process that has ended; `None` for one that cannot be waited for.
+    /// Returns the state of a process that has ended. `status` is `None` if waiting for the process
+    /// failed.
     pub(crate) fn of(status: Option<ExitStatus>) -> Self {
         Self::Exited {
             code: status.and_then(|status| status.code()),
@@ -65,17 +66,18 @@ pub struct BackgroundProcesses {
 }
 
 impl BackgroundProcesses {
-    /// None yet. Logs will be in `folder`, which is made when needed (0700).
+    /// Creates an empty registry. Logs are written to `folder`, which is created (mode 0700) when
+    /// needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), history: Mutex::default() }
     }
 
-    /// Starts a command that runs in the background from its first moment. Its inactivity limit and
-    /// its spill file mean nothing here; of its limits see
-    /// [`BackgroundProcess::take_first_output`]. Must be called inside a tokio runtime.
+    /// Starts a command that runs in the background from the beginning. Its inactivity limit and
+    /// its spill file are ignored; see [`BackgroundProcess::take_first_output`] for its output
+    /// limits. Must be called inside a tokio runtime.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// Fails if the command cannot be started.
     pub fn start(&self, command: &ShellCommand) -> Result<Arc<BackgroundProcess>, ShellError> {
         let child = command.start()?;
         let first = Output::new(command.limits);
@@ -83,7 +85,7 @@ impl BackgroundProcesses {
         Ok(self.adopt(text, child, Some(first), command.timeout, |_| {}))
     }
 
-    /// Takes charge of a command. `so_far` writes what it has printed until now.
+    /// Takes over a running command. `so_far` writes the output that it has printed until now.
     pub(crate) fn adopt(
         &self,
         command: String,
@@ -113,7 +115,7 @@ impl BackgroundProcesses {
 
     fn remember(&self, process: Arc<BackgroundProcess>) {
         let mut history = self.lock();
-        // A number that the system has given away again means the new process.
+        // If the system has reused a process number, it now means the new process.
         history.retain(|known| known.id != process.id);
         history.push_back(process);
         while history.len() > HISTORY {
@@ -123,12 +125,12 @@ impl BackgroundProcesses {
         }
     }
 
-    /// All processes that are remembered, oldest first.
+    /// Returns all remembered processes, oldest first.
     pub fn list(&self) -> Vec<Arc<BackgroundProcess>> {
         self.lock().iter().cloned().collect()
     }
 
-    /// The process with this number, if it is one of this session.
+    /// Returns the process with this number, if it belongs to this session.
     pub fn find(&self, id: u32) -> Option<Arc<BackgroundProcess>> {
         self.lock().iter().find(|process| process.id == id).cloned()
     }
@@ -159,64 +161,65 @@ pub struct BackgroundProcess {
 }
 
 impl BackgroundProcess {
-    /// Its process number, also that of its process group and session.
+    /// Returns the process number, which is also the number of its process group and session.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The command line.
+    /// Returns the command line.
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// Where it stands.
+    /// Returns the state of the process.
     pub fn state(&self) -> ProcessState {
         *self.state.borrow()
     }
 
-    /// Waits for its end.
+    /// Waits until the process has ended.
     pub async fn ended(&self) -> ProcessState {
         let mut state = self.state.clone();
         let is_over = |state: &ProcessState| *state != ProcessState::Running;
-        // A task that was dropped has ended its process.
+        // If the task was dropped, it has ended its process.
         let lost = ProcessState::Exited { code: None, signal: None };
         state.wait_for(is_over).await.map_or(lost, |state| *state)
     }
 
-    /// What it has printed since its start, within the limits of its command. Given once: from then
-    /// on only the log has more. None for a command that was handed over.
+    /// Returns the output since the start, within the limits of the command. Later calls return
+    /// `None`, as does a call for a command that was handed over; the log has the rest.
     pub fn take_first_output(&self) -> Option<Output> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The file with what it printed, without escape sequences: two ends of it when it is more than
-    /// 100 MB.
+    /// Returns the path of the log, without escape sequences. Of more than 100 MB only the
+    /// beginning and the end are kept.
     pub fn log_path(&self) -> PathBuf {
         self.lock_log().path().to_path_buf()
     }
 
-    /// Why the log is not whole: the disk is full, the folder cannot be made.
+    /// Returns the reason for which the log is incomplete, such as a full disk or a folder that
+    /// cannot be created.
     pub fn log_failure(&self) -> Option<String> {
         self.lock_log().failure().map(str::to_owned)
     }
 
-    /// The last bytes of the log, at most `limit`. Blocks.
+    /// Returns the last bytes of the log, at most `limit`. Blocks.
     ///
     /// # Errors
-    /// Those of [`pollux_fs::read_tail_of_file_itself`]: also when somebody put a link in its
-    /// place.
+    /// Those of [`pollux_fs::read_tail_of_file_itself`], which also fails if the log was replaced
+    /// by a link.
     pub fn read_log(&self, limit: usize) -> pollux_fs::Result<Vec<u8>> {
-        // Nothing is moved in the file while it is read.
+        // The lock keeps the contents of the file in place while it is read.
         let log = self.lock_log();
         pollux_fs::read_tail_of_file_itself(log.path(), limit)
     }
 
-    /// Whether it was told to end.
+    /// Returns true if the process was asked to end.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_cancelled()
     }
 
-    /// Begins to end the process and all that it started, and does not wait for it.
+    /// Starts to end the process and everything that it started, without waiting for the end.
     pub fn end(&self) {
         self.stop.cancel();
         if self.state() != ProcessState::Running {
@@ -224,13 +227,13 @@ impl BackgroundProcess {
         }
     }
 
-    /// Ends the process and all that it started: SIGTERM, 200 ms later SIGKILL. Returns once
-    /// nothing of it is left, which takes a second and a half at most, with whether that is so.
+    /// Ends the process and everything that it started: SIGTERM, 200 ms later SIGKILL. Returns true
+    /// as soon as all of these processes are gone, and false if some remain after 1.5 s.
     pub async fn stop(&self) -> bool {
         self.end();
         let gone = async {
             self.ended().await;
-            // It may have ended by itself a moment ago, before it was told to.
+            // The process may have ended by itself just before the request.
             sessions::end_rest(self.leader);
             while sessions::is_known(self.leader) {
                 tokio::time::sleep(LOOK_AGAIN).await;

@@ -1,5 +1,5 @@
-//! Everything that happens to output as it arrives, in one place: sniffing, decoding, keeping,
-//! spilling. No process in sight.
+//! Everything that happens to output as it arrives, in one place: binary detection, decoding,
+//! keeping, spilling to a file. Independent of processes.
 
 use pollux_protocol::{AnsiOutput, AwaitedInput};
 
@@ -13,32 +13,34 @@ mod terminal;
 
 use terminal::TerminalCapture;
 
-/// Output is binary if its first so many bytes hold a NUL.
+/// Number of bytes at the beginning of the output in which a NUL marks it as binary.
 const SNIFFED_BYTES: u64 = 4096;
 
 /// A piece of live output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chunk<'a> {
-    /// Text as it came, escape sequences included. A character is never split over two pieces; bytes
-    /// that are no UTF-8 are U+FFFD.
+    /// Text as printed, escape sequences included. A character is never split over two chunks;
+    /// invalid UTF-8 becomes U+FFFD.
     Text(&'a str),
-    /// The output turned out to be binary. No more text comes; this does, after each read.
+    /// The output turned out to be binary. From now on this variant is sent after each read,
+    /// instead of text.
     Binary {
         /// Bytes received so far, text included.
         received: u64,
     },
-    /// What the terminal shows now. Comes instead of text from a command that has one, some times a second at most.
+    /// Current screen of the terminal. Replaces text for a command with a terminal; sent a few
+    /// times per second at most.
     Screen {
         /// The lines.
         lines: &'a AnsiOutput,
         /// Bytes received so far.
         received: u64,
     },
-    /// The command waits for somebody to type, or does no longer.
+    /// The command has started (`Some`) or stopped (`None`) waiting for somebody to type.
     Input(Option<&'a AwaitedInput>),
 }
 
-/// The output of one command, being collected: as it comes, or as a terminal shows it.
+/// The output of one command while it is collected, either as a stream or as a terminal screen.
 pub(crate) enum Collector<F> {
     Stream(Box<Capture<F>>),
     Terminal(Box<TerminalCapture<F>>),
@@ -56,7 +58,7 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
         }
     }
 
-    /// Takes what one read brought; gives back what a terminal answers to the program.
+    /// Takes the bytes of one read. Returns the terminal's replies to the program.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         match self {
             Self::Stream(capture) => {
@@ -67,12 +69,12 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
         }
     }
 
-    /// The screen is not as it was last shown.
+    /// Returns true if the screen has changed since it was last reported.
     pub(crate) fn has_changed(&self) -> bool {
         matches!(self, Self::Terminal(capture) if capture.has_changed())
     }
 
-    /// Shows the screen if it has changed; gives back what a terminal answers to the program.
+    /// Reports the screen if it has changed. Returns the terminal's replies to the program.
     pub(crate) fn show(&mut self) -> Vec<u8> {
         match self {
             Self::Stream(_) => Vec::new(),
@@ -80,7 +82,7 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
         }
     }
 
-    /// The line in which the program may have asked something; empty without a terminal.
+    /// Returns the line of the cursor, which may contain a prompt; empty without a terminal.
     pub(crate) fn line_of_cursor(&self) -> String {
         match self {
             Self::Stream(_) => String::new(),
@@ -88,14 +90,14 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
         }
     }
 
-    /// The terminal has a new size.
+    /// Changes the size of the terminal.
     pub(crate) fn resize(&mut self, size: TerminalSize) {
         if let Self::Terminal(capture) = self {
             capture.resize(size);
         }
     }
 
-    /// Tells that the command waits for input, or does no longer.
+    /// Reports that the command has started or stopped waiting for input.
     pub(crate) fn tell_input(&mut self, awaited: Option<&AwaitedInput>) {
         let tell = match self {
             Self::Stream(capture) => &mut capture.on_output,
@@ -112,7 +114,7 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
     }
 }
 
-/// Output as it comes, being collected.
+/// Output of a command without a terminal, while it is collected.
 pub(crate) struct Capture<F> {
     on_output: F,
     decoder: Decoder,
@@ -122,9 +124,9 @@ pub(crate) struct Capture<F> {
     bytes: u64,
 }
 
-/// The output of one command, collected.
+/// The collected output of one command.
 pub(crate) struct Captured {
-    /// The terminal at the end, of a command that had one.
+    /// Final contents of the terminal, for a command that had one.
     pub(crate) lines: Option<AnsiOutput>,
     pub(crate) output: Output,
     pub(crate) spilled: Option<Spilled>,
@@ -145,8 +147,8 @@ impl<F: FnMut(Chunk<'_>)> Capture<F> {
         }
     }
 
-    /// Takes what one read brought. Writes to the spill file at once, which for a chunk of this size
-    /// means to the page cache.
+    /// Takes the bytes of one read. Writes to the spill file immediately; a chunk of this size goes
+    /// to the page cache.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
         let to_sniff = usize::try_from(SNIFFED_BYTES.saturating_sub(self.bytes)).unwrap_or(0);
         self.binary |= chunk[..chunk.len().min(to_sniff)].contains(&0);

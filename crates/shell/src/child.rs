@@ -1,4 +1,4 @@
-//! The one place where a child process starts.
+//! The only place that starts a child process.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -18,8 +18,8 @@ use crate::terminal::Terminal;
 #[cfg_attr(windows, path = "child/windows.rs")]
 mod entry;
 
-/// A child process that runs, and the handles that belong to it. Dropping it ends the process and
-/// its descendants, unless [`Session::release`] was called before.
+/// A running child process and the handles that belong to it. Dropping it ends the process and its
+/// descendants, unless [`Session::release`] was called before.
 pub(crate) struct ChildProcess {
     pub(crate) process: tokio::process::Child,
     pub(crate) session: Session,
@@ -44,8 +44,8 @@ impl ChildProcess {
             return Err(ShellError::WorkingDirectory(spec.folder.clone()));
         }
         let Invocation { program, arguments, jobs } = spec.invocation(stdio)?;
-        // Every confinement acts here, for all kinds of children: the command runs a helper, which
-        // confines itself and becomes the program.
+        // All kinds of children are confined here: the command runs a helper, which confines itself
+        // and then executes the program.
         let (mut command, confined) = match &spec.confinement {
             Confinement::None => {
                 let mut command = Command::new(&program);
@@ -74,13 +74,13 @@ impl ChildProcess {
         let owner = Owner::new(leftovers);
         let inherited = confined.as_ref().map(ConfinedStart::inherited).unwrap_or_default();
         entry::prepare(&mut command, kind, owner, inherited);
-        // The command holds our copies of the writing ends of the pipes: a pipe ends only after the
-        // command is dropped.
+        // The command holds our copies of the write ends of the pipes, so a pipe reaches its end
+        // only after the command is dropped.
         let (process, session) = Session::start(command, kind, owner)
             .map_err(|source| ShellError::Spawn { program, source })?;
         let mut child = Self { process, session, output, terminal, jobs, temporary: None };
         if let Some(confined) = confined {
-            // An error drops the child, which has ended or is ended then.
+            // On an error the child is dropped; it has ended already, or dropping ends it.
             child.temporary = confined.wait()?;
         }
         Ok(child)

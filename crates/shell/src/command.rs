@@ -1,4 +1,4 @@
-//! A command with the bounds it runs in, and its outcome.
+//! A command with its limits, and its outcome.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::spec::{ChildSpec, ChildStdio};
 use crate::spill::{Spill, Spilled};
 use crate::terminal::TerminalSize;
 
-/// A command to run, usually a [`Program::CommandLine`](crate::Program::CommandLine),
-/// and the bounds it runs in.
+/// A command to run, usually a [`Program::CommandLine`](crate::Program::CommandLine), and its
+/// limits.
 #[derive(Debug, Clone)]
 pub struct ShellCommand {
     /// Process to start.
@@ -30,15 +30,15 @@ pub struct ShellCommand {
     /// Terminal that the command runs in; `None` for plain pipes, with standard input closed. Plain
     /// pipes are also used where no terminal is available.
     pub terminal: Option<TerminalSize>,
-    /// Whether the colours of the terminal are reported.
+    /// True if the colours of the terminal are reported.
     pub colour: bool,
-    /// Whether somebody can type, see [`Wish::Type`]. Otherwise a command that waits for input is
+    /// True if somebody can type, see [`Wish::Type`]. Otherwise a command that waits for input is
     /// ended after some seconds.
     pub attended: bool,
 }
 
 impl ShellCommand {
-    /// A command without time limits and terminal.
+    /// Creates a command without time limits and without a terminal.
     pub fn new(child: ChildSpec) -> Self {
         Self {
             child,
@@ -62,7 +62,7 @@ impl ShellCommand {
     }
 }
 
-/// Why [`run`] returned.
+/// Reason for which [`run`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// The command ended by itself.
@@ -73,63 +73,63 @@ pub enum Ended {
     TimedOut,
     /// [`ShellCommand::inactivity`] passed.
     Inactive,
-    /// It waited for input, and nobody is there to give it.
+    /// The command waited for input, and nobody could type.
     Unanswered,
 }
 
-/// What somebody wishes of a command that runs.
+/// Request to a running command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// Type these bytes. Without a terminal nobody hears.
+    /// Type these bytes. Ignored without a terminal.
     Type(Vec<u8>),
-    /// The terminal has a new size.
+    /// Set a new size of the terminal.
     Resize(TerminalSize),
-    /// Let it go on in the background.
+    /// Continue the command in the background.
     HandOver,
 }
 
-/// What a command did.
+/// Result of a command.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What it printed, on both streams, in order.
+    /// Output on both streams, in the order it was printed.
     pub output: Output,
-    /// Its exit code, unless a signal or we ended it.
+    /// Exit code, unless a signal or Pollux ended the command.
     pub exit_code: Option<i32>,
-    /// The signal that ended it, if one did that we did not send.
+    /// Signal that ended the command, unless Pollux sent it.
     pub signal: Option<i32>,
-    /// Why it is over.
+    /// Reason for the end.
     pub ended: Ended,
-    /// Number of its process group and session, also its own process number.
+    /// Number of the process group and session, which is also the process number of the command.
     pub process_group: u32,
-    /// Background jobs of the shell (`jobs -p`) that go on. Empty if we ended the command, if it
-    /// replaced the shell with `exec` or set an exit trap of its own, and on Windows.
+    /// Background jobs of the shell (`jobs -p`) that continue to run. Empty if Pollux ended the
+    /// command, if the command replaced the shell with `exec` or set an exit trap, and on Windows.
     pub background_pids: Vec<u32>,
-    /// Whether the output is binary: a NUL among its first 4096 bytes.
+    /// True if the output is binary. Over pipes, that is a NUL among its first 4096 bytes.
     pub binary: bool,
-    /// How many bytes it printed.
+    /// Number of bytes printed.
     pub bytes: u64,
-    /// The file with the whole output, if it was long enough to need one.
+    /// File with the whole output, if the output was long enough to need one.
     pub spilled: Option<Spilled>,
-    /// What the terminal showed in the end, and some lines above, if the command had one.
+    /// Final screen of the terminal and some lines above it, if the command had one.
     pub lines: Option<AnsiOutput>,
-    /// It was waiting for input when it was ended.
+    /// Input that the command was waiting for when it was ended.
     pub awaited: Option<AwaitedInput>,
 }
 
 impl Outcome {
-    /// The output as [`Output::text`] gives it, or [`BINARY_NOTICE`].
+    /// Returns the output as in [`Output::text`], or [`BINARY_NOTICE`].
     pub fn text(&self) -> String {
         if self.binary { BINARY_NOTICE.to_owned() } else { self.output.text() }
     }
 }
 
-/// The signal that ended a process.
+/// Returns the signal that ended a process.
 #[cfg(unix)]
 pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
-/// There are no signals.
+/// Returns `None`: there are no signals on this system.
 #[cfg(not(unix))]
 pub(crate) fn signal(_status: ExitStatus) -> Option<i32> {
     None

@@ -1,16 +1,19 @@
-//! Reading of command lines: which commands a line runs, with which words and redirections. Pure: nothing is looked up,
-//! expanded or run.
+//! Reading of command lines: the commands that a line runs, with their words and redirections. The
+//! reader is pure: it accesses no file, expands no variable and runs no program.
 //!
-//! Three answers are apart:
-//! - *Parsed*: the line is in a small grammar that bash and dash read alike ([`CommandLine::beyond`] is `None`). Only
-//!   then are the commands and their words all that runs.
-//! - *Known*: the table of a program ([`programs`]) lists the options and operands of a command, and says what the
-//!   command then does ([`SimpleCommand::known`]).
-//! - *Hidden*: for rules that deny, a wider grammar with loops, conditions, here-documents and variables as arguments
-//!   is read too. [`CommandLine::hidden`] names the first construct that may run commands which are not listed.
+//! It answers three separate questions:
+//! - *Parsed*: the line is in a small grammar that bash and dash read in the same way
+//!   ([`CommandLine::beyond`] is `None`). Only then do the listed commands and words describe
+//!   everything that runs.
+//! - *Known*: the table of a program ([`programs`]) lists the options and operands of a command,
+//!   and states the effect of the command ([`SimpleCommand::known`]).
+//! - *Hidden*: for rules that deny, a wider grammar with loops, conditions, here-documents and
+//!   variables as arguments is read, too. [`CommandLine::hidden`] names the first construct that
+//!   may run commands which are not listed.
 //!
-//! Nothing is guessed: a construct that is not understood sets `beyond` or `hidden`. The text comes from a model and may be
-//! hostile; length and nesting are bounded, and the work is linear.
+//! The reader never guesses: a construct that it does not understand sets `beyond` or `hidden`. The
+//! text comes from a model and may be hostile, so length and nesting are bounded, and the work is
+//! linear.
 
 use crate::shell::Dialect;
 
@@ -31,19 +34,19 @@ pub use reach::{Starter, starters};
 /// Reads the text of a table in the format of `programs/<name>.toml`.
 ///
 /// # Errors
-/// The text is no table; the message says why.
+/// Fails with a message if the text is not a valid table.
 pub fn check_table(text: &str) -> Result<(), String> {
     table::Usage::parse(text).map(drop)
 }
 
-/// Length of the longest line that is read, in bytes.
+/// Maximum length of a line that is read, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;
 
-/// Number of scripts (`sh -c '…'`) and wrappers that may stand around a command.
+/// Maximum number of scripts (`sh -c '…'`) and wrappers around a command.
 const MAX_NESTING: usize = 8;
 
-/// Reads a command line as a shell of this dialect does. Nothing is read of a line for
-/// [`Dialect::PowerShell`].
+/// Reads a command line as a shell of this dialect does. A line for [`Dialect::PowerShell`] is not
+/// read at all.
 pub fn read(text: &str, dialect: Dialect) -> CommandLine {
     let mut line = match dialect {
         Dialect::PowerShell => CommandLine::unread(Construct::ForeignShell),
@@ -54,8 +57,9 @@ pub fn read(text: &str, dialect: Dialect) -> CommandLine {
     line
 }
 
-/// Returns all words of a line's commands and the files that it opens, as written and as paths seen from the directory
-/// in which the line begins; `None` if the line is not parsed, or if a word is known only when it runs.
+/// Returns all words of a line's commands and the files that it opens, as written and as paths seen
+/// from the directory in which the line begins. Returns `None` if the line is not parsed, or if a
+/// word is known only at run time.
 pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     let line = read(text, dialect);
     let folder = match &line.folder {
@@ -77,7 +81,7 @@ pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     is_constant.then_some(words)
 }
 
-/// Returns a word as it is seen from the directory in which the line begins.
+/// Returns a word as seen from the directory in which the line begins.
 fn constant(word: &Word) -> Option<String> {
     match word {
         Word::Literal(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! A server that runs for a long time and talks over its standard streams.
+//! A long-running server that communicates over its standard streams.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::pipe::DRAIN_LIMIT;
 use crate::sessions::Leftovers;
 use crate::spec::{ChildSpec, ChildStdio};
 
-/// Bytes of one read from standard error.
+/// Maximum number of bytes in one read from standard error.
 const READ_SIZE: usize = 4096;
 
 /// A server that was started with [`spawn_duplex`].
@@ -29,19 +29,19 @@ pub struct Duplex {
     pub process: DuplexProcess,
 }
 
-/// Process of a server. Dropping it ends the server and all its descendants in the background, also
-/// when the server itself has ended before; [`reap_all`](crate::reap_all) does the same.
+/// Process of a server. Dropping it ends the server and all its descendants in the background, even
+/// if the server itself has already ended; [`reap_all`](crate::reap_all) does the same.
 pub struct DuplexProcess {
     child: ChildProcess,
     stderr: Arc<Mutex<Output>>,
     reading: JoinHandle<()>,
 }
 
-/// Starts a server. Bytes of standard error within the limits are kept. Must be called inside a
+/// Starts a server. Its standard error is kept within the limits `stderr`. Must be called inside a
 /// tokio runtime with I/O and time.
 ///
 /// # Errors
-/// It could not be started.
+/// Fails if the server cannot be started.
 pub fn spawn_duplex(spec: &ChildSpec, stderr: Limits) -> Result<Duplex, ShellError> {
     let mut child = ChildProcess::start(spec, ChildStdio::Separate, Leftovers::End)?;
     let process = &mut child.process;
@@ -55,7 +55,7 @@ pub fn spawn_duplex(spec: &ChildSpec, stderr: Limits) -> Result<Duplex, ShellErr
     Ok(Duplex { stdin, stdout, process: DuplexProcess { child, stderr, reading } })
 }
 
-/// Reads standard error to its end.
+/// Reads standard error to its end and keeps it.
 async fn keep(mut errors: ChildStderr, kept: Arc<Mutex<Output>>) {
     let mut buffer = vec![0; READ_SIZE];
     loop {
@@ -69,17 +69,17 @@ async fn keep(mut errors: ChildStderr, kept: Arc<Mutex<Output>>) {
 }
 
 impl DuplexProcess {
-    /// Process number, also that of its process group and session.
+    /// Returns the process number, which is also the number of its process group and session.
     pub fn id(&self) -> u32 {
         self.child.session.id()
     }
 
-    /// Standard error up to now. It is complete after [`Self::ended`].
+    /// Returns the standard error until now. It is complete after [`Self::ended`].
     pub fn stderr(&self) -> Output {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until the server has ended. Can be called again, and dropped half-way.
+    /// Waits until the server has ended. Can be called repeatedly. Cancel safe.
     pub async fn ended(&mut self) -> ProcessState {
         let state = ProcessState::of(self.child.process.wait().await.ok());
         if !self.reading.is_finished() {

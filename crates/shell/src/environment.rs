@@ -1,13 +1,13 @@
-//! The environment a child process gets. Pure, a list in and a list out, but for the file that stands for the
-//! person's and the system's Git configuration.
+//! The environment of a child process. Computed by pure functions on a list, except for the empty
+//! file that replaces the Git configuration of the user and the system.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use pollux_fs::{EntryKind, Expectation, WriteOptions};
 
-/// Variables every command gets, whatever the user's own values are (as Gemini CLI 0.61 sets them):
-/// no pager, no prompt and no dialog may wait for a person who cannot see it.
+/// Variables with a fixed value for every command, independent of the user's own values (as in
+/// Gemini CLI 0.61): no pager, prompt or dialog may wait for a user who cannot see it.
 const FIXED: &[(&str, &str)] = &[
     ("GEMINI_CLI", "1"),
     ("TERM", "xterm-256color"),
@@ -23,23 +23,24 @@ const FIXED: &[(&str, &str)] = &[
     ("DBUS_SESSION_BUS_ADDRESS", ""),
 ];
 
-/// Variables that name Git's configuration files. They get an empty file of Pollux's own, where Gemini CLI sets
-/// `/dev/null`: `git config --global` renames a new file over the one that is named, and root may do that to a
-/// device. The user's own configuration is hidden, identity included: a `git commit` in a repository without
-/// `user.name` of its own fails, as it does there.
+/// Variables that name Git's configuration files. They name an empty file of Pollux, where Gemini
+/// CLI sets `/dev/null`: `git config --global` replaces the named file by renaming a new one, and
+/// root may do that to a device. The user's own configuration is hidden, including name and email:
+/// as in Gemini CLI, `git commit` fails in a repository that does not set `user.name`.
 const GIT_FILES: [&str; 2] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
 
-/// A path where no file is and none can be made, for when there is no empty file.
+/// Path at which no file exists and none can be created, used if there is no empty file.
 const NOWHERE: &str = "/dev/null/config";
 
-/// Git settings that name programs. A repository's own configuration may set each of them, so they
-/// are overridden from the environment, which git ranks above every file. No value of `diff.external`
-/// means none: with Gemini CLI's empty one every `git diff` that has something to show fails.
+/// Git settings that name programs. A repository's configuration may set each of them, so they are
+/// overridden from the environment, which takes precedence over every file. `diff.external` has no
+/// value that means "no program": with the empty value of Gemini CLI, every `git diff` with
+/// differences fails.
 const GIT_SETTINGS: &[(&str, &str)] = &[
     ("credential.helper", ""),
     ("core.fsmonitor", ""),
     ("core.hooksPath", ""),
-    // An empty command is run, and fails.
+    // Git would run an empty command, which fails.
     ("core.sshCommand", "ssh"),
     ("core.pager", "cat"),
     ("core.editor", ""),
@@ -48,13 +49,13 @@ const GIT_SETTINGS: &[(&str, &str)] = &[
 
 const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
 
-/// The environment for a command: `base` without the variables named in `credentials_to_remove`,
-/// with the fixed variables of Gemini CLI 0.61 set and its git overrides appended to those that
-/// `base` already carries in `GIT_CONFIG_KEY_n`. `git_config` is an [`empty_git_config`], or `None` for a command that
-/// may change the person's own configuration of Git.
+/// Returns the environment for a command: `base` without the variables named in
+/// `credentials_to_remove`, with the fixed variables of Gemini CLI 0.61. The Git settings are
+/// appended to those that `base` already has in `GIT_CONFIG_KEY_n`. `git_config` is an
+/// [`empty_git_config`], or `None` for a command that may change the user's own Git configuration.
 ///
-/// Names compare as the platform does: without regard to case on Windows. The order of `base` is
-/// kept; our own variables follow.
+/// Names are compared as on the platform: on Windows letter case is ignored. The order of `base` is
+/// kept; the variables of Pollux follow.
 pub fn child_environment(
     base: impl IntoIterator<Item = (OsString, OsString)>,
     credentials_to_remove: &[&str],
@@ -64,7 +65,7 @@ pub fn child_environment(
     let mut environment: Vec<(OsString, OsString)> = Vec::new();
     for (name, value) in base {
         if same_name(&name, GIT_COUNT) {
-            // A count git cannot read would make every git command fail: start afresh.
+            // With a count that git cannot read, every git command would fail: restart at 0.
             git_count = value.to_str().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
             continue;
         }
@@ -87,21 +88,22 @@ pub fn child_environment(
 
 /// Returns the path of an empty, private, read-only file in `folder`, for [`child_environment`].
 ///
-/// A command can replace the file. Each call therefore checks it, and makes it again unless it is an empty file
-/// that only this user may write. Where that fails, the path is one that cannot be written either.
+/// A command can replace the file. Each call therefore checks it, and creates it again unless it is
+/// an empty file that only this user may write. If that fails, the result is a path that cannot be
+/// written either.
 pub fn empty_git_config(folder: &Path) -> PathBuf {
     let path = folder.join("empty.gitconfig");
     if is_empty_and_private(&path) {
         return path;
     }
-    // Links are removed themselves. A file that is not there need not be removed.
+    // A link itself is removed, not its target. An error for a missing file is harmless.
     pollux_fs::remove_file(&path).ok();
     let options = WriteOptions {
         expected: Some(Expectation::Absent),
         mode: Some(0o400),
         ..WriteOptions::private()
     };
-    // Another call may have made it in the meantime.
+    // Another call may have created the file in the meantime.
     let is_made = pollux_fs::write_atomic(&path, b"", &options).is_ok();
     if is_made || is_empty_and_private(&path) { path } else { NOWHERE.into() }
 }
@@ -118,7 +120,7 @@ fn is_private(path: &Path) -> bool {
     pollux_fs::ownership(path).is_ok_and(|owned| owned.user == user && owned.mode & 0o022 == 0)
 }
 
-/// Windows keeps the folders of a person from others.
+/// Returns true: Windows keeps a user's folders private.
 #[cfg(not(unix))]
 fn is_private(_path: &Path) -> bool {
     true

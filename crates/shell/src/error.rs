@@ -1,12 +1,12 @@
-//! What can go wrong before a command runs. Once it runs, its end is an
-//! [`Outcome`](crate::Outcome), whatever its exit code.
+//! Errors before a command runs. Once the command runs, its end is an [`Outcome`](crate::Outcome),
+//! whatever its exit code.
 
 use std::io;
 use std::path::PathBuf;
 
 use pollux_protocol::ConfinementLevel;
 
-/// Why a command could not be started or waited for.
+/// Reason for which a command could not be started or waited for.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// The cancellation token had already fired; nothing was started.
@@ -15,7 +15,7 @@ pub enum ShellError {
     /// No shell was found on `PATH`.
     #[error("no shell found on PATH (looked for {0})")]
     NoShell(&'static str),
-    /// The folder to run in is missing or is no folder.
+    /// The working directory is missing or is not a directory.
     #[error("cannot run in {}: not a folder", .0.display())]
     WorkingDirectory(PathBuf),
     /// The command contains a NUL character, which no operating system can pass to a program.
@@ -24,23 +24,24 @@ pub enum ShellError {
     /// The operating system refused to start the shell, or the program itself.
     #[error("cannot start {}: {source}", program.display())]
     Spawn {
-        /// The file.
+        /// Path of the program.
         program: PathBuf,
-        /// The system's reason; `E2BIG` for a command of more than about 128 KiB on Linux.
+        /// Reason given by the operating system; `E2BIG` for a command longer than about 128 KiB on
+        /// Linux.
         source: io::Error,
     },
     /// The operating system could not confine the command; it was not started.
     #[error("cannot confine the command at {}: {reason}", level.as_str())]
     Confinement {
-        /// Level that was asked for.
+        /// Requested level.
         level: ConfinementLevel,
         /// Reason.
         reason: String,
     },
-    /// A pipe or a terminal for the standard streams could not be made.
+    /// A pipe or a terminal for the standard streams could not be created.
     #[error("cannot make a pipe for the output: {0}")]
     Streams(#[source] io::Error),
-    /// The command started, but its end could not be observed. It has been ended.
+    /// The command was started, but waiting for its end failed. The command has been ended.
     #[error("cannot wait for the command: {0}")]
     Wait(#[source] io::Error),
 }

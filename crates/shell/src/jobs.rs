@@ -1,4 +1,4 @@
-//! The list of background jobs that the shell writes when it ends.
+//! The list of background jobs, which the shell writes when it ends.
 
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
@@ -7,16 +7,16 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::sessions::is_running;
 
-/// The most that is read; a hostile command may have written the list.
+/// Maximum number of bytes that are read, because a hostile command may have written the list.
 const LIST_BYTES: u64 = 16 * 1024;
 
-/// A place for the shell's list.
+/// File for the shell's list of jobs.
 ///
-/// The file has a folder of its own, readable by the owner only. A shell that is being killed may
-/// write its list after we are done with it: without the folder it can neither leave a file behind
-/// nor be led through a link that another user put there.
+/// The file is in a private folder that only the owner can read. A shell that is being killed may
+/// write its list after this value is dropped: without the folder, the shell can neither leave a
+/// file behind nor be led through a link that another user has created.
 pub(crate) struct JobList {
-    // In this order: the file goes before its folder.
+    // The fields are in this order so that the file is removed before its folder.
     file: NamedTempFile,
     _folder: TempDir,
 }
@@ -32,8 +32,8 @@ impl JobList {
         self.file.path()
     }
 
-    /// The listed jobs that still run. Read through the handle from before the command ran: what the
-    /// path names now is the command's business.
+    /// Returns the listed jobs that still run. The list is read through the handle that was opened
+    /// before the command ran, because the command may have replaced the file at the path.
     pub(crate) fn read(&self) -> io::Result<Vec<u32>> {
         let mut list = Vec::new();
         let mut handle = self.file.as_file();

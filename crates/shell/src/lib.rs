@@ -1,26 +1,26 @@
-//! Child processes: their own sessions, time limits, bounded output, and an end for all they start.
+//! Child processes: separate sessions, time limits, bounded output, and the end of everything they
+//! start.
 //!
 //! A caller describes a process as a [`ChildSpec`] and runs it in one of these ways:
-//! - [`run`]: a command line, with everything it started ended on cancel or time-out. It returns
-//!   when the *command* ends, not when the last holder of its output does. Over plain pipes
-//!   standard input is closed, and both output streams are merged in the order they were written;
-//!   in a terminal of its own ([`TerminalSize`]) the output is what the terminal shows. A command
-//!   that waits for input is noticed.
-//! - [`BackgroundProcesses`]: the commands of a session that run beside it, with their logs on
-//!   disk. [`run_or_hand_over`] can move a running command there.
-//! - [`run_piped`]: a program that gets one input and answers on two streams.
-//! - [`spawn_duplex`]: a server that runs for a long time and talks over its standard streams.
-//! - [`run_in_foreground`]: an editor, which has our terminal to itself.
+//! - [`run`]: a command line. On cancel or time-out, everything that the command started is ended.
+//!   It returns when the *command* ends, not when the last process with its output open ends. Over
+//!   plain pipes, standard input is closed, and both output streams are merged in the order they
+//!   were written; in a separate terminal ([`TerminalSize`]), the output is the content of the
+//!   terminal. A command that waits for input is detected.
+//! - [`BackgroundProcesses`]: the commands that run in the background of a session, with their logs
+//!   on disk. [`run_or_hand_over`] can move a running command there.
+//! - [`run_piped`]: a program that gets one input and writes two output streams.
+//! - [`spawn_duplex`]: a long-running server that communicates over its standard streams.
+//! - [`run_in_foreground`]: an editor, which has exclusive use of the terminal.
 //!
-//! [`reap_all`] ends what they left running; the program calls it before it exits.
+//! [`reap_all`] ends the processes that are left running; `main` calls it before it exits.
 //!
-//! Also here: [`command_line`] reads which commands a line runs and what programs are known to do
-//! with their arguments; [`redact`], [`child_environment`] and [`strip_wrapper`]
-//! are pure functions on environments and text.
+//! Also here: [`command_line`] reads the commands of a line and their known effects; [`redact`],
+//! [`child_environment`] and [`strip_wrapper`] are functions on environments and text.
 //!
 //! A child may be confined by the kernel, see [`sandbox`].
 //!
-//! This crate decides nothing about permission, writes no message for the model, and reads no
+//! This crate makes no decisions about permission, writes no message for the model, and reads no
 //! setting. No other crate in the workspace starts a process.
 
 mod attention;

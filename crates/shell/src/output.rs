@@ -1,4 +1,5 @@
-//! A command's output in memory: the beginning and the end, and how much fell out between them.
+//! A command's output in memory: the beginning, the end, and the number of bytes omitted between
+//! them.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,14 +8,14 @@ use pollux_protocol::plain_text::strip_ansi;
 
 use crate::text::whole_length;
 
-/// What Gemini CLI 0.61 appends to output that was cut; programs match it.
+/// Warning that Gemini CLI 0.61 appends to truncated output; programs match it.
 pub const TRUNCATION_WARNING: &str =
     "[GEMINI_CLI_WARNING: Output truncated. The buffer is limited to 16MB.]";
 
-/// Text in place of binary output (Gemini CLI 0.61).
+/// Replacement text for binary output (Gemini CLI 0.61).
 pub const BINARY_NOTICE: &str = "[Binary output detected. Halting stream...]";
 
-/// How many bytes of output stay in memory.
+/// Numbers of output bytes that are kept in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes kept from the beginning.
@@ -24,14 +25,15 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 16 MiB in all, as Gemini CLI 0.61 has it: 4 MiB from the beginning, 12 MiB from the end.
+    /// Returns limits of 16 MiB in total, as in Gemini CLI 0.61: 4 MiB from the beginning, 12 MiB
+    /// from the end.
     fn default() -> Self {
         Self { head: 4 << 20, tail: 12 << 20 }
     }
 }
 
-/// The output of a command, both streams in the order they were written. Memory is taken as output
-/// arrives, and never more than the [`Limits`] allow.
+/// The output of a command, both streams in the order they were written. Memory is allocated as
+/// output arrives, and never exceeds the [`Limits`].
 #[derive(Debug, Clone)]
 pub struct Output {
     limits: Limits,
@@ -41,12 +43,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// No output yet.
+    /// Creates an empty output.
     pub fn new(limits: Limits) -> Self {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), omitted: 0 }
     }
 
-    /// Takes more output; drops the oldest of the tail when it does not fit.
+    /// Appends output. Drops the oldest bytes of the tail if it exceeds its limit.
     pub fn push(&mut self, bytes: &[u8]) {
         let to_head = bytes.len().min(self.limits.head - self.head.len());
         let (first, rest) = bytes.split_at(to_head);
@@ -59,7 +61,7 @@ impl Output {
         self.tail.extend(kept);
     }
 
-    /// Doubles the room for the tail as `VecDeque` would, but never past the limit.
+    /// Doubles the capacity of the tail as `VecDeque` would, but never above the limit.
     fn reserve_tail(&mut self, more: usize) {
         let needed = self.tail.len() + more;
         if needed > self.tail.capacity() {
@@ -68,40 +70,42 @@ impl Output {
         }
     }
 
-    /// So many bytes came here and are lost, and with them what is kept of the end: what comes next follows after them.
+    /// Records that `bytes` bytes were lost at this position. The tail so far is dropped, too, so
+    /// that later output directly follows the gap.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.limits.head = self.head.len();
         self.omitted += self.tail.len() as u64 + bytes;
         self.tail.clear();
     }
 
-    /// The first bytes.
+    /// Returns the first bytes.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The last bytes, in two pieces that follow one another; empty while everything fits the head.
+    /// Returns the last bytes, in two consecutive pieces; empty while everything fits in the head.
     pub fn tail(&self) -> (&[u8], &[u8]) {
         self.tail.as_slices()
     }
 
-    /// How many bytes are missing between head and tail.
+    /// Returns the number of bytes that are missing between head and tail.
     pub fn omitted(&self) -> u64 {
         self.omitted
     }
 
-    /// How many bytes are kept.
+    /// Returns the number of bytes that are kept.
     pub fn len(&self) -> usize {
         self.head.len() + self.tail.len()
     }
 
-    /// Whether nothing was printed.
+    /// Returns true if nothing was printed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The output as text: invalid UTF-8 replaced, escape sequences out, trimmed. Where bytes are
-    /// missing a line says how many, and [`TRUNCATION_WARNING`] stands at the end.
+    /// Returns the output as text: invalid UTF-8 is replaced, escape sequences are removed, and the
+    /// text is trimmed. If bytes are missing, a line in their place gives their number, and
+    /// [`TRUNCATION_WARNING`] is appended.
     pub fn text(&self) -> String {
         let (first, second) = self.tail();
         if self.omitted == 0 {

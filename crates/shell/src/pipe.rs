@@ -1,4 +1,4 @@
-//! Where the output of a command is read: the one pipe that carries both streams, or its terminal.
+//! Sources of a command's output: the pipe that carries both streams, or its terminal.
 
 use std::future::pending;
 use std::io;
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use crate::terminal::Terminal;
 
-/// Bytes asked for in one read: what a Linux pipe holds.
+/// Maximum number of bytes in one read: the capacity of a Linux pipe.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
 
-/// After the end of a command: silence that long means there is no more output to wait for.
+/// Silence after the end of a command that means that there is no more output to wait for.
 pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(50);
-/// After the end of a command: longest time in which output of its descendants is read.
+/// Maximum time after the end of a command in which output of its descendants is read.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_millis(200);
 
-/// Where output comes from.
+/// Source of a command's output.
 pub(crate) enum Source {
     /// A pipe.
     Pipe(PipeReader),
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Reads what is there into `buffer`; 0 at the end. Safe to drop.
+    /// Reads the available bytes into `buffer`; returns 0 at the end. Cancel safe.
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Pipe(pipe) => pipe.read(buffer).await,
@@ -33,7 +33,7 @@ impl Source {
     }
 }
 
-/// Reads what is there into `buffer`; 0 at the end. Never resolves without a source.
+/// Reads the available bytes into `buffer`; returns 0 at the end. Never resolves without a source.
 pub(crate) async fn read_some(source: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usize> {
     match source {
         Some(source) => source.read(buffer).await,
@@ -41,7 +41,7 @@ pub(crate) async fn read_some(source: &mut Option<Source>, buffer: &mut [u8]) ->
     }
 }
 
-/// Reads a pipe without blocking the runtime.
+/// Reader of a pipe that does not block the runtime.
 #[cfg(unix)]
 pub(crate) struct PipeReader(tokio::net::unix::pipe::Receiver);
 
@@ -51,13 +51,15 @@ impl PipeReader {
         tokio::net::unix::pipe::Receiver::from_owned_fd(reader.into()).map(Self)
     }
 
-    /// Reads what is there into `buffer`, at most [`READ_SIZE`] bytes; 0 at the end. Safe to drop.
+    /// Reads the available bytes into `buffer`, at most [`READ_SIZE`]; returns 0 at the end. Cancel
+    /// safe.
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         tokio::io::AsyncReadExt::read(&mut self.0, buffer).await
     }
 }
 
-/// Anonymous pipes cannot be polled on Windows: a thread reads and hands over.
+/// Reader of a pipe. Windows cannot poll anonymous pipes, so a thread reads and passes on the
+/// bytes.
 #[cfg(windows)]
 pub(crate) struct PipeReader(tokio::sync::mpsc::Receiver<io::Result<Vec<u8>>>);
 
@@ -89,8 +91,8 @@ impl PipeReader {
     }
 }
 
-/// Goes on reading, and throws away, until every writer is gone: a background job that outlives its
-/// command must not die of a broken pipe when it prints a line.
+/// Reads and discards output until all writers are gone: a background job that outlives its command
+/// must not be ended by a broken pipe when it prints a line.
 pub(crate) fn discard_rest(mut reader: Source) {
     tokio::spawn(async move {
         let mut buffer = vec![0; READ_SIZE];

@@ -1,4 +1,4 @@
-//! A program that is given one input and answers on two streams.
+//! A program that gets one input and writes two output streams.
 
 use std::future::pending;
 use std::process::ExitStatus;
@@ -17,12 +17,12 @@ use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE};
 use crate::sessions::Leftovers;
 use crate::spec::{ChildSpec, ChildStdio};
 
-/// A program to run, its input, and the bounds it runs in.
+/// A program to run, its input, and its limits.
 #[derive(Debug, Clone)]
 pub struct PipedCommand {
     /// Process to start.
     pub child: ChildSpec,
-    /// Standard input. The program need not read it.
+    /// Standard input. The program may ignore it.
     pub input: Vec<u8>,
     /// Longest time that the program may take.
     pub timeout: Duration,
@@ -33,28 +33,28 @@ pub struct PipedCommand {
 /// Result of a program that was run with [`run_piped`].
 #[derive(Debug, Clone)]
 pub struct PipedOutcome {
-    /// Beginning of its standard output.
+    /// Beginning of the standard output.
     pub stdout: Vec<u8>,
-    /// Beginning of its standard error.
+    /// Beginning of the standard error.
     pub stderr: Vec<u8>,
-    /// Whether one of them was longer than the limit.
+    /// True if one of the streams was longer than the limit.
     pub overflowed: bool,
-    /// Its exit code, unless a signal or we ended it.
+    /// Exit code, unless a signal or Pollux ended the program.
     pub exit_code: Option<i32>,
-    /// The signal that ended it, unless we sent it.
+    /// Signal that ended the program, unless Pollux sent it.
     pub signal: Option<i32>,
-    /// Reason of the end.
+    /// Reason for the end.
     pub ended: Ended,
 }
 
-/// Runs a program and returns when it ends. Processes that it leaves running go on, also after the
-/// end of this program.
+/// Runs a program and returns when it ends. Processes that the program leaves running continue,
+/// even after the end of Pollux.
 ///
-/// On cancel, time-out or when the future is dropped, the program and its descendants are ended in
-/// the background, as [`run`](crate::run) does it. Needs a tokio runtime with I/O and time.
+/// On cancel or time-out, or if the future is dropped, the program and its descendants are ended in
+/// the background, as in [`run`](crate::run). Needs a tokio runtime with I/O and time.
 ///
 /// # Errors
-/// It could not be started, or its end could not be observed.
+/// Fails if the program cannot be started or if waiting for its end fails.
 pub async fn run_piped(
     command: PipedCommand,
     cancel: &CancellationToken,
@@ -92,7 +92,7 @@ pub async fn run_piped(
     Ok(streams.finish(ended, status))
 }
 
-/// Writes the input. A program that does not read it, or has ended, is no failure.
+/// Writes the input. It is no error if the program does not read it or has already ended.
 async fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
     if let Some(mut stdin) = stdin
         && stdin.write_all(&input).await.is_ok()
@@ -108,7 +108,7 @@ struct OutputStreams {
 }
 
 impl OutputStreams {
-    /// Takes more from either; never resolves once both have ended.
+    /// Reads more from one of the streams; never resolves after both have ended.
     async fn read(&mut self, limit: usize) {
         tokio::select! {
             () = self.stdout.read(limit) => {}
@@ -120,7 +120,7 @@ impl OutputStreams {
         self.stdout.reader.is_none() && self.stderr.reader.is_none()
     }
 
-    /// Reads the rest after the end of the program. Descendants may hold the pipes open.
+    /// Reads the rest after the end of the program. Descendants may keep the pipes open.
     async fn drain(&mut self, limit: usize) {
         let last = Instant::now() + DRAIN_LIMIT;
         while !self.have_ended() {
@@ -144,7 +144,7 @@ impl OutputStreams {
     }
 }
 
-/// One output stream and the kept beginning.
+/// One output stream and its kept beginning.
 struct OutputStream<R> {
     /// `None` after the end of the stream.
     reader: Option<R>,
@@ -158,7 +158,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> OutputStream<R> {
         Self { reader, buffer: vec![0; READ_SIZE], kept: Vec::new(), overflowed: false }
     }
 
-    /// One read; never resolves after the end of the stream. An error ends it. Safe to drop.
+    /// Reads once. Never resolves after the end of the stream; an error counts as the end. Cancel
+    /// safe.
     async fn read(&mut self, limit: usize) {
         let Some(reader) = &mut self.reader else { return pending().await };
         let length = reader.read(&mut self.buffer).await.unwrap_or(0);
@@ -171,8 +172,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> OutputStream<R> {
         self.overflowed |= room < length;
     }
 
-    /// Returns the kept output. Reads and drops the rest in the background: a process that is left
-    /// running must not die of a broken pipe.
+    /// Returns the kept output. Reads and discards the rest in the background: a process that is
+    /// left running must not be ended by a broken pipe.
     fn into_kept(self) -> Vec<u8> {
         if let Some(mut reader) = self.reader {
             tokio::spawn(async move {

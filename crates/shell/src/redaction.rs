@@ -1,6 +1,7 @@
-//! Which variables of the user's environment a command may see. Pure: a list in, a list out.
+//! Selection of the environment variables that a command may see. A pure function on a list.
 //!
-//! Order and lists of the rules are those of Gemini CLI 0.61, so that a user's own lists mean the same here.
+//! The order and the lists of the rules are those of Gemini CLI 0.61, so that a user's own lists
+//! have the same meaning here.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -11,22 +12,22 @@ use regex::RegexSet;
 #[cfg(test)]
 mod tests;
 
-/// How much is hidden from commands. The default hides nothing.
+/// Rules for hiding variables from commands. The default hides nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Redaction {
-    /// Hide what looks like a secret.
+    /// Hide variables that look like secrets.
     pub enabled: bool,
-    /// Hide everything that is not known to be harmless, whether `enabled` or not.
+    /// Hide all variables that are not known to be harmless, independent of `enabled`.
     pub strict: bool,
-    /// Names that are kept unless their value is a secret by its form. Letter case does not matter.
+    /// Names that are shown unless the value has the form of a secret. Letter case is ignored.
     pub allowed: Vec<String>,
-    /// Names that are hidden unless they are in `allowed`. Letter case does not matter.
+    /// Names that are hidden unless they are in `allowed`. Letter case is ignored.
     pub blocked: Vec<String>,
 }
 
 impl Redaction {
-    /// The same, strict where the GitHub action runs: what is not known to be harmless may be a secret of the
-    /// repository there.
+    /// Returns the same rules, made strict inside the GitHub action, where a variable that is not
+    /// known to be harmless may be a secret of the repository.
     #[must_use]
     pub fn strict_in_actions(mut self, environment: &[(OsString, OsString)]) -> Self {
         self.strict |= environment.iter().any(|(name, value)| match name.to_str() {
@@ -38,12 +39,12 @@ impl Redaction {
     }
 }
 
-/// Beginnings of names that are our own, whatever the value.
+/// Prefix of names that are always shown, because they belong to Gemini CLI.
 const OWN_PREFIX: &str = "GEMINI_CLI_";
-/// Beginnings of names that carry git's settings.
+/// Prefix of names that carry Git settings.
 const GIT_PREFIX: &str = "GIT_CONFIG_";
 
-/// Names that programs cannot do without.
+/// Names that programs cannot work without.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
@@ -63,7 +64,7 @@ const HARMLESS: &[&str] = &[
     "TMP",
     "USERPROFILE",
     "SYSTEMDRIVE",
-    // What the GitHub action tells of its task.
+    // Task description of the GitHub action.
     "ADDITIONAL_CONTEXT",
     "AVAILABLE_LABELS",
     "BRANCH_NAME",
@@ -81,7 +82,7 @@ const HARMLESS: &[&str] = &[
     "TRIGGERING_ACTOR",
 ];
 
-/// Names that lead to accounts and data without looking like it.
+/// Names that give access to accounts and data but do not look like secrets.
 const SENSITIVE: &[&str] = &[
     "CLIENT_ID",
     "DB_URI",
@@ -97,7 +98,7 @@ const SENSITIVE: &[&str] = &[
     "FIREBASE_PROJECT_ID",
 ];
 
-/// Parts of names that tell of a secret.
+/// Parts of names that indicate a secret.
 const SUSPICIOUS: &[&str] = &[
     "TOKEN",
     "SECRET",
@@ -111,7 +112,7 @@ const SUSPICIOUS: &[&str] = &[
     "CERT",
 ];
 
-/// Forms of values that are secrets, whatever they are called.
+/// Forms of values that are secrets under any name.
 const SECRET_FORMS: &[&str] = &[
     // Private keys and certificates (RFC 7468).
     r"(?i)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----",
@@ -124,7 +125,7 @@ const SECRET_FORMS: &[&str] = &[
     r"(?i)AIzaSy[a-z0-9_-]{33}",
     // Amazon.
     r"(?i)AKIA[A-Z0-9]{16}",
-    // Signed JSON (RFC 7519).
+    // JSON Web Tokens (RFC 7519).
     r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*",
     // Stripe.
     r"(?i)[sr]k_(?:live|test)_[0-9a-z]{24}",
@@ -132,10 +133,11 @@ const SECRET_FORMS: &[&str] = &[
     r"(?i)xox[abpr]-[a-z0-9-]+",
 ];
 
-/// The forms, compiled once. A test makes sure that they compile.
+/// The compiled forms. A test checks that they compile.
 static SECRETS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SECRET_FORMS).ok());
 
-/// The variables that a command may see, in their order. Everything when `redaction` is neither enabled nor strict.
+/// Returns the variables that a command may see, in their order; all of them if `redaction` is
+/// neither enabled nor strict.
 pub fn redact(
     environment: Vec<(OsString, OsString)>,
     redaction: &Redaction,
@@ -152,7 +154,7 @@ pub fn redact(
     environment.into_iter().filter(|(name, value)| rules.keep(name, value)).collect()
 }
 
-/// The user's names, in capitals.
+/// The user's lists, in capitals.
 struct Rules {
     allowed: HashSet<String>,
     blocked: HashSet<String>,
@@ -160,7 +162,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// The first rule that speaks about a variable decides.
+    /// Returns true if a variable is shown. The first rule that applies decides.
     fn keep(&self, name: &OsStr, value: &OsStr) -> bool {
         let name = name.to_string_lossy().to_uppercase();
         let is_one_of = |names: &[&str]| names.contains(&name.as_str());
@@ -183,6 +185,6 @@ impl Rules {
 }
 
 fn is_secret(value: &OsStr) -> bool {
-    // Without the forms everything might be one.
+    // If the forms did not compile, every value counts as a secret.
     SECRETS.as_ref().is_none_or(|forms| forms.is_match(&value.to_string_lossy()))
 }

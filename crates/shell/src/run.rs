@@ -21,20 +21,22 @@ use crate::error::ShellError;
 use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, discard_rest, read_some};
 use crate::terminal::Terminal;
 
-/// After the end of the command: the most that is read. A Linux pipe holds no more than this.
+/// Maximum number of bytes read after the end of the command. The capacity of a Linux pipe is not
+/// larger.
 const LAST_BYTES: usize = 1 << 20;
-/// Time between two looks at a screen that changes.
+/// Time between two reports of a changing screen.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
-/// What may wait to be typed. A program that reads nothing must not cost memory.
+/// Maximum number of bytes waiting to be typed, so that a program that does not read cannot use up
+/// memory.
 const MOST_TYPED: usize = 64 << 10;
 
 /// Runs a command in the user's shell and returns when it ends.
 ///
-/// Without a terminal standard input is closed, and both output streams share one pipe, so their
+/// Without a terminal, standard input is closed, and both output streams share one pipe, so their
 /// order is exact. `on_output` is called with each piece of output as it arrives and must not
-/// block. On cancel, time-out or when the future is dropped, everything the command started gets
-/// SIGTERM and, 200 ms later, SIGKILL, behind the caller's back: `run` itself returns within 100
-/// ms. Needs a tokio runtime with I/O and time.
+/// block. On cancel or time-out, or if the future is dropped, everything that the command started
+/// gets SIGTERM and, 200 ms later, SIGKILL. This happens in the background: `run` itself returns
+/// within 100 ms. Needs a tokio runtime with I/O and time.
 pub async fn run(
     command: ShellCommand,
     cancel: CancellationToken,
@@ -44,22 +46,22 @@ pub async fn run(
     let mut running = Running::start(&command, &cancel, on_output)?;
     match running.watch(&command, &cancel, &mut wishes).await? {
         Some((ended, status)) => Ok(running.finish(ended, status).await),
-        // Nobody wishes for anything.
+        // Not reachable: nobody sends a request to hand over.
         None => Ok(running.finish(Ended::Cancelled, None).await),
     }
 }
 
-/// How [`run_or_hand_over`] returned.
+/// Result of [`run_or_hand_over`].
 #[derive(Debug)]
 pub enum Ran {
-    /// The command is over.
+    /// The command has ended.
     Ended(Box<Outcome>),
-    /// It goes on in the background; its time limits hold no longer.
+    /// The command continues in the background, without its time limits.
     InBackground(Arc<BackgroundProcess>),
 }
 
-/// [`run`], with somebody who has wishes. With [`Wish::HandOver`] a command that still runs goes to
-/// the background `processes`, with what it has printed so far in its log.
+/// Runs a command as [`run`] does, and handles requests to it. On [`Wish::HandOver`] a command that
+/// still runs is moved to `processes`, with its output so far in its log.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -77,19 +79,19 @@ pub async fn run_or_hand_over(
     })
 }
 
-/// A command under way.
+/// A running command.
 struct Running<F> {
     child: ChildProcess,
     collector: Collector<F>,
     attention: Attention,
     buffer: Vec<u8>,
-    /// What the programs in the terminal have not taken yet.
+    /// Bytes that the programs in the terminal have not read yet.
     typed: VecDeque<u8>,
-    /// When the screen is looked at next.
+    /// Time of the next report of the screen.
     show_at: Instant,
 }
 
-/// What a command that runs is waited for.
+/// Event while a command runs.
 enum Happening {
     Exited(ExitStatus),
     Cancelled,
@@ -123,7 +125,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         })
     }
 
-    /// The command goes on without us.
+    /// Moves the running command to the background.
     async fn hand_over(
         self,
         command: String,
@@ -133,7 +135,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         processes.adopt(command, self.child, None, None, |log| log.push_output(&so_far))
     }
 
-    /// Serves the command until it ends, must be ended, or (none) is to be handed over.
+    /// Serves the command until it ends, must be ended, or is to be handed over (`None`).
     async fn watch(
         &mut self,
         command: &ShellCommand,
@@ -155,7 +157,8 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
                     None
                 }
                 Happening::Typed(written) => {
-                    // What cannot be typed has nobody who could read it.
+                    // After an error no program is left that could read the input, so all of it is
+                    // dropped.
                     self.forget_typed(written.unwrap_or(usize::MAX));
                     None
                 }
@@ -183,7 +186,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the first event.
     async fn next(
         &mut self,
         time_out: Option<Instant>,
@@ -210,8 +213,8 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         })
     }
 
-    /// Takes what one read brought and returns its length. The end of the output, or an error,
-    /// closes the reader; the command may go on without output.
+    /// Takes the bytes of one read and returns their number. The end of the output, or an error,
+    /// closes the reader; the command may continue without output.
     fn take(&mut self, read: io::Result<usize>) -> usize {
         let length = read.unwrap_or(0);
         if length == 0 {
@@ -240,14 +243,15 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         self.show_at = Instant::now() + SHOWN_EVERY;
     }
 
-    /// Something was printed or typed: nobody waits, as far as can be told.
+    /// Records that something was printed or typed, so the command presumably does not wait.
     fn calm_down(&mut self) {
         if self.attention.calm_down() {
             self.collector.tell_input(None);
         }
     }
 
-    /// Tells when the command waits for input. True when that is its end.
+    /// Reports a change in whether the command waits for input. Returns true if the command must be
+    /// ended for this reason.
     fn judge(&mut self, look: Look) -> bool {
         let line = self.collector.line_of_cursor();
         let verdict = self.attention.judge(look, &line);
@@ -258,7 +262,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         verdict.is_over
     }
 
-    /// The command is over: last output, then the report.
+    /// Reads the last output after the end of the command and returns its outcome.
     async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> Outcome {
         let process_group = self.child.session.id();
         if status.is_some() {
@@ -288,7 +292,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         }
     }
 
-    /// Reads what is in the pipe when nobody who matters writes any more.
+    /// Reads the rest of the output from the pipe after the command has ended.
     async fn drain(&mut self, longest: Duration) {
         let last = Instant::now() + longest;
         let mut drained = 0;

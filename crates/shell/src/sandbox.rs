@@ -1,19 +1,21 @@
 //! Confinement of child processes by the kernel, in three levels (see [`ConfinementLevel`]).
 //!
-//! A confined child is this program again: `main` calls [`confined_child`] first, which reads a
-//! [`SandboxPlan`] from an inherited file, restricts its own process and replaces itself with the
-//! program. Restrictions that cannot be made are an error of the start, never a weaker level.
+//! A confined child first runs this same program: `main` begins with a call of [`confined_child`],
+//! which reads a [`SandboxPlan`] from an inherited file, restricts its own process and replaces
+//! itself with the target program. If a restriction fails, the child does not start; the level is
+//! never weakened.
 //! - `inspect` uses Landlock (files, signals, other processes) and seccomp (sockets, changes of
-//!   metadata), and no namespace. Landlock only grants, so reading is granted around each secret.
+//!   metadata), and no namespace. Landlock can only grant access, so reading is granted around each
+//!   secret.
 //! - `protect` uses a mount namespace: protected files are mounted read-only over themselves, and
-//!   credentials are covered. Root keeps its user namespace and loses the capabilities that could
-//!   undo this; other users get a user namespace in which they are themselves.
+//!   credentials are covered. Root stays in its user namespace and loses the capabilities that
+//!   could undo this; other users get a user namespace in which they keep their user id.
 //! - `workspace-write` makes all file systems read-only except the workspace, temporary folders and
 //!   caches, with the same covers, and adds Landlock and seccomp.
 //!
-//! Changes that no mount can block (a protected file that does not exist yet, a folder above it that is
-//! replaced) are found afterwards by [`SandboxAudit`]. Only Linux offers these mechanisms; elsewhere
-//! no level but `none` holds.
+//! Some changes cannot be blocked by a mount: creating a protected file that does not exist yet, or
+//! replacing a folder above it. [`SandboxAudit`] detects these afterwards. Only Linux offers these
+//! mechanisms; on other systems only the level `none` is available.
 
 use std::sync::Arc;
 
@@ -44,8 +46,8 @@ pub use support::{SandboxMechanisms, SandboxSupport};
 
 pub(crate) use linux::{ConfinedStart, confine};
 
-/// Use of the network by a child process at `workspace-write`. `inspect` never allows it,
-/// `protect` always does.
+/// Network access of a child process at `workspace-write`. `inspect` never allows it, `protect`
+/// always does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NetworkAccess {
     /// No sockets.
@@ -55,13 +57,13 @@ pub enum NetworkAccess {
     Allowed,
 }
 
-/// Change of the repositories' configuration by a child process at `protect`.
+/// Permission of a child process to change the configuration of repositories at `protect`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GitConfiguration {
     /// `.git/config` is read-only.
     #[default]
     Protected,
-    /// `.git/config` is writable; [`SandboxAudit`] takes back changes that could start programs.
+    /// `.git/config` is writable; [`SandboxAudit`] reverts changes that could start programs.
     Writable,
 }
 
@@ -79,7 +81,7 @@ pub struct SandboxSpec {
 }
 
 impl SandboxSpec {
-    /// A level without network and with protected configuration of repositories.
+    /// Creates a level without network access and with protected configuration of repositories.
     pub fn new(level: ConfinementLevel, places: Arc<SandboxPlaces>) -> Self {
         let (network, git_configuration) = Default::default();
         Self { level, places, network, git_configuration }

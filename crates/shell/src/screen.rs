@@ -1,5 +1,6 @@
-//! What a terminal would show of a command's output: lines that have left the screen, as text, and the screen.
-//! Pure: bytes in, text and lines out. The memory it takes does not grow with the output.
+//! Emulation of the terminal that a command prints to: the screen, and the text of the lines that
+//! have left it. Independent of processes: bytes in, text and lines out. The memory use does not
+//! grow with the output.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -17,29 +18,31 @@ mod look;
 #[cfg(test)]
 mod tests;
 
-/// Lines above the screen that can be shown in their colours.
+/// Maximum number of lines above the screen that can be shown with colours.
 const REMEMBERED_LINES: usize = 300;
 
-/// A terminal with nobody in front of it.
+/// A terminal emulator without a user.
 pub(crate) struct Screen {
     parser: Parser<Above>,
     colour: bool,
 }
 
-/// What happens outside of the screen.
+/// State outside the visible screen.
 struct Above {
-    /// The text of the lines that have left the screen at its top. A line that the terminal has broken is whole again.
+    /// Text of the lines that have left the top of the screen. Lines that the terminal has wrapped
+    /// are joined again.
     text: Output,
     state: BasicFormattedCaptureState,
     /// The last of these lines with their colours, one for each line of the screen.
     remembered: VecDeque<String>,
-    /// What a terminal answers to the questions of programs.
+    /// Replies of the terminal to queries of programs.
     answers: Vec<u8>,
     line: String,
 }
 
 impl Screen {
-    /// An empty screen. `limits` are those of the text that is kept; without `colour` lines are shown plain.
+    /// Creates an empty screen. `limits` apply to the text that is kept; without `colour` lines are
+    /// plain.
     pub(crate) fn new(size: TerminalSize, limits: Limits, colour: bool) -> Self {
         let above = Above {
             text: Output::new(limits),
@@ -52,48 +55,48 @@ impl Screen {
         Self { parser: Parser::new_with_callbacks(rows, columns, 0, above), colour }
     }
 
-    /// Takes what a program has printed.
+    /// Takes the output of a program.
     pub(crate) fn print(&mut self, bytes: &[u8]) {
         self.parser.process(bytes);
     }
 
-    /// So many bytes were printed and are lost. What comes next stands at the end.
+    /// Records that `bytes` printed bytes were lost. Later output follows at the end.
     pub(crate) fn skip(&mut self, bytes: u64) {
-        // CAN ends a sequence whose end was lost.
+        // CAN ends an escape sequence whose end was lost.
         self.parser.process(b"\x18");
         let above = self.parser.callbacks_mut();
         above.text.skip(bytes);
         above.remembered.clear();
     }
 
-    /// What to type for a terminal that was asked something.
+    /// Returns and removes the replies that must be typed for the terminal.
     pub(crate) fn take_answers(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parser.callbacks_mut().answers)
     }
 
-    /// The window has a new size.
+    /// Changes the size of the screen.
     pub(crate) fn resize(&mut self, size: TerminalSize) {
-        // Lines that have left the screen do not come back to it: their text is settled.
+        // Lines that have left the screen do not return to it: their text is final.
         self.parser.screen_mut().clear_scrollback();
         let (rows, columns) = cells(size);
         self.parser.set_size(rows, columns);
     }
 
-    /// The text on the line of the cursor, up to the cursor: where a program that asks has asked.
+    /// Returns the text on the line of the cursor, up to the cursor, which may contain a prompt.
     pub(crate) fn line_of_cursor(&self) -> String {
         let screen = self.parser.screen();
         let (row, column) = screen.cursor_position();
         screen.contents_between(row, 0, row, column).trim_end_matches('\n').to_owned()
     }
 
-    /// What stands on the screen.
+    /// Returns the contents of the screen.
     pub(crate) fn look(&self) -> AnsiOutput {
         let mut lines = look::lines(self.parser.screen(), self.colour);
         look::trim_end(&mut lines);
         AnsiOutput(lines)
     }
 
-    /// The screen and the lines above it, some hundreds at most.
+    /// Returns the screen and up to a few hundred lines above it.
     pub(crate) fn look_back(&self) -> AnsiOutput {
         let (_, columns) = self.parser.screen().size();
         let mut lines: Vec<_> = (self.parser.callbacks().remembered.iter())
@@ -104,12 +107,14 @@ impl Screen {
         AnsiOutput(lines)
     }
 
-    /// All of the text. A program that had a screen of its own when it ended is told of last.
+    /// Returns all text. If a program used the alternate screen when it ended, that screen comes
+    /// last.
     pub(crate) fn into_text(mut self) -> Output {
         let alternate = self.parser.screen().alternate_screen();
         let own = alternate.then(|| self.parser.screen().contents());
         if alternate {
-            // CAN ends a sequence that was cut off; then back to the ordinary screen.
+            // CAN ends an unfinished sequence; the second sequence switches back to the normal
+            // screen.
             self.parser.process(b"\x18\x1b[?47l");
         }
         let (screen, above) = self.parser.screen_and_callbacks_mut();
@@ -119,7 +124,7 @@ impl Screen {
         screen.write_contents_formatted_basic(&mut rest, range).unwrap_or_default();
         let rest = plain(&rest);
         above.text.push(rest.trim_end_matches('\n').as_bytes());
-        // The line of the cursor has not been begun: that before it has ended.
+        // The cursor is at the beginning of a line, so the line before is complete.
         if screen.cursor_position().1 == 0 && own.is_none() {
             above.text.push(b"\n");
         }
@@ -161,25 +166,25 @@ impl Callbacks for Above {
     ) {
         let parameter = parameters.first().and_then(|values| values.first()).copied();
         let answer = match (first, last, parameter.unwrap_or(0)) {
-            // Device status: fine.
+            // Device status report: no malfunction.
             (None, 'n', 5) => "\x1b[0n".to_owned(),
-            // Where the cursor is, counted from 1.
+            // Cursor position, counted from 1.
             (None, 'n', 6) => {
                 let (row, column) = screen.cursor_position();
                 format!("\x1b[{};{}R", row + 1, column + 1)
             }
-            // What kind of terminal: a VT220 with colour.
+            // Terminal type: a VT220 with colour.
             (None, 'c', 0) => "\x1b[?62;22c".to_owned(),
             _ => return,
         };
-        // Who asks a thousand times hears the first answers.
+        // Of very many queries only the first are answered.
         if self.answers.len() < MOST_ANSWERS {
             self.answers.extend_from_slice(answer.as_bytes());
         }
     }
 }
 
-/// Bytes of answers that wait to be typed.
+/// Maximum number of bytes of replies that wait to be typed.
 const MOST_ANSWERS: usize = 1024;
 
 fn plain(formatted: &str) -> String {

@@ -1,18 +1,19 @@
-//! Command lines as text: what is taken off in front, and what is put around. Pure.
+//! Wrappers around a command line: removal of needless ones, and addition of our own. Pure
+//! functions.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Shells whose `-c` a model likes to add although a shell runs the command anyway.
+/// Shells that models often call with `-c`, although a shell runs the command anyway.
 const POSIX_SHELLS: &[&str] = &["sh", "bash", "zsh"];
 const POWERSHELLS: &[&str] = &["powershell", "powershell.exe", "pwsh", "pwsh.exe"];
 
-/// Takes a needless shell off the front of a command line: `bash -c 'ls -l'` becomes `ls -l`.
+/// Removes a needless shell call from a command line: `bash -c 'ls -l'` becomes `ls -l`.
 ///
-/// Recognised are `sh`, `bash` and `zsh` with `-c` (also by absolute path), `cmd.exe /c`, and
+/// Recognised calls are `sh`, `bash` and `zsh` with `-c` (also by absolute path), `cmd.exe /c`, and
 /// `powershell` or `pwsh` with an optional `-NoProfile` and `-Command`, as in Gemini CLI 0.61. One
-/// level of quotes goes with it. The wrapper stays on where taking it off could change the meaning:
-/// when more follows the quoted word, or when the outer shell would expand something inside double
+/// level of quotes is removed, too. The wrapper is kept if its removal could change the meaning: if
+/// more text follows the quoted word, or if the outer shell would expand something inside double
 /// quotes. The result is trimmed.
 pub fn strip_wrapper(command: &str) -> Cow<'_, str> {
     let command = command.trim();
@@ -52,14 +53,14 @@ fn strip_windows(command: &str) -> Option<&str> {
     Some(quoted.unwrap_or(script))
 }
 
-/// The first word and what follows it, or `None` when there is only one.
+/// Returns the first word and the rest; `None` if there is only one word.
 fn split_word(text: &str) -> Option<(&str, &str)> {
     let (word, rest) = text.split_once([' ', '\t', '\n'])?;
     let rest = rest.trim_start();
     (!rest.is_empty()).then_some((word, rest))
 }
 
-/// The value of `text` when it is exactly one shell word that needs no expansion.
+/// Returns the value of `text` if it is exactly one shell word that needs no expansion.
 fn single_word(text: &str) -> Option<Cow<'_, str>> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return (!inner.contains('\'')).then_some(Cow::Borrowed(inner));
@@ -71,8 +72,8 @@ fn single_word(text: &str) -> Option<Cow<'_, str>> {
     text.chars().all(plain).then_some(Cow::Borrowed(text))
 }
 
-/// What a POSIX shell makes of the inside of double quotes, or `None` if it would expand something
-/// or if the quotes end early.
+/// Returns the value of a POSIX shell's double-quoted text; `None` if the shell would expand
+/// something or if the quotes end early.
 fn double_quoted(inner: &str) -> Option<String> {
     let mut value = String::with_capacity(inner.len());
     let mut letters = inner.chars();
@@ -90,29 +91,31 @@ fn double_quoted(inner: &str) -> Option<String> {
     Some(value)
 }
 
-/// A script that runs `command` in the shell itself and, when the shell ends, writes the process
-/// numbers of its background jobs to `jobs_file`.
+/// Returns a script that runs `command` in the shell itself. When the shell ends, it writes the
+/// process ids of its background jobs to `jobs_file`.
 ///
-/// The command goes through `eval` as one quoted word. So nothing in it, be it a comment, an open
-/// here-document or a syntax error, can reach the text around it; `exit` and `exec` mean what they
-/// always mean; and a shell that runs an exit trap keeps its exit status. A command that replaces
-/// the trap or the shell only loses the list of jobs.
+/// The command is passed to `eval` as one quoted word. Therefore nothing in it, such as a comment,
+/// an open here-document or a syntax error, can affect the surrounding text; `exit` and `exec` keep
+/// their meaning; and a shell that runs an exit trap keeps its exit status. If a command replaces
+/// the trap or the shell, only the list of jobs is lost.
 pub(crate) fn with_job_list(command: &str, jobs_file: &Path) -> Option<String> {
     let jobs_file = quote(jobs_file.to_str()?);
-    // `>|`: the command may have set noclobber. The braces also silence a folder that is gone.
+    // `>|` works even if the command has set noclobber. The braces also hide the error of a missing
+    // folder.
     let trap = r#"trap '{ jobs -p >|"$_bgpids_file"; } 2>/dev/null' EXIT"#;
     Some(format!("_bgpids_file={jobs_file}; {trap}; {}", evaluated(command)))
 }
 
-/// A script that runs `command` and nothing else.
+/// Returns a script that only runs `command`.
 pub(crate) fn evaluated(command: &str) -> String {
-    // The space in front keeps a leading `-` from being read as an option of `eval`; the one behind
-    // a final backslash is Gemini CLI's way to keep that backslash from quoting the end of the text.
+    // The space at the beginning keeps a leading `-` from being read as an option of `eval`. As in
+    // Gemini CLI, a space after a final backslash keeps the backslash from quoting the end of the
+    // text.
     let end = if command.ends_with('\\') { " " } else { "" };
     format!("eval {}", quote(&format!(" {command}{end}")))
 }
 
-/// `text` as one word of a POSIX shell.
+/// Returns `text` as one word of a POSIX shell.
 fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

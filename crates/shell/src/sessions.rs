@@ -1,10 +1,11 @@
-//! The processes of our children: which of them live, and how they end.
+//! The processes of our children: finding the living ones, and ending them.
 //!
-//! Every child is registered, and almost every child leads a process session of its own, so its
-//! descendants can be found again and ended together: the process group, other groups of the
-//! session (`set -m`), and on Linux also daemons, which leave the session and outlive their
-//! parents: this program adopts them, and a mark that every process inherits tells whose they are.
-//! Processes that somebody else in this program has started have no such mark and are left alone.
+//! Every child is registered, and almost every child leads a separate process session, so its
+//! descendants can be found and ended together: the process group, other groups of the session
+//! (`set -m`), and on Linux also daemons, which leave the session and outlive their parents. Pollux
+//! becomes the parent of such daemons, and a mark that every process inherits identifies their
+//! owner. Processes that were started by other code in this program have no such mark and are left
+//! alone.
 
 use std::io;
 use std::process::Command;
@@ -29,12 +30,12 @@ use ending::{end, end_in_background};
 use orphans::reap_orphans;
 use registry::registry;
 
-/// Children that have ended and stay registered before it is checked which of them left processes.
+/// Number of ended children that stay registered before they are checked for remaining processes.
 const REMEMBERED: usize = 64;
 
-/// Ends everything that our children left running, daemons included, and waits until it is gone:
-/// SIGTERM, up to 200 ms, SIGKILL, up to one second. Returns at once when nothing is left. Must be
-/// called before the program exits; it blocks.
+/// Ends everything that our children left running, including daemons, and waits until it is gone:
+/// SIGTERM, up to 200 ms, SIGKILL, up to one second. Returns immediately if nothing is left. Must
+/// be called before the program exits. Blocks.
 pub fn reap_all() {
     let left = registry().leaders();
     if (!left.is_empty() || system::adopts_orphans()) && end(system::Members::everyone(&left)) {
@@ -42,12 +43,12 @@ pub fn reap_all() {
     }
 }
 
-/// Whether the child may still have a living process.
+/// Returns true if the child may still have a living process.
 pub(crate) fn is_known(leader: Leader) -> bool {
     registry().contains(leader)
 }
 
-/// Ends what a released child left running. Does not wait for that.
+/// Ends the processes that a released child left running, without waiting for their end.
 pub(crate) fn end_rest(leader: Leader) {
     if is_known(leader) {
         end_in_background(leader);
@@ -55,7 +56,7 @@ pub(crate) fn end_rest(leader: Leader) {
 }
 
 /// Removes released children without living processes from the register, so that a process number
-/// that the system gives to another program is not taken for ours.
+/// that the system reuses for another program is not mistaken for ours.
 fn forget_ended() {
     let released = registry().released();
     let living = system::living(&released);
@@ -72,7 +73,7 @@ pub(crate) fn with_processes() -> Vec<u32> {
 #[derive(Debug)]
 pub(crate) struct Session {
     leader: Leader,
-    /// Whether nothing is left to do here.
+    /// True if the processes are released or being ended, so that dropping has no effect.
     settled: bool,
 }
 
@@ -97,20 +98,20 @@ impl Session {
         self.leader
     }
 
-    /// Process number of the child.
+    /// Returns the process number of the child.
     pub(crate) fn id(&self) -> u32 {
         self.leader.id
     }
 
-    /// Notes that the child has ended and its exit status was taken. Its descendants go on: until
-    /// [`reap_all`], or for as long as they want, see [`Leftovers`]. Must be called inside a tokio
+    /// Notes that the child has ended and its exit status was taken. Its descendants continue:
+    /// until [`reap_all`], or without a limit, see [`Leftovers`]. Must be called inside a tokio
     /// runtime.
     pub(crate) fn release(&mut self) {
         self.settled = true;
         match self.leader.owner.leftovers() {
             Leftovers::Keep => registry().forget([self.leader]),
-            // Reading the process table takes milliseconds on a busy machine: rarely, and in the
-            // background.
+            // Reading the process table takes milliseconds on a busy machine, so it is done rarely
+            // and in the background.
             Leftovers::End if registry().release(self.leader) > REMEMBERED => {
                 tokio::task::spawn_blocking(forget_ended);
             }
@@ -121,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Ends the child and all its descendants. Does not wait for that.
+    /// Ends the child and all its descendants, without waiting for their end.
     pub(crate) fn end(&mut self) {
         if !std::mem::replace(&mut self.settled, true) {
             end_in_background(self.leader);

@@ -1,4 +1,4 @@
-//! Which shell runs a command, and how it is called.
+//! Choice of the shell that runs a command, and its arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::error::ShellError;
 
-/// The languages a shell may speak, as far as they differ for us.
+/// Shell languages, as far as their differences matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// GNU bash: has `shopt`.
@@ -22,11 +22,11 @@ pub enum Dialect {
 pub struct Shell {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// The language it speaks.
+    /// Language of the shell.
     pub dialect: Dialect,
 }
 
-/// The shells to try, best first.
+/// Shells to try, best first.
 #[cfg(not(windows))]
 const CANDIDATES: &[(&str, Dialect)] = &[("bash", Dialect::Bash), ("sh", Dialect::Posix)];
 #[cfg(windows)]
@@ -38,12 +38,12 @@ const CANDIDATE_NAMES: &str = "bash, sh";
 #[cfg(windows)]
 const CANDIDATE_NAMES: &str = "pwsh, powershell";
 
-/// Settings that change what a word means; Gemini CLI 0.61 turns them off in front of each command.
+/// Settings that change the meaning of a word; Gemini CLI 0.61 turns them off before each command.
 const BASH_SETTINGS: &str = "shopt -u promptvars nullglob extglob nocaseglob dotglob; ";
 
 impl Shell {
-    /// The shell for this program's own `PATH`: `bash` where present, else `sh`; on Windows `pwsh`,
-    /// else `powershell`. Looked up once.
+    /// Returns the shell on the `PATH` of this program: `bash` if present, otherwise `sh`; on
+    /// Windows `pwsh`, otherwise `powershell`. The search runs once.
     pub fn current() -> Result<&'static Self, ShellError> {
         static CURRENT: OnceLock<Option<Shell>> = OnceLock::new();
         CURRENT
@@ -52,8 +52,8 @@ impl Shell {
             .ok_or(ShellError::NoShell(CANDIDATE_NAMES))
     }
 
-    /// The best shell on the given `PATH` value. Relative entries are passed over: a repository
-    /// must not be able to bring the shell along.
+    /// Returns the best shell on the given `PATH` value. Relative entries are skipped, because a
+    /// repository must not be able to supply the shell.
     pub fn find_on(path: &OsStr) -> Option<Self> {
         CANDIDATES.iter().find_map(|&(name, dialect)| {
             let mut found = which::which_in_global(name, Some(path)).ok()?;
@@ -62,7 +62,7 @@ impl Shell {
         })
     }
 
-    /// The arguments that make this shell run `script`.
+    /// Returns the arguments that make this shell run `script`.
     pub(crate) fn arguments(&self, script: String) -> Vec<OsString> {
         let flags: &[&str] = match self.dialect {
             Dialect::Bash | Dialect::Posix => &["-c"],
@@ -71,7 +71,7 @@ impl Shell {
         flags.iter().map(OsString::from).chain([script.into()]).collect()
     }
 
-    /// Statements in front of every command line.
+    /// Returns the statements in front of every command line.
     pub(crate) fn settings(&self) -> &'static str {
         match self.dialect {
             Dialect::Bash => BASH_SETTINGS,
@@ -79,7 +79,8 @@ impl Shell {
         }
     }
 
-    /// A script whose exit code is that of its last program. PowerShell has to be asked for that.
+    /// Returns a script whose exit code is that of its last program. PowerShell needs an explicit
+    /// statement for this.
     pub(crate) fn passing_exit_code(&self, script: &str) -> String {
         match self.dialect {
             Dialect::PowerShell => {

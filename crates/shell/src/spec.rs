@@ -13,8 +13,8 @@ use crate::shell::{Dialect, Shell};
 use crate::terminal::TerminalSize;
 
 /// First statement of a command line in a terminal. When the shell ends, the system sends SIGHUP to
-/// every process in the terminal, which must not end background jobs. The command line may set a
-/// trap of its own.
+/// every process in the terminal, which must not end background jobs. The command line may replace
+/// this trap.
 const IGNORE_HANG_UP: &str = "trap '' HUP; ";
 
 /// Program that a child process runs.
@@ -36,7 +36,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// Text of the command line or script, or the path of the program file.
+    /// Returns the text of the command line or script, or the path of the program file.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::CommandLine(text) | Self::Script(text) => text.clone(),
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// Restrictions that the operating system puts on a child process and all its descendants.
+/// Restrictions that the operating system applies to a child process and all its descendants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Confinement {
     /// No restrictions.
@@ -65,12 +65,12 @@ pub enum Confinement {
 }
 
 impl Confinement {
-    /// Restrictions of a level; none at [`ConfinementLevel::None`].
+    /// Creates the restrictions of a level; no restrictions at [`ConfinementLevel::None`].
     pub fn of(spec: SandboxSpec) -> Self {
         if spec.level == ConfinementLevel::None { Self::None } else { Self::Level(spec) }
     }
 
-    /// Level of the restrictions.
+    /// Returns the level of the restrictions.
     pub fn level(&self) -> ConfinementLevel {
         match self {
             Self::None => ConfinementLevel::None,
@@ -92,8 +92,8 @@ pub(crate) enum ChildStdio {
     Inherited,
 }
 
-/// Everything that a caller decides about a child process. The function that starts it adds the
-/// standard streams.
+/// Complete description of a child process, except for the standard streams, which the starting
+/// function adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildSpec {
     /// Program to run.
@@ -109,7 +109,8 @@ pub struct ChildSpec {
 }
 
 impl ChildSpec {
-    /// An unconfined child process that runs `program`, with the user's shell where it needs one.
+    /// Creates an unconfined child process that runs `program`, with the user's shell if it needs
+    /// one.
     pub fn new(
         program: Program,
         folder: impl Into<PathBuf>,
@@ -141,7 +142,7 @@ impl ChildSpec {
     }
 }
 
-/// Program file and arguments as the operating system gets them.
+/// Program file and arguments as passed to the operating system.
 pub(crate) struct Invocation {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
@@ -160,7 +161,7 @@ fn command_line(shell: &Shell, line: &str, stdio: ChildStdio) -> Invocation {
     if shell.dialect == Dialect::PowerShell {
         return Invocation::of_shell(shell, line.into_owned(), None);
     }
-    // Without a folder for temporary files the command still runs; only the list is lost.
+    // Without a folder for temporary files the command still runs, but the list of jobs is lost.
     let jobs = JobList::new().ok();
     let listed = jobs.as_ref().and_then(|jobs| with_job_list(&line, jobs.path()));
     let script = listed.unwrap_or_else(|| evaluated(&line));

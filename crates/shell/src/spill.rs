@@ -1,4 +1,4 @@
-//! The whole output of a command on disk, for output too long to keep or to show.
+//! The whole output of a command on disk, for output that is too long to keep in memory or to show.
 
 use std::path::PathBuf;
 
@@ -6,43 +6,45 @@ use pollux_fs::CappedFile;
 
 use crate::output::Output;
 
-/// The most bytes a spill file takes unless told otherwise: 100 MB.
+/// Default maximum size of a spill file: 100 MB.
 pub const DEFAULT_SPILL_CAP: u64 = 100_000_000;
 
-/// Where a command's whole output goes once it is long.
+/// File for the whole output of a command, created when the output becomes long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spill {
-    /// The file, mode 0600, emptied if it exists. Missing folders are made, mode 0700.
+    /// Path of the file, mode 0600; an existing file is emptied. Missing folders are created, mode
+    /// 0700.
     pub path: PathBuf,
-    /// The file is made only when the output has more bytes than this. A value above what memory
-    /// keeps counts as that: from then on only the file has everything.
+    /// Number of output bytes above which the file is created. A value above the number of bytes
+    /// kept in memory counts as that number: from then on only the file has the whole output.
     pub above: usize,
-    /// The file never has more bytes than this: the middle goes, its two ends stay.
+    /// Maximum size of the file in bytes: the middle is dropped, the two ends are kept.
     pub cap: u64,
 }
 
 impl Spill {
-    /// A spill file with the [`DEFAULT_SPILL_CAP`].
+    /// Creates a spill file with the [`DEFAULT_SPILL_CAP`].
     pub fn new(path: impl Into<PathBuf>, above: usize) -> Self {
         Self { path: path.into(), above, cap: DEFAULT_SPILL_CAP }
     }
 }
 
-/// What became of the spill file.
+/// Result of writing a spill file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spilled {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Bytes of the output that are in it.
+    /// Number of output bytes in the file.
     pub bytes: u64,
-    /// Bytes that are not.
+    /// Number of output bytes that are not in the file.
     pub dropped: u64,
-    /// Why writing stopped early: the disk is full, the folder cannot be made.
+    /// Reason for which writing stopped early, such as a full disk or a folder that cannot be
+    /// created.
     pub failure: Option<String>,
 }
 
-/// Watches the output grow and opens the file when it is time. A file that cannot be written never
-/// stops the command: the failure is reported with the outcome.
+/// Writer that opens the spill file when the output becomes long enough. A write failure never
+/// stops the command; it is reported with the outcome.
 pub(crate) struct Spiller {
     spill: Spill,
     file: Option<CappedFile>,
@@ -55,7 +57,7 @@ impl Spiller {
         Self { spill, file: None, spilled: None }
     }
 
-    /// To be called with each chunk *before* it is added to `so_far`.
+    /// Takes a chunk. Must be called *before* the chunk is added to `so_far`.
     pub(crate) fn take(&mut self, so_far: &Output, chunk: &[u8]) {
         if self.spilled.is_none() {
             if so_far.len() + chunk.len() <= self.spill.above {
@@ -70,7 +72,7 @@ impl Spiller {
         self.write(chunk);
     }
 
-    /// Closes the file, if it was ever opened.
+    /// Closes the file and returns the result, if the file was opened.
     pub(crate) fn finish(self) -> Option<Spilled> {
         self.spilled
     }

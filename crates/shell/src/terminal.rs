@@ -1,4 +1,4 @@
-//! The pseudo-terminal that a command takes for the terminal it runs in.
+//! The pseudo-terminal in which a command runs.
 
 #[cfg_attr(unix, path = "terminal/unix.rs")]
 #[cfg_attr(not(unix), path = "terminal/none.rs")]
@@ -6,8 +6,8 @@ mod system;
 
 pub(crate) use system::Terminal;
 
-/// The size of a terminal, in cells. Neither side is ever too short for a wide character or a broken line, or so long
-/// that a line would cost memory.
+/// The size of a terminal, in cells. The limits leave room for a wide character and a wrapped line,
+/// and keep lines from using much memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalSize {
     columns: u16,
@@ -15,14 +15,14 @@ pub struct TerminalSize {
 }
 
 impl TerminalSize {
-    /// The shortest sides.
+    /// Minimum number of columns and rows.
     const LEAST: u16 = 2;
-    /// The longest line.
+    /// Maximum number of columns.
     const MOST_COLUMNS: u16 = 1000;
-    /// The most lines.
+    /// Maximum number of rows.
     const MOST_ROWS: u16 = 500;
 
-    /// A size as near to this one as a terminal may have.
+    /// Creates the permitted size that is nearest to these values.
     pub fn new(columns: u16, rows: u16) -> Self {
         Self {
             columns: columns.clamp(Self::LEAST, Self::MOST_COLUMNS),
@@ -30,29 +30,30 @@ impl TerminalSize {
         }
     }
 
-    /// Cells of a line.
+    /// Returns the number of cells in a line.
     pub fn columns(self) -> u16 {
         self.columns
     }
 
-    /// Lines.
+    /// Returns the number of lines.
     pub fn rows(self) -> u16 {
         self.rows
     }
 }
 
 impl Default for TerminalSize {
-    /// 80 by 24, which is what programs expect where nobody tells.
+    /// Returns 80 by 24, which programs assume if the size is unknown.
     fn default() -> Self {
         Self { columns: 80, rows: 24 }
     }
 }
 
-/// How a program has set its terminal.
+/// Terminal settings made by a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Modes {
-    /// What is typed is shown.
+    /// True if typed text is shown.
     pub(crate) echo: bool,
-    /// It is handed on line by line. Programs that draw or edit lines by themselves take each key.
+    /// True if input is passed on line by line. Programs that draw the screen or edit lines
+    /// themselves read each key.
     pub(crate) lines: bool,
 }

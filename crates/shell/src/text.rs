@@ -1,28 +1,28 @@
-//! From a child's bytes to text: decoding that never splits a character, and transcripts of terminals.
-//! Pure, and linear in the length of the input.
+//! Conversion of a child's bytes to text: decoding that never splits a character, and transcripts
+//! of terminals. Pure, and linear in the length of the input.
 
 use std::borrow::Cow;
 
 use pollux_protocol::plain_text::AnsiStripper;
 
-/// What a terminal was sent, as plain text for a file: escape sequences out, and line ends without the carriage return
-/// that terminals need. Comes in pieces, wherever these end.
+/// Converter of terminal output to plain text for a file. It removes escape sequences, and the
+/// carriage return that terminals need at a line end. The input may be split at any byte.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     decoder: Decoder,
     stripper: AnsiStripper,
-    /// The last piece ended with a carriage return.
+    /// True if the last piece ended with a carriage return.
     returned: bool,
 }
 
 impl Transcript {
-    /// The plain text that `bytes` complete.
+    /// Returns the plain text that is complete after `bytes`.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         let text = self.decoder.decode(bytes);
         let plain = self.stripper.strip(&text);
         let mut lines = String::with_capacity(plain.len() + 1);
         for piece in plain.split_inclusive('\r') {
-            // A program that returns by itself is sent to the terminal with two.
+            // For a `\r\n` that a program prints itself, the terminal is sent two carriage returns.
             if std::mem::take(&mut self.returned) && !piece.starts_with(['\n', '\r']) {
                 lines.push('\r');
             }
@@ -33,15 +33,16 @@ impl Transcript {
     }
 }
 
-/// Turns chunks of bytes into chunks of text, holding back a character whose end has not arrived.
+/// Decoder from chunks of bytes to chunks of text. It holds back an incomplete character at the
+/// end.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// At most three bytes: the beginning of a character.
+    /// Beginning of a character, at most three bytes.
     held: Vec<u8>,
 }
 
 impl Decoder {
-    /// The text that `bytes` completes. Bytes that are no UTF-8 become U+FFFD.
+    /// Returns the text that is complete after `bytes`. Invalid UTF-8 becomes U+FFFD.
     pub(crate) fn decode<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         if self.held.is_empty() {
             let (whole, partial) = bytes.split_at(whole_length(bytes));
@@ -54,13 +55,13 @@ impl Decoder {
         Cow::Owned(String::from_utf8_lossy(&joined).into_owned())
     }
 
-    /// The text for what is still held back: nothing, or one U+FFFD.
+    /// Returns the text for the bytes still held back: empty, or one U+FFFD.
     pub(crate) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
 }
 
-/// How many bytes are left when the unfinished character at the end, if any, is taken off.
+/// Returns the number of bytes without an incomplete character at the end.
 pub(crate) fn whole_length(bytes: &[u8]) -> usize {
     let is_continuation = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
     for back in 1..=bytes.len().min(3) {

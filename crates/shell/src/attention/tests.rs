@@ -17,7 +17,7 @@ fn who_waits() {
         (Asleep, Some(SECRET), "", Some(Surely)),
         (Asleep, Some(KEYS), "", Some(Perhaps)),
         (Asleep, None, "Name:", None),
-        // A program of another user: sudo.
+        // The process of another user, as with sudo.
         (Unknown, Some(SECRET), "[sudo] password for me: ", Some(Surely)),
         (Unknown, Some(LINES), "Go on? [y/N] ", Some(Perhaps)),
         (Unknown, Some(LINES), "Compiling", None),

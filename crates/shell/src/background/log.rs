@@ -1,4 +1,4 @@
-//! The log of one background process: what it printed as plain text, on disk and nowhere else.
+//! The log of one background process: its output as plain text, only on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use crate::output::Output;
 use crate::spill::DEFAULT_SPILL_CAP;
 use crate::text::Decoder;
 
-/// Takes output as it comes. A file that cannot be written never stops the process: the failure is kept.
+/// Log that receives output as it arrives. A write failure never stops the process; it is kept in
+/// `failure`.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -20,7 +21,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// A new file. One that is there belongs to a process that is gone: its number is ours now.
+    /// Creates a new file. An existing file belongs to an ended process with the same, reused
+    /// number.
     pub(super) fn create(path: PathBuf) -> Self {
         let (file, failure) = match CappedFile::replace(&path, DEFAULT_SPILL_CAP) {
             Ok(file) => (Some(file), None),
@@ -37,7 +39,7 @@ impl Log {
         self.failure.as_deref()
     }
 
-    /// Adds what one read brought.
+    /// Adds the bytes of one read.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let Some(file) = &mut self.file else { return };
         let text = self.decoder.decode(bytes);
@@ -47,7 +49,7 @@ impl Log {
         }
     }
 
-    /// Adds what a command printed before it came here.
+    /// Adds the output that a command printed before it was moved to the background.
     pub(crate) fn push_output(&mut self, output: &Output) {
         self.push(output.head());
         if output.omitted() > 0 {

@@ -1,5 +1,5 @@
-//! The task that serves one background process: reads what it prints, sees its end, and ends it
-//! when told to.
+//! The task that serves one background process: it reads the output, waits for the end, and ends
+//! the process on request.
 
 use std::io;
 use std::process::ExitStatus;
@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, read_some};
 use crate::text::Transcript;
 
-/// One process and where its output goes.
+/// One process and the destinations of its output.
 pub(super) struct Pump {
     child: ChildProcess,
     log: Arc<Mutex<Log>>,
@@ -27,7 +27,7 @@ pub(super) struct Pump {
     stop: CancellationToken,
     limit: Option<Duration>,
     buffer: Vec<u8>,
-    /// Makes plain text of what a terminal was sent.
+    /// Converts the bytes sent to a terminal to plain text.
     transcript: Option<Transcript>,
 }
 
@@ -48,12 +48,12 @@ impl Pump {
         let status = self.watch().await;
         self.drain().await;
         self.child.session.release();
-        // Whoever asked may have left.
+        // The receiver may already have been dropped.
         self.state.send_replace(ProcessState::of(status));
         self.serve_the_rest().await;
     }
 
-    /// Until the command itself has ended.
+    /// Serves the process until the command itself has ended.
     async fn watch(&mut self) -> Option<ExitStatus> {
         let end = deadline(self.limit);
         let mut ending = false;
@@ -61,7 +61,7 @@ impl Pump {
             let ChildProcess { process, output, session, .. } = &mut self.child;
             tokio::select! {
                 biased;
-                // A child that cannot be waited for is not ours any more.
+                // An error means that the child is no longer ours to wait for.
                 status = process.wait() => return status.ok(),
                 () = self.stop.cancelled(), if !ending => {
                     ending = true;
@@ -73,14 +73,14 @@ impl Pump {
                 }
                 read = read_some(output, &mut self.buffer) => {
                     self.take(read);
-                    // A flood must not keep others from their turn.
+                    // A process that prints without pause must not starve other tasks.
                     tokio::task::yield_now().await;
                 }
             }
         }
     }
 
-    /// What is in the pipe when the command has ended.
+    /// Reads the rest of the output from the pipe after the command has ended.
     async fn drain(&mut self) {
         let last = Instant::now() + DRAIN_LIMIT;
         while self.child.output.is_some() {
@@ -91,7 +91,7 @@ impl Pump {
         }
     }
 
-    /// What the command left running prints to the same log.
+    /// Reads the output of processes that the command left running, into the same log.
     async fn serve_the_rest(&mut self) {
         while self.child.output.is_some() {
             let read = read_some(&mut self.child.output, &mut self.buffer).await;

@@ -1,8 +1,9 @@
 //! The output of a command that has a terminal.
 //!
-//! What is told of it is what a terminal would show, so everything goes through one. That costs more than a fast
-//! program takes to print: beyond its beginning, output waits in a queue of bounded length, from which the terminal
-//! takes as it can. What falls out of the queue is told as omitted, as in the middle of any long output.
+//! The reported output is the content of a terminal, so all bytes pass through a terminal emulator.
+//! The emulator is slower than a fast program prints: after the first megabyte, output waits in a
+//! queue of bounded length, from which the emulator takes bytes as it can. Bytes that are dropped
+//! from the queue are reported as omitted, like the middle of any long output.
 
 use std::collections::VecDeque;
 
@@ -15,20 +16,20 @@ use crate::spill::{Spill, Spiller};
 use crate::terminal::TerminalSize;
 use crate::text::Transcript;
 
-/// Bytes that the terminal takes at one go: some milliseconds of work.
+/// Number of bytes that the terminal processes in one go: some milliseconds of work.
 const AT_ONCE: usize = 64 << 10;
-/// More bytes than these are not taken on the thread that serves everyone.
+/// Maximum number of bytes that are processed on the async thread; more go to a blocking thread.
 const SHORT_WORK: usize = 256 << 10;
-/// Bytes of the transcript that are kept until it is known that a file is needed.
+/// Number of bytes of the transcript that are kept until it is known whether a file is needed.
 const EARLY_BYTES: usize = 1 << 20;
-/// One byte of so many is a NUL: the output is binary (Gemini CLI 0.61).
+/// Output is binary if more than one in this many bytes is a NUL (Gemini CLI 0.61).
 const NULS_OF_BINARY: u64 = 10;
 
-/// The output of one command, being collected.
+/// The output of one command while it is collected.
 pub(crate) struct TerminalCapture<F> {
     on_output: F,
     view: View,
-    /// Something has changed since the screen was shown.
+    /// True if the screen has changed since it was last reported.
     changed: bool,
     file: Option<File>,
     binary: bool,
@@ -37,12 +38,12 @@ pub(crate) struct TerminalCapture<F> {
     nuls: u64,
 }
 
-/// The terminal and what it has not taken yet.
+/// The terminal and the bytes that it has not processed yet.
 struct View {
     screen: Screen,
     queue: VecDeque<u8>,
     longest_queue: usize,
-    /// Bytes that fell out of the queue since the terminal took some.
+    /// Number of bytes dropped from the queue since the terminal last took some.
     lost: u64,
 }
 
@@ -76,7 +77,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         Self { on_output, view, changed: false, file, binary: false, bytes, sniffed, nuls }
     }
 
-    /// Takes what one read brought; gives back what the terminal answers to the program.
+    /// Takes the bytes of one read. Returns the terminal's replies to the program.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.sniff(chunk);
         self.bytes += chunk.len() as u64;
@@ -103,7 +104,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         self.binary |= self.nuls * NULS_OF_BINARY > self.sniffed;
     }
 
-    /// Shows the screen if something has changed; gives back what the terminal answers to the program.
+    /// Reports the screen if it has changed. Returns the terminal's replies to the program.
     pub(crate) fn show(&mut self) -> Vec<u8> {
         if !std::mem::take(&mut self.changed) || self.binary {
             return Vec::new();
@@ -115,7 +116,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         self.view.screen.take_answers()
     }
 
-    /// The line in which the program may have asked something.
+    /// Returns the line of the cursor, which may contain a prompt.
     pub(crate) fn line_of_cursor(&self) -> String {
         self.view.screen.line_of_cursor()
     }
@@ -124,7 +125,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         &mut self.on_output
     }
 
-    /// The screen is not as it was last shown.
+    /// Returns true if the screen has changed since it was last reported.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed && !self.binary
     }
@@ -145,7 +146,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         let (lines, output) = if is_short {
             tell()
         } else {
-            // A runtime that is going down does nothing any more, and nobody waits for a result.
+            // A runtime that is shutting down runs no more tasks, and no caller waits for a result.
             let told = tokio::task::spawn_blocking(tell).await;
             told.unwrap_or_else(|_| (AnsiOutput::default(), Output::new(Limits::default())))
         };
@@ -167,7 +168,7 @@ impl View {
         self.queue.extend(chunk);
     }
 
-    /// The terminal takes bytes from the queue, `most` at most.
+    /// Feeds up to `most` bytes from the queue to the terminal.
     fn take(&mut self, most: usize) {
         let length = most.min(self.queue.len());
         if length == 0 {
@@ -186,7 +187,7 @@ impl View {
 }
 
 impl File {
-    /// What is binary goes there as it is.
+    /// Adds output to the file: binary output unchanged, other output as plain text.
     fn take(&mut self, chunk: &[u8], is_binary: bool) {
         if is_binary {
             self.spiller.take(&self.early, chunk);

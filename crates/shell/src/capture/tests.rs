@@ -58,7 +58,8 @@ fn short_output_makes_no_spill_file() {
 fn long_output_is_spilled_from_its_first_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("output.txt");
-    // A threshold above what memory keeps is lowered to it, or bytes would be lost.
+    // The threshold is limited to the number of bytes kept in memory; otherwise bytes would be
+    // lost.
     for above in [6, usize::MAX] {
         let chunks: [&[u8]; 4] = [b"abcdef", b"ghijkl", b"mnopqr", b"stuvwx"];
         let (captured, _) = capture(SMALL, Some(Spill::new(&path, above)), &chunks);

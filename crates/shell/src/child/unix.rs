@@ -8,10 +8,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::sessions::{Owner, SessionKind, mark_this_process};
 
-/// Puts the child of `command` into its session and marks it as a process of `owner`. It inherits
-/// the open files `inherited`, which the caller keeps open until it has started.
+/// Puts the child of `command` into its session and marks it as a process of `owner`. The child
+/// inherits the open files `inherited`, which the caller keeps open until the child has started.
 ///
-/// A session of its own keeps the child away from the user's terminal: a program that asks for a
+/// A separate session keeps the child away from the user's terminal: a program that asks for a
 /// password on `/dev/tty` gets an error instead of waiting forever.
 #[expect(unsafe_code, reason = "std has no stable safe call for setsid and a controlling terminal")]
 pub(super) fn prepare(
@@ -21,9 +21,9 @@ pub(super) fn prepare(
     inherited: Vec<RawFd>,
 ) {
     // SAFETY: the closure runs between fork and exec, where only async-signal-safe calls are
-    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit, fcntl, prctl) and touches
-    // no memory of the parent. Standard input is the terminal by then: std connects the streams before
-    // it calls the closure.
+    // allowed. It makes only system calls (setsid, ioctl, getrlimit, setrlimit, fcntl, prctl) and
+    // touches no memory of the parent. Standard input is the terminal by then: std connects the
+    // streams before it calls the closure.
     unsafe {
         command.pre_exec(move || {
             match kind {
@@ -46,12 +46,13 @@ pub(super) fn prepare(
     }
 }
 
-/// Takes from the programs of root the capability to read the memory of processes that have more capabilities than they,
-/// such as the keys in that of this program. Other users are kept out by the kernel, since the program is not dumpable.
+/// Removes from programs of root the capability to read the memory of processes with more
+/// capabilities, such as the API keys in the memory of Pollux. The kernel keeps out other users,
+/// because Pollux is not dumpable.
 #[cfg(target_os = "linux")]
 fn give_up_tracing() {
-    // Root's programs get what the bounding set has. A failure means that they lack the right to change it, and then
-    // usually this capability, too.
+    // Programs of root get the capabilities in the bounding set. A failure means that the process
+    // lacks the right to change the set, and then it usually lacks this capability, too.
     rustix::thread::remove_capability_from_bounding_set(rustix::thread::CapabilitySet::SYS_PTRACE)
         .ok();
 }

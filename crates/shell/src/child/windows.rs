@@ -1,5 +1,5 @@
-//! Nothing runs in a child before its program on Windows: it has no terminal to ask on, and no
-//! session to lead.
+//! Empty counterpart of the Unix code that runs in the child: on Windows a child has no controlling
+//! terminal and leads no session.
 
 use std::process::Command;
 

@@ -1,22 +1,24 @@
-//! Values that reading a command line gives.
+//! Result types of reading a command line.
 
 use std::borrow::Cow;
 
-/// A command line as far as it can be read.
+/// A command line, as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// Directory of a `cd DIRECTORY &&` at the beginning. The `cd` is the first of the commands.
     pub folder: Option<Word>,
-    /// Simple commands in their order, each followed by the commands that it runs itself (`timeout 5 ls`, `sh -c '…'`).
+    /// Simple commands in their order, each followed by the commands that it runs itself (`timeout
+    /// 5 ls`, `sh -c '…'`).
     pub commands: Vec<SimpleCommand>,
     /// First construct outside the small grammar; `None` if the line is parsed.
     pub beyond: Option<Gap>,
-    /// First construct that may run commands which are not listed; `None` if all are.
+    /// First construct that may run commands which are not listed; `None` if all commands are
+    /// listed.
     pub hidden: Option<Gap>,
 }
 
 impl CommandLine {
-    /// A line of which nothing is read.
+    /// Returns the result for a line that is not read.
     pub(super) fn unread(construct: Construct) -> Self {
         let gap = Some(Gap { construct, position: 0 });
         Self { beyond: gap, hidden: gap, ..Self::default() }
@@ -33,7 +35,8 @@ impl CommandLine {
         names
     }
 
-    /// Returns the files that redirections write, as written; `?` for one that is not constant.
+    /// Returns the files that redirections write, as written; `?` for a file name that is not
+    /// constant.
     pub fn writes(&self) -> Vec<String> {
         let redirections = self.commands.iter().flat_map(|command| &command.redirections);
         let written = redirections.filter(|found| found.kind == RedirectionKind::Write);
@@ -43,7 +46,8 @@ impl CommandLine {
         written.map(target).collect()
     }
 
-    /// Returns true if the line is in the small grammar, so that `commands` is all that it runs.
+    /// Returns true if the line is in the small grammar, so that `commands` lists everything it
+    /// runs.
     pub fn is_parsed(&self) -> bool {
         self.beyond.is_none()
     }
@@ -58,31 +62,33 @@ pub struct Gap {
     pub position: usize,
 }
 
-/// A program or built-in with its words.
+/// A program or built-in command with its words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// Name and arguments. Empty for redirections without a command.
     pub words: Vec<Word>,
-    /// Variables set for the command, or in the shell if `words` is empty, with their values where those are constant.
+    /// Variables set for the command, or in the shell if `words` is empty, with their values if
+    /// constant.
     pub assignments: Vec<(String, Option<String>)>,
     /// Files that are opened for the command.
     pub redirections: Vec<Redirection>,
-    /// Text of here-documents and here-strings that the command is given.
+    /// Text of the command's here-documents and here-strings.
     pub input: Vec<String>,
     /// Text as written, without bodies of here-documents.
     pub text: String,
     /// Byte offset in the line.
     pub position: usize,
-    /// Index of the command that runs this one, if another does.
+    /// Index of the command that runs this one, if there is such a command.
     pub outer: Option<usize>,
-    /// Number of words of the outer command in front of this one; 0 if this command stands in a script.
+    /// Number of words of the outer command before this one; 0 if this command is part of a script.
     pub offset: usize,
-    /// True if more arguments follow that are known when the command runs (`xargs`, an unquoted variable).
+    /// True if more arguments follow that are known only at run time (`xargs`, an unquoted
+    /// variable).
     pub has_more: bool,
 }
 
 impl SimpleCommand {
-    /// Returns the name as written, or `""` if there is no constant one.
+    /// Returns the name as written, or `""` if the name is not constant.
     pub fn name(&self) -> &str {
         self.words.first().and_then(Word::literal).unwrap_or_default()
     }
@@ -93,12 +99,12 @@ impl SimpleCommand {
         name.rsplit('/').next().unwrap_or(name)
     }
 
-    /// Returns the words as a person writes them, separated by one space.
+    /// Returns the words as a user writes them, separated by one space.
     pub fn shown(&self) -> String {
         self.words.iter().map(Word::shown).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns true if all words are known now.
+    /// Returns true if all words are known before the command runs.
     pub fn is_constant(&self) -> bool {
         !self.has_more && self.words.iter().all(|word| !matches!(word, Word::Unknown(_)))
     }
@@ -107,20 +113,21 @@ impl SimpleCommand {
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// Exact text that the program gets.
+    /// Exact text that the program receives.
     Literal(String),
-    /// Path in the home directory: what follows `~` or `"$HOME`. Empty or beginning with `/`.
+    /// Path in the home directory: the text after `~` or `"$HOME`. Empty or beginning with `/`.
     InHome(String),
-    /// Path in the working directory: what follows `"$PWD`. Empty or beginning with `/`.
+    /// Path in the working directory: the text after `"$PWD`. Empty or beginning with `/`.
     InFolder(String),
-    /// Names of files that match: `*` and `?` without quotes behind a beginning that makes no option.
+    /// Names of the files that match an unquoted `*` or `?`, after a beginning that cannot form an
+    /// option.
     Pattern(String),
-    /// Text that is known when the command runs, as written.
+    /// Text that is known only at run time, as written.
     Unknown(String),
 }
 
 impl Word {
-    /// Returns the exact text.
+    /// Returns the exact text of a literal word.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -128,7 +135,7 @@ impl Word {
         }
     }
 
-    /// Returns the text as a person writes it.
+    /// Returns the text as a user writes it.
     pub fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::Literal(text) | Self::Pattern(text) | Self::Unknown(text) => text.into(),
@@ -161,13 +168,13 @@ pub enum RedirectionKind {
 /// Kind of construct outside a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Construct {
-    /// Syntax error, or syntax that is not read.
+    /// Syntax error, or unsupported syntax.
     Syntax,
     /// Control character, or white space outside ASCII.
     Character,
-    /// Line or nesting beyond the limits.
+    /// Line length or nesting above the limits.
     TooLong,
-    /// Language of a shell that is not read.
+    /// Language of a shell that is not supported.
     ForeignShell,
     /// `$(…)`, backticks.
     CommandSubstitution,
@@ -181,7 +188,7 @@ pub enum Construct {
     Variable,
     /// `$'…'` and `$"…"`.
     Quoting,
-    /// `*`, `?` or `[` where it may make an option or is no operand.
+    /// `*`, `?` or `[` in a place where the result may be an option, or that is not an operand.
     Pattern,
     /// `{a,b}`.
     Braces,
@@ -203,15 +210,15 @@ pub enum Construct {
     HereDocument,
     /// `<<<`.
     HereString,
-    /// Redirection of another descriptor than 0, 1 and 2, or one whose file is not constant.
+    /// Redirection of a descriptor other than 0, 1 and 2, or with a file name that is not constant.
     Redirection,
     /// Backslash at the end of a line within a word.
     Continuation,
     /// Command whose name is not constant.
     CommandName,
-    /// Built-in that changes how the shell reads or runs the rest.
+    /// Built-in command that changes how the shell reads or runs the rest.
     BuiltIn,
-    /// Script that is not constant or comes from a file or standard input.
+    /// Script that is not constant, or that comes from a file or standard input.
     Script,
 }
 

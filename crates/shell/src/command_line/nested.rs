@@ -1,10 +1,10 @@
-//! Commands within commands: those that wrappers run, and scripts in an argument.
+//! Nested commands: those that wrappers run, and scripts in an argument.
 
 use super::model::{CommandLine, Construct, Gap, SimpleCommand, Word};
 use super::programs::Inner;
 use super::{MAX_NESTING, reader};
 
-/// Adds the commands that the commands of a line run themselves, behind each of them.
+/// Adds, after each command of a line, the commands that this command runs itself.
 pub(super) fn expand(line: &mut CommandLine) {
     let has_folder = line.folder.is_some();
     let mut expansion = Expansion { line: CommandLine::default(), steps: 0, has_folder };
@@ -20,11 +20,12 @@ struct Expansion {
     line: CommandLine,
     /// Number of inner commands so far.
     steps: usize,
-    /// The first command is the `cd` with which the line may begin.
+    /// True if the first command is a `cd` at the beginning of the line.
     has_folder: bool,
 }
 
-/// Built-ins of bash and dash. One without a table may change how the shell reads and runs the rest of the line.
+/// Built-in commands of bash and dash. A built-in without a table may change how the shell reads
+/// and runs the rest of the line.
 const SHELLS_OWN: [&str; 46] = [
     ".",
     "alias",
@@ -74,10 +75,10 @@ const SHELLS_OWN: [&str; 46] = [
     "unset",
 ];
 
-/// Built-ins whose words are shell scripts.
+/// Built-in commands whose arguments are shell scripts.
 const EVALUATING: [&str; 2] = ["eval", "trap"];
 
-/// Inner commands of one line.
+/// Maximum number of inner commands of one line.
 const MAX_INNER: usize = 256;
 
 impl Expansion {
@@ -100,7 +101,7 @@ impl Expansion {
         }
     }
 
-    /// Notes what a command may run that is not in the line.
+    /// Notes the commands that a command may run and that are not listed.
     fn note_gaps(&mut self, command: &SimpleCommand, inner: &Inner) {
         let position = command.position;
         let is_folder = self.line.commands.is_empty() && self.has_folder;
@@ -108,7 +109,8 @@ impl Expansion {
         if evaluates || inner.runs_input {
             self.gap(Construct::Script, position);
         }
-        // The line is parsed; the command is not known, but rules that deny must not rely on the list.
+        // The line is parsed. The inner command is not known, but rules that deny must not rely on
+        // the list.
         if inner.is_out_of_reach {
             let gap = Gap { construct: Construct::CommandName, position };
             self.line.hidden.get_or_insert(gap);
@@ -121,7 +123,7 @@ impl Expansion {
         }
     }
 
-    /// Adds the command that these words of another are.
+    /// Adds the command that is formed by these words of another command.
     fn add_inner(&mut self, index: usize, range: (usize, usize), inner: &Inner, depth: usize) {
         let outer = &self.line.commands[index];
         let (start, end) = range;
@@ -137,7 +139,7 @@ impl Expansion {
             text: words.iter().map(Word::shown).collect::<Vec<_>>().join(" "),
             words,
             position,
-            // Copies for any number of commands would be more than linear.
+            // Copies of the input for any number of commands would make the work more than linear.
             input: if inner.commands.len() == 1 { outer.input.clone() } else { Vec::new() },
             has_more: outer.has_more || inner.adds_arguments,
             outer: Some(index),
@@ -153,7 +155,7 @@ impl Expansion {
         self.add(command, depth + 1);
     }
 
-    /// Adds the commands of the script that is a word of a command.
+    /// Adds the commands of a script that is an argument of a command.
     fn add_script(&mut self, index: usize, place: usize, depth: usize) {
         let outer = &self.line.commands[index];
         let position = outer.position;
@@ -177,8 +179,8 @@ impl Expansion {
     }
 }
 
-/// Marks a word in which `find` puts paths for `{}`. A path alone is like names that match a pattern; a path within
-/// another text is not known.
+/// Marks a word in which `find` replaces `{}` by paths. A single `{}` is like a pattern that
+/// matches files; `{}` within another text makes the word unknown.
 fn fill_braces(word: &mut Word) {
     match word.literal() {
         Some("{}") => *word = Word::Pattern("{}".to_owned()),

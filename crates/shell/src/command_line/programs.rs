@@ -1,4 +1,4 @@
-//! Programs that are known: their tables, and what a command does by them.
+//! Known programs: their tables, and the effect of a command according to them.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -9,29 +9,30 @@ use super::model::{SimpleCommand, Word};
 use super::table::{Form, Kind, Usage};
 use super::tables::TABLES;
 
-/// Directories of system programs. A program elsewhere may be another one of the same name.
+/// Directories of system programs. A program in another directory may be a different one of the
+/// same name.
 const DIRECTORIES: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Effect of a command, as far as its program's table says.
+/// Effect of a command according to the table of its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Does {
-    /// It reads files and prints.
+    /// Reads files and prints.
     Reads,
-    /// It changes files, uses the network or runs programs of the project.
+    /// Changes files, uses the network or runs programs of the project.
     Changes,
-    /// The same, and it changes the configuration of a Git repository.
+    /// The same as `Changes`, and changes the configuration of a Git repository.
     ConfiguresGit,
-    /// It changes the person's own configuration, which a confined command cannot.
+    /// Changes the user's own configuration, which a confined command cannot do.
     ConfiguresUser,
-    /// It needs privileges that a confined command does not have.
+    /// Needs privileges that a confined command does not have.
     NeedsPrivileges,
 }
 
-/// A command that is known.
+/// A known command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Effect of the command; `None` for one that only runs other commands of the line.
+    /// Effect of the command; `None` if it only runs other commands of the line.
     pub does: Option<Does>,
 }
 
@@ -44,9 +45,9 @@ pub enum Unfamiliar {
     Option(String),
     /// A subcommand that the table does not list.
     Subcommand(String),
-    /// An operand or value of another form than the table lists.
+    /// An operand or value in a form that the table does not list.
     Operand(String),
-    /// An argument that is known only when the command runs.
+    /// An argument that is known only at run time.
     Computed(String),
 }
 
@@ -65,29 +66,31 @@ impl Unfamiliar {
     }
 }
 
-/// Words of a command that are commands or scripts themselves.
+/// Arguments of a command that are commands or scripts themselves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inner {
-    /// First word and end of each command among the arguments.
+    /// Index of the first word and end index of each command among the arguments.
     pub(super) commands: Vec<(usize, usize)>,
-    /// The program puts paths in place of `{}` in its commands.
+    /// True if the program replaces `{}` in its commands by paths.
     pub(super) fills_braces: bool,
-    /// Words that are scripts of the shell.
+    /// Indices of words that are shell scripts.
     pub(super) scripts: Vec<usize>,
-    /// The program adds arguments to its commands.
+    /// True if the program adds arguments to its commands.
     pub(super) adds_arguments: bool,
-    /// The program runs its standard input.
+    /// True if the program runs its standard input as a script.
     pub(super) runs_input: bool,
-    /// A command or script among the arguments is known only when the program runs.
+    /// True if a command or script among the arguments is known only at run time.
     pub(super) is_computed: bool,
-    /// The program runs a command, but its options are not known, so that the command cannot be found.
+    /// True if the program runs a command that cannot be located, because some options are not
+    /// known.
     pub(super) is_out_of_reach: bool,
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     let mut names: HashMap<&str, usize> =
         TABLES.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
-    // The line of further names is looked for without parsing the table: most are not needed.
+    // The line with further names is read without parsing the table, because most tables are not
+    // needed.
     for (index, (_, text)) in TABLES.iter().enumerate() {
         let mut own = text.lines().take_while(|line| !line.starts_with('['));
         let Some(line) = own.find_map(|line| line.strip_prefix("names = [")) else { continue };
@@ -107,16 +110,17 @@ pub(super) fn usage(name: &str) -> Option<&'static Usage> {
         Some((directory, base)) => DIRECTORIES.contains(&directory).then_some(base)?,
     };
     let index = *BY_NAME.get(base)?;
-    // A table that cannot be read is as good as none; a test reads all of them.
+    // An unreadable table counts as a missing one. A test reads all tables.
     PARSED[index].get_or_init(|| Usage::parse(TABLES[index].1).ok()).as_ref()
 }
 
 impl SimpleCommand {
-    /// Looks the command up in its program's table. A rule has named the first `named` words: an option or subcommand
-    /// among them that the table does not list is known, and so is whatever constant text follows it.
+    /// Searches the command in its program's table. The first `named` words are named by a policy
+    /// rule: an unlisted option or subcommand among them counts as known, and so does any constant
+    /// text after it.
     ///
     /// # Errors
-    /// The reason for which the command is not known.
+    /// Returns the reason for which the command is not known.
     pub fn known(&self, named: usize) -> Result<Known, Unfamiliar> {
         let usage = usage(self.name()).ok_or(Unfamiliar::Program)?;
         if usage.any_arguments && self.assignments.is_empty() {
@@ -141,15 +145,16 @@ impl SimpleCommand {
         usage(self.name()).is_some()
     }
 
-    /// Returns the index of the word that is the last of the program's subcommands; `None` if the table lists none.
+    /// Returns the index of the last subcommand word of the program; `None` if the table lists no
+    /// subcommand.
     pub fn subcommand(&self) -> Option<usize> {
         let mut walk = Walk::new(usage(self.name())?, &self.words);
-        // As far as it is known.
+        // An error is ignored: the walk counts as far as it went.
         walk.all().ok();
         walk.subcommand
     }
 
-    /// Finds the commands and scripts among the arguments, as far as the table knows them.
+    /// Returns the commands and scripts among the arguments, as far as the table lists them.
     pub(super) fn inner(&self) -> Inner {
         let Some(usage) = usage(self.name()) else { return Inner::default() };
         let mut walk = Walk::new(usage, &self.words);
@@ -176,7 +181,7 @@ struct Walk<'a> {
     does: Option<Does>,
     /// Number of operands so far.
     operands: usize,
-    /// One of the options that the usage requires is there.
+    /// True if one of the options that the usage requires is present.
     has_required: bool,
     inner: Inner,
     /// Index of the last subcommand.
@@ -199,8 +204,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks by the usage, and if the words do not fit it, by those that it names for this case. If none fits, the
-    /// walk stays at the word that is the farthest.
+    /// Walks along the words by the usage and, if they do not fit, by its alternative usages. If no
+    /// usage fits, the walk stops at the farthest word reached.
     fn all(&mut self) -> Result<(), Stop> {
         let start = self.clone();
         let mut result = self.by_usage();
@@ -221,7 +226,7 @@ impl<'a> Walk<'a> {
         let start = self.at;
         let mut has_options = true;
         while let Some(word) = self.words.get(self.at) {
-            // A shell takes what follows its script as arguments of the script.
+            // A shell passes all words after its script to the script as arguments.
             has_options &= self.inner.scripts.is_empty();
             let option = word.literal().filter(|text| text.len() > 1 && text.starts_with('-'));
             match option {
@@ -243,7 +248,7 @@ impl<'a> Walk<'a> {
         if self.operands < self.usage.min_operands {
             return Err((self.at, Unfamiliar::Operand(String::new())));
         }
-        // A program with subcommands does nothing known without one.
+        // Without a subcommand, the effect of a program that has subcommands is not known.
         if self.usage.subcommands.is_empty() || self.words.len() > 1 {
             return Ok(());
         }
@@ -262,7 +267,7 @@ impl<'a> Walk<'a> {
         self.all()
     }
 
-    /// Takes note of an option that the usage has.
+    /// Records an option of the usage.
     fn note_option(&mut self, name: &str) {
         self.has_required |= self.usage.requires.iter().any(|required| required == name);
     }
@@ -279,7 +284,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `--all`, `--lines 5`, `--lines=5`; with `single-dash` also `-name x`.
+    /// Reads a long option: `--all`, `--lines 5`, `--lines=5`; with `single-dash` also `-name x`.
     fn long(&mut self, option: &str) -> Result<(), Stop> {
         let unknown = || Unfamiliar::Option(option.to_owned());
         self.note_option(option);
@@ -299,7 +304,8 @@ impl<'a> Walk<'a> {
         if kind.is_optional { Ok(()) } else { self.value(kind) }
     }
 
-    /// Letters behind one `-`; the last may have a value, attached or as the next word.
+    /// Reads letters after a single `-`. The last letter may have a value, attached or as the next
+    /// word.
     fn group(&mut self, option: &str) -> Result<(), Stop> {
         for (place, letter) in option.char_indices().skip(1) {
             let name = format!("-{letter}");
@@ -321,7 +327,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A value that is part of the option's word.
+    /// Checks a value that is part of the option's word.
     fn attached(&mut self, kind: &Kind, value: &str) -> Result<(), Stop> {
         let is_word = matches!(kind.form, Form::Command | Form::Terminated | Form::Script);
         if is_word || !Self::fits(&kind.form, &Word::Literal(value.to_owned())) {
@@ -331,7 +337,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A value that is the next word.
+    /// Reads a value that is the next word.
     fn value(&mut self, kind: &Kind) -> Result<(), Stop> {
         let Some(word) = self.words.get(self.at) else {
             let option = self.words[self.at - 1].shown().into_owned();
@@ -349,7 +355,7 @@ impl<'a> Walk<'a> {
         let Some(operand) = kinds.get(self.operands).or(last) else {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         };
-        // A pattern may become several operands.
+        // A pattern may expand to several operands.
         if matches!((word, &operand.form), (Word::Pattern(_), Form::Read)) && !operand.repeats {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         }
@@ -357,7 +363,7 @@ impl<'a> Walk<'a> {
         self.take(&operand.form, word)
     }
 
-    /// Takes the next word, or as many as belong to it.
+    /// Takes the next word, or all words that belong to it.
     fn take(&mut self, form: &Form, word: &Word) -> Result<(), Stop> {
         if !Self::fits(form, word) {
             let runs = matches!(form, Form::Command | Form::Terminated | Form::Script);
@@ -374,7 +380,7 @@ impl<'a> Walk<'a> {
             }
             Form::Terminated => {
                 let words = &self.words[self.at..];
-                // `+` is an end only behind `{}`.
+                // `+` ends a command only after `{}`.
                 let is_end = |place: &usize| match words[*place].literal() {
                     Some(";") => true,
                     Some("+") => *place > 0 && words[*place - 1].literal() == Some("{}"),
@@ -402,7 +408,7 @@ impl<'a> Walk<'a> {
             (Form::Text | Form::Write, _) => true,
             (Form::Number, Word::Literal(text)) => is_number(text),
             (Form::Matches(expression), Word::Literal(text)) => expression.is_match(text),
-            // A shell may take such a beginning for an option.
+            // A shell may read such a beginning as an option.
             (Form::Program | Form::Command | Form::Terminated | Form::Script, word) => {
                 word.literal().is_some_and(|text| !text.starts_with(['-', '+']))
             }
@@ -417,7 +423,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Digits with an optional sign, fraction and unit.
+/// Returns true for digits with an optional sign, fraction and unit.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     digits.starts_with(|first: char| first.is_ascii_digit())

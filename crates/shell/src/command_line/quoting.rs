@@ -3,22 +3,22 @@
 use super::model::{Construct, Word};
 use super::reader::Reader;
 
-/// A word while it is read.
+/// A word that is being read.
 #[derive(Default)]
 pub(super) struct Draft {
-    /// Text so far, quotes taken off.
+    /// Text so far, without quotes.
     text: String,
-    /// Directory that the word begins with.
+    /// Directory at the beginning of the word.
     base: Option<Base>,
-    /// Some of it is quoted or escaped.
+    /// True if a part is quoted or escaped.
     pub(super) is_quoted: bool,
-    /// `*` or `?` without quotes.
+    /// True if there is an unquoted `*` or `?`.
     has_pattern: bool,
-    /// Something in it is known only when the command runs.
+    /// True if a part is known only at run time.
     is_unknown: bool,
-    /// An unquoted expansion may make several words of it, or none.
+    /// True if an unquoted expansion may turn the word into several words, or remove it.
     pub(super) may_split: bool,
-    /// `{` without quotes.
+    /// True if there is an unquoted `{`.
     has_brace: bool,
 }
 
@@ -34,13 +34,13 @@ impl Draft {
     }
 }
 
-/// Bytes that end a word without quotes.
+/// Returns true for bytes that end a word outside quotes.
 fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
 }
 
 impl Reader<'_> {
-    /// Reads one word. The next byte begins one.
+    /// Reads one word, which begins at the next byte.
     pub(super) fn word(&mut self) -> (Word, Draft) {
         let start = self.at;
         let mut draft = Draft::default();
@@ -69,7 +69,7 @@ impl Reader<'_> {
             (draft.is_unknown, draft.may_split) = (true, true);
         }
         if draft.has_pattern && written != "[" && written != "[[" {
-            // A quoted `~` or `$` at the beginning would be taken for the directory.
+            // A quoted `~` or `$` at the beginning would be mistaken for the directory.
             let is_harmless =
                 draft.base.is_some() || !text.starts_with(['-', '*', '?', '[', '~', '$', '"']);
             if is_harmless && !draft.is_unknown && !written.contains('[') {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         match draft.base {
             _ if draft.is_unknown => Word::Unknown(written),
             None => Word::Literal(text),
-            // The rest must be another component of the path.
+            // The rest must begin a new component of the path.
             Some(_) if !text.is_empty() && !text.starts_with('/') => {
                 self.pass_over(Construct::Variable, start);
                 Word::Unknown(written)
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `"$HOME` and `"$PWD` at the beginning of a word, before `/` or the closing quote.
+    /// Reads `"$HOME` and `"$PWD` at the beginning of a word, before `/` or the closing quote.
     fn named_directory(&mut self, draft: &mut Draft) {
         for (name, base) in [("$HOME", Base::Home), ("$PWD", Base::Folder)] {
             let rest = self.text[self.at..].strip_prefix(name);
@@ -152,7 +152,7 @@ impl Reader<'_> {
         draft.is_quoted = true;
         match self.text.as_bytes().get(self.at + 1) {
             None => self.hide(Construct::Syntax),
-            // It may join two operators, too.
+            // A line continuation may also join two operators.
             Some(b'\n') => self.hide(Construct::Continuation),
             Some(_) => {
                 self.at += 1;
@@ -179,7 +179,7 @@ impl Reader<'_> {
             Some('@' | '*' | '#' | '?' | '-' | '!' | '$') => {
                 self.pass_over(Construct::Expansion, self.at);
                 draft.is_unknown = true;
-                // `"$@"` makes several words.
+                // `"$@"` expands to several words.
                 draft.may_split |= !is_quoted || rest.starts_with('@');
                 self.at += 2;
             }
@@ -189,7 +189,7 @@ impl Reader<'_> {
                 draft.may_split |= !is_quoted;
                 self.at += 1 + name.map_or(0, str::len) + if is_braced { 2 } else { 0 };
             }
-            // A `$` that begins nothing stands for itself.
+            // A `$` that begins no expansion is literal.
             _ => {
                 draft.text.push('$');
                 self.at += 1;
@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One character without quotes that is nothing special to all shells.
+    /// Reads one unquoted character without a special meaning to all shells.
     fn plain(&mut self, draft: &mut Draft) {
         match self.peek() {
             Some(b'~') if draft.is_empty() => {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         self.letter(draft);
     }
 
-    /// Takes one character as it is.
+    /// Takes one character literally.
     fn letter(&mut self, draft: &mut Draft) {
         let Some(letter) = self.text[self.at..].chars().next() else { return };
         let is_control = letter.is_control() && !matches!(letter, '\n' | '\t');

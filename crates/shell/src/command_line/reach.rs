@@ -1,11 +1,12 @@
-//! Greatest effect of programs, and the programs that they start by themselves, by their tables.
+//! Greatest effect of programs, and the programs that they start by themselves, according to their
+//! tables.
 
 use super::model::SimpleCommand;
 use super::programs::{Does, usage};
 use super::table::{Form, Usage};
 use super::tables::TABLES;
 
-/// A program that starts others by itself.
+/// A program that starts other programs by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Starter {
     /// Names of the program.
@@ -14,7 +15,8 @@ pub struct Starter {
     pub starts: &'static str,
 }
 
-/// Returns the programs with a table that start others by themselves, in alphabetical order.
+/// Returns the programs with a table that start other programs by themselves, in alphabetical
+/// order.
 pub fn starters() -> Vec<Starter> {
     let of = |name: &'static str| {
         let usage = usage(name)?;
@@ -26,18 +28,19 @@ pub fn starters() -> Vec<Starter> {
 }
 
 impl SimpleCommand {
-    /// Returns what the program starts by itself besides its arguments, as a noun phrase.
+    /// Returns a noun phrase for the programs and code that the program starts by itself, apart
+    /// from its arguments.
     pub fn starts(&self) -> Option<&'static str> {
         usage(self.name())?.starts.as_deref()
     }
 
-    /// Returns the greatest effect that the program's table knows, with whatever arguments; `None` without a table, and
-    /// for a program that only runs other commands.
+    /// Returns the greatest effect that the program's table allows for any arguments; `None`
+    /// without a table, and for a program that only runs other commands.
     pub fn greatest_effect(&self) -> Option<Does> {
         greatest(usage(self.name())?, None)
     }
 
-    /// Returns the names of the program's subcommands that do more than read.
+    /// Returns the names of the program's subcommands with an effect beyond reading.
     pub fn changing_subcommands(&self) -> Vec<&'static str> {
         let Some(usage) = usage(self.name()) else { return Vec::new() };
         let changes = |name: &&'static str| {

@@ -1,4 +1,4 @@
-//! Commands and what joins them.
+//! Commands and the operators that join them.
 
 use super::model::{CommandLine, Construct, Gap, SimpleCommand, Word};
 
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str) -> CommandLine {
     reader.line
 }
 
-/// Position of a line between its tokens.
+/// State of reading a line, between two tokens.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     /// Byte offset of the next token.
@@ -29,19 +29,19 @@ pub(super) struct Reader<'a> {
     /// End of the last token of that command.
     end: usize,
     state: State,
-    /// Here-documents whose bodies come behind the end of the line.
+    /// Here-documents whose bodies follow after the end of the line.
     pub(super) here_documents: Vec<HereDocument>,
     /// Number of subshells that are open.
     subshells: usize,
 }
 
-/// Announcement of a here-document.
+/// A here-document whose body has not been read yet.
 pub(super) struct HereDocument {
     /// Index of its command.
     pub(super) command: usize,
     /// Line that ends the body.
     pub(super) end: String,
-    /// The body is not expanded.
+    /// True if the body is not expanded.
     pub(super) is_quoted: bool,
     pub(super) strips_tabs: bool,
 }
@@ -50,15 +50,15 @@ pub(super) struct HereDocument {
 enum State {
     /// A command may begin.
     Start,
-    /// A command must begin: an operator stands in front.
+    /// A command must begin, because an operator comes before.
     Operand,
     /// Within a simple command.
     Command,
-    /// Behind a compound command, where only redirections and operators may stand.
+    /// After a compound command, where only redirections and operators are allowed.
     Compound,
 }
 
-/// Reserved words behind which a command begins.
+/// Reserved words that are followed by a command.
 const OPENING: [&str; 8] = ["if", "then", "elif", "else", "while", "until", "do", "{"];
 /// Reserved words that end a compound command.
 const CLOSING: [&str; 3] = ["fi", "done", "}"];
@@ -70,12 +70,12 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Notes a construct outside the small grammar whose commands are read all the same.
+    /// Notes a construct outside the small grammar whose commands can still be read.
     pub(super) fn pass_over(&mut self, construct: Construct, position: usize) {
         self.line.beyond.get_or_insert(Gap { construct, position });
     }
 
-    /// Notes a construct that may run commands which are not read, and ends reading.
+    /// Notes a construct that may run commands which cannot be read, and ends reading.
     pub(super) fn hide(&mut self, construct: Construct) {
         let gap = Gap { construct, position: self.at };
         self.line.beyond.get_or_insert(gap);
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.line.hidden.is_some()
     }
 
-    /// Returns the command that is being read; begins one if none is.
+    /// Returns the command that is being read, or begins a new one.
     pub(super) fn command(&mut self) -> &mut SimpleCommand {
         let position = self.at;
         self.command.get_or_insert_with(|| SimpleCommand { position, ..SimpleCommand::default() })
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true at the beginning of a token that no other is attached to.
+    /// Returns true if the position is the beginning of a separate token.
     fn follows_blank(&self) -> bool {
         let before = self.text[..self.at].bytes().next_back();
         before.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'('))
@@ -224,7 +224,8 @@ impl<'a> Reader<'a> {
         self.command_goes_on();
     }
 
-    /// A number in front of a redirection. Returns true if the word belongs to the redirection.
+    /// Reads a number in front of a redirection. Returns true if the number belongs to the
+    /// redirection.
     fn is_descriptor(&mut self, written: &'a str, start: usize) -> bool {
         if matches!(written, "0" | "1" | "2") {
             self.command.get_or_insert_with(|| SimpleCommand {
@@ -297,7 +298,7 @@ impl<'a> Reader<'a> {
 
     fn end_command(&mut self) {
         let Some(mut command) = self.command.take() else { return };
-        // Bash reads what `time` is given like a pipeline.
+        // Bash reads the arguments of `time` as a pipeline.
         let is_pipeline = |word: &Word| {
             word.literal().is_some_and(|text| {
                 text == "!"
@@ -312,7 +313,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Directory of a plain `cd DIRECTORY`.
+/// Returns the directory of a plain `cd DIRECTORY`.
 fn directory(command: &SimpleCommand) -> Option<Word> {
     let [Word::Literal(name), directory] = command.words.as_slice() else { return None };
     let is_plain = name == "cd"

@@ -3,7 +3,8 @@
 use super::model::{Construct, Redirection, RedirectionKind, Word};
 use super::reader::{HereDocument, Reader};
 
-/// Operators that open files, longest first, with their kinds and whether the small grammar has them.
+/// Operators that open files, longest first, with their kind. The flag is true if the operator is
+/// in the small grammar.
 const OPERATORS: [(&str, RedirectionKind, bool); 7] = [
     ("&>>", RedirectionKind::Write, false),
     ("&>", RedirectionKind::Write, false),
@@ -55,7 +56,8 @@ impl Reader<'_> {
         self.command_goes_on();
     }
 
-    /// `>&1` and `>&2`, with nothing attached. Bash reads what follows `<&-` as another word.
+    /// Reads `>&1` and `>&2` with nothing attached. Bash reads the text after `<&-` as another
+    /// word.
     fn copy_of_descriptor(&mut self) {
         let rest = &self.text[self.at..];
         let is_end = |byte: Option<&u8>| {
@@ -69,7 +71,7 @@ impl Reader<'_> {
         self.command_goes_on();
     }
 
-    /// The word behind an operator, and whether it may become several.
+    /// Reads the word after an operator. The flag is true if the word may expand to several words.
     fn target(&mut self) -> Option<(Word, bool)> {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -79,7 +81,7 @@ impl Reader<'_> {
         if self.at == start {
             self.hide(Construct::Syntax);
         }
-        // A word with an operator attached may be read as part of the next redirection.
+        // A word directly before another operator may be read as part of the next redirection.
         if matches!(self.peek(), Some(b'<' | b'>')) {
             self.pass_over(Construct::Redirection, start);
         }

@@ -6,56 +6,58 @@ use serde::Deserialize;
 
 use super::programs::Does;
 
-/// Length of the longest pattern that others may name, in bytes.
+/// Maximum length of a pattern that expressions may name, in bytes.
 const MAX_PATTERN: usize = 1024;
-/// Length of the longest expression, in bytes, with the patterns that it names.
+/// Maximum length of an expression after its named patterns are inserted, in bytes.
 const MAX_EXPRESSION: usize = 16 * 1024;
 
-/// Arguments that a program or a subcommand takes, and what it does with them. Whatever is not listed is not known.
+/// Arguments that a program or a subcommand takes, and their effects. Anything that is not listed
+/// is unknown.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Usage {
     /// Further names of the program or subcommand.
     pub(super) names: Vec<String>,
-    /// Effect; `None` for a program that only runs the command it is given, and for a subcommand that does what
-    /// the program does.
+    /// Effect; `None` for a program that only runs the command in its arguments, and for a
+    /// subcommand with the same effect as its program.
     pub(super) does: Option<Does>,
-    /// Programs that it starts by itself, as a noun phrase.
+    /// Programs that the program starts by itself, as a noun phrase.
     pub(super) starts: Option<String>,
     /// Options without value, as written: `-l`, `--all`. `-<number>` stands for `-5` and the like.
     pub(super) flags: Vec<String>,
-    /// Options with a value, as written, and the kind of the value. In the file they stand by the kind:
+    /// Options with a value, as written, and the kind of the value. The file groups them by kind:
     /// `options.number = ["-n", "--lines"]`.
     #[serde(deserialize_with = "options_by_name")]
     pub(super) options: BTreeMap<String, Kind>,
-    /// Names of sets in `shared` whose flags and options belong to this usage, too.
+    /// Names of sets in `shared` whose flags and options are also part of this usage.
     #[serde(rename = "with")]
     pub(super) sets: Vec<String>,
-    /// Sets of flags and options that several subcommands have. Only at the top of a table.
+    /// Sets of flags and options that several subcommands share. Only at the top level of a table.
     pub(super) shared: BTreeMap<String, Self>,
-    /// Options of which at least one must be there.
+    /// Options of which at least one must be present.
     pub(super) requires: Vec<String>,
     /// Kinds of the operands in their order.
     pub(super) operands: Vec<Operand>,
-    /// Number of operands that must be there: with fewer the program reads commands from its standard input.
+    /// Minimum number of operands. With fewer, the program reads commands from its standard input.
     pub(super) min_operands: usize,
-    /// Words that begin with one `-` are whole options, not groups of letters.
+    /// True if words that begin with a single `-` are whole options, not groups of letters.
     pub(super) single_dash: bool,
-    /// Options may not follow the first operand: from there on all words are operands.
+    /// True if options may not follow the first operand: from there on, all words are operands.
     pub(super) options_first: bool,
-    /// It only reads whatever its arguments are, so that they need not be known.
+    /// True if the program only reads, for any arguments, so that the arguments need not be known.
     pub(super) any_arguments: bool,
-    /// It adds arguments to the command that it runs.
+    /// True if the program adds arguments to the command that it runs.
     pub(super) adds_arguments: bool,
-    /// Without operands it runs its standard input as a script.
+    /// True if the program runs its standard input as a script when it has no operands.
     pub(super) runs_input: bool,
-    /// Subcommands by their names. If there are some, the first operand must be one of them.
+    /// Subcommands by their names. If the map is not empty, the first operand must be one of them.
     pub(super) subcommands: BTreeMap<String, Self>,
-    /// Usage for words that do not fit this one: `git branch NAME` besides `git branch --list`.
+    /// Alternative usage for words that do not fit this one: `git branch NAME` next to `git branch
+    /// --list`.
     pub(super) otherwise: Option<Box<Self>>,
 }
 
-/// Reads lists of options by the kind of their value.
+/// Reads lists of options, grouped by the kind of their value.
 fn options_by_name<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Kind>, D::Error> {
@@ -72,14 +74,14 @@ fn options_by_name<'de, D: serde::Deserializer<'de>>(
 #[derive(Debug, Clone)]
 pub(super) struct Kind {
     pub(super) form: Form,
-    /// The value may be left out. It is then attached to the option or not there.
+    /// True if the value may be omitted. If present, the value is attached to the option.
     pub(super) is_optional: bool,
 }
 
 /// Form of a word.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
-    /// Any text that is data to the program.
+    /// Any text that is only data to the program.
     Text,
     /// A number, possibly with a sign and a unit.
     Number,
@@ -93,13 +95,13 @@ pub(super) enum Form {
     Command,
     /// The first word of a command that ends with `;` or `+`.
     Terminated,
-    /// A script of the shell.
+    /// A shell script.
     Script,
-    /// A text that this expression matches as a whole.
+    /// A text that this regular expression matches as a whole.
     Matches(regex::Regex),
 }
 
-/// Kind of an operand and how often it occurs.
+/// Form of an operand, and whether the operand may be repeated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Operand {
@@ -131,14 +133,14 @@ impl Form {
     }
 }
 
-/// Replaces `<name>` by the pattern of this name in expressions, which stand between slashes.
+/// Replaces `<name>` by the pattern of this name in expressions, which are written between slashes.
 fn fill(patterns: &toml::Table, key: &str, value: toml::Value) -> (String, toml::Value) {
     use toml::Value::{Array, String as Text, Table};
     let filled = |text: &str| {
         let mut text = text.to_owned();
         if text.starts_with('/') && text.contains('<') {
             for (name, pattern) in patterns {
-                // It is refused when it is read.
+                // An expression that is too long is rejected later, when it is parsed.
                 if text.len() > MAX_EXPRESSION {
                     break;
                 }
@@ -191,7 +193,7 @@ impl Usage {
         if patterns.values().any(is_long) {
             return Err(format!("a pattern is longer than {MAX_PATTERN} bytes"));
         }
-        // A pattern may name others: as many rounds as there are patterns replace all of them.
+        // A pattern may name others. As many rounds as there are patterns replace all of them.
         for _ in 0..patterns.len() {
             let rest = std::mem::take(&mut table);
             table = rest.into_iter().map(|(key, value)| fill(&patterns, &key, value)).collect();
@@ -202,7 +204,7 @@ impl Usage {
         Ok(usage)
     }
 
-    /// Copies the shared flags and options to where they are named.
+    /// Copies the shared flags and options to the usages that name them.
     fn include(&mut self, shared: &BTreeMap<String, Self>) -> Result<(), String> {
         for name in &self.sets {
             let set = shared.get(name).ok_or_else(|| format!("there is no shared set {name}"))?;

@@ -8,7 +8,7 @@ fn line(text: &str) -> CommandLine {
     read(text, Dialect::Bash)
 }
 
-/// Commands of a line, their words joined by one space.
+/// Returns the commands of a line, each with its words joined by one space.
 fn commands(text: &str) -> Vec<String> {
     line(text).commands.iter().map(SimpleCommand::shown).collect()
 }

@@ -57,7 +57,7 @@ fn the_git_configuration_is_empty_again_whatever_became_of_it() {
         &|| fs::remove_dir_all(&state).unwrap(),
     ];
     for (number, harm) in harms.iter().enumerate() {
-        // The first call makes it.
+        // The first call creates the file.
         assert_eq!(empty_git_config(&state), file);
         harm();
         assert_eq!(empty_git_config(&state), file, "{number}");
@@ -73,7 +73,7 @@ fn the_git_configuration_is_empty_again_whatever_became_of_it() {
     assert_eq!(empty_git_config(&state), Path::new(NOWHERE));
 }
 
-/// The file stands in for a device: it is what Git is given, and Git replaces it.
+/// Git replaces the file that it is given, which is why that file is not a device.
 #[cfg(unix)]
 #[test]
 fn what_git_writes_globally_is_gone_at_the_next_command() {

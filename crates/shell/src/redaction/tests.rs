@@ -1,6 +1,6 @@
 use super::*;
 
-/// Whether a variable is kept.
+/// Returns true if a variable is kept.
 fn kept(name: &str, value: &str, redaction: &Redaction) -> bool {
     !redact(vec![(name.into(), value.into())], redaction).is_empty()
 }
@@ -9,7 +9,7 @@ fn enabled() -> Redaction {
     Redaction { enabled: true, ..Redaction::default() }
 }
 
-/// A token of letters that no program would hand out.
+/// Returns a token that no service would issue.
 fn token(prefix: &str, length: usize) -> String {
     format!("{prefix}{}", "A1".repeat(length).get(..length).unwrap())
 }

@@ -1,9 +1,9 @@
-//! Changes of protected files that no mount can block, found after a command.
+//! Detection, after a command, of changes of protected files that no mount can block.
 //!
-//! A missing file cannot be mounted over, and a folder above a mount can be replaced. What appeared
-//! or was replaced while the command ran is moved into Pollux's own folder, before the next command
-//! can be affected by it. A file that existed all the time was read-only for the command: if it has
-//! changed, somebody else has changed it, and it is left alone.
+//! A missing file cannot be mounted over, and a folder above a mount can be replaced. A file or
+//! folder that was created or replaced while the command ran is moved into the private folder of
+//! Pollux, before it can affect the next command. A file that existed all the time was read-only
+//! for the command: if it has changed, another program changed it, and the change stays.
 
 use std::fmt;
 use std::io;
@@ -16,9 +16,9 @@ use pollux_protocol::ConfinementLevel;
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, SandboxSpec, git_config};
 
-/// Folder below Pollux's own one for what was moved aside.
+/// Folder, below the private folder of Pollux, for files that were moved aside.
 const MOVED: [&str; 2] = ["sandbox", "moved"];
-/// Longest configuration that is compared, in bytes.
+/// Maximum size of a configuration that is compared, in bytes.
 const CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Kind of a change.
@@ -26,22 +26,22 @@ const CONFIGURATION_BYTES: u64 = 1 << 20;
 pub enum SandboxChangeKind {
     /// A protected file or folder that did not exist before.
     Appeared,
-    /// Something else has the name of a protected file or folder.
+    /// A protected file or folder was replaced by another one of the same name.
     Replaced,
-    /// Keys of a repository's configuration that were taken back.
+    /// Keys of a repository's configuration whose changes were reverted.
     Configuration(Vec<String>),
 }
 
-/// A change that was found and undone.
+/// A detected and reverted change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxChange {
     /// Protected path.
     pub path: PathBuf,
     /// Kind of the change.
     pub kind: SandboxChangeKind,
-    /// New place of what was found; `None` if nothing was moved, or moving failed.
+    /// New path of the changed file or folder; `None` if nothing was moved, or if moving failed.
     pub moved_to: Option<PathBuf>,
-    /// Reason for which the change could not be undone.
+    /// Reason for which the change could not be reverted.
     pub error: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for SandboxChange {
     }
 }
 
-/// Escapes control characters: a command chose the name.
+/// Escapes control characters, because a command chose the name.
 fn quoted(name: &str) -> String {
     let escaped = |one: char| {
         if one.is_control() { one.escape_default().collect() } else { one.to_string() }
@@ -86,7 +86,7 @@ fn quoted(name: &str) -> String {
 pub struct SandboxAudit {
     state: PathBuf,
     watched: Vec<Watched>,
-    /// Writable configurations with their text.
+    /// Writable configuration files with their text.
     configurations: Vec<(PathBuf, Option<String>)>,
     /// Writable files that connect worktrees with their repository, with their text.
     links: Vec<(PathBuf, Option<String>)>,
@@ -128,7 +128,7 @@ fn numbers(path: &Path) -> Option<(u64, u64)> {
 }
 
 impl SandboxAudit {
-    /// Remembers the protected paths of a command that is about to start.
+    /// Records the protected paths before a command starts.
     pub fn begin(spec: &SandboxSpec) -> Self {
         let mut audit = Self {
             state: spec.places.state.clone(),
@@ -160,7 +160,7 @@ impl SandboxAudit {
                 }
             }
         }
-        // Pollux makes its own folder itself.
+        // The private folder of Pollux is created by Pollux itself.
         paths.retain(|path| !audit.state.starts_with(path));
         paths.sort();
         paths.dedup();
@@ -168,19 +168,19 @@ impl SandboxAudit {
         audit
     }
 
-    /// Undoes the changes of the command, and returns them.
+    /// Reverts the changes of the command, and returns them.
     pub fn finish(mut self) -> Vec<SandboxChange> {
         self.check()
     }
 
-    /// Takes what is at a path now, and above it, for what was there before the command.
+    /// Accepts the current state at and above a path as the state before the command.
     pub(super) fn accept(&mut self, path: &Path) {
         for watched in self.watched.iter_mut().filter(|watched| path.starts_with(&watched.path)) {
             *watched = Watched::new(mem::take(&mut watched.path));
         }
     }
 
-    /// Undoes the changes of the command until now, and returns them. The command may still run.
+    /// Reverts the changes of the command until now, and returns them. The command may still run.
     pub(super) fn check(&mut self) -> Vec<SandboxChange> {
         let Self { state, watched, configurations, links } = self;
         let mut changes = Vec::new();
@@ -224,7 +224,7 @@ impl SandboxAudit {
     }
 }
 
-/// Moves what is at a path aside, and makes the file again that was there.
+/// Moves the current file aside and writes the original file again.
 fn restore(state: &Path, path: &Path, text: Option<&str>) -> io::Result<PathBuf> {
     let moved_to = move_aside(state, path, None)?;
     if let Some(text) = text {
@@ -234,14 +234,14 @@ fn restore(state: &Path, path: &Path, text: Option<&str>) -> io::Result<PathBuf>
     Ok(moved_to)
 }
 
-/// Moves a file or folder into Pollux's own folder, and makes a link that it replaced again.
+/// Moves a file or folder into the private folder of Pollux, and restores a link that it replaced.
 fn move_aside(state: &Path, path: &Path, before: Option<&Identity>) -> io::Result<PathBuf> {
     let folder = MOVED.iter().fold(state.to_owned(), |folder, name| folder.join(name));
     pollux_fs::create_private_directories(&folder).map_err(io::Error::other)?;
     let folder = tempfile::Builder::new().prefix("").rand_bytes(8).tempdir_in(&folder)?.keep();
     let target = folder.join(path.file_name().unwrap_or(path.as_os_str()));
     if pollux_fs::rename(path, &target).is_err() {
-        // Another file system.
+        // The paths are on different file systems.
         pollux_fs::copy_tree(path, &target).map_err(io::Error::other)?;
         let is_folder = path.symlink_metadata()?.is_dir();
         if is_folder { pollux_fs::remove_tree(path) } else { pollux_fs::remove_file(path) }
@@ -277,11 +277,11 @@ impl Watched {
             self.above.iter().any(|(folder, before)| Identity::of(folder).as_ref() != Some(before));
         let kind = match &self.identity {
             None => SandboxChangeKind::Appeared,
-            // A link can be replaced, as nothing is mounted over it.
+            // A link can be replaced, because nothing is mounted over it.
             Some(before) if is_moved || before.link.is_some() => SandboxChangeKind::Replaced,
             Some(_) => return None,
         };
-        // A new link above the path leads to another folder, whose content is not ours to move.
+        // A new link above the path leads to another folder, whose contents must not be moved.
         let existed = |folder: &Path| {
             self.above.iter().any(|(known, before)| {
                 known == folder && Identity::of(folder).as_ref() == Some(before)
@@ -296,7 +296,8 @@ impl Watched {
     }
 }
 
-/// True for what Git makes from its templates: a folder of hooks in which none is active.
+/// Returns true for the folder that Git creates from its templates: a folder of hooks of which no
+/// hook is active.
 fn is_harmless(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "hooks")
         && !path.is_symlink()

@@ -7,7 +7,7 @@ use pollux_protocol::ConfinementLevel;
 use super::survey::WorkspaceSurvey;
 use super::{SandboxPlan, SandboxSpec};
 
-/// Texts of the errors that the mechanisms cause, in English and as names.
+/// Texts of the errors that the mechanisms cause, as English messages and as error names.
 const ERRORS: [&str; 10] = [
     "Permission denied",
     "Operation not permitted",
@@ -21,17 +21,18 @@ const ERRORS: [&str; 10] = [
     "EBUSY",
 ];
 
-/// Wall that a command ran into.
+/// Restriction that made a command fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SandboxWall {
     /// A path that the level makes read-only or unreadable.
     Path(PathBuf),
-    /// An address, at a level without network.
+    /// A network address, at a level without network.
     Address(String),
 }
 
-/// Returns the wall that a failed command names in its output: a path that the level restricts, or
-/// an address where the level has no network. An error text without one of them is no evidence.
+/// Returns the restriction that a failed command names in its output: a path that the level
+/// restricts, or an address if the level has no network. An error text without a path or address is
+/// no evidence.
 pub fn wall_in(
     spec: &SandboxSpec,
     folder: &Path,
@@ -59,7 +60,7 @@ fn absolute(word: &str, folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
         Some(rest) => home?.join(rest),
         None => folder.join(word.strip_prefix("./").unwrap_or(word)),
     };
-    // A word that is no path does not name an existing file or a file in an existing folder.
+    // A plain word counts as a path only if it contains a slash or names an existing file.
     let exists = |path: &Path| path.symlink_metadata().is_ok();
     let is_path = word.contains('/') || exists(&path);
     (is_path && (exists(&path) || path.parent().is_some_and(exists))).then_some(path)
@@ -88,8 +89,8 @@ fn restricted(plan: &SandboxPlan, spec: &SandboxSpec, path: &Path) -> Option<San
     is_restricted.then(|| SandboxWall::Path(path.to_owned()))
 }
 
-/// True if the user could write the file without confinement, or make it. Where they could not, the
-/// level is not what stopped the command.
+/// Returns true if the user could write or create the file without confinement. Otherwise the level
+/// is not the reason for the failure.
 fn is_writable(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -106,7 +107,7 @@ fn is_writable(path: &Path) -> bool {
     }
 }
 
-/// Address in a line, at a level without network: `scheme://host` or `host:port`.
+/// Returns the address in a line, at a level without network: `scheme://host` or `host:port`.
 fn address(spec: &SandboxSpec, line: &str) -> Option<SandboxWall> {
     let has_network = match spec.level {
         ConfinementLevel::Inspect => false,

@@ -1,7 +1,7 @@
-//! Changes of a repository's configuration that a command may make.
+//! Permitted changes of a repository's configuration by a command.
 //!
-//! Keys that name programs are many and grow with each version of Git, so the keys that may change
-//! are listed. All others are as before the command.
+//! There are many keys that name programs, and each version of Git adds more. The keys that may
+//! change are therefore listed; all others are restored to their state before the command.
 
 /// Keys without a subsection that may change, in lower case.
 const FREE: [&str; 37] = [
@@ -51,17 +51,17 @@ const FREE_IN: [(&str, &[&str]); 3] = [
     ("submodule", &["active", "branch", "ignore", "shallow"]),
 ];
 
-/// Transports by which an address starts no program of its choice.
+/// Transports with which an address cannot start a program of its choice.
 const TRANSPORTS: [&str; 6] = ["https://", "http://", "ssh://", "git://", "file://", "git+ssh://"];
 
-/// One `key = value` of a file, with the lines it stands in.
+/// One `key = value` of a file, with the lines that contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ConfigEntry {
-    /// Section and subsection as the file has them: `remote "origin"`.
+    /// Section and subsection as written in the file: `remote "origin"`.
     header: String,
     section: String,
     subsection: Option<String>,
-    /// In lower case.
+    /// Key in lower case.
     key: String,
     value: String,
     /// Lines of the file, without the last line end.
@@ -101,7 +101,8 @@ impl ConfigEntry {
     }
 }
 
-/// True for addresses that name no program: `ext::…` and other helpers do, and options may.
+/// Returns true for addresses that name no program. `ext::…` and other remote helpers name one,
+/// and an option may do so.
 fn is_plain_address(value: &str) -> bool {
     if value.starts_with('-') || value.contains("::") {
         return false;
@@ -109,14 +110,14 @@ fn is_plain_address(value: &str) -> bool {
     !value.contains("://") || TRANSPORTS.iter().any(|transport| value.starts_with(transport))
 }
 
-/// Text of a configuration with the changes that may stay, and the names of the keys that were
-/// taken back. `None` if all changes may stay.
+/// Returns the text of a configuration with only the permitted changes, and the names of the keys
+/// that were reverted; `None` if all changes are permitted.
 pub(super) fn taken_back(before: &str, after: &str) -> Option<(String, Vec<String>)> {
     if before == after {
         return None;
     }
     let (Some(old), Some(new)) = (entries(before), entries(after)) else {
-        // What cannot be read is as before.
+        // An unreadable file is restored to its state before the command.
         return Some((before.to_owned(), vec!["(the file cannot be read)".to_owned()]));
     };
     let fixed = |entry: &&ConfigEntry| !entry.may_change();
@@ -147,7 +148,7 @@ pub(super) fn taken_back(before: &str, after: &str) -> Option<(String, Vec<Strin
     Some((text, names))
 }
 
-/// Reads a file as Git writes it; `None` for anything else.
+/// Reads a file in the format that Git writes; `None` for any other format.
 fn entries(text: &str) -> Option<Vec<ConfigEntry>> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -195,7 +196,7 @@ fn entries(text: &str) -> Option<Vec<ConfigEntry>> {
     Some(found)
 }
 
-/// Name of a section and its subsection, from the text between the brackets.
+/// Returns the name of a section and its subsection, from the text between the brackets.
 fn section(inner: &str) -> Option<(String, Option<String>)> {
     let is_name = |name: &str| {
         !name.is_empty()
@@ -217,7 +218,8 @@ fn section(inner: &str) -> Option<(String, Option<String>)> {
     })
 }
 
-/// Value with its quotes and comment removed; escapes stay, as no value that may change needs one.
+/// Returns a value without quotes and comment. Escapes are kept, because no value that may change
+/// needs them.
 fn value_of(text: &str) -> Option<String> {
     let mut value = String::new();
     let mut is_quoted = false;

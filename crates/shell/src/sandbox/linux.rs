@@ -1,4 +1,4 @@
-//! Linux: the start of a confined child on the parent's side.
+//! Linux: start of a confined child, in the parent process.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -27,13 +27,14 @@ pub use confined_child::confined_child;
 pub(super) use other_mounts::OtherMounts;
 pub(super) use probe::probe;
 
-/// First argument of a helper. No shell and no person passes it.
+/// First argument of a helper. No shell and no user passes this text.
 const CONFINE: &str = "\u{1}pollux-confine";
-/// Start of the names of private temporary folders; the process number of their program follows.
+/// Prefix of the names of private temporary folders. The process id of their Pollux process
+/// follows.
 const TEMPORARY: &str = "pollux-inspect-";
-/// Longest report of a helper, in bytes.
+/// Maximum length of a helper's report, in bytes.
 const REPORT_BYTES: usize = 64 * 1024;
-/// First byte of every report: a helper wrote it, not another program that was taken for one.
+/// First byte of every report, which shows that the program is really a helper.
 const READY: u8 = b'r';
 /// Second byte of a report: the confinement could not be set up; the reason follows.
 const SETUP_FAILED: u8 = b's';
@@ -42,7 +43,7 @@ const EXEC_FAILED: u8 = b'x';
 
 static HELPER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the program that confines children: one whose `main` calls [`confined_child`] first. A
+/// Sets the program that confines children; its `main` must call [`confined_child`] first. A
 /// program that makes this call itself need not set another. Only the first call has an effect.
 pub fn set_helper(program: PathBuf) {
     HELPER.get_or_init(|| program);
@@ -57,8 +58,8 @@ fn helper() -> &'static Path {
     HELPER.get().map_or(Path::new("/proc/self/exe"), PathBuf::as_path)
 }
 
-/// Parent's side of a confined child that starts. The child and the plan are made at the same time: the plan goes
-/// through a pipe once the helper has been started.
+/// A confined child during its start, in the parent process. The child is started while the plan is
+/// being made: the plan is sent through a pipe after the helper was started.
 pub(crate) struct ConfinedStart {
     spec: SandboxSpec,
     program: PathBuf,
@@ -108,28 +109,28 @@ pub(crate) fn confine(
 }
 
 impl ConfinedStart {
-    /// Open files that the child inherits.
+    /// Returns the open files that the child inherits.
     pub(crate) fn inherited(&self) -> Vec<RawFd> {
         vec![self.plan.0.as_raw_fd(), self.report.1.as_raw_fd()]
     }
 
-    /// Variables that the child's environment gets.
+    /// Returns the variables that are added to the child's environment.
     pub(crate) fn variables(&self) -> Vec<(&'static str, &OsStr)> {
         let Some(folder) = &self.temporary else { return Vec::new() };
         let folder = folder.path().as_os_str();
         let mut variables: Vec<_> =
             ["TMPDIR", "TMP", "TEMP"].map(|name| (name, folder)).into_iter().collect();
-        // Git would rewrite the index, fetch objects and start a pager.
+        // Without these, Git would rewrite the index, fetch objects and start a pager.
         let git = [("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_PAGER", "cat")];
         variables.extend(git.map(|(name, value)| (name, OsStr::new(value))));
         variables
     }
 
-    /// Gives the helper its plan and waits until it has become the program. Returns what must live as long as the
-    /// child.
+    /// Sends the plan to the helper and waits until the helper has become the program. Returns the
+    /// temporary folder, which must live as long as the child.
     ///
     /// # Errors
-    /// The confinement could not be set up, or the program could not be started.
+    /// Fails if the confinement cannot be set up, or if the program cannot be started.
     pub(crate) fn wait(self) -> Result<Option<TempDir>, ShellError> {
         let Self { spec, program, job_list, plan: (plan_end, plan), report, temporary } = self;
         let (reader, report_end) = report;
@@ -138,7 +139,8 @@ impl ConfinedStart {
         let mut made = SandboxPlan::new(&spec, &WorkspaceSurvey::of(&spec.places));
         made.job_list = job_list;
         made.temporary = temporary.as_ref().map(|folder| folder.path().to_owned());
-        // A helper that has ended says so by its report, or by none.
+        // An error means that the helper has ended. Its report, or the lack of a report, shows the
+        // reason.
         write_all(&plan, &made.encode()).ok();
         drop(plan);
         let read = read_all(&reader, REPORT_BYTES);
@@ -169,7 +171,7 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads to the end, at most `limit` bytes.
+/// Reads to the end of the file, at most `limit` bytes.
 fn read_all(file: &OwnedFd, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
@@ -189,7 +191,7 @@ fn private_folder() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(&format!("{TEMPORARY}{}-", std::process::id())).tempdir()
 }
 
-/// Removes the private temporary folders of programs that were killed.
+/// Removes the private temporary folders of Pollux processes that were killed.
 pub fn sweep() {
     let Ok(entries) = std::env::temp_dir().read_dir() else { return };
     for entry in entries.flatten() {
@@ -200,7 +202,7 @@ pub fn sweep() {
         let owner = rest.split_once('-').and_then(|(number, _)| number.parse().ok());
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && owner.is_some_and(|owner| !crate::sessions::is_running(owner)) {
-            // Folders of other users stay: they cannot be removed.
+            // Folders of other users cannot be removed, and the error is ignored.
             pollux_fs::remove_tree(&entry.path()).ok();
         }
     }

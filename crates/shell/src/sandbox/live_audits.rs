@@ -1,7 +1,7 @@
-//! Audits of the confined commands that run now, of all sessions of this program.
+//! Audits of the confined commands that run now, in all sessions of this Pollux process.
 //!
-//! A command that runs in the background, or leaves processes behind, is audited again before
-//! every later command starts, until no process of it is left.
+//! A command that runs in the background, or leaves processes behind, is audited again before every
+//! later command starts, until all its processes have ended.
 
 use std::mem;
 use std::path::Path;
@@ -17,11 +17,12 @@ static AUDITS: Mutex<LiveAudits> =
     Mutex::new(LiveAudits { live: Vec::new(), unreported: Vec::new() });
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Audits of commands that may still change something, and their changes.
+/// Audits of commands that may still change something, and the changes found.
 #[derive(Debug)]
 struct LiveAudits {
     live: Vec<LiveAudit>,
-    /// Changes that no result of a command has named yet, with the places of their command.
+    /// Changes that have not been reported with the result of any command, with the places of their
+    /// command.
     unreported: Vec<(Arc<SandboxPlaces>, SandboxChange)>,
 }
 
@@ -30,16 +31,16 @@ struct LiveAudits {
 struct LiveAudit {
     audit: SandboxAudit,
     places: Arc<SandboxPlaces>,
-    /// Commands whose end is waited for.
+    /// Commands that have not ended yet.
     running: Vec<u64>,
-    /// Process numbers of commands that have ended and may have left processes.
+    /// Process ids of ended commands that may have left processes.
     ended: Vec<u32>,
-    /// A command was stopped without an audit at its end.
+    /// True if a command was stopped without an audit at its end.
     is_due: bool,
 }
 
-/// Audit of one command. A command whose audit is dropped without [`RunningAudit::finish`] is
-/// audited before the next one starts, or by [`audit_rest`].
+/// Audit of one command. If it is dropped without [`RunningAudit::finish`], the command is audited
+/// before the next command starts, or by [`audit_rest`].
 #[derive(Debug)]
 pub struct RunningAudit {
     id: u64,
@@ -52,19 +53,19 @@ fn audits() -> MutexGuard<'static, LiveAudits> {
 }
 
 impl RunningAudit {
-    /// Returns true if [`RunningAudit::begin`] has nothing to do for a command of this level. Does not
-    /// block.
+    /// Returns true if [`RunningAudit::begin`] has nothing to do for a command of this level. Does
+    /// not block.
     pub fn is_needless(level: ConfinementLevel) -> bool {
-        // A look by another thread may take long.
+        // The lock is only tried, because an audit by another thread may take long.
         let is_idle = |audits: MutexGuard<'_, LiveAudits>| {
             audits.live.is_empty() && audits.unreported.is_empty()
         };
         !is_audited(level) && AUDITS.try_lock().is_ok_and(is_idle)
     }
 
-    /// Undoes changes of earlier commands that still run, and begins the audit of the next command:
-    /// `None` at a level at which nothing protected can change, or everything may. Also returns the
-    /// changes in the same places that were not reported yet. Blocks.
+    /// Reverts changes of earlier commands that still run, and begins the audit of the next
+    /// command. The audit is `None` at a level that permits all changes, or no change of anything
+    /// protected. Also returns the changes in the same places that were not reported yet. Blocks.
     pub fn begin(spec: &SandboxSpec) -> (Option<Self>, Vec<SandboxChange>) {
         let mut audits = audits();
         audits.check();
@@ -87,21 +88,22 @@ impl RunningAudit {
         (Some(Self { id, process: None, is_finished: false }), found)
     }
 
-    /// Sets the process number of the command. Without it, processes that the command leaves behind
-    /// are not audited for longer than until the next command starts.
+    /// Sets the process id of the command. Without it, processes that the command leaves behind are
+    /// only audited until the next command starts.
     pub fn set_process(&mut self, process: u32) {
         self.process = Some(process);
     }
 
-    /// Undoes the changes of the command, which has ended, and returns all changes in its places
+    /// Reverts the changes of the command, which has ended, and returns all changes in its places
     /// that were not reported yet. Blocks.
     pub fn finish(mut self) -> Vec<SandboxChange> {
         let mut audits = audits();
         self.check(&mut audits).map(|places| audits.take_unreported(&places)).unwrap_or_default()
     }
 
-    /// Does what [`RunningAudit::finish`] does, for a command that ended in the background: the next
-    /// command's audit returns the changes again, as its result is the next that a model reads.
+    /// Does the same as [`RunningAudit::finish`] for a command that ended in the background. The
+    /// audit of the next command returns the changes again, because the model reads the result of
+    /// that command next.
     pub fn finish_in_background(mut self) -> Vec<SandboxChange> {
         let mut audits = audits();
         let Some(places) = self.check(&mut audits) else { return Vec::new() };
@@ -130,8 +132,8 @@ impl Drop for RunningAudit {
     }
 }
 
-/// Undoes the changes of all commands that were not audited at their end, and returns the changes
-/// that were not reported. Must be called after [`reap_all`](crate::reap_all); it blocks.
+/// Reverts the changes of all commands that were not audited at their end, and returns the changes
+/// that were not reported. Must be called after [`reap_all`](crate::reap_all). Blocks.
 pub fn audit_rest() -> Vec<SandboxChange> {
     let mut audits = audits();
     audits.check();
@@ -139,19 +141,20 @@ pub fn audit_rest() -> Vec<SandboxChange> {
     mem::take(&mut audits.unreported).into_iter().map(|(_, change)| change).collect()
 }
 
-/// Makes a change of Pollux's own at a protected path, which the audits of running commands then
-/// leave alone. Blocks.
+/// Runs `change`, a change by Pollux itself at a protected path, and makes the audits of running
+/// commands accept it. Blocks.
 pub fn own_change<T>(path: &Path, change: impl FnOnce() -> T) -> T {
     let mut audits = audits();
-    // What a command put there before is none of ours.
+    // A change that a command made before must still be reverted.
     audits.check();
     let made = change();
     audits.live.iter_mut().for_each(|live| live.audit.accept(path));
     made
 }
 
-/// Forgets audits of ended commands of which no process is left: later changes are somebody else's.
-/// Must be called after [`RunningAudit::finish`]; it blocks, as it reads the process table.
+/// Removes the audits of ended commands without remaining processes, because later changes are not
+/// theirs. Must be called after [`RunningAudit::finish`]. Blocks, because it reads the process
+/// table.
 pub fn forget_ended_audits() {
     let all = |audits: &LiveAudits| -> Vec<u32> {
         audits.live.iter().flat_map(|live| live.ended.iter().copied()).collect()
@@ -241,7 +244,7 @@ mod tests {
         plant(root);
         assert_eq!(third.unwrap().finish().len(), 1);
         assert!(first.unwrap().finish().is_empty());
-        // Nothing runs any more: the change is somebody else's.
+        // No command runs, so the change belongs to another program.
         plant(root);
         assert!(RunningAudit::begin(&spec(root, ConfinementLevel::None)).1.is_empty());
         assert!(root.join("p/.git/hooks").exists());

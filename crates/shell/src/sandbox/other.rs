@@ -1,4 +1,4 @@
-//! macOS and Windows: no level but `none` holds.
+//! macOS and Windows: only the level `none` is available.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use super::{SandboxMechanisms, SandboxSpec, SandboxSupport};
 use crate::error::ShellError;
 
-/// Never a confined child: there are none.
+/// Returns `None`: there are no confined children.
 pub fn confined_child() -> Option<ExitCode> {
     None
 }
@@ -18,12 +18,12 @@ pub fn set_helper(_program: PathBuf) {}
 /// Has no effect: there are no private folders.
 pub fn sweep() {}
 
-/// No mechanisms.
+/// Returns no mechanisms.
 pub(super) fn probe() -> SandboxMechanisms {
     SandboxMechanisms::default()
 }
 
-/// Never made.
+/// Never constructed.
 pub(crate) enum ConfinedStart {}
 
 impl ConfinedStart {
@@ -40,7 +40,7 @@ impl ConfinedStart {
     }
 }
 
-/// Always an error.
+/// Always fails.
 pub(crate) fn confine(
     spec: &SandboxSpec,
     _program: &Path,

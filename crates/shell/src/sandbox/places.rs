@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pollux_config::GEMINI_DIR;
 use pollux_config::protected::{ProtectedPlaces, STATE_ENTRIES};
 
-/// Files in a state directory that hold keys.
+/// Files with keys in a state directory.
 const CREDENTIALS_IN_STATE: [&str; 4] = [
     "oauth_creds.json",
     "mcp-oauth-tokens.json",
@@ -36,7 +36,7 @@ const SECRETS_IN_HOME: [&str; 19] = [
     ".terraform.d/credentials.tfrc.json",
 ];
 
-/// Entries of `.ssh` that are no secret.
+/// Entries of `.ssh` that are not secret.
 const READABLE_IN_SSH: [&str; 2] = ["known_hosts", "config"];
 
 /// Caches that package managers write, relative to a home directory.
@@ -58,31 +58,31 @@ const CACHES_IN_HOME: [&str; 12] = [
 /// Places that the levels of confinement refer to. All paths are absolute; they need not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxPlaces {
-    /// Roots of the workspace. Repositories and `.env` files are looked for in them.
+    /// Roots of the workspace, which are searched for repositories and `.env` files.
     pub workspace: Vec<PathBuf>,
-    /// Pollux's private folder, for what [`SandboxAudit`](super::SandboxAudit) moves aside.
+    /// Private folder of Pollux, for files that [`SandboxAudit`](super::SandboxAudit) moves aside.
     pub state: PathBuf,
     /// Home directories; entries of `~/.ssh` are secrets except `known_hosts` and `config`.
     pub homes: Vec<PathBuf>,
     /// Files and folders that are read-only at `protect`.
     pub protected: Vec<PathBuf>,
-    /// Folders above protected paths that must not be moved at `protect`. They stay writable.
+    /// Folders above protected paths. At `protect` they cannot be moved, but stay writable.
     pub pinned: Vec<PathBuf>,
-    /// Exceptions inside protected folders, which stay writable.
+    /// Writable exceptions inside protected folders.
     pub writable: Vec<PathBuf>,
-    /// Files and folders that are unreadable at every level: Pollux's credentials.
+    /// Files and folders that are unreadable at every level: the credentials of Pollux.
     pub credentials: Vec<PathBuf>,
     /// Files and folders that are unreadable at `inspect` and `workspace-write`.
     pub secrets: Vec<PathBuf>,
-    /// Names of files in the workspace that are secrets, beside `.env` and `.env.*`.
+    /// Names of files in the workspace that are secrets, in addition to `.env` and `.env.*`.
     pub secret_names: Vec<String>,
     /// Folders that are writable at `workspace-write`: temporary folders and caches.
     pub caches: Vec<PathBuf>,
 }
 
 impl SandboxPlaces {
-    /// Returns the places for a workspace. `state` is Pollux's private folder and `temporary` the folder for temporary
-    /// files.
+    /// Returns the places for a workspace. `state` is the private folder of Pollux, and `temporary`
+    /// the folder for temporary files.
     pub fn standard(
         protected: &ProtectedPlaces,
         workspace: Vec<PathBuf>,
@@ -107,7 +107,7 @@ impl SandboxPlaces {
         Self { workspace, state, homes: protected.homes.clone(), ..places }
     }
 
-    /// Returns secrets of the homes that exist now, entries of `.ssh` included.
+    /// Returns the existing secrets of the home directories, including entries of `.ssh`.
     pub(crate) fn all_secrets(&self) -> Vec<PathBuf> {
         let mut secrets = self.secrets.clone();
         for home in &self.homes {

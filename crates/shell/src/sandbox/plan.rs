@@ -1,4 +1,5 @@
-//! The plan of one confinement: what the helper does to its own process, as data and as bytes.
+//! The plan of one confinement: the restrictions that the helper applies to its own process, as
+//! data and as bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +8,19 @@ use pollux_protocol::ConfinementLevel;
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, NetworkAccess, SandboxSpec};
 
-/// First bytes of an encoded plan, with the version of the format.
+/// First bytes of an encoded plan, including the version of the format.
 const HEADER: &[u8] = b"pollux-sandbox-plan 1\n";
-/// Longest path in a plan, in bytes.
+/// Maximum length of a path in a plan, in bytes.
 const PATH_BYTES: usize = 64 * 1024;
-/// Largest number of paths in one list.
+/// Maximum number of paths in one list.
 const PATHS: usize = 200_000;
 
-/// Restrictions that the helper puts on its own process.
+/// Restrictions that the helper applies to its own process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxPlan {
     /// `inspect`, `workspace-write` or `protect`.
     pub(crate) level: ConfinementLevel,
-    /// Sockets are possible.
+    /// Permission to use sockets.
     pub(crate) network: NetworkAccess,
     /// Existing files and folders to mount read-only.
     pub(crate) read_only: Vec<PathBuf>,
@@ -36,7 +37,8 @@ pub struct SandboxPlan {
 }
 
 impl SandboxPlan {
-    /// Returns the plan for a child, from its specification and what the workspace holds now.
+    /// Returns the plan for a child, from its specification and the current contents of the
+    /// workspace.
     pub(crate) fn new(spec: &SandboxSpec, survey: &WorkspaceSurvey) -> Self {
         let places = &spec.places;
         let mut plan = Self {
@@ -79,7 +81,7 @@ impl SandboxPlan {
         plan
     }
 
-    /// Adds the names that restricted paths have where their folder is mounted again.
+    /// Adds further names of restricted paths whose folder is mounted more than once.
     #[cfg(target_os = "linux")]
     fn add_other_names(&mut self) {
         let mounts = super::linux::OtherMounts::of_this_process();
@@ -135,7 +137,7 @@ impl SandboxPlan {
     }
 }
 
-/// The paths that exist, links included.
+/// Returns the paths that exist, including links.
 fn existing(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect()
 }

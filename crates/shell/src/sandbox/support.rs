@@ -1,50 +1,52 @@
-//! Mechanisms of confinement that the kernel offers this process, and the levels that they give.
+//! Mechanisms of confinement that the kernel offers to this process, and the levels that they
+//! support.
 
 use pollux_protocol::ConfinementLevel;
 
-/// Mechanisms that the kernel offers this process.
+/// Mechanisms that the kernel offers to this process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SandboxMechanisms {
     /// Version of Landlock; 0 without Landlock.
     pub landlock: i32,
-    /// System calls can be filtered.
+    /// True if system calls can be filtered.
     pub seccomp: bool,
-    /// This process may make a mount namespace without a user namespace.
+    /// True if this process may create a mount namespace without a user namespace.
     pub mount_namespace: bool,
-    /// This process may make a user namespace and a mount namespace in it.
+    /// True if this process may create a user namespace with a mount namespace in it.
     pub user_namespace: bool,
-    /// Attributes of mounts can be set for a whole tree (`mount_setattr`, Linux 5.12).
+    /// True if attributes of mounts can be set for a whole tree (`mount_setattr`, Linux 5.12).
     pub mount_attributes: bool,
-    /// The processor has a list of system calls here.
+    /// True if this crate has a list of system calls for the processor.
     pub processor: bool,
-    /// This process is root.
+    /// True if this process runs as root.
     pub root: bool,
-    /// There is a program that confines children, see [`confined_child`](super::confined_child).
+    /// True if there is a program that confines children, see
+    /// [`confined_child`](super::confined_child).
     pub helper: bool,
 }
 
-/// Levels of confinement that hold here.
+/// Levels of confinement that are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxSupport(SandboxMechanisms);
 
 impl SandboxSupport {
-    /// Asks the kernel, once per process. Costs a short-lived child process.
+    /// Detects the mechanisms, once per process. Starts short-lived child processes.
     pub fn probe() -> Self {
         static PROBED: std::sync::OnceLock<SandboxSupport> = std::sync::OnceLock::new();
         *PROBED.get_or_init(|| Self(super::linux::probe()))
     }
 
-    /// Levels that these mechanisms give.
+    /// Creates the support that these mechanisms give.
     pub fn from_mechanisms(mechanisms: SandboxMechanisms) -> Self {
         Self(mechanisms)
     }
 
-    /// Mechanisms that the kernel offers.
+    /// Returns the mechanisms that the kernel offers.
     pub fn mechanisms(&self) -> SandboxMechanisms {
         self.0
     }
 
-    /// Returns why a level does not hold here; `None` if it holds.
+    /// Returns the reason for which a level is not available; `None` if it is available.
     pub fn lack(&self, level: ConfinementLevel) -> Option<&'static str> {
         let SandboxMechanisms { landlock, seccomp, mount_attributes, processor, .. } = self.0;
         let has_namespace = self.0.mount_namespace || self.0.user_namespace;
@@ -73,8 +75,8 @@ impl SandboxSupport {
         }
     }
 
-    /// Returns the limits of a level that holds, compared with a current kernel. A level that does not
-    /// hold has none.
+    /// Returns the limits of an available level, compared with a current kernel. The result is
+    /// empty for a level that is not available.
     pub fn limits(&self, level: ConfinementLevel) -> Vec<&'static str> {
         let mut limits = Vec::new();
         if level == ConfinementLevel::None || self.lack(level).is_some() {

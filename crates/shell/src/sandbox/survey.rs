@@ -1,7 +1,7 @@
 //! Repositories and secrets in the workspace, found by a bounded walk.
 //!
-//! The content of a folder is remembered as long as the folder keeps its time of modification, so a
-//! later walk costs one look at each folder.
+//! The listing of a folder is cached as long as the modification time of the folder stays the same,
+//! so a later walk only checks each folder once.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -11,19 +11,20 @@ use std::time::{Duration, SystemTime};
 
 use super::SandboxPlaces;
 
-/// Depth of the walk below a root of the workspace.
+/// Maximum depth of the walk below a root of the workspace.
 const DEPTH: usize = 3;
-/// Depth of the walk below `.git/modules`.
+/// Maximum depth of the walk below `.git/modules`.
 const MODULE_DEPTH: usize = 6;
-/// Folders that one walk enters at most.
+/// Maximum number of folders that one walk enters.
 const FOLDERS: usize = 4_000;
-/// Longest file that says where a repository is, in bytes.
+/// Maximum size of a file that contains the path of a repository, in bytes.
 const LINK_BYTES: u64 = 64 * 1024;
-/// Folders of other programs that are not entered.
+/// Folders of other programs, which are not entered.
 const SKIPPED: [&str; 7] =
     ["node_modules", "target", ".git", ".venv", "dist", "build", "__pycache__"];
-/// A folder that changed this shortly before it was read may have changed again since, within the
-/// resolution of the clock.
+/// Minimum time between the last change of a folder and the reading of its listing. Within a
+/// shorter time, the folder may change again without a new modification time, because the clock is
+/// too coarse.
 const RESOLUTION: Duration = Duration::from_millis(50);
 
 /// Protected parts of a repository, each of which may be missing.
@@ -31,12 +32,12 @@ const RESOLUTION: Duration = Duration::from_millis(50);
 pub(crate) struct RepositoryPlaces {
     /// Existing folders that must not be moved.
     pub(crate) pinned: Vec<PathBuf>,
-    /// Hooks, and `commondir`, which would say where they are.
+    /// Hooks, and `commondir`, which could set another path for the hooks.
     pub(crate) protected: Vec<PathBuf>,
-    /// Existing files that connect worktrees and submodules with their repository. Removing a worktree
-    /// removes them.
+    /// Existing files that connect worktrees and submodules with their repository. They are removed
+    /// together with a worktree.
     pub(crate) links: Vec<PathBuf>,
-    /// Files of configuration.
+    /// Configuration files.
     pub(crate) configurations: Vec<PathBuf>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct RepositoryPlaces {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WorkspaceSurvey {
     pub(crate) repositories: Vec<RepositoryPlaces>,
-    /// Files that hold secrets.
+    /// Files with secrets.
     pub(crate) secrets: Vec<PathBuf>,
 }
 
@@ -91,20 +92,20 @@ fn is_secret(name: &OsStr, names: &[String]) -> bool {
         || names.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Entries of a folder that matter.
+/// Relevant entries of a folder.
 #[derive(Debug, Clone, Default)]
 struct Listing {
     modified: Option<SystemTime>,
     read: Option<SystemTime>,
     has_git: bool,
-    /// Names of everything but folders.
+    /// Names of all entries except folders.
     files: Vec<std::ffi::OsString>,
     folders: Vec<std::ffi::OsString>,
 }
 
-/// Listings of earlier walks.
+/// Cached listings of earlier walks.
 static LISTINGS: Mutex<Option<HashMap<PathBuf, Listing>>> = Mutex::new(None);
-/// Listings that are remembered at most.
+/// Maximum number of cached listings.
 const REMEMBERED: usize = 20_000;
 
 fn listing(folder: &Path) -> Option<Listing> {
@@ -146,7 +147,8 @@ fn is_settled(listing: &Listing) -> bool {
     read.duration_since(modified).is_ok_and(|age| age > RESOLUTION)
 }
 
-/// Protected parts of the repository at `git`: a folder, or the file of a worktree or submodule.
+/// Returns the protected parts of the repository at `git`, which is a folder or the file of a
+/// worktree or submodule.
 fn repository_at(git: &Path) -> RepositoryPlaces {
     let mut found = RepositoryPlaces::default();
     let Ok(kind) = git.symlink_metadata() else { return found };
@@ -181,7 +183,7 @@ fn add_folder(found: &mut RepositoryPlaces, git: &Path) {
     add_modules(found, &git.join("modules"), MODULE_DEPTH);
 }
 
-/// Adds the repositories of submodules; their names may have several parts.
+/// Adds the repositories of submodules. The name of a submodule may have several components.
 fn add_modules(found: &mut RepositoryPlaces, folder: &Path, depth: usize) {
     if depth == 0 {
         return;

@@ -1,24 +1,24 @@
-//! Cells of a screen as pieces of lines, each in one look.
+//! Conversion of screen cells to pieces of lines, each with one style.
 
 use std::num::NonZeroU16;
 
 use pollux_protocol::AnsiToken;
 use vt100::{Cell, Color, Parser, Screen};
 
-/// The lines of the screen, blank ones included.
+/// Returns the lines of the screen, including blank lines.
 pub(super) fn lines(screen: &Screen, colour: bool) -> Vec<Vec<AnsiToken>> {
     let (rows, columns) = screen.size();
     (0..rows.get()).map(|row| line(screen, row, columns.get(), colour)).collect()
 }
 
-/// A line that has left the screen, from its text with colours.
+/// Converts a line that has left the screen, from its text with colour sequences.
 pub(super) fn line_of(text: &str, columns: NonZeroU16, colour: bool) -> Vec<AnsiToken> {
     let mut parser = Parser::new(NonZeroU16::MIN, columns, 0);
     parser.process(text.as_bytes());
     line(parser.screen(), 0, columns.get(), colour)
 }
 
-/// Takes away blank lines at the end.
+/// Removes blank lines at the end.
 pub(super) fn trim_end(lines: &mut Vec<Vec<AnsiToken>>) {
     while lines.last().is_some_and(Vec::is_empty) {
         lines.pop();
@@ -36,7 +36,7 @@ fn line(screen: &Screen, row: u16, columns: u16, colour: bool) -> Vec<AnsiToken>
             None => tokens.push(AnsiToken { text: text.to_owned(), ..token }),
         }
     }
-    // Blanks without colour at the end of a line show nothing.
+    // Spaces without colour at the end of a line are invisible.
     if let Some(last) = tokens.last_mut().filter(|last| last.bg.is_empty() && !last.inverse) {
         last.text.truncate(last.text.trim_end().len());
         if last.text.is_empty() {
@@ -66,13 +66,13 @@ fn same_look(left: &AnsiToken, right: &AnsiToken) -> bool {
     of(left) == of(right) && left.fg == right.fg && left.bg == right.bg
 }
 
-/// The sixteen colours that have names, as xterm shows them (and Gemini CLI 0.61 writes them).
+/// The sixteen named colours, as in xterm and in the output of Gemini CLI 0.61.
 const NAMED: [&str; 16] = [
     "#000000", "#800000", "#008000", "#808000", "#000080", "#800080", "#008080", "#c0c0c0",
     "#808080", "#ff0000", "#00ff00", "#ffff00", "#0000ff", "#ff00ff", "#00ffff", "#ffffff",
 ];
 
-/// `#rrggbb`; nothing for the terminal's own colour.
+/// Returns `#rrggbb`; empty for the terminal's default colour.
 fn hexadecimal(colour: Color) -> String {
     // Steps of the cube of 6 × 6 × 6 colours, then 24 greys.
     let step = |level: u8| if level == 0 { 0 } else { 55 + 40 * level };

@@ -1,4 +1,4 @@
-//! Ends the processes of children: asks, waits, kills.
+//! Ending of the processes of children: SIGTERM, a grace period, SIGKILL.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,33 +8,33 @@ use super::orphans::reap_orphans;
 use super::registry::registry;
 use super::system::{self, Members};
 
-/// Between asking and killing (Gemini CLI 0.61).
+/// Time between SIGTERM and SIGKILL (Gemini CLI 0.61).
 const GRACE: Duration = Duration::from_millis(200);
-/// Longest time until killed processes are gone. Those that take longer are stuck in the kernel.
+/// Maximum time to wait for killed processes. Processes that take longer are stuck in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Children that wait to be ended in the background.
+/// Children that are to be ended in the background.
 struct EndingQueue {
     waiting: Vec<Leader>,
-    /// Whether the thread runs.
+    /// True if the thread runs.
     is_served: bool,
 }
 
 static QUEUE: Mutex<EndingQueue> =
     Mutex::new(EndingQueue { waiting: Vec::new(), is_served: false });
 
-/// Ends a child and all its descendants. Does not wait for that.
+/// Ends a child and all its descendants, without waiting for their end.
 pub(super) fn end_in_background(leader: Leader) {
-    // The process group is asked at once, however busy the thread is.
+    // The process group gets the signal immediately, even if the thread is busy.
     system::ask(leader);
     let mut queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     queue.waiting.push(leader);
     if queue.is_served {
         return;
     }
-    // A thread, not a task: this must work while the runtime shuts down. One thread for all: each
-    // look reads the whole process table.
+    // A thread is used instead of a task, because this must work while the runtime shuts down. One
+    // thread serves all children, because each check reads the whole process table.
     let thread = std::thread::Builder::new().name("pollux-end".into()).spawn(serve_queue);
     queue.is_served = thread.is_ok();
     if thread.is_err() {
@@ -42,7 +42,7 @@ pub(super) fn end_in_background(leader: Leader) {
     }
 }
 
-/// Ends children until none waits any more.
+/// Ends children until the queue is empty.
 fn serve_queue() {
     let mut batches: Vec<EndingBatch> = Vec::new();
     loop {
@@ -75,7 +75,7 @@ impl EndingBatch {
         Self { leaders, members, asked: Instant::now() }
     }
 
-    /// Whether there is still a process to wait for. Kills once the grace period is over.
+    /// Returns true if there is still a process to wait for. Sends SIGKILL after the grace period.
     fn is_left(&mut self) -> bool {
         self.members.refresh();
         if !self.members.alive() {
@@ -85,24 +85,25 @@ impl EndingBatch {
         }
         let waited = self.asked.elapsed();
         if waited >= GRACE {
-            // In every round: a member may be starting another process right now.
+            // The signal is repeated in every round, because a member may be starting another
+            // process.
             self.members.signal(Force::Kill);
         }
         waited < GRACE + KILL_LIMIT
     }
 }
 
-/// Ends the members and returns whether all of them are gone. Blocks.
+/// Ends the members and returns true if all of them are gone. Blocks.
 pub(super) fn end(mut members: Members) -> bool {
     members.signal(Force::Ask);
     wait(&mut members, GRACE, |_| {}) || {
         members.signal(Force::Kill);
-        // In every round: a member may be starting another process right now.
+        // The signal is repeated in every round, because a member may be starting another process.
         wait(&mut members, KILL_LIMIT, |members| members.signal(Force::Kill))
     }
 }
 
-/// Whether all members are gone within `limit`.
+/// Returns true if all members are gone within `limit`.
 fn wait(members: &mut Members, limit: Duration, each_round: impl Fn(&Members)) -> bool {
     let start = Instant::now();
     loop {

@@ -20,7 +20,8 @@ mod mark;
 pub(crate) use input::reading;
 pub(crate) use mark::mark_this_process;
 
-/// Enough for the fields up to the start time, whatever the process calls itself.
+/// Length of the read buffer, in bytes: enough for the fields up to the start time, with any
+/// process name.
 const STAT_LENGTH: usize = 1024;
 
 /// Facts about a process from `/proc/<id>`.
@@ -31,17 +32,18 @@ struct Process {
     parent: u32,
     group: u32,
     session: u32,
-    /// The device number of its terminal; 0 without one.
+    /// Device number of the terminal; 0 without a terminal.
     terminal: i32,
-    /// Start time in clock ticks since boot: together with `id` it is unique.
+    /// Start time in clock ticks since boot. Together with `id` it identifies the process.
     started: u64,
-    /// Owner of a child of this program. Not read for other processes: they are found through
-    /// their parents.
+    /// Owner mark of a child of Pollux. Not read for other processes, which are found through their
+    /// parents.
     owner: Option<Owner>,
 }
 
 impl Process {
-    /// Dead processes stay in the table until their parent takes the exit status.
+    /// Returns true for a living process. Dead processes stay in the table until their parent takes
+    /// the exit status.
     fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
@@ -54,7 +56,7 @@ impl Process {
         Self::parse(&buffer[..length])
     }
 
-    /// The name stands in parentheses and may hold anything, so the last `)` counts.
+    /// Parses the line. The name in parentheses may contain any character, so the last `)` ends it.
     fn parse(stat: &[u8]) -> Option<Self> {
         let name_end = stat.iter().rposition(|&byte| byte == b')')?;
         let id = stat.split(|&byte| byte == b' ').next()?;
@@ -91,7 +93,7 @@ impl Process {
     }
 }
 
-/// Whether orphans of our children become children of this program.
+/// True if orphaned descendants become children of this program.
 static ADOPTING: OnceLock<bool> = OnceLock::new();
 
 /// Makes this process, instead of init, the parent of descendants whose own parent has ended: a
@@ -100,19 +102,19 @@ pub(super) fn adopt_orphans() {
     ADOPTING.get_or_init(|| set_child_subreaper(Pid::from_raw(1)).is_ok());
 }
 
-/// Whether there may be orphans.
+/// Returns true if there may be orphans.
 pub(super) fn adopts_orphans() -> bool {
     ADOPTING.get() == Some(&true)
 }
 
-/// Whether some child has ended and its exit status was not taken. Costs one system call.
+/// Returns true if a child has ended and its exit status was not taken. Costs one system call.
 pub(super) fn has_dead_children() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::All, look).is_ok_and(|status| status.is_some())
 }
 
-/// Dead children of this program that are, or descend from, children of ours. A child that somebody
-/// else in this program has started is never among them.
+/// Returns the dead children of this program that are, or descend from, children that this module
+/// started. A child that was started by other code in this program is never included.
 pub(super) fn dead_descendants(leaders: &[Leader]) -> Vec<u32> {
     let processes = Process::all();
     let sessions = still_ours(leaders, &processes);
@@ -126,30 +128,31 @@ pub(super) fn dead_descendants(leaders: &[Leader]) -> Vec<u32> {
 
 /// Takes the exit status of a dead child.
 pub(super) fn reap(id: u32) {
-    // It may be gone already. Without a number the call would wait for any child.
+    // The child may be gone already. Without a number the call would wait for any child.
     pid(id).map(|pid| waitpid(Some(pid), WaitOptions::NOHANG).ok());
 }
 
-/// Whether the process exists and has not ended.
+/// Returns true if the process exists and has not ended.
 pub(crate) fn is_running(id: u32) -> bool {
     Process::read(id).is_some_and(|process| process.is_alive())
 }
 
-/// Start time of the process: it tells the process from a later one with the same number.
+/// Returns the start time of the process, which distinguishes it from a later process with the same
+/// number.
 pub(super) fn start_time(id: u32) -> Option<u64> {
     Process::read(id).map(|process| process.started)
 }
 
-/// Asks the process group of a child to end, without looking for other descendants.
+/// Sends SIGTERM to the process group of a child, without searching for other descendants.
 pub(super) fn ask(leader: Leader) {
     let started = start_time(leader.id);
-    // A number that means another process by now is left alone.
+    // A number that belongs to another process by now is left alone.
     if started.is_none() || started == leader.started {
         group::signal(leader, Signal::TERM);
     }
 }
 
-/// The children of which some process lives.
+/// Returns the children of which at least one process is alive.
 pub(super) fn living(leaders: &[Leader]) -> Vec<Leader> {
     let processes = Process::all();
     let ours = still_ours(leaders, &processes);
@@ -163,12 +166,13 @@ pub(super) fn living(leaders: &[Leader]) -> Vec<Leader> {
     leaders.iter().filter(lives).copied().collect()
 }
 
-/// Orphans that are members.
+/// Orphans that count as members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Orphans {
-    /// Those of the given children.
+    /// Orphans of the given children.
     OfLeaders,
-    /// Also those of children that are not registered any more, unless they may outlive us.
+    /// Also orphans of children that are no longer registered, unless they may outlive this
+    /// program.
     All,
 }
 
@@ -177,9 +181,10 @@ enum Orphans {
 pub(super) struct Members {
     leaders: Vec<Leader>,
     orphans: Orphans,
-    /// Process number and start time. A member stays one: its parent may end first.
+    /// Process number and start time of each member. A member is kept even if its parent ends
+    /// first.
     known: BTreeSet<(u32, u64)>,
-    /// Groups to signal as a whole, which also reaches a process that is being forked right now.
+    /// Groups that are signalled as a whole, which also reaches a process that is being forked now.
     groups: Vec<u32>,
     /// Living members outside these groups.
     singles: Vec<u32>,
@@ -190,7 +195,7 @@ impl Members {
         Self::new(leaders, Orphans::OfLeaders)
     }
 
-    /// With the orphans of all children.
+    /// Includes the orphans of all children.
     pub(super) fn everyone(leaders: &[Leader]) -> Self {
         Self::new(leaders, Orphans::All)
     }
@@ -207,7 +212,7 @@ impl Members {
         members
     }
 
-    /// Looks again.
+    /// Reads the process table again.
     pub(super) fn refresh(&mut self) {
         let processes = Process::all();
         if processes.is_empty() {
@@ -224,7 +229,7 @@ impl Members {
         self.groups = groups.into_iter().collect();
     }
 
-    /// Where `/proc` is not mounted, only the groups can be reached.
+    /// Checks the groups of the children, the only processes that can be reached without `/proc`.
     fn refresh_without_proc(&mut self) {
         let existing = self.leaders.iter().filter(|leader| group::exists(leader));
         let (singles, groups): (Vec<&Leader>, Vec<&Leader>) =
@@ -242,7 +247,7 @@ impl Members {
             Force::Ask => Signal::TERM,
             Force::Kill => Signal::KILL,
         };
-        // Each of them may have ended by itself since we looked.
+        // Each process may have ended by itself since the table was read.
         for group in self.groups.iter().filter_map(|&id| pid(id)) {
             kill_process_group(group, signal).ok();
         }
@@ -252,7 +257,7 @@ impl Members {
     }
 }
 
-/// The numbers of the children that still mean what they meant. Linux reuses a number only when no
+/// Returns the numbers of the children that have not been reused. Linux reuses a number only if no
 /// process, group or session has it, so a process with another start time is not ours.
 fn still_ours(leaders: &[Leader], processes: &[Process]) -> BTreeSet<u32> {
     let starts: BTreeMap<u32, u64> =
@@ -263,8 +268,8 @@ fn still_ours(leaders: &[Leader], processes: &[Process]) -> BTreeSet<u32> {
     leaders.iter().filter(|leader| !foreign(leader)).map(|leader| leader.id).collect()
 }
 
-/// The processes of `leaders`, `orphans`, those known from before, and the descendants of all
-/// these. Pure.
+/// Returns the processes of `leaders`, those of `orphans`, the `known` processes, and the
+/// descendants of all these. Pure function.
 fn select(
     processes: &[Process],
     leaders: &[Leader],

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Process session that a child belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionKind {
-    /// A session that it leads, without a terminal.
+    /// A session that the child leads, without a terminal.
     Own,
-    /// A session that it leads; standard input is the terminal of that session.
+    /// A session that the child leads; standard input is the terminal of that session.
     OwnWithTerminal,
     /// The session, process group and terminal of this program.
     Shared,
@@ -16,14 +16,14 @@ pub(crate) enum SessionKind {
 /// Treatment of processes that a child leaves running when it ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leftovers {
-    /// They are ended with this program at the latest.
+    /// The processes are ended with this program at the latest.
     End,
-    /// They are the user's own: they go on, also after the end of this program.
+    /// The processes belong to the user and continue, even after the end of this program.
     Keep,
 }
 
-/// Identity of one child, which its descendants inherit. No two children of nested Pollux programs
-/// have the same.
+/// Identity of one child, which its descendants inherit. It is unique among all children of nested
+/// Pollux programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner(u64);
 
@@ -34,7 +34,7 @@ impl Owner {
     const KEEP: u64 = 1 << 55;
     const PROGRAM_BITS: u64 = (1 << 23) - 1;
 
-    /// A new identity.
+    /// Creates a new identity.
     pub(crate) fn new(leftovers: Leftovers) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let program = (u64::from(std::process::id()) & Self::PROGRAM_BITS) << 32;
@@ -43,13 +43,13 @@ impl Owner {
         Self(Self::PATTERN | keep | program | serial)
     }
 
-    /// The identity as a number below 2⁶³.
+    /// Returns the identity as a number below 2⁶³.
     #[cfg(target_os = "linux")]
     pub(super) fn value(self) -> u64 {
         self.0
     }
 
-    /// The identity behind a number; `None` if the number is something else.
+    /// Returns the identity with this number; `None` if the number is not an identity.
     #[cfg(target_os = "linux")]
     pub(super) fn from_value(value: u64) -> Option<Self> {
         (value >> 56 == Self::PATTERN >> 56).then_some(Self(value))
@@ -65,33 +65,32 @@ impl Owner {
 pub(crate) struct Leader {
     /// Process number.
     pub(super) id: u32,
-    /// Start time, where the system reports it: it tells the process from a later one with the
-    /// same number.
+    /// Start time, on systems that report it. It distinguishes the process from a later one with
+    /// the same number.
     pub(super) started: Option<u64>,
     pub(super) kind: SessionKind,
     pub(super) owner: Owner,
 }
 
-/// How hard processes are asked to end.
+/// Force with which processes are ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// They may clean up first.
+    /// The processes may clean up first.
     Ask,
-    /// They have no choice.
+    /// The processes are ended immediately.
     Kill,
 }
 
-/// Whether the processes of a child wait for input from a terminal, as far as the system reports
-/// it.
+/// State of a child's processes with regard to terminal input, as far as the system reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// One of them reads a terminal and gets nothing.
+    /// A process reads a terminal and gets no input.
     Blocked,
-    /// All of them sleep, for whatever reason.
+    /// All processes sleep, for any reason.
     Asleep,
-    /// Some of them work.
+    /// Some processes are running.
     Busy,
-    /// Not reported, or not for all of them.
+    /// Not reported, or not for all processes.
     Unknown,
 }
 

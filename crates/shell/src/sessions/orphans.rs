@@ -1,7 +1,7 @@
-//! Takes the exit status of orphans, so that the system can forget them.
+//! Reaping of orphans, so that the system can remove them from the process table.
 //!
 //! On Linux this program becomes the parent of descendants whose own parent has ended. A child that
-//! somebody else in this program has started is not touched: its exit status is for its starter.
+//! other code in this program has started is left alone, because that code takes its exit status.
 
 use super::registry::registry;
 use super::system;

@@ -1,29 +1,30 @@
-//! Register of the children of this program: which of them, and of their descendants, may live.
+//! Register of the children of this program that may have living processes.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::model::{Leader, Owner};
 
-/// Everything that is registered.
+/// All registered children.
 pub(super) struct Registry {
     /// Children that have, or may have, a living process. The key is the process number.
     entries: BTreeMap<u32, RegisteredChild>,
-    /// Children whose exit status a handle is going to take. The key is the process number.
+    /// Children whose exit status will be taken through a handle. The key is the process number.
     waited_for: BTreeMap<u32, Owner>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct RegisteredChild {
     leader: Leader,
-    /// Whether the child itself has ended; what is left of it runs in the background.
+    /// True if the child itself has ended, so that its remaining processes run in the background.
     released: bool,
 }
 
 static REGISTRY: Mutex<Registry> =
     Mutex::new(Registry { entries: BTreeMap::new(), waited_for: BTreeMap::new() });
 
-/// The register. It stays locked while a child starts, so that no child of ours is ever missing.
+/// Returns the locked register. It stays locked while a child starts, so that it always lists all
+/// children.
 pub(super) fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -42,9 +43,9 @@ impl Registry {
         self.entries.values().filter(|child| child.released).count()
     }
 
-    /// Notes that no handle takes the exit status any more.
+    /// Notes that the exit status will no longer be taken through a handle.
     pub(super) fn abandon(&mut self, leader: Leader) {
-        // The number may belong to another child of ours by now.
+        // The number may belong to another child by now.
         if self.waited_for.get(&leader.id) == Some(&leader.owner) {
             self.waited_for.remove(&leader.id);
         }
@@ -54,7 +55,7 @@ impl Registry {
         self.waited_for.contains_key(&id)
     }
 
-    /// Whether the child may still have a living process.
+    /// Returns true if the child may still have a living process.
     pub(super) fn contains(&self, leader: Leader) -> bool {
         self.entries.get(&leader.id).is_some_and(|child| child.leader == leader)
     }
@@ -68,10 +69,10 @@ impl Registry {
         released.map(|child| child.leader).collect()
     }
 
-    /// Removes children of which no process is left, or none that concerns us.
+    /// Removes children without remaining processes, or whose remaining processes may continue.
     pub(super) fn forget(&mut self, leaders: impl IntoIterator<Item = Leader>) {
         for leader in leaders {
-            // The number may belong to another child of ours by now.
+            // The number may belong to another child by now.
             if self.contains(leader) {
                 self.entries.remove(&leader.id);
             }

@@ -1,58 +1,58 @@
-//! macOS and the BSDs: there is no `/proc`, so what ends is the process group. A job that moved to
-//! a group of its own (`set -m`, `setsid`) is not reached.
+//! macOS and the BSDs: without `/proc`, only the process group is ended. A job that moved to
+//! another group (`set -m`, `setsid`) is not reached.
 
 use rustix::process::{Signal, test_kill_process};
 
 use super::group;
 use super::model::{Force, Leader, Owner, Reading};
 
-/// Processes inherit nothing here that could tell whose they are.
+/// Has no effect: processes inherit nothing that could identify their owner.
 pub(crate) fn mark_this_process(_owner: Owner) {}
 
-/// Whether the process exists.
+/// Returns true if the process exists.
 pub(crate) fn is_running(id: u32) -> bool {
     group::pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// Not reported without `/proc`.
+/// Returns `None`: the start time is not available without `/proc`.
 pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 
-/// Asks the process group of the child to end.
+/// Sends SIGTERM to the process group of the child.
 pub(super) fn ask(leader: Leader) {
     group::signal(leader, Signal::TERM);
 }
 
-/// The children that still have a process in their group.
+/// Returns the children that still have a process in their group.
 pub(super) fn living(leaders: &[Leader]) -> Vec<Leader> {
     leaders.iter().filter(|leader| group::exists(leader)).copied().collect()
 }
 
-/// Not reported here.
+/// Returns `Unknown`: the system does not report this.
 pub(crate) fn reading(_leader: Leader) -> Reading {
     Reading::Unknown
 }
 
-/// Only Linux can make a process the parent of orphans.
+/// Has no effect: only Linux can make a process the parent of orphans.
 pub(super) fn adopt_orphans() {}
 
-/// Orphans become children of init.
+/// Returns false: orphans become children of init.
 pub(super) fn adopts_orphans() -> bool {
     false
 }
 
-/// Not needed: init takes the exit status of orphans.
+/// Returns false: init takes the exit status of orphans.
 pub(super) fn has_dead_children() -> bool {
     false
 }
 
-/// None: descendants never become children of this program.
+/// Returns no processes: descendants never become children of this program.
 pub(super) fn dead_descendants(_leaders: &[Leader]) -> Vec<u32> {
     Vec::new()
 }
 
-/// Never called.
+/// Has no effect. Never called.
 pub(super) fn reap(_id: u32) {}
 
 /// The process groups of some children.
@@ -63,12 +63,12 @@ impl Members {
         Self(living(leaders))
     }
 
-    /// The same: there are no orphans.
+    /// Does the same as `of`: there are no orphans.
     pub(super) fn everyone(leaders: &[Leader]) -> Self {
         Self::of(leaders)
     }
 
-    /// Looks again.
+    /// Checks again which groups exist.
     pub(super) fn refresh(&mut self) {
         self.0.retain(group::exists);
     }

@@ -1,51 +1,52 @@
-//! Windows: a process and its children, ended by `taskkill /T`. There is no gentle way to ask.
+//! Windows: a process and its children, ended by `taskkill /T`. A graceful end is not possible.
 
 use std::process::{Command, Stdio};
 
 use super::model::{Force, Leader, Reading};
 
-/// Not asked: background jobs are not listed on Windows.
+/// Returns false: background jobs are not listed on Windows.
 pub(crate) fn is_running(_id: u32) -> bool {
     false
 }
 
-/// Not needed.
+/// Returns `None`: the start time is not needed.
 pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 
-/// There is no signal to ask with; the thread that ends children does it.
+/// Has no effect: there is no signal, so the thread that ends children does all the work.
 pub(super) fn ask(_leader: Leader) {}
 
-/// Descendants of a child that has ended cannot be found again, so a released child counts as gone.
+/// Returns no children: the descendants of an ended child cannot be found, so a released child
+/// counts as gone.
 pub(super) fn living(_leaders: &[Leader]) -> Vec<Leader> {
     Vec::new()
 }
 
-/// Not reported here.
+/// Returns `Unknown`: the system does not report this.
 pub(crate) fn reading(_leader: Leader) -> Reading {
     Reading::Unknown
 }
 
-/// No process becomes the parent of orphans.
+/// Has no effect: no process becomes the parent of orphans.
 pub(super) fn adopt_orphans() {}
 
-/// Orphans have no parent.
+/// Returns false: orphans have no parent.
 pub(super) fn adopts_orphans() -> bool {
     false
 }
 
-/// Nothing of an ended process stays.
+/// Returns false: an ended process leaves no entry behind.
 pub(super) fn has_dead_children() -> bool {
     false
 }
 
-/// None.
+/// Returns no processes.
 pub(super) fn dead_descendants(_leaders: &[Leader]) -> Vec<u32> {
     Vec::new()
 }
 
-/// Never called.
+/// Has no effect. Never called.
 pub(super) fn reap(_id: u32) {}
 
 /// The process trees of some children.
@@ -58,12 +59,12 @@ impl Members {
         Self { leaders: leaders.to_vec() }
     }
 
-    /// The same: there are no orphans.
+    /// Does the same as `of`: there are no orphans.
     pub(super) fn everyone(leaders: &[Leader]) -> Self {
         Self::of(leaders)
     }
 
-    /// After the one attempt no process is left that we could reach.
+    /// Removes all children: after the single attempt, no process is left that can be reached.
     pub(super) fn refresh(&mut self) {
         self.leaders.clear();
     }
@@ -77,7 +78,7 @@ impl Members {
             let mut command = Command::new("taskkill");
             command.args(["/T", "/F", "/PID", &leader.id.to_string()]);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            // It may have ended by itself.
+            // The process may have ended by itself.
             command.status().ok();
         }
     }

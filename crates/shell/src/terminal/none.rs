@@ -1,4 +1,4 @@
-//! Where there are no pseudo-terminals that we could use, commands run over plain pipes.
+//! Systems without a usable pseudo-terminal, where commands run over plain pipes.
 
 use std::convert::Infallible;
 use std::io;
@@ -6,13 +6,15 @@ use std::process::Command;
 
 use super::{Modes, TerminalSize};
 
-/// There is none.
+/// A terminal that does not exist on this system.
 #[derive(Debug)]
 pub(crate) struct Terminal(Infallible);
 
 impl Terminal {
+    /// Returns an error, because there are no terminals.
+    ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub(crate) fn attach(_command: &mut Command, _size: TerminalSize) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }

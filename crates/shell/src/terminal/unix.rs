@@ -1,5 +1,5 @@
-//! Pseudo-terminals of Unix (pty(7)): we hold the master, the command has the slave as standard
-//! input, output, error and controlling terminal.
+//! Pseudo-terminals of Unix (pty(7)): Pollux holds the master, and the slave is standard input,
+//! output, error and controlling terminal of the command.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,16 +13,17 @@ use tokio::io::unix::AsyncFd;
 
 use super::{Modes, TerminalSize};
 
-/// The master's side of a pseudo-terminal.
+/// The master side of a pseudo-terminal.
 #[derive(Debug)]
 pub(crate) struct Terminal(AsyncFd<OwnedFd>);
 
 impl Terminal {
-    /// Makes a new terminal and gives it to the command as its standard streams. Must be called
+    /// Creates a new terminal and makes it the standard streams of the command. Must be called
     /// inside a tokio runtime.
     ///
     /// # Errors
-    /// When the system gives none: there is no `/dev/ptmx`, or there are too many.
+    /// Fails if the system provides no terminal: `/dev/ptmx` is missing, or there are too many
+    /// terminals.
     pub(crate) fn attach(command: &mut Command, size: TerminalSize) -> io::Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags)?;
@@ -40,20 +41,21 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Reads what the programs have printed, as much as there is and `buffer` holds; 0 at the end,
-    /// when nobody has the terminal open any more. Safe to drop.
+    /// Reads the available output of the programs, as much as fits in `buffer`. Returns 0 at the
+    /// end, when no process has the terminal open any more. Cancel safe.
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         loop {
             let mut guard = self.0.readable().await?;
-            // The system hands out a few kilobytes at a time: one call takes all that is there.
+            // The system returns a few kilobytes at a time, so the loop reads until nothing is
+            // left.
             while filled < buffer.len() {
                 let rest = &mut buffer[filled..];
                 let read = guard.try_io(|master| Ok(rustix::io::read(master, &mut *rest)?));
                 match read {
                     Ok(Ok(length)) if length > 0 => filled += length,
-                    // What was read before an end is told first; the end is still there the next
-                    // time.
+                    // The bytes read so far are returned first; the end of the output is found
+                    // again by the next call.
                     Ok(_) if filled > 0 => return Ok(filled),
                     Ok(Ok(_)) => return Ok(0),
                     Ok(Err(error)) if is_end(&error) => return Ok(0),
@@ -67,7 +69,7 @@ impl Terminal {
         }
     }
 
-    /// Types some of these bytes, and says how many. Safe to drop.
+    /// Types some of these bytes and returns their number. Cancel safe.
     pub(crate) async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             let mut guard = self.0.writable().await?;
@@ -77,13 +79,13 @@ impl Terminal {
         }
     }
 
-    /// Gives the terminal a new size; its programs are told by SIGWINCH.
+    /// Sets a new size of the terminal; its programs get SIGWINCH.
     pub(crate) fn resize(&self, size: TerminalSize) {
         // A terminal that is gone has no size.
         tcsetwinsize(&self.0, window(size)).ok();
     }
 
-    /// How it is set at the moment; none when that cannot be told.
+    /// Returns the current settings; `None` if they cannot be read.
     pub(crate) fn modes(&self) -> Option<Modes> {
         let local = tcgetattr(&self.0).ok()?.local_modes;
         Some(Modes {
@@ -95,12 +97,12 @@ impl Terminal {
 
 #[expect(unsafe_code, reason = "tokio has no safe call that takes any open file")]
 fn watched(master: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the file stays open, under the same number, for as long as the `OwnedFd` lives, which
-    // the `AsyncFd` owns.
+    // SAFETY: the file stays open, under the same number, as long as the `OwnedFd` lives, which the
+    // `AsyncFd` owns.
     unsafe { Ok(AsyncFd::register(master)?) }
 }
 
-/// Linux says so when the last slave is closed.
+/// Returns true for the error that Linux reports after the last slave was closed.
 fn is_end(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::IO.raw_os_error())
 }

@@ -1,9 +1,10 @@
-//! Compares the reading of command lines with what bash and dash do.
+//! Compares the reading of command lines with the behaviour of bash and dash.
 //!
-//! `cargo run --release -p pollux-shell --example shells -- COUNT [SEED]` makes lines from fragments until COUNT of them
-//! are parsed, runs those in both shells, and compares programs, arguments and new files with what was read. Programs
-//! are shell functions that record their arguments; the folder is a temporary one and `PATH` is empty. Each line runs
-//! twice: all programs succeed, then all fail, so that each side of `&&` and `||` runs once.
+//! `cargo run --release -p pollux-shell --example shells -- COUNT [SEED]` makes lines from
+//! fragments until COUNT of them are parsed, runs those in both shells, and compares programs,
+//! arguments and new files with the parsed lines. Programs are shell functions that record their
+//! arguments; the folder is a temporary one and `PATH` is empty. Each line runs twice: all programs
+//! succeed, then all fail, so that each side of `&&` and `||` runs once.
 #![allow(
     clippy::print_stdout,
     clippy::format_push_string,
@@ -26,10 +27,10 @@ mod lines;
 #[path = "shells/run.rs"]
 mod run;
 
-/// Lines that one process of a shell runs.
+/// Number of lines that one shell process runs.
 const BATCH: usize = 400;
 const THREADS: usize = 2;
-/// Differences that are printed.
+/// Maximum number of differences that are printed.
 const SHOWN: usize = 20;
 
 fn main() {
@@ -66,7 +67,7 @@ fn main() {
     assert_eq!(different, 0, "the reader and a shell differ");
 }
 
-/// Makes a batch of lines that are parsed, and returns it with the number of all lines that were made.
+/// Makes a batch of lines that are parsed. Returns the batch and the number of all lines made.
 fn batch(source: &mut lines::Source) -> (Vec<(String, CommandLine)>, usize) {
     let (mut batch, mut made) = (Vec::with_capacity(BATCH), 0);
     while batch.len() < BATCH {
@@ -80,12 +81,13 @@ fn batch(source: &mut lines::Source) -> (Vec<(String, CommandLine)>, usize) {
     (batch, made)
 }
 
-/// Returns true if a run shows all that the line does.
+/// Returns true if a run shows all effects of the line.
 fn can_compare(text: &str, line: &CommandLine) -> bool {
     let is_known = |command: &SimpleCommand| {
         !run::WRAPPERS.contains(&command.name()) || command.known(0).is_ok()
     };
-    // Shells write words with line breaks in parts, which mix with those of other commands of a pipeline.
+    // Shells write words with line breaks in several parts, which would mix with the output of
+    // other commands of a pipeline.
     let has_break = |word: &Word| word.shown().contains('\n');
     let mixes = text.contains('|')
         && line.commands.iter().flat_map(|command| &command.words).any(has_break);

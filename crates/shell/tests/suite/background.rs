@@ -1,4 +1,4 @@
-//! Processes that go on beside the session.
+//! Processes that run in the background of the session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn log(process: &BackgroundProcess) -> String {
     String::from_utf8(process.read_log(1 << 20).unwrap()).unwrap()
 }
 
-/// Waits until the log says this. A file has no event to wait for.
+/// Waits until the log contains the text. A file has no event to wait for.
 async fn said(process: &BackgroundProcess, words: &str) -> String {
     for _ in 0..500 {
         let text = log(process);
@@ -95,7 +95,7 @@ async fn what_an_ended_process_left_is_ended_too() {
     let process = processes.start(&command(line)).unwrap();
     assert_eq!(process.ended().await, exited(0));
     let child = number(&log(&process), "child");
-    // Its output still comes to the log.
+    // Its output still goes to the log.
     said(&process, "on\non\non").await;
     assert!(is_running(child));
     assert!(process.stop().await);
@@ -118,7 +118,7 @@ async fn a_command_under_way_is_handed_over() {
     let cancel = CancellationToken::new();
     let ran = run_or_hand_over(command, cancel.clone(), on_output, wishes, &processes).await;
     let Ran::InBackground(process) = ran.unwrap() else { panic!("it was not handed over") };
-    // It is nobody's call any more: neither a cancel nor the time limit ends it.
+    // The process no longer belongs to the call: neither a cancel nor the time limit ends it.
     cancel.cancel();
     advance(Duration::from_secs(20)).await;
     drop(clock);

@@ -1,4 +1,4 @@
-//! Servers that talk over their standard streams.
+//! Servers that communicate over their standard streams.
 
 use pollux_shell::{Duplex, Limits, ProcessState, Program, ShellError, spawn_duplex};
 use tokio::io::{
@@ -13,7 +13,7 @@ fn serve(script: &str) -> Duplex {
     spawn_duplex(&child(Program::Script(script.to_owned())), LIMITS).unwrap()
 }
 
-/// A client as an SDK has it: it knows two streams.
+/// A client like that of an SDK, which only has two streams.
 struct Client<R, W> {
     lines: Lines<BufReader<R>>,
     writer: W,
@@ -82,7 +82,7 @@ async fn dropping_it_ends_everything_that_it_started() {
 async fn what_an_ended_server_left_ends_with_its_handle() {
     let Duplex { stdout, stdin, mut process } = serve("sleep 1000 & echo child=$!");
     let child = number(&Client::new(stdout, stdin).next().await, "child");
-    // The child holds standard error open.
+    // The child keeps standard error open.
     assert_eq!(process.ended().await, exited(0));
     assert!(is_running(child));
     drop(process);

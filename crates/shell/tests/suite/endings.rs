@@ -1,4 +1,4 @@
-//! How commands end, and that they do.
+//! Ends of commands.
 
 use std::time::{Duration, Instant};
 
@@ -177,7 +177,7 @@ async fn a_hundred_commands_end_at_once() {
         assert_eq!(outcome.ended, Ended::Cancelled);
         processes.extend([outcome.process_group, number(&outcome.text(), "child")]);
     }
-    // The promise of a prompt end holds for many at once.
+    // A prompt end is also guaranteed for many commands at the same time.
     let took = cancelled.elapsed();
     assert!(took < Duration::from_secs(2), "{took:?}");
     for process in processes {

@@ -1,4 +1,4 @@
-//! What a command sees of the world.
+//! The environment of a command.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use pollux_shell::{Dialect, Shell, child_environment};
 
 use super::{command, outcome};
 
-/// A Git configuration file that is missing, which Git takes for an empty one.
+/// Returns the path of a missing Git configuration file, which Git treats as empty.
 fn no_git_config() -> PathBuf {
     std::env::temp_dir().join("pollux-no-such-folder/empty.gitconfig")
 }
@@ -37,7 +37,7 @@ async fn git_takes_our_settings_over_the_repositorys() {
     assert_eq!(outcome(command).await.text(), "cat");
 }
 
-/// Regression: `diff.external` was set to nothing, which git ran.
+/// Regression test: `diff.external` was set to an empty value, which git tried to run.
 #[tokio::test]
 async fn git_shows_differences() {
     let folder = tempfile::tempdir().unwrap();

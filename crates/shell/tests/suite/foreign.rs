@@ -1,4 +1,4 @@
-//! Children that somebody else in this program has started, as the SDK of a protocol does.
+//! Children that were started by other code in this program, such as the SDK of a protocol.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use tokio::process::{Child, Command};
 
 use super::{cancelled_after, daemon, end, is_running, number, sh, wait_until_gone};
 
-/// Starts the script in our process group, in a group and in a session of its own.
+/// Starts the script in our process group, in a new group and in a new session.
 pub(crate) fn start(script: &str) -> [Child; 3] {
     let shell = |command: &mut Command| command.args(["-c", script]).spawn().unwrap();
     [
@@ -20,10 +20,10 @@ pub(crate) fn start(script: &str) -> [Child; 3] {
 async fn they_keep_their_exit_status() {
     let foreign = start("exit 7");
     for child in &foreign {
-        // Dead, and nobody has asked for its exit status.
+        // The child is dead, and its exit status has not been taken.
         wait_until_gone(child.id().unwrap()).await;
     }
-    // A dead orphan of a command is reaped while they lie there.
+    // A dead orphan of a command is reaped while these children stay in the table.
     let orphan = daemon(":").await;
     wait_until_gone(orphan).await;
     while Path::new(&format!("/proc/{orphan}")).exists() {

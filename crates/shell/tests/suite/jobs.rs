@@ -17,7 +17,7 @@ async fn background_jobs_are_listed_and_go_on() {
     }
 }
 
-/// It goes on for 1000 seconds.
+/// The grandchild runs for 1000 seconds.
 #[tokio::test]
 async fn a_grandchild_that_holds_the_pipe_is_not_waited_for() {
     let outcome = sh("(sleep 1000 & echo job=$! ); echo parent").await;
@@ -32,7 +32,7 @@ async fn a_daemon_is_not_waited_for() {
     end(daemon("exec sleep 1000").await);
 }
 
-/// It goes on for ever.
+/// The job runs forever.
 #[tokio::test]
 async fn a_flood_from_behind_does_not_hold_the_result() {
     let outcome = sh("yes & echo job=$!").await;

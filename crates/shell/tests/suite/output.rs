@@ -1,4 +1,4 @@
-//! What arrives, and what is kept.
+//! Output that arrives, and output that is kept.
 
 use pollux_shell::{BINARY_NOTICE, Chunk, Limits, Spill, TRUNCATION_WARNING, run};
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,7 @@ async fn a_flood_leaves_memory_flat() {
     command.spill = Some(Spill { path: path.clone(), above: 40_000, cap: 1_000_000 });
     let before = peak_memory();
     let outcome = outcome(command).await;
-    // 16 MiB of output, and what the other tests take meanwhile.
+    // 16 MiB of output, and the memory that other tests use meanwhile.
     assert!(peak_memory() - before < 80 << 20);
     assert_eq!((outcome.exit_code, outcome.bytes), (Some(0), FLOOD));
     assert_eq!(outcome.output.len(), 16 << 20);
@@ -75,7 +75,7 @@ async fn a_flood_leaves_memory_flat() {
     assert!(kept.starts_with("0123456789\n") && kept.ends_with("\n0123456789\n01"));
 }
 
-/// The most memory this process ever had, in bytes; 0 where the system does not tell.
+/// Returns the peak memory use of this process, in bytes; 0 if the system does not report it.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

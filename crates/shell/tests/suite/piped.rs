@@ -1,4 +1,4 @@
-//! Programs with an input and two streams.
+//! Programs with one input and two output streams.
 
 use std::time::Duration;
 

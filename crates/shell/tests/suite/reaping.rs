@@ -1,5 +1,5 @@
-//! What is left when the program ends. The register of children is one for the whole process, so
-//! this runs in processes of its own: the test binary, called again.
+//! Processes that are left when the program ends. The register of children is global to a process,
+//! so these tests run in separate processes: the test binary calls itself.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{child, command, end, is_running, number, sh, wait_until_gone};
 
-/// Runs an ignored test of this file in a process of its own.
+/// Runs an ignored test of this file in a separate process.
 fn in_own_process(test: &str) {
     let program = std::env::current_exe().unwrap();
     let test = format!("suite::reaping::{test}");
@@ -33,7 +33,7 @@ fn commands() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let left = runtime.block_on(async {
         let background = sh("trap '' TERM; sleep 1000 & echo job=$!").await;
-        // One that moved to a group of its own, and said nothing.
+        // A job that moved to a separate group and printed nothing.
         let hidden = sh("(set -m; sleep 1000 >/dev/null 2>&1 & echo job=$!)").await;
         let cancel = CancellationToken::new();
         let stopped = cancel.clone();
@@ -41,9 +41,9 @@ fn commands() {
             stopped.cancel();
         });
         let cancelled = cancelled.await.unwrap();
-        // One that left the session, and whose parent is gone.
+        // A daemon that left the session and whose parent is gone.
         let daemon = super::daemon("exec sleep 1000").await;
-        // One that did so, and has ended since: nothing of it stays in the table of processes.
+        // A daemon that has ended since: it leaves no entry in the process table.
         let dead = super::daemon(":").await;
         wait_until_gone(dead).await;
         while std::path::Path::new(&format!("/proc/{dead}")).exists() {
@@ -53,12 +53,12 @@ fn commands() {
             [background, hidden, cancelled].map(|outcome| number(&outcome.text(), "job"));
         [first, second, third, daemon]
     });
-    // The program ends at once, with the killing of the cancelled command still under way.
+    // The runtime ends immediately, while the cancelled command is still being killed.
     runtime.shutdown_background();
     assert!(is_running(left[0]) && is_running(left[3]));
     reap_all();
     assert!(left.iter().all(|&id| !is_running(id)), "{left:?}");
-    // That it does not wait when nothing is left can only be measured.
+    // The absence of a wait when nothing is left can only be measured.
     let started = Instant::now();
     reap_all();
     assert!(started.elapsed() < Duration::from_millis(50));
@@ -105,7 +105,7 @@ fn others() {
     let (foreign, kept) = runtime.block_on(async {
         let foreign = super::foreign::start("exec sleep 1000");
         let ours = super::daemon("exec sleep 1000").await;
-        // What a program of the user's own leaves running, in its session and out of it.
+        // Processes that a program of the user leaves running, inside and outside its session.
         let script = "sleep 1000 & echo job=$!; \
                       (setsid sh -c 'echo $$; exec sleep 1000 >/dev/null' &) | \
                       (read id; echo daemon=$id)";

@@ -1,4 +1,4 @@
-//! The command runs as if nothing stood around it.
+//! Commands that must run as if there were no wrapper around them.
 
 use super::{command, outcome, sh, sh_in, shells};
 

@@ -1,4 +1,4 @@
-//! Commands in a terminal of their own.
+//! Commands in a separate terminal.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -21,8 +21,8 @@ async fn sh(line: &str) -> Outcome {
     outcome(in_terminal(line)).await
 }
 
-/// Runs a command with a person who is called with what the screen shows, and with the prompt when the command waits
-/// for input.
+/// Runs a command with a simulated user, who is called with the contents of the screen, and with
+/// the prompt when the command waits for input.
 async fn with_person(
     command: ShellCommand,
     mut person: impl FnMut(Seen<'_>, &UnboundedSender<Wish>) + Send,
@@ -60,7 +60,7 @@ async fn a_command_finds_a_terminal() {
     let text = outcome.text();
     assert!(text.starts_with("all\n24 80\n/dev/"), "{text}");
     assert_eq!((outcome.exit_code, outcome.ended), (Some(0), Ended::Exited));
-    // What the person sees.
+    // The text that the user sees.
     assert_eq!(outcome.lines.unwrap().text(), text);
 }
 
@@ -183,13 +183,13 @@ async fn a_terminal_inside_a_plain_command_is_noticed() {
     if which("script").is_none() {
         return;
     }
-    // Its standard input stays open, so that `script` does not hand on an end.
+    // The standard input stays open, so that `script` does not pass on an end of input.
     let line = "sleep 60 | script -qc 'printf \"Name? \"; read name' /dev/null";
     let outcome = outcome(command(line)).await;
     assert_eq!(outcome.ended, Ended::Unanswered);
 }
 
-/// The clock runs ahead while the command sleeps: many looks fall into that time.
+/// The paused clock advances while the command sleeps, so many checks happen in that time.
 #[tokio::test(start_paused = true)]
 async fn what_only_works_silently_is_left_alone() {
     let line = "printf 'Downloading: '; sleep 0.5; echo done";
@@ -197,7 +197,8 @@ async fn what_only_works_silently_is_left_alone() {
     assert_eq!((outcome.ended, outcome.text().as_str()), (Ended::Exited, "Downloading: done"));
 }
 
-/// A shell cannot trap what was ignored when it began (POSIX), as behind `&` in a script.
+/// Returns true if interrupts are ignored. A shell cannot trap a signal that was ignored when it
+/// started (POSIX), as for a script started with `&`.
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -208,7 +209,7 @@ fn interrupts_are_ignored() -> bool {
 #[tokio::test]
 async fn keys_can_interrupt_and_end_input() {
     if !interrupts_are_ignored() {
-        // Only once `cat` reads is there somebody whom the interrupt ends.
+        // Until `cat` reads, there is no process that the interrupt would end.
         let interrupted = in_terminal("trap 'echo caught; exit 5' INT; cat");
         let outcome = with_person(interrupted, |seen, wish| {
             if let Seen::Question(..) = seen {
@@ -280,7 +281,7 @@ async fn background_jobs_outlive_the_terminal_of_their_command() {
     let outcome = sh(&line).await;
     let child = number(&outcome.text(), "child");
     assert_eq!(outcome.background_pids, [child]);
-    // It did not hang up with its shell.
+    // The child did not end on the hang-up of its shell.
     go.go();
     assert_eq!(done.line().await, "alive");
     end(child);

@@ -1,9 +1,9 @@
-//! Lines with the expected answer of the programs' tables.
+//! Lines with the result expected from the programs' tables.
 
 use super::super::*;
 
-/// Returns what a whole line does by the tables, under a rule that names its first words. A line that is not parsed is
-/// not known.
+/// Returns the effect of a whole line according to the tables, under a rule that names its first
+/// words. Returns an error for a line that is not parsed.
 fn answer(text: &str, rule: &str) -> Result<Option<Does>, String> {
     let line = read(text, Dialect::Bash);
     if let Some(gap) = line.beyond {
@@ -51,7 +51,8 @@ fn lines_that_write_or_run_more_than_they_show_are_not_known() {
     assert!(known.is_empty(), "{}", known.join("\n"));
 }
 
-/// Rules by the words that they name, with a line that such a rule must not cover.
+/// The list has rules, given by the words that they name, each with a line that the rule must not
+/// cover.
 #[test]
 fn rules_do_not_cover_more_than_the_tables() {
     let covered: Vec<&str> = lines(include_str!("not_covered.txt"))
@@ -63,8 +64,8 @@ fn rules_do_not_cover_more_than_the_tables() {
     assert!(covered.is_empty(), "{}", covered.join("\n"));
 }
 
-/// Options by which programs of the tables run a program, load code or options, or write a file, from their manual
-/// pages. No table may list one of them.
+/// The list has, from the manual pages of programs with a table, the options that run a program,
+/// load code or options, or write a file. No table may list one of them.
 #[test]
 fn no_table_lists_an_option_that_runs_programs() {
     let mut listed = Vec::new();
@@ -81,7 +82,7 @@ fn no_table_lists_an_option_that_runs_programs() {
                 format!("{program} x {option}"),
                 format!("{program} x y {option} z"),
             ] {
-                // These programs take whatever stands behind the first operand as an operand.
+                // These programs take every word after the first operand as an operand.
                 let is_operand = matches!(program, "awk" | "ssh") && text.contains(" x ");
                 if !is_operand && answer(&text, "").is_ok() {
                     listed.push(text);
@@ -92,7 +93,7 @@ fn no_table_lists_an_option_that_runs_programs() {
     assert!(listed.is_empty(), "{}", listed.join("\n"));
 }
 
-/// Share of the lines of transcripts, in percent, that must be known to read.
+/// Minimum share of the lines in transcripts that must be known to only read, in percent.
 const KNOWN_SHARE: usize = 95;
 
 #[test]

@@ -24,12 +24,12 @@ const DANGEROUS: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::SYS_PACCT)
     .union(CapabilitySet::SYS_TTY_CONFIG);
 
-/// Removes the capabilities that a level does not leave. Returns whether they are gone from the
-/// bounding set, so that no program can get them back.
+/// Removes the capabilities that a level does not permit. Returns true if they are also gone from
+/// the bounding set, so that no program can get them back.
 pub(super) fn reduce(level: ConfinementLevel) -> Result<bool, String> {
     let failed = |what: &str, error: Errno| format!("capabilities ({what}): {error}");
     let kept = match level {
-        // Root reads what belongs to other users, as it does without confinement.
+        // Root may read files of other users, as it may without confinement.
         ConfinementLevel::Inspect => CapabilitySet::DAC_READ_SEARCH,
         _ => CapabilitySet::all().difference(DANGEROUS),
     };
@@ -42,7 +42,7 @@ pub(super) fn reduce(level: ConfinementLevel) -> Result<bool, String> {
         }
         match remove_capability_from_bounding_set(one) {
             Ok(()) => {}
-            // The kernel knows no more of them.
+            // The kernel has no capability with this number or a higher one.
             Err(Errno::INVAL) => break,
             Err(_) => is_bounded = false,
         }

@@ -1,4 +1,4 @@
-//! The helper: restricts its own process by a plan and becomes the program.
+//! The helper: restricts its own process according to a plan and becomes the program.
 
 use std::ffi::OsString;
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
@@ -12,13 +12,14 @@ use super::{CONFINE, EXEC_FAILED, READY, SETUP_FAILED, read_all, write_all};
 use super::{capabilities, landlock, namespace, probe, system_calls};
 use crate::sandbox::SandboxPlan;
 
-/// Largest encoded plan, in bytes.
+/// Maximum length of an encoded plan, in bytes.
 const PLAN_BYTES: usize = 16 << 20;
-/// Exit code of a helper that cannot become the program; nobody sees it but the parent.
+/// Exit code of a helper that cannot become the program; only the parent sees it.
 const FAILED: u8 = 126;
 
-/// Confines this process and becomes the program, if this program was started to do that. Must be
-/// the first call of `main`. Returns only if it was not, or with the exit code after a failure.
+/// Confines this process and becomes the target program, if this process was started as a helper.
+/// Must be the first call of `main`. Returns `None` if the process is not a helper, and the exit
+/// code after a failure.
 pub fn confined_child() -> Option<ExitCode> {
     super::set_helper("/proc/self/exe".into());
     let mut arguments = std::env::args_os().skip(1);
@@ -33,7 +34,7 @@ pub fn confined_child() -> Option<ExitCode> {
     let (Some(plan), Some(report)) = (file(), file()) else { return Some(ExitCode::from(FAILED)) };
     let Some(program) = arguments.next() else { return Some(ExitCode::from(FAILED)) };
     let (kind, message) = run(&plan, &report, &program, arguments.collect());
-    // The parent reads the report, unless it is gone.
+    // The write fails if the parent has ended; then nobody reads the report.
     let ready: &[u8] = if kind == SETUP_FAILED { &[READY, kind] } else { &[kind] };
     write_all(&report, &[ready, &message[..]].concat()).ok();
     Some(ExitCode::from(FAILED))
@@ -41,14 +42,15 @@ pub fn confined_child() -> Option<ExitCode> {
 
 #[expect(unsafe_code, reason = "an inherited file is known by its number only")]
 fn owned(number: RawFd) -> Option<OwnedFd> {
-    // SAFETY: the number is only asked about; a closed one is an error.
+    // SAFETY: the call only queries the number; a closed file is an error.
     let is_open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
     // SAFETY: the file is open, the parent passed it to this process alone, and nothing else here
     // uses the number.
     is_open.then(|| unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Returns the kind and the text of the report; a success does not return.
+/// Confines this process and becomes the program. Returns only after a failure, with the kind and
+/// the text of the report.
 fn run(plan: &OwnedFd, report: &OwnedFd, program: &OsString, rest: Vec<OsString>) -> (u8, Vec<u8>) {
     let failed = |reason: String| (SETUP_FAILED, reason.into_bytes());
     if let Err(error) = fcntl_setfd(report, FdFlags::CLOEXEC) {
@@ -77,21 +79,22 @@ fn read(file: &OwnedFd) -> Result<SandboxPlan, String> {
     SandboxPlan::decode(&bytes).ok_or_else(|| "the plan is damaged".to_owned())
 }
 
-/// Restricts this process and all that it will start.
+/// Restricts this process and all processes that it starts.
 fn restrict(plan: &SandboxPlan) -> Result<(), String> {
     let folder = std::env::current_dir().ok();
     if plan.level != ConfinementLevel::Inspect {
         namespace::enter(plan)?;
         if let Some(folder) = folder {
-            // The old folder is the one below the mounts.
+            // The current directory still refers to the folder below the new mounts.
             std::env::set_current_dir(&folder)
                 .map_err(|error| format!("the current folder cannot be entered again: {error}"))?;
         }
     }
     close_others()?;
     if plan.level == ConfinementLevel::Protect && rustix::process::geteuid().is_root() {
-        // Root's programs may change to other users by set-user-id files. Filters need a
-        // capability then, so they come first.
+        // Programs of root may change to other users by set-user-id files. In that case installing
+        // filters needs a capability, so the filters are installed before the capabilities are
+        // reduced.
         landlock::separate(probe::landlock_version())?;
         system_calls::filter(plan, probe::landlock_version())?;
         if !capabilities::reduce(plan.level)? {
@@ -111,7 +114,7 @@ fn no_new_privileges() -> Result<(), String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))
 }
 
-/// Marks all files above standard error to be closed when the program starts.
+/// Marks all files above standard error as closed when the program starts.
 #[expect(unsafe_code, reason = "neither std nor rustix has a call for close_range")]
 fn close_others() -> Result<(), String> {
     // SAFETY: the call changes flags of files and touches no memory.

@@ -15,7 +15,8 @@ use crate::sandbox::{NetworkAccess, SandboxPlan};
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx"];
 /// First version in which renaming between folders can be granted.
 const REFER_GRANTED: i32 = 2;
-/// Other devices that can be read at `inspect`. Disks are no such: they hold all secrets.
+/// Other devices that can be read at `inspect`. Disks are not included, because they hold all
+/// secrets.
 const READABLE_DEVICES: [&str; 3] = ["/dev/random", "/dev/urandom", "/dev/shm"];
 
 /// Restricts this process. `version` is the kernel's version of Landlock.
@@ -51,9 +52,9 @@ pub(super) fn restrict(plan: &SandboxPlan, version: i32) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps root at `protect` from processes outside of the level: one with fewer capabilities could
-/// be traced otherwise. Restricts no file. Needs a capability, as set-user-id programs must go on
-/// to work.
+/// Keeps root at `protect` from processes outside of the level: root could otherwise trace a
+/// process with fewer capabilities. Restricts no file. Needs a capability, because set-user-id
+/// programs must continue to work.
 pub(super) fn separate(version: i32) -> Result<(), String> {
     if version < REFER_GRANTED {
         return Ok(());
@@ -93,7 +94,7 @@ impl Rules {
     fn workspace_write(&mut self, plan: &SandboxPlan) -> Result<(), String> {
         self.allow(Path::new("/"), read(), true)?;
         self.devices()?;
-        // Terminals that the command makes itself.
+        // Terminals that the command creates itself.
         self.allow(Path::new("/dev/pts"), write(self.abi), true)?;
         for path in &plan.writable {
             if path.is_dir() {
@@ -105,10 +106,10 @@ impl Rules {
         self.job_list(plan)
     }
 
-    /// Grants reading of everything but the hidden paths: along the folders that lead to them,
-    /// each entry is granted by itself. Names in folders can always be listed.
+    /// Grants reading of everything except the hidden paths: in the folders that lead to a hidden
+    /// path, each entry is granted separately. Names in folders can always be listed.
     fn read_around<'a>(&mut self, hidden: impl Iterator<Item = &'a PathBuf>) -> Result<(), String> {
-        // A link hides what it leads to. Names of links lead to nothing else.
+        // For a link, its target is hidden; the link itself leads to no other secret.
         let hidden: BTreeSet<PathBuf> =
             hidden.filter_map(|path| path.canonicalize().ok()).collect();
         self.allow(Path::new("/"), AccessFs::ReadDir.into(), true)?;
@@ -150,13 +151,13 @@ impl Rules {
         })
     }
 
-    /// Grants everything in a folder but devices.
+    /// Grants everything in a folder except devices.
     fn all_in(&mut self, folder: &Path) -> Result<(), String> {
         let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
         self.allow(folder, AccessFs::from_all(self.abi) & !devices, true)
     }
 
-    /// Grants access to a file or folder; one that is gone needs none.
+    /// Grants access to a file or folder. Does nothing if the file or folder is gone.
     fn allow(
         &mut self,
         path: &Path,
@@ -181,7 +182,7 @@ fn write(abi: ABI) -> BitFlags<AccessFs> {
     access & AccessFs::from_all(abi)
 }
 
-/// Terminals among the standard streams.
+/// Returns the terminals among the standard streams.
 fn terminals() -> BTreeSet<PathBuf> {
     let streams = ["/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"];
     let is_terminal = |path: &PathBuf| {

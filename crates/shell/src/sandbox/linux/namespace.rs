@@ -17,11 +17,11 @@ use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use crate::sandbox::{NetworkAccess, SandboxPlan};
 
-/// Files of the kernel by which root, even without capabilities, makes the kernel run programs or
-/// stop.
+/// Kernel files through which root, even without capabilities, can make the kernel run programs or
+/// halt.
 const KERNEL: [&str; 3] = ["/proc/sys", "/proc/sysrq-trigger", "/sys"];
 
-/// Sockets of services that do for their clients what `workspace-write` forbids.
+/// Sockets of services that can do for a client what `workspace-write` forbids.
 const SERVICES: [&str; 9] = [
     "/run/docker.sock",
     "/run/containerd/containerd.sock",
@@ -34,19 +34,19 @@ const SERVICES: [&str; 9] = [
     "/run/libvirt",
 ];
 
-/// Folder in which the covers are made before they are moved; every system has it.
+/// Folder in which the covers are created before they are moved. It exists on every system.
 const WORKSHOP: &str = "/proc";
 
 /// Treatment of one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Treatment {
-    /// Mounted over itself: it cannot be moved, and stays as writable as it was.
+    /// Mounted over itself: the path cannot be moved, and stays as writable as before.
     Pinned,
     ReadOnly,
     Hidden,
 }
 
-/// Moves this process into a mount namespace of its own, with the plan's paths treated.
+/// Moves this process into a new mount namespace and applies the plan to the paths.
 pub(super) fn enter(plan: &SandboxPlan) -> Result<(), String> {
     let failed = |what: &str, error: Errno| format!("mount namespace ({what}): {error}");
     let has_rights =
@@ -59,7 +59,7 @@ pub(super) fn enter(plan: &SandboxPlan) -> Result<(), String> {
     let (slave, recursive) = (MountPropagationFlags::DOWNSTREAM, MountPropagationFlags::REC);
     mount_change("/", slave | recursive).map_err(|error| failed("propagation", error))?;
     let treated = treatments(plan);
-    // All trees are copied before the first is mounted: a copy is as writable as the original.
+    // All trees are copied before the first is mounted, because a copy inherits read-only state.
     let mut mounts = covered(&treated).map_err(|error| failed("covers", error))?;
     for (path, treatment) in &treated {
         let made = match treatment {
@@ -101,7 +101,7 @@ fn covered(treated: &BTreeMap<PathBuf, Treatment>) -> Result<Vec<(&Path, OwnedFd
     hidden.into_iter().map(|(path, is_folder)| Ok((path, covers.cover(is_folder)?))).collect()
 }
 
-/// Returns the treatment of each path, links followed. Folders come before what is in them.
+/// Returns the treatment of each path, with links resolved. Folders come before their contents.
 fn treatments(plan: &SandboxPlan) -> BTreeMap<PathBuf, Treatment> {
     let mut treated: BTreeMap<PathBuf, Treatment> = BTreeMap::new();
     let mut add = |paths: &[PathBuf], treatment| {
@@ -136,7 +136,7 @@ fn treatments(plan: &SandboxPlan) -> BTreeMap<PathBuf, Treatment> {
     treated
 }
 
-/// Block devices, which root opens as their owner, without any capability.
+/// Returns the block devices. Root, as their owner, can open them without any capability.
 fn block_devices(folder: &Path, depth: usize) -> Vec<PathBuf> {
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let mut devices = Vec::new();
@@ -167,8 +167,8 @@ pub(super) fn make_read_only(tree: &impl AsFd) -> Result<(), Errno> {
         propagation: 0,
         userns_fd: 0,
     };
-    // SAFETY: the path is an empty string with its end; the kernel reads the attributes, which live
-    // until the call returns, by the size that is given.
+    // SAFETY: the path is an empty, NUL-terminated string. The kernel reads the attributes by the
+    // given size, and they live until the call returns.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -187,15 +187,15 @@ fn last_error() -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
 }
 
-/// Moves this process into namespaces of its own.
+/// Moves this process into new namespaces.
 #[expect(unsafe_code, reason = "rustix marks the call unsafe for other flags")]
 pub(super) fn unshare(flags: UnshareFlags) -> Result<(), Errno> {
-    // SAFETY: the flags do not unshare the table of open files, which is what the call is unsafe
-    // for.
+    // SAFETY: the call is unsafe because it can unshare the table of open files, and these flags do
+    // not unshare it.
     unsafe { rustix::thread::unshare_unsafe(flags) }
 }
 
-/// Makes a user namespace in which this process has the same user and group as before.
+/// Creates a user namespace in which this process has the same user and group as before.
 fn enter_user_namespace() -> Result<(), String> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
@@ -221,8 +221,8 @@ pub(super) fn mount_workshop() -> Result<OwnedFd, Errno> {
     Ok(root)
 }
 
-/// Covers for hidden paths: a socket that nobody listens to, which cannot be opened, and an empty
-/// folder.
+/// Covers for hidden paths: an empty folder, and a socket without a listener, which cannot be
+/// opened.
 struct Covers(OwnedFd);
 
 impl Covers {
@@ -230,7 +230,7 @@ impl Covers {
     const FOLDER: &str = "folder";
 
     fn new() -> Result<Self, Errno> {
-        // Older kernels copy mounted trees only.
+        // Older kernels can only copy trees that are mounted.
         let root = mount_workshop()?;
         mknodat(&root, Self::FILE, FileType::Socket, Mode::empty(), 0)?;
         mkdirat(&root, Self::FOLDER, Mode::empty())?;
@@ -248,7 +248,7 @@ impl Covers {
 
 impl Drop for Covers {
     fn drop(&mut self) {
-        // The copies live on.
+        // The copies stay mounted.
         unmount(WORKSHOP, UnmountFlags::DETACH).ok();
     }
 }

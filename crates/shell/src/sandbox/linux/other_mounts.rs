@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-/// Longest list of mounts that is read, in bytes.
+/// Maximum length of the list of mounts that is read, in bytes.
 const LIST_BYTES: usize = 16 << 20;
 
-/// Mounts that show a part of a file system which another one shows, too.
+/// Mounts of which some show the same part of a file system.
 pub(in crate::sandbox) struct OtherMounts(Vec<Mount>);
 
 /// One line of `/proc/self/mountinfo`.
@@ -25,7 +25,7 @@ impl OtherMounts {
     /// Returns the mounts of this process.
     pub(in crate::sandbox) fn of_this_process() -> Self {
         let list = pollux_fs::read_head(Path::new("/proc/self/mountinfo"), LIST_BYTES);
-        // Without the list, only the names that are known are restricted.
+        // Without the list, only the known names are restricted.
         Self::parse(&list.unwrap_or_default())
     }
 
@@ -38,17 +38,17 @@ impl OtherMounts {
             let others = mounts.iter().filter(|other| other.point != mount.point);
             others.filter(|other| other.device == mount.device).any(overlaps)
         };
-        // Where nothing is mounted twice, nothing need be looked up.
+        // If nothing is mounted twice, no list is needed.
         if mounts.iter().any(is_shared) { Self(mounts) } else { Self(Vec::new()) }
     }
 
-    /// Returns the other names of a path, links followed. They need not exist.
+    /// Returns the other names of a path, with links resolved. They need not exist.
     pub(in crate::sandbox) fn names(&self, path: &Path) -> Vec<PathBuf> {
         if self.0.is_empty() {
             return Vec::new();
         }
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        // Of two mounts at one place the later one is seen.
+        // Of two mounts at the same place, the later one is visible.
         let covering = self.0.iter().filter(|mount| path.starts_with(&mount.point));
         let Some(own) = covering.max_by_key(|mount| mount.point.components().count()) else {
             return Vec::new();
@@ -63,7 +63,7 @@ impl OtherMounts {
     }
 }
 
-/// Joins without a slash at the end, which would follow a link.
+/// Joins paths without a trailing slash, which would follow a link.
 fn joined(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }
@@ -75,7 +75,7 @@ fn mount(line: &[u8]) -> Option<Mount> {
     Some(Mount { device, root: path()?, point: path()? })
 }
 
-/// Replaces the octal numbers by which the kernel writes blanks, line breaks and backslashes.
+/// Replaces the octal escapes with which the kernel writes spaces, line breaks and backslashes.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,4 +1,4 @@
-//! Questions to the kernel about its mechanisms.
+//! Detection of the kernel's mechanisms.
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{MountPropagationFlags, OpenTreeFlags, mount_change, open_tree};
@@ -8,7 +8,7 @@ use rustix::thread::UnshareFlags;
 use super::namespace;
 use crate::sandbox::SandboxMechanisms;
 
-/// Asks the kernel. Costs two short-lived child processes.
+/// Detects the mechanisms. Starts two short-lived child processes.
 pub(in crate::sandbox) fn probe() -> SandboxMechanisms {
     let root = rustix::process::geteuid().is_root();
     let alone = UnshareFlags::NEWNS;
@@ -41,16 +41,16 @@ fn mounts_work(flags: UnshareFlags) -> bool {
         && namespace::mount_workshop().is_ok()
 }
 
-/// Runs a function in a child process, as it would not leave this process as it is. Returns true where
-/// no process can be started now: that says nothing about the kernel, and a confinement that cannot be
-/// made is an error when a command starts.
+/// Runs a function in a child process, because the function would change this process. Returns true
+/// if no process can be started now: this does not depend on the mechanisms, and a confinement that
+/// cannot be set up is an error when a command starts.
 #[expect(unsafe_code, reason = "std starts programs, not functions")]
 fn in_child(function: impl Fn() -> bool) -> bool {
     // SAFETY: the child makes only system calls and ends without running anything of the C library.
     match unsafe { libc::fork() } {
         0 => {
             let code = i32::from(!function());
-            // SAFETY: ends the child at once.
+            // SAFETY: ends the child immediately.
             unsafe { libc::_exit(code) }
         }
         ..0 => true,
@@ -60,7 +60,7 @@ fn in_child(function: impl Fn() -> bool) -> bool {
     }
 }
 
-/// Version of Landlock; 0 where the kernel has none.
+/// Returns the version of Landlock; 0 if the kernel has no Landlock.
 #[expect(unsafe_code, reason = "the crate keeps the version for itself")]
 pub(super) fn landlock_version() -> i32 {
     const ONLY_VERSION: u32 = 1;
@@ -76,18 +76,19 @@ pub(super) fn landlock_version() -> i32 {
     i32::try_from(version).unwrap_or(0).max(0)
 }
 
-/// Returns true if system calls can be filtered: asked about an action, which needs no rights.
+/// Returns true if system calls can be filtered. The query for an action needs no rights.
 #[expect(unsafe_code, reason = "rustix has no call for this question")]
 fn has_filters() -> bool {
     let action: u32 = libc::SECCOMP_RET_ERRNO;
-    // SAFETY: the call reads the number behind the pointer, which lives until it returns.
+    // SAFETY: the call reads the number behind the pointer, which lives until the call returns.
     let result = unsafe {
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action)
     };
     result == 0
 }
 
-/// Returns true if the kernel knows `mount_setattr`: without a file it answers with another error.
+/// Returns true if the kernel has `mount_setattr`: for a file that is not a mount, it then fails
+/// with an error other than `ENOSYS`.
 fn has_mount_attributes() -> bool {
     openat(CWD, c"/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
         .is_ok_and(|file| namespace::make_read_only(&file) != Err(rustix::io::Errno::NOSYS))

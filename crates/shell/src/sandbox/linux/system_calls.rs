@@ -1,7 +1,7 @@
 //! Filters of system calls (seccomp(2)).
 //!
-//! At `inspect` only listed calls are possible: programs take the others for calls of a newer
-//! kernel (`ENOSYS`). Single calls and arguments are refused with `EPERM`.
+//! At `inspect` only listed calls are possible. All others fail with `ENOSYS`, so that programs
+//! treat them as calls of a newer kernel. Single calls and arguments are refused with `EPERM`.
 
 use libc::c_long;
 use pollux_protocol::ConfinementLevel;
@@ -14,21 +14,21 @@ mod lists;
 #[path = "system_calls/program.rs"]
 mod program;
 
-/// First version of Landlock that keeps signals inside.
+/// First version of Landlock that can keep signals inside.
 const SIGNALS_SCOPED: i32 = 6;
 /// First version of Landlock that covers `truncate`.
 const TRUNCATE_COVERED: i32 = 3;
 /// Requests of `ioctl` that put characters into a terminal's input (TIOCSTI, TIOCLINUX).
 const TERMINAL_INPUT: [u32; 2] = [0x5412, 0x541c];
-/// Requests of `ioctl` that change attributes of a file that is open for reading.
+/// Requests of `ioctl` that change attributes of a file that is only open for reading.
 const ATTRIBUTES: [u32; 6] =
     [0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602, 0x4004_7602, 0x8010_581f];
-/// Flags of `clone` that make namespaces.
+/// Flags of `clone` that create namespaces.
 const NAMESPACES: [u32; 7] =
     [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
-/// Mask of the type of a socket without its flags.
+/// Mask for the type of a socket without its flags.
 const SOCKET_TYPE: u32 = 0xf;
-/// Number of system calls that a filter lists; the kernel has fewer.
+/// Number of system calls in a filter; the kernel has fewer.
 const CALLS: usize = 600;
 
 /// Installs the filter of a level. `landlock` is the kernel's version of Landlock.
@@ -38,7 +38,7 @@ pub(super) fn filter(plan: &SandboxPlan, landlock: i32) -> Result<(), String> {
     install(&compile(&rules(plan, landlock), &unlisted))
 }
 
-/// Rules by the number of the call.
+/// Returns the rules, indexed by the number of the system call.
 fn rules(plan: &SandboxPlan, landlock: i32) -> Vec<CallRule> {
     let mut table = Table::new(plan.level);
     table.set(lists::EVERYWHERE, &CallRule::Refused);
@@ -83,7 +83,7 @@ fn rules(plan: &SandboxPlan, landlock: i32) -> Vec<CallRule> {
     table.0
 }
 
-/// Rules by the number of the call.
+/// Rules, indexed by the number of the system call.
 struct Table(Vec<CallRule>);
 
 impl Table {
@@ -116,8 +116,8 @@ impl Table {
 fn install(program: &[libc::sock_filter]) -> Result<(), String> {
     let length = u16::try_from(program.len()).map_err(|_| "seccomp: too many instructions")?;
     let filter = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
-    // SAFETY: the kernel copies as many instructions as `len` says from the program, which lives
-    // until the call returns.
+    // SAFETY: the kernel copies `len` instructions from the program, which lives until the call
+    // returns.
     let result = unsafe {
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const filter)
     };

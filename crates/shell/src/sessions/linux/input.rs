@@ -1,4 +1,4 @@
-//! Who reads a terminal: what each thread of a session's processes is waiting for
+//! Detection of processes that read a terminal, by the system call in which each thread waits
 //! (`/proc/<id>/task/<id>/syscall`, proc_pid_syscall(5)).
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use rustix::fs::{CWD, Dir, Mode, OFlags, openat, readlinkat};
 use super::{Orphans, Process, select};
 use crate::sessions::model::{Leader, Reading};
 
-/// Numbers of `read` and `readv`, by the architecture. Elsewhere nobody is ever seen reading.
+/// Numbers of `read` and `readv`, by architecture. On other architectures no read is detected.
 #[cfg(target_arch = "x86_64")]
 const READS: [u32; 2] = [0, 19];
 #[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
@@ -18,12 +18,12 @@ const READS: [u32; 2] = [63, 65];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const READS: [u32; 0] = [];
 
-/// Enough for the number of a system call and its arguments.
+/// Length of the read buffer, in bytes: enough for the number of a system call and its arguments.
 const LINE_LENGTH: usize = 256;
-/// Threads of one process that are looked at.
+/// Maximum number of threads of one process that are checked.
 const MOST_THREADS: usize = 64;
 
-/// Looks at the processes of a child. Reads the whole process table.
+/// Checks the processes of a child. Reads the whole process table.
 pub(crate) fn reading(leader: Leader) -> Reading {
     let processes = Process::all();
     if processes.is_empty() {
@@ -44,7 +44,8 @@ pub(crate) fn reading(leader: Leader) -> Reading {
     }
 }
 
-/// Whether a thread of the process waits for what is typed; none when that is not for us to know.
+/// Returns true if a thread of the process waits for terminal input; `None` if this program may not
+/// read the information.
 fn reads_terminal(process: u32) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = openat(CWD, format!("/proc/{process}/task"), flags, Mode::empty()).ok()?;
@@ -71,7 +72,7 @@ fn read_line(path: &str) -> Option<String> {
     std::str::from_utf8(&buffer[..length]).ok().map(str::to_owned)
 }
 
-/// The number of the open file that a system call reads: `0 0x3 0x7ffd…`.
+/// Returns the number of the open file that a system call reads: `0 0x3 0x7ffd…`.
 fn file_that_is_read(line: &str) -> Option<u32> {
     let mut fields = line.split_ascii_whitespace();
     let call: u32 = fields.next()?.parse().ok()?;

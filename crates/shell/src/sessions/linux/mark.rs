@@ -1,16 +1,17 @@
-//! Mark on every process that descends from a child of ours: a resource limit, see getrlimit(2).
+//! Mark on every process that descends from one of our children: a resource limit, see
+//! getrlimit(2).
 //!
 //! A daemon leaves its session, changes its environment, closes its files and outlives its parents,
 //! but it inherits their resource limits. `RLIMIT_LOCKS` has had no effect since Linux 2.4.25, so
 //! its soft limit can carry the owner. A process that sets this limit itself loses the mark; then
-//! only its session and its living parents tell whose it is.
+//! only its session and its living parents identify the owner.
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::sessions::model::Owner;
 
-/// Longer than `/proc/<id>/limits` is.
+/// Length of the read buffer, in bytes: longer than any `/proc/<id>/limits`.
 const LIMITS_LENGTH: usize = 4096;
 /// Start of the line about `RLIMIT_LOCKS`.
 const FIELD: &str = "Max file locks";
@@ -18,12 +19,12 @@ const FIELD: &str = "Max file locks";
 /// Marks this process and its future descendants. Makes only system calls.
 pub(crate) fn mark_this_process(owner: Owner) {
     let maximum = getrlimit(Resource::Locks).maximum;
-    // A process whose hard limit somebody has lowered stays unmarked.
+    // A process whose hard limit has been lowered stays unmarked.
     setrlimit(Resource::Locks, Rlimit { current: Some(owner.value()), maximum }).ok();
 }
 
-/// Owner of a process, from its mark. `None` for a process with the limit that this program has
-/// itself: somebody else in this program has started it.
+/// Returns the owner of a process, from its mark; `None` for a process with the same limit as this
+/// program, because other code in this program has started it.
 pub(super) fn owner_of(process: u32) -> Option<Owner> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = openat(CWD, format!("/proc/{process}/limits"), flags, Mode::empty()).ok()?;
@@ -33,7 +34,7 @@ pub(super) fn owner_of(process: u32) -> Option<Owner> {
     owner_in(limits, getrlimit(Resource::Locks).current)
 }
 
-/// Owner in the text of `/proc/<id>/limits`. `own` is the limit of this program.
+/// Returns the owner in the text of `/proc/<id>/limits`. `own` is the limit of this program.
 fn owner_in(limits: &str, own: Option<u64>) -> Option<Owner> {
     let line = limits.lines().find_map(|line| line.strip_prefix(FIELD))?;
     let limit: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;

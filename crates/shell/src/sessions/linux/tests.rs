@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A number that no process, group or session of the tables below has.
+/// A number of no process, group or session in the tables below.
 const ENDED: u32 = 999;
 
 fn process(id: u32, parent: u32, group: u32, session: u32) -> Process {
@@ -27,7 +27,7 @@ fn our_own_entry_is_read() {
     let own = Process::read(std::process::id()).unwrap();
     assert_eq!(own.id, std::process::id());
     assert!(own.is_alive());
-    // Its state may be another by now.
+    // The state may have changed by now.
     let is_own = |process: &Process| (process.id, process.started) == (own.id, own.started);
     assert!(Process::all().iter().any(is_own));
     assert!(is_running(own.id));
@@ -59,10 +59,10 @@ fn members_are_session_group_and_descendants() {
         process(1, 0, 1, 1),
         process(100, 1, 100, 100),
         process(101, 100, 100, 100), // a plain child
-        process(102, 1, 102, 100),   // a job of its own group, parent gone
+        process(102, 1, 102, 100),   // a job with a separate group, parent gone
         process(103, 101, 103, 103), // left the session, parent alive
         process(104, 103, 103, 103),
-        process(200, 1, 200, 200), // someone else
+        process(200, 1, 200, 200), // unrelated process
     ];
     let of = [leader(100, Owner::new(Leftovers::End))];
     assert_eq!(selected(&processes, &of, &[]), [100, 101, 102, 103, 104]);
@@ -87,7 +87,7 @@ fn orphans_belong_to_their_owner() {
         process(201, 200, 200, 200),
         orphan(300, Some(second)),
         orphan(400, Some(kept)),
-        orphan(500, None), // started by somebody else
+        orphan(500, None), // started by other code
     ];
     let select =
         |leaders: &[Leader], orphans| ids(&select(&processes, leaders, orphans, &BTreeSet::new()));

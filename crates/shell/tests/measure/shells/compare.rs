@@ -1,4 +1,4 @@
-//! Comparing what was read with what a shell did.
+//! Comparison of the parsed line with the behaviour of a shell.
 
 use pollux_shell::command_line::{CommandLine, RedirectionKind, SimpleCommand, Word};
 
@@ -23,7 +23,7 @@ pub(crate) fn problem(
                 (0..expected.len()).filter(|at| fits(&expected[*at].words, words, shell)).collect()
             })
             .collect();
-        // Each command that was read stands for one that ran.
+        // Each parsed command stands for one that ran.
         let mut taken = vec![None; expected.len()];
         for index in 0..candidates.len() {
             if !assign(index, &candidates, &mut taken, &mut vec![false; expected.len()]) {
@@ -40,14 +40,15 @@ pub(crate) fn problem(
             }
         }
     }
-    // A redirection that fails and a `cd` keep commands from running.
+    // A failing redirection or `cd` keeps commands from running.
     if is_simple(line) && found.contains(&false) {
         return Some("a command that did not run");
     }
     None
 }
 
-/// Finds a place for a command that ran; moves others to their next candidates where that is necessary.
+/// Finds a place for a command that ran; moves other commands to their next candidates if
+/// necessary.
 fn assign(
     index: usize,
     candidates: &[Vec<usize>],
@@ -83,7 +84,7 @@ fn is_target(target: &Word, file: &str) -> bool {
         Word::InFolder(rest) => rest.trim_start_matches('/').to_owned(),
         Word::Pattern(_) | Word::Unknown(_) => return false,
     };
-    // The line may have gone into the folder or to the home first.
+    // The line may have changed to the folder or to the home directory first.
     file == name || file == format!("sub/{name}") || file == format!("~/{name}")
 }
 
@@ -101,11 +102,11 @@ fn is_simple(line: &CommandLine) -> bool {
         });
         names_program && opens
     };
-    // Programs that are not there, or a wrapper with other options, end with their own status.
+    // Missing programs, or a wrapper with other options, end with their own status.
     line.commands.iter().all(is_fine)
 }
 
-/// Returns true if the words of a run are those that were read.
+/// Returns true if the words of a run match the parsed words.
 fn fits(read: &[Word], run: &[String], shell: &ShellBox) -> bool {
     let Some((first, rest)) = read.split_first() else { return run.is_empty() };
     let home = format!("{}/home", shell.folder.display());
@@ -132,7 +133,7 @@ fn fits(read: &[Word], run: &[String], shell: &ShellBox) -> bool {
     }
 }
 
-/// `*` and `?` as a shell has them; a pattern matches itself.
+/// Matches `*` and `?` as a shell does; a pattern matches itself.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,

@@ -1,6 +1,6 @@
 //! Making lines from fragments.
 
-/// Commands, and words that are one in some quoting.
+/// Commands, and quoted words that are equal to one.
 const NAMES: [&str; 22] = [
     "ls",
     "cat",
@@ -171,7 +171,8 @@ const REDIRECTIONS: [&str; 40] = [
 ];
 const BLANKS: [&str; 10] = [" ", " ", " ", "  ", "\t", " \\\n", "\\\n", "", " \\\n ", "\n"];
 const COMMENTS: [&str; 6] = [" # x", " #x; rm a", "# y", " # 'a", " #\\", "\n# z\n"];
-/// Beginnings of compound commands and other lines that are to be kept out, and attacks that once passed.
+/// Beginnings of compound commands and other lines that must be rejected, and attacks that
+/// succeeded earlier.
 const STRANGE: [&str; 46] = [
     "<&-eval ls '; rm C'",
     "<& -eval ls",
@@ -221,7 +222,7 @@ const STRANGE: [&str; 46] = [
     "env A=1 rm a",
 ];
 
-/// Source of lines, the same for the same seed.
+/// Source of lines. The same seed gives the same lines.
 pub(crate) struct Source(u64);
 
 impl Source {
@@ -276,7 +277,7 @@ impl Source {
             command += self.one(&BLANKS);
             match self.next(8) {
                 0 => command += self.one(&REDIRECTIONS),
-                // Fragments side by side make one word.
+                // Adjacent fragments form one word.
                 1 | 2 => {
                     command += self.one(&WORDS);
                     command += self.one(&WORDS);
@@ -287,7 +288,7 @@ impl Source {
         command
     }
 
-    /// Deletes, doubles, moves or inserts something.
+    /// Deletes, doubles, moves or inserts a character.
     fn mutate(&mut self, line: &mut String) {
         let places: Vec<usize> = line.char_indices().map(|(place, _)| place).collect();
         let Some(place) = (!places.is_empty()).then(|| places[self.next(places.len())]) else {
@@ -317,7 +318,7 @@ impl Source {
     }
 }
 
-/// Returns true if a shell that misunderstands the line in whatever way writes nothing outside of its folder.
+/// Returns true if no misreading of the line by a shell can write outside its folder.
 pub(crate) fn is_harmless(line: &str) -> bool {
     let is_end = |rest: &str| {
         !rest

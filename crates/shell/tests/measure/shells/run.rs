@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Names that are functions in the shells and record their arguments.
+/// Programs that are functions in the shells and record their arguments.
 pub(crate) const PROGRAMS: [&str; 6] = ["ls", "cat", "git", "wc", "rm", "head"];
-/// Names that record their arguments and then run them as a command or script.
+/// Programs that record their arguments and then run them as a command or script.
 pub(crate) const WRAPPERS: [&str; 5] = ["sh", "bash", "timeout", "env", "nice"];
 
-/// Files of the folder in which each line runs.
+/// Files in the folder in which each line runs.
 const FILES: [&str; 7] = ["a", "b", "in", "a.txt", "sub/a", "sub/b.txt", "sub/c d"];
 
-/// Effects of a line under one status of the programs.
+/// Effects of a line when all programs end with one status.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Words of each command, sorted.
@@ -21,7 +21,7 @@ pub(crate) struct Observed {
     pub(crate) files: BTreeSet<String>,
 }
 
-/// A shell with a folder of its own.
+/// A shell with a private folder.
 pub(crate) struct ShellBox {
     pub(crate) name: &'static str,
     pub(crate) folder: PathBuf,
@@ -43,7 +43,7 @@ impl ShellBox {
         Self { name, folder: path, shell, _folder: folder }
     }
 
-    /// Runs the lines; programs end with `status`.
+    /// Runs the lines; all programs end with `status`.
     pub(crate) fn run(&self, lines: &[&str], status: u8) -> Vec<Observed> {
         let record = self.folder.join("record");
         std::fs::write(&record, "").unwrap();
@@ -80,7 +80,7 @@ impl ShellBox {
         }
         for name in WRAPPERS {
             let run = match name {
-                // An operand before `-c` is the file of a script, and there is none.
+                // An operand before `-c` is a script file, and there is no such file.
                 "sh" | "bash" => {
                     "while [ $# -gt 1 ]; do case $1 in -c) eval \"$2\"; break ;; -*) shift ;; \
                      *) break ;; esac; done"
@@ -92,8 +92,8 @@ impl ShellBox {
                 "{name}() {{ printf '%s\\001' {name} \"$@\" '\u{2}' >&9; {run}; return {status}; }}\n"
             );
         }
-        // Only what is new is recorded: the files of the beginning are a constant. The substitution waits for commands in
-        // the background, too: all of them hold its pipe.
+        // Only new files are recorded: the initial files are constant. The command substitution
+        // also waits for commands in the background, because all of them hold its pipe open.
         script += &format!(
             "files() {{ set -- '{top}/home'/* '{top}/home'/.[!.]* '{top}/home/work'/* \
              '{top}/home/work'/.[!.]* '{top}/home/work/sub'/* '{top}/home/work/sub'/.[!.]*; \
@@ -114,21 +114,21 @@ impl ShellBox {
             which::which("rm").unwrap().display(),
         );
         for line in lines {
-            // Without `>` no line writes a file.
+            // A line without `>` writes no file.
             let run = if line.contains('>') { 'W' } else { 'L' };
             script += &format!("{run} '{}'\n", line.replace('\'', "'\\''"));
         }
         script
     }
 
-    /// Path of a new file without the folder.
+    /// Returns the path of a new file without the folder.
     pub(crate) fn relative(&self, path: &str) -> String {
         let home = format!("{}/home/", self.folder.display());
         let inner = path.strip_prefix(&home).unwrap_or(path);
         inner.strip_prefix("work/").map_or_else(|| format!("~/{inner}"), str::to_owned)
     }
 
-    /// Returns true for a file of the beginning, and for a glob that has matched nothing.
+    /// Returns true for an initial file, and for a glob without a match.
     pub(crate) fn is_old(&self, path: &str) -> bool {
         let relative = self.relative(path);
         FILES.contains(&relative.as_str())

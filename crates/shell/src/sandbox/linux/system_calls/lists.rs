@@ -1,8 +1,9 @@
-//! System calls by what they do.
+//! System calls, grouped by their effects.
 
 use libc::c_long;
 
-/// Calls that are possible at `inspect`; some only with certain arguments, or refused by name.
+/// Calls that are possible at `inspect`. Some are limited to certain arguments or refused by other
+/// rules.
 const INSPECT: &[c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -219,7 +220,7 @@ const INSPECT: &[c_long] = &[
     libc::SYS_fremovexattr,
 ];
 
-/// Calls that only this processor has.
+/// Calls that exist only on this processor.
 #[cfg(target_arch = "x86_64")]
 const INSPECT_LEGACY: &[c_long] = &[
     libc::SYS_open,
@@ -263,8 +264,8 @@ const INSPECT_LEGACY: &[c_long] = &[
 const INSPECT_LEGACY: &[c_long] = &[];
 
 /// Newer calls, which have the same number on every processor: `map_shadow_stack`, `futex_wake`,
-/// `futex_wait`, `futex_requeue`, `statmount`, `listmount`, `mseal`, `getxattrat`, `listxattrat`. `fchmodat2`,
-/// `setxattrat`, `removexattrat` and `file_setattr` are not among them.
+/// `futex_wait`, `futex_requeue`, `statmount`, `listmount`, `mseal`, `getxattrat`, `listxattrat`.
+/// `fchmodat2`, `setxattrat`, `removexattrat` and `file_setattr` are left out.
 const NEWER: &[c_long] = &[453, 454, 455, 456, 457, 458, 462, 464, 465];
 
 /// Returns the calls that are possible at `inspect`.
@@ -272,7 +273,7 @@ pub(super) fn inspect() -> impl Iterator<Item = c_long> {
     [INSPECT, INSPECT_LEGACY, NEWER].into_iter().flatten().copied()
 }
 
-/// Calls that get around mounts at every level.
+/// Calls that bypass mounts at every level.
 pub(super) const EVERYWHERE: &[c_long] = &[libc::SYS_open_by_handle_at];
 
 /// Changes of a file's metadata, which Landlock does not cover.
@@ -302,7 +303,8 @@ pub(super) const METADATA: &[c_long] = &[
     libc::SYS_futimesat,
 ];
 
-/// Signals, for versions of Landlock that do not keep them inside. `tgkill` stays: `abort` needs it.
+/// Signals, for versions of Landlock that cannot keep them inside. `tgkill` is left out because
+/// `abort` needs it.
 pub(super) const SIGNALS: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -311,7 +313,8 @@ pub(super) const SIGNALS: &[c_long] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
-/// Access to other processes, to keys of the kernel, to mounts, and to calls that other filters do not see.
+/// Access to other processes, to keys of the kernel and to mounts, and calls that other filters do
+/// not see.
 pub(super) const OTHER_PROCESSES: &[c_long] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -364,7 +367,7 @@ pub(super) const OTHER_PROCESSES: &[c_long] = &[
     libc::SYS_nfsservctl,
 ];
 
-/// Calls whose first argument is a process: only this one, by 0.
+/// Calls whose first argument is a process; only this process, given as 0, is permitted.
 pub(super) const OWN_PROCESS: &[c_long] = &[
     libc::SYS_prlimit64,
     libc::SYS_sched_setaffinity,
@@ -373,7 +376,7 @@ pub(super) const OWN_PROCESS: &[c_long] = &[
     libc::SYS_sched_setscheduler,
 ];
 
-/// Sockets other than pairs.
+/// Calls for sockets, except socket pairs.
 pub(super) const SOCKETS: &[c_long] = &[
     libc::SYS_socket,
     libc::SYS_connect,

@@ -1,26 +1,26 @@
-//! Programs of filters: a search tree over the numbers of system calls.
+//! Filter programs: a search tree over the numbers of system calls.
 //!
-//! The kernel runs a new filter once for every system call to learn which it always allows, so a
+//! The kernel runs a new filter once for every system call to learn which calls it always allows. A
 //! list that is searched from its beginning costs a millisecond, and a tree a few microseconds.
 
 use libc::sock_filter;
 
-/// Offset of the number of the call in what a filter sees (`seccomp_data`).
+/// Offset of the system call number in the data of a filter (`seccomp_data`).
 const NUMBER: u32 = 0;
-/// Offset of the architecture.
+/// Offset of the architecture in the data of a filter.
 const ARCHITECTURE: u32 = 4;
-/// Offset of the lower half of the first argument, on processors with little-endian numbers.
+/// Offset of the lower half of the first argument, on little-endian processors.
 const ARGUMENTS: u32 = 16;
-/// Size of an argument.
+/// Size of an argument, in bytes.
 const ARGUMENT: u32 = 8;
-/// Numbers from here on belong to the x32 ABI.
+/// First number of the x32 ABI.
 const X32: u32 = 0x4000_0000;
 
 #[cfg(target_arch = "x86_64")]
 const OWN_ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const OWN_ARCHITECTURE: u32 = 0xc000_00b7;
-/// Never reached: the levels do not hold on other processors.
+/// Never used, because the levels are not available on other processors.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const OWN_ARCHITECTURE: u32 = 0;
 
@@ -45,8 +45,8 @@ pub(super) enum CallCondition {
     Not { argument: u32, value: u32 },
 }
 
-/// Compiles rules by the number of the call; `unlisted` is the rule for higher numbers. Programs of
-/// another architecture are killed.
+/// Compiles rules, which are indexed by the number of the system call; `unlisted` is the rule for
+/// higher numbers. Programs of another architecture are killed.
 pub(super) fn compile(rules: &[CallRule], unlisted: &CallRule) -> Vec<sock_filter> {
     let mut ranges: Vec<(u32, &CallRule)> = Vec::new();
     for (number, rule) in (0..).zip(rules) {
@@ -71,7 +71,7 @@ pub(super) fn compile(rules: &[CallRule], unlisted: &CallRule) -> Vec<sock_filte
     program
 }
 
-/// Search in ranges, each given by its first number.
+/// Returns a search in ranges, each given by its first number.
 fn tree(ranges: &[(u32, &CallRule)]) -> Vec<sock_filter> {
     if let [(_, rule)] = ranges {
         return leaf(rule);
@@ -79,7 +79,7 @@ fn tree(ranges: &[(u32, &CallRule)]) -> Vec<sock_filter> {
     let (left, right) = ranges.split_at(ranges.len() / 2);
     let Some((first, _)) = right.first() else { return leaf(&CallRule::Missing) };
     let (left, right_part) = (tree(left), tree(right));
-    // Conditional jumps reach 255 instructions only.
+    // Conditional jumps can skip at most 255 instructions.
     let mut whole = vec![
         jump(libc::BPF_JGE, *first, 0, 1),
         step(libc::BPF_JMP | libc::BPF_JA, 0, 0, left.len() as u32),
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a program as the kernel does.
+    /// Runs a program in the same way as the kernel.
     fn run(program: &[sock_filter], architecture: u32, number: u32, arguments: [u32; 2]) -> u32 {
         let (mut place, mut value) = (0, 0);
         loop {
