@@ -12,23 +12,24 @@ use crate::points::Point;
 #[cfg(test)]
 mod tests;
 
-/// The upper ends of all buckets but the last; those of the OpenTelemetry SDKs.
+/// Upper bounds of all histogram buckets except the last; the defaults of the OpenTelemetry SDKs.
 const BOUNDARIES: [f64; 15] = [
     0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0,
     10_000.0,
 ];
 
-/// Combinations of attributes of one instrument beyond this are counted together, as in the SDKs.
+/// Maximum number of attribute combinations per instrument. Further combinations are counted
+/// together in one overflow series, as in the SDKs.
 const MOST_SERIES: usize = 2000;
 
-/// Everything recorded so far.
+/// All values recorded so far.
 #[derive(Debug, Default)]
 pub(crate) struct Aggregate {
     instruments: Vec<Series>,
     has_news: bool,
 }
 
-/// One instrument.
+/// Values of one instrument.
 #[derive(Debug)]
 struct Series {
     instrument: &'static Instrument,
@@ -36,7 +37,7 @@ struct Series {
     data: Vec<Datum>,
 }
 
-/// One combination of attributes.
+/// Values of one combination of attributes.
 #[derive(Debug)]
 struct Datum {
     attributes: Attributes,
@@ -49,7 +50,7 @@ struct Datum {
 }
 
 impl Aggregate {
-    /// Takes a value. `now` is in nanoseconds since 1970.
+    /// Records a value. `now` is in nanoseconds since 1970.
     pub(crate) fn record(&mut self, point: Point, now: i128) {
         self.has_news = true;
         let known =
@@ -64,12 +65,13 @@ impl Aggregate {
         }
     }
 
-    /// Whether anything was recorded since the last export.
+    /// Returns true if a value was recorded since the last export.
     pub(crate) fn has_news(&self) -> bool {
         self.has_news
     }
 
-    /// All instruments as one object of the outfile. `common` comes first in each point's attributes.
+    /// Returns all instruments as one object of the outfile. `common` comes first in each point's
+    /// attributes.
     pub(crate) fn export(&mut self, resource: &Value, common: &Attributes, now: i128) -> Value {
         self.has_news = false;
         let metrics: Vec<Value> =
@@ -113,9 +115,9 @@ impl Series {
                 "valueType": u8::from(*kind == Kind::FractionHistogram),
                 "advice": {},
             },
-            // Cumulative.
+            // Cumulative temporality.
             "aggregationTemporality": 1,
-            // Histogram or sum.
+            // 3 is a sum, 0 a histogram.
             "dataPointType": if is_counter { 3 } else { 0 },
             "dataPoints": points,
         });
@@ -172,7 +174,7 @@ impl Datum {
     }
 }
 
-/// Whole numbers without a point, as JavaScript prints them.
+/// Formats whole numbers without a decimal point, as JavaScript does.
 fn number(kind: Kind, value: f64) -> Value {
     match kind {
         Kind::Counter | Kind::Histogram => json!(value as u64),

@@ -1,27 +1,27 @@
-//! Attributes: what every record carries, and where the records come from.
+//! Attributes that all records have in common, and the resource that records come from.
 
 use serde_json::{Map, Value, json};
 
 /// Attributes of one record, in order.
 pub(crate) type Attributes = Map<String, Value>;
 
-/// What every log event and metric of a session says.
+/// Attributes of every log event and metric of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Common {
-    /// The session.
+    /// Id of the session.
     pub session_id: String,
-    /// The installation, a UUID.
+    /// Id of the installation, a UUID.
     pub installation_id: String,
-    /// A person sits at the terminal.
+    /// True if a user sits at the terminal.
     pub interactive: bool,
-    /// How the run signed in, as settings spell it (`gemini-api-key`).
+    /// Authentication method of the run, as settings spell it (`gemini-api-key`).
     pub auth_type: Option<String>,
-    /// Who signed in.
+    /// Email address of the signed-in user.
     pub user_email: Option<String>,
 }
 
 impl Common {
-    /// In Gemini CLI's order.
+    /// Returns the attributes in Gemini CLI's order.
     pub(crate) fn attributes(&self) -> Attributes {
         let mut attributes = Attributes::new();
         attributes.insert("session.id".to_owned(), json!(self.session_id));
@@ -36,7 +36,8 @@ impl Common {
         attributes
     }
 
-    /// The resource, as the SDK that Gemini CLI uses lays it out. No command line: it may hold the prompt.
+    /// Returns the resource in the layout of the SDK that Gemini CLI uses. It omits the command
+    /// line, which may contain the prompt.
     pub(crate) fn resource(&self) -> Value {
         json!({
             "_rawAttributes": [
@@ -53,7 +54,7 @@ impl Common {
     }
 }
 
-/// The names of OpenTelemetry's conventions.
+/// Returns the architecture's name in OpenTelemetry's conventions.
 fn host_arch() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -62,14 +63,14 @@ fn host_arch() -> &'static str {
     }
 }
 
-/// Sets an attribute when there is a value.
+/// Sets an attribute if there is a value.
 pub(crate) fn set(attributes: &mut Attributes, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         attributes.insert(key.to_owned(), value.into());
     }
 }
 
-/// Attributes from pairs.
+/// Creates attributes from pairs.
 pub(crate) fn pairs<const COUNT: usize>(pairs: [(&str, Value); COUNT]) -> Attributes {
     pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -1,4 +1,4 @@
-//! From figures to log events. Pure: no clock, no I/O.
+//! Conversion of measurements to log events. Pure: no clock, no I/O.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,14 +24,14 @@ pub(crate) use hooks::short_name;
 #[cfg(test)]
 mod tests;
 
-/// A log event without what all have in common.
+/// A log event, without the attributes that all events have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LogEvent {
     /// `event.name`.
     pub(crate) name: &'static str,
-    /// For people.
+    /// Text for human readers.
     pub(crate) body: String,
-    /// What is special about it.
+    /// Attributes specific to this event.
     pub(crate) attributes: Attributes,
 }
 
@@ -41,30 +41,30 @@ impl LogEvent {
     }
 }
 
-/// How a run was set up: the attributes of the first log event. Empty lists are written as empty strings.
+/// Setup of a run: the attributes of the first log event. Empty lists are written as empty strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// The model that was asked for.
+    /// The requested model.
     pub model: String,
     /// The model for embeddings.
     pub embedding_model: String,
-    /// Calls run in a sandbox.
+    /// True if calls run in a sandbox.
     pub sandbox: bool,
-    /// The built-in tools that were allowed by name.
+    /// Built-in tools that were allowed by name.
     pub core_tools: Vec<String>,
     /// The approval mode at the start (`default`).
     pub approval_mode: String,
-    /// A key for the Gemini API is in use.
+    /// True if an API key for the Gemini API is in use.
     pub api_key: bool,
-    /// Vertex AI is in use.
+    /// True if Vertex AI is in use.
     pub vertex_ai: bool,
-    /// `.gitignore` is heeded.
+    /// True if `.gitignore` is respected.
     pub respect_git_ignore: bool,
-    /// `--debug`.
+    /// True if `--debug` was given.
     pub debug: bool,
     /// Names of MCP servers.
     pub mcp_servers: Vec<String>,
-    /// `text`, `json` or `stream-json`.
+    /// Output format: `text`, `json` or `stream-json`.
     pub output_format: String,
 }
 
@@ -94,17 +94,18 @@ impl Configuration {
     }
 }
 
-/// What may be told.
+/// Context of an event, and the rule for the content it may contain.
 pub(crate) struct Rules<'a> {
-    /// The words of prompts, answers and arguments too.
+    /// True if the text of prompts, answers and arguments may be logged.
     pub(crate) log_prompts: bool,
-    /// What all records say.
+    /// Attributes of all records.
     pub(crate) common: &'a Common,
     /// The latest request.
     pub(crate) asked: &'a Asked,
 }
 
-/// The log events of one figure; some figures are for statistics only.
+/// Returns the log events of one measurement. Measurements that only serve statistics have no
+/// event.
 pub(crate) fn log_events(measurement: &Measurement, rules: &Rules<'_>) -> Vec<LogEvent> {
     match measurement {
         Measurement::ApiRequest(measure) => requests::api_request(measure, rules),
@@ -115,7 +116,7 @@ pub(crate) fn log_events(measurement: &Measurement, rules: &Rules<'_>) -> Vec<Lo
     }
 }
 
-/// The figures that make one event each.
+/// Returns the log event of a measurement that has at most one.
 fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
     Some(match measurement {
         Measurement::UserPrompt { prompt_id, prompt } => user_prompt(prompt_id, prompt, rules),
@@ -186,7 +187,7 @@ fn mode_duration(mode: ApprovalMode, duration: Duration) -> LogEvent {
 }
 
 fn compressed(before: u64, after: u64) -> LogEvent {
-    // Negative where it became longer.
+    // Negative if the conversation became longer.
     let saved = i128::from(before) - i128::from(after);
     LogEvent::new(
         event::CHAT_COMPRESSION,
@@ -212,7 +213,7 @@ fn masked(measurement: &Measurement) -> Option<LogEvent> {
 }
 
 fn user_prompt(prompt_id: &str, prompt: &str, rules: &Rules<'_>) -> LogEvent {
-    // The length as JavaScript counts it.
+    // JavaScript counts the length in UTF-16 units.
     let length = prompt.encode_utf16().count();
     let mut attributes = pairs([("prompt_length", json!(length)), ("prompt_id", json!(prompt_id))]);
     set(&mut attributes, "auth_type", rules.common.auth_type.clone());
@@ -319,7 +320,7 @@ fn file_operation(operation: &FileOperation) -> LogEvent {
     LogEvent::new(event::FILE_OPERATION, format!("File operation: {kind}.{lines}"), attributes)
 }
 
-/// The string of logs and metrics.
+/// Returns the name of the operation in logs and metrics.
 pub(crate) fn operation_name(kind: FileOperationKind) -> &'static str {
     match kind {
         FileOperationKind::Create => "create",
@@ -328,7 +329,7 @@ pub(crate) fn operation_name(kind: FileOperationKind) -> &'static str {
     }
 }
 
-/// What logs and metrics say about a file; never its path.
+/// Adds the attributes of a file in logs and metrics, which never include its path.
 pub(crate) fn describe_file(attributes: &mut Attributes, operation: &FileOperation) {
     let extension = Path::new(&operation.path).extension().map(|name| name.to_string_lossy());
     let language = extension.as_deref().and_then(languages::language);

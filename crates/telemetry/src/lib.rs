@@ -1,12 +1,14 @@
-//! What a run tells about itself: log events and metrics in OpenTelemetry's terms, with Gemini CLI's names.
+//! Telemetry of a run: log events and metrics in OpenTelemetry's terms, with Gemini CLI's names.
 //!
-//! [`Telemetry`] watches the events of a session and writes them to the file that the settings name, in the format of
-//! Gemini CLI 0.61: JSON objects, indented by two blanks, one after the other. It never stalls who it watches: a
-//! bounded queue leads to a thread of its own, and what does not fit is counted and dropped.
+//! [`Telemetry`] observes the events of a session and writes them to the file that the settings
+//! name, in the format of Gemini CLI 0.61: JSON objects, indented by two spaces, one after the
+//! other. It never blocks the session: events go through a bounded queue to a separate thread, and
+//! events that do not fit into the queue are counted and dropped.
 //!
-//! What is not here: the settings and their errors (`pollux_config::TelemetrySettings`), and figures for people
-//! (`pollux_session::Statistics`). Collectors and Google Cloud are not spoken to yet; the aggregation is our own sums
-//! and histograms, so that a run without telemetry pays nothing at start and one with it little.
+//! Not part of this crate: the settings and their errors (`pollux_config::TelemetrySettings`), and
+//! statistics for the user (`pollux_session::Statistics`). Collectors and Google Cloud are not
+//! supported yet. The crate has its own sums and histograms instead of an SDK, so that telemetry
+//! costs nothing at start if it is off, and little if it is on.
 
 mod aggregate;
 mod attributes;

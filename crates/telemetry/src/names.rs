@@ -1,6 +1,7 @@
-//! The names that programs look for: events and instruments, letter for letter those of Gemini CLI.
+//! Names of events and instruments, which programs search for: letter for letter those of Gemini
+//! CLI.
 
-/// `service.name`, and the scope of logs and metrics.
+/// Value of `service.name`, and the scope of logs and metrics.
 pub(crate) const SERVICE: &str = "gemini-cli";
 
 /// Names of log events, the value of `event.name`.
@@ -36,7 +37,7 @@ pub(crate) mod event {
     pub(crate) const MODE_DURATION: &str = "gemini_cli.plan.approval_mode_duration";
 }
 
-/// How the values of an instrument are put together.
+/// Aggregation of an instrument's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A sum that only grows.
@@ -47,7 +48,7 @@ pub(crate) enum Kind {
     FractionHistogram,
 }
 
-/// An instrument.
+/// Description of an instrument.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Instrument {
     pub(crate) name: &'static str,

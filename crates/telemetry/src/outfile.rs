@@ -1,5 +1,6 @@
-//! The file that records go to: JSON objects one after the other, indented by two blanks, with the field names of
-//! the SDK that Gemini CLI uses. Readers split it at a `}` line that is followed by a `{` line.
+//! The file that records are written to: JSON objects one after the other, indented by two spaces,
+//! with the field names of the SDK that Gemini CLI uses. Readers split the file at a `}` line that
+//! is followed by a `{` line.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::names::SERVICE;
 #[cfg(test)]
 mod tests;
 
-/// The open file. It is only ever appended to.
+/// The open file. Pollux only appends to it.
 pub(crate) struct Outfile {
     file: AppendLog,
 }
@@ -25,13 +26,13 @@ impl Outfile {
         AppendLog::open(path).map(|file| Self { file })
     }
 
-    /// Appends one object, in one piece: another process may write to the same file.
+    /// Appends one object with a single write, because another process may write to the same file.
     pub(crate) fn write(&mut self, record: &Value) -> Result<(), pollux_fs::Error> {
         self.file.append_record(format!("{record:#}").as_bytes())
     }
 }
 
-/// A log event as an object of the file.
+/// Returns a log event as an object of the file.
 pub(crate) fn log_record(
     event: LogEvent,
     resource: &Value,
@@ -57,7 +58,7 @@ pub(crate) fn log_record(
     })
 }
 
-/// `[seconds, nanoseconds]` since 1970.
+/// Returns `[seconds, nanoseconds]` since 1970.
 pub(crate) fn high_resolution(nanoseconds: i128) -> Value {
     const SECOND: i128 = 1_000_000_000;
     json!([nanoseconds.div_euclid(SECOND) as i64, nanoseconds.rem_euclid(SECOND) as i64])

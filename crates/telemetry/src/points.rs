@@ -1,4 +1,4 @@
-//! From figures to values of instruments. Pure.
+//! Conversion of measurements to values of instruments. Pure.
 
 use pollux_protocol::{
     ApiErrorMeasure, ApiResponseMeasure, Decision, Measurement, ToolCallMeasure,
@@ -28,7 +28,7 @@ impl Point {
     }
 }
 
-/// The values of one figure.
+/// Returns the values of one measurement.
 pub(crate) fn points(measurement: &Measurement, asked: &Asked) -> Vec<Point> {
     match measurement {
         Measurement::ToolCall(measure) => tool_call(measure),
@@ -131,7 +131,7 @@ fn api_error(measure: &ApiErrorMeasure, asked: &Asked) -> Vec<Point> {
     let request = pairs([("model", json!(measure.model))]);
     let latency = milliseconds(measure.duration) as f64;
     let mut counted = request.clone();
-    // The word of Gemini CLI where no answer came.
+    // Gemini CLI's value for a request without a response.
     let status = measure.status.map_or_else(|| json!("error"), |status| json!(status));
     set(&mut counted, "status_code", Some(status));
     set(&mut counted, "error_type", Some(measure.error_type.as_str()));

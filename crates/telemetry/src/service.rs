@@ -1,4 +1,5 @@
-//! Who answers, and how requests are made: what the conventions for generative models tell of both.
+//! Services of models and the settings of requests, in the terms of OpenTelemetry's conventions for
+//! generative models.
 
 use std::sync::Arc;
 
@@ -6,24 +7,25 @@ use serde_json::{Map, Value, json};
 
 use crate::attributes::{Attributes, pairs, set};
 
-/// Who answers the requests to a model, and with which settings they are made.
+/// Service that handles the requests to a model, and the settings of these requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Service {
-    /// The provider's name in the conventions (`gcp.gen_ai`).
+    /// Name of the provider in the conventions (`gcp.gen_ai`).
     pub provider: String,
-    /// The service's host.
+    /// Host of the service.
     pub address: Option<String>,
-    /// Its port.
+    /// Port of the service.
     pub port: Option<u16>,
-    /// The settings of a request, by their names in the Gemini API (`topP`). Unknown ones are passed over.
+    /// Settings of a request, by their names in the Gemini API (`topP`). Unknown settings are
+    /// ignored.
     pub settings: Map<String, Value>,
 }
 
-/// Tells who answers for a model by the name, alias or `auto` that was asked for. Called on the telemetry's own
-/// thread.
+/// Function that returns the service of a model, given the requested name, alias or `auto`. Called
+/// on the telemetry thread.
 pub type Services = Box<dyn FnMut(&str) -> Service + Send>;
 
-/// Names of settings: in the Gemini API and in the conventions.
+/// Names of settings: in the Gemini API, and in the conventions.
 const SETTINGS: [(&str, &str); 9] = [
     ("temperature", "gen_ai.request.temperature"),
     ("topP", "gen_ai.request.top_p"),
@@ -36,16 +38,16 @@ const SETTINGS: [(&str, &str); 9] = [
     ("stopSequences", "gen_ai.request.stop_sequences"),
 ];
 
-/// The request that figures of answers and failures belong to.
+/// Latest request, to which the next measurements of responses and failures belong.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) service: Service,
-    /// The system instruction, only when prompts are recorded.
+    /// The system instruction, only if prompts are recorded.
     pub(crate) system: Option<Arc<str>>,
 }
 
 impl Asked {
-    /// What log events and metrics say of an operation.
+    /// Returns the attributes that log events and metrics share for an operation.
     pub(crate) fn operation(&self, model: &str) -> Attributes {
         pairs([
             ("gen_ai.operation.name", json!("generate_content")),
@@ -54,7 +56,7 @@ impl Asked {
         ])
     }
 
-    /// What log events alone say of it.
+    /// Returns the attributes of an operation in log events.
     pub(crate) fn details(&self, model: &str, log_prompts: bool) -> Attributes {
         let mut details = self.operation(model);
         for (setting, name) in SETTINGS {

@@ -1,4 +1,4 @@
-//! The telemetry of a run, from its start to its last flush.
+//! Telemetry of a run, from its start to its last flush.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,22 +20,24 @@ use crate::worker::{Job, Worker};
 #[cfg(test)]
 mod tests;
 
-/// Figures that wait to be written. More are dropped: a stalled disk must not stall the run.
+/// Maximum number of queued measurements. Further ones are dropped: a stalled disk must not stall
+/// the run.
 const QUEUE: usize = 4096;
 
-/// How long the last flush may take.
+/// Maximum duration of the last flush.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// What came of starting.
+/// Result of starting the telemetry.
 #[derive(Debug, Default)]
 pub struct Started {
-    /// The telemetry, when there is any.
+    /// The telemetry, if any.
     pub telemetry: Option<Telemetry>,
-    /// One line for a person: telemetry is on, and yet nothing will be recorded.
+    /// Warning of one line for the user: telemetry is on, but nothing will be recorded.
     pub warning: Option<String>,
 }
 
-/// Writes what it observes. Observing returns at once; dropping it flushes.
+/// Observer that writes measurements to a file. Observing returns immediately; dropping the value
+/// flushes.
 #[derive(Debug)]
 pub struct Telemetry {
     jobs: Mutex<Option<SyncSender<(Timestamp, Job)>>>,
@@ -44,10 +46,12 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts what the settings ask for: nothing when telemetry is off, a writer when there is an outfile. `services`
-    /// tells who answers for the model that was asked for. Costs the opening of a file and the start of a thread.
+    /// Starts the telemetry as the settings request: nothing if telemetry is off, a writer if there
+    /// is an outfile. `services` returns the service of the requested model. Opens a file and
+    /// starts a thread.
     ///
-    /// Collectors and Google Cloud are not served yet: then a warning says so.
+    /// Collectors and Google Cloud are not supported yet; settings that request them give a
+    /// warning.
     pub fn start(settings: &TelemetrySettings, common: Common, services: Services) -> Started {
         if !settings.enabled {
             return Started::default();
@@ -75,7 +79,7 @@ impl Telemetry {
         let worker = Worker::new(outfile, common, services, settings.log_prompts);
         let spawned = thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
             worker.run(&queue);
-            // Nobody may be waiting any more.
+            // The receiver may have stopped waiting.
             let _unheard = finish.send(());
         });
         match spawned {
@@ -91,24 +95,24 @@ impl Telemetry {
         }
     }
 
-    /// Records how the run was set up; the first event of a run.
+    /// Records the setup of the run as its first event.
     pub fn configured(&self, configuration: Configuration) {
         self.send(Job::Configuration(Box::new(configuration)));
     }
 
-    /// Writes everything observed so far and the metrics, then ends. Takes at most a second; what is observed
-    /// afterwards is dropped. Calling it again does nothing.
+    /// Writes all queued measurements and the metrics, then ends. Takes at most one second; later
+    /// measurements are dropped. A second call does nothing.
     pub fn shutdown(&self) {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
         if jobs.is_some() {
             drop(jobs);
             let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
-            // A disk that stalls for longer must not keep the program from ending.
+            // A disk that stalls for longer than this must not prevent the program from exiting.
             let _late = finished.recv_timeout(FLUSH);
         }
     }
 
-    /// Figures that were dropped because the queue was full.
+    /// Returns the number of measurements dropped because the queue was full.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

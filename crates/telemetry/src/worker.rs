@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The thread that writes records.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -15,18 +15,18 @@ use crate::outfile::{Outfile, log_record};
 use crate::points::{Point, points};
 use crate::service::{Asked, Services};
 
-/// How often metrics are exported while there is something new.
+/// Interval between exports of metrics while there are new values.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// What is sent to the thread.
+/// Message to the thread.
 pub(crate) enum Job {
-    /// How the run was set up.
+    /// Setup of the run.
     Configuration(Box<Configuration>),
-    /// A figure.
+    /// A measurement.
     Measured(Box<Measurement>),
 }
 
-/// What the thread owns.
+/// State of the thread.
 pub(crate) struct Worker {
     outfile: Outfile,
     aggregate: Aggregate,
@@ -57,7 +57,8 @@ impl Worker {
         }
     }
 
-    /// Works until the other end is gone, then exports what is left. Sleeps for as long as there is nothing to do.
+    /// Processes jobs until the sender is dropped, then exports the remaining values. Sleeps while
+    /// there is nothing to do.
     pub(crate) fn run(mut self, jobs: &Receiver<(Timestamp, Job)>) {
         let session = Point::new(&instrument::SESSIONS, 1.0, Attributes::new());
         self.aggregate.record(session, Timestamp::now().as_nanosecond());
@@ -78,7 +79,7 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Also under a steady stream of jobs.
+            // The interval also applies under a steady stream of jobs.
             if self.aggregate.has_news() && Instant::now() >= due {
                 self.export();
                 due = Instant::now() + INTERVAL;
@@ -110,7 +111,7 @@ impl Worker {
         }
     }
 
-    /// Remembers what later figures do not say themselves.
+    /// Stores request data that later measurements do not contain.
     fn follow(&mut self, measurement: &Measurement) {
         match measurement {
             Measurement::ModelRouting { requested, .. } => {
@@ -127,7 +128,7 @@ impl Worker {
         self.write(&record);
     }
 
-    /// Telemetry that cannot be written must not disturb the run: it is lost.
+    /// Writes a record, or drops it on an error: telemetry must not disturb the run.
     fn write(&mut self, record: &Value) {
         drop(self.outfile.write(record));
     }

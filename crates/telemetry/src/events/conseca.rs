@@ -1,4 +1,4 @@
-//! The log events of the model that checks calls.
+//! Log events of the model that checks calls.
 
 use pollux_protocol::{ConsecaPolicyMeasure, ConsecaVerdictMeasure};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The log event of a hook.
+//! Log event of a hook.
 
 use pollux_protocol::HookCallMeasure;
 use serde_json::json;
@@ -30,7 +30,8 @@ pub(super) fn hook_call(measure: &HookCallMeasure, rules: &Rules<'_>) -> LogEven
     LogEvent::new(event::HOOK_CALL, body, attributes)
 }
 
-/// A command line without what it may give away: the last component of its first word.
+/// Returns the file name of the program in a command line, without arguments and path, which may be
+/// confidential.
 pub(crate) fn short_name(name: &str) -> &str {
     let first = name.split_whitespace().next().unwrap_or_default();
     let last = first.rsplit(['/', '\\']).next().filter(|last| !last.is_empty());

@@ -1,6 +1,6 @@
-//! Programming languages by the names of files, in Gemini CLI's words.
+//! Programming languages by file extension, with Gemini CLI's names.
 
-/// The language of files with this extension, whatever its case.
+/// Returns the language of files with this extension, in upper or lower case.
 pub(super) fn language(extension: &str) -> Option<&'static str> {
     Some(match extension.to_lowercase().as_str() {
         "asm" | "s" => "assembly",

@@ -1,4 +1,4 @@
-//! Loops that were found, and work that only paused.
+//! Log events of detected loops and of work that was only paused.
 
 use pollux_protocol::{LoopMeasure, NextSpeakerMeasure, Speaker};
 use serde_json::json;
@@ -37,7 +37,7 @@ pub(super) fn checked(
     second_model: &str,
     second_confidence: Option<f64>,
 ) -> LogEvent {
-    // The original's mark for a model that was not asked.
+    // Gemini CLI's value for a second model that was not asked.
     let second = second_confidence.unwrap_or(-1.0);
     LogEvent::new(
         event::LOOP_CHECK,

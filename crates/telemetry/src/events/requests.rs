@@ -1,4 +1,4 @@
-//! Requests to models, their answers and their failures.
+//! Log events of requests to models, of their responses and of their failures.
 
 use pollux_protocol::{ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure};
 use serde_json::json;
@@ -93,7 +93,8 @@ pub(super) fn api_error(measure: &ApiErrorMeasure, rules: &Rules<'_>) -> Vec<Log
     ]
 }
 
-/// The words of OpenTelemetry's conventions. An answer without a reason counts as one that was done, as in Gemini CLI.
+/// Returns the finish reasons in the terms of OpenTelemetry's conventions. As in Gemini CLI, a
+/// response without a finish reason counts as `stop`.
 fn finish_reasons(vendors: &[String]) -> Vec<&'static str> {
     let words: Vec<_> = vendors.iter().map(|reason| finish_reason(reason)).collect();
     if words.is_empty() { vec![DONE] } else { words }

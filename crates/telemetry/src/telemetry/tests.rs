@@ -51,7 +51,7 @@ fn response() -> ApiResponseMeasure {
     }
 }
 
-/// Splits at the boundary that readers of the original's file use.
+/// Splits a file at the boundary that readers of Gemini CLI's file use.
 fn records(path: &Path) -> Vec<Value> {
     let text = String::from_utf8(pollux_fs::read_bytes(path, 1 << 30).unwrap()).unwrap();
     let joined = text.trim_end().replace("\n}\n{", "\n}\u{1}{");
@@ -196,6 +196,6 @@ fn a_full_disk_disturbs_nobody() {
         telemetry.measure(&Origin::default(), &prompt("x"));
     }
     telemetry.shutdown();
-    // A writer that is waited for at each measurement takes minutes.
+    // A writer that blocks the observer at each measurement would take minutes.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
