@@ -1,6 +1,6 @@
-//! Error replies in each shape that the service, its gateways and proxies send. Bodies follow
-//! the `google.rpc.Status` JSON mapping; reasons and quota ids are those that Gemini CLI 0.61
-//! tells apart.
+//! Error replies in each form that the service, its gateways and proxies send. Bodies follow the
+//! JSON mapping of `google.rpc.Status`; reasons and quota ids are those that Gemini CLI 0.61
+//! distinguishes.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub fn per_minute_quota() -> Reply {
     quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier")
 }
 
-/// 429 with `RetryInfo`; `delay` as the service writes it: `17s`, `34.07s`, `800ms`.
+/// 429 with `RetryInfo`; `delay` in the format of the service: `17s`, `34.07s`, `800ms`.
 pub fn retry_info(delay: &str) -> Reply {
     let detail = json!({
         "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay
@@ -37,7 +37,7 @@ pub fn rate_limit_exceeded() -> Reply {
     exhausted("Rate limit exceeded.", &[error_info("RATE_LIMIT_EXCEEDED", CLOUD_CODE)])
 }
 
-/// 429 without details, its delay only in the message: `Please retry in 7.5s.`
+/// 429 without details; the delay is only in the message: `Please retry in 7.5s.`
 pub fn retry_in_message(delay: &str) -> Reply {
     exhausted(&format!("You exceeded your current quota. Please retry in {delay}."), &[])
 }
@@ -68,7 +68,7 @@ pub fn validation_required(link: &str) -> Reply {
     api_error(403, "PERMISSION_DENIED", "Validation required.", &details)
 }
 
-/// 404: there is no such model.
+/// 404: the model does not exist.
 pub fn not_found(model: &str) -> Reply {
     let message = format!("models/{model} is not found for API version v1beta.");
     api_error(404, "NOT_FOUND", &message, &[])
@@ -79,25 +79,25 @@ pub fn internal() -> Reply {
     api_error(500, "INTERNAL", "An internal error has occurred.", &[])
 }
 
-/// 502 with a page, as a proxy sends.
+/// 502 with an HTML page, as proxies send it.
 pub fn html() -> Reply {
     let page = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n\
                 <body><h1>Bad Gateway</h1></body></html>\n";
     reply().status(502, Content::html(page))
 }
 
-/// This status with a short plain text.
+/// An error with this status and a short plain text.
 pub fn plain(status: u16) -> Reply {
     reply().status(status, format!("upstream said {status}\n").as_str())
 }
 
-/// Status 200, but the stream holds a bare JSON error in place of an event.
+/// Status 200, but the stream contains a bare JSON error instead of an event.
 pub fn in_stream(code: u16, status: &str, message: &str) -> Reply {
     let body = status_body(code, status, message, &[]);
     reply().sse_bytes(vec![body.to_string().into_bytes()])
 }
 
-/// Any API error: HTTP status, `google.rpc.Code` name, message, details.
+/// An API error with any HTTP status, `google.rpc.Code` name, message and details.
 pub fn api_error(code: u16, status: &str, message: &str, details: &[Value]) -> Reply {
     reply().status(code, status_body(code, status, message, details))
 }

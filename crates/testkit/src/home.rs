@@ -1,4 +1,4 @@
-//! A temporary home and a project beside it.
+//! A temporary home and a project next to it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A home, a project and a folder for temporary files, all gone when it is dropped.
+/// A home, a project and a folder for temporary files, all deleted when the value is dropped.
 ///
 /// ```text
 /// <root>/home/.gemini/settings.json    settings()
@@ -22,10 +22,10 @@ pub struct TestHome {
 }
 
 impl TestHome {
-    /// Makes the three folders; the home has an empty `.gemini`.
+    /// Creates the three folders; the home has an empty `.gemini`.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("pollux-test-").tempdir().unwrap();
-        // Real paths: programs print and compare them.
+        // Canonical paths, because programs print and compare them.
         let root = folder.path().canonicalize().unwrap();
         for name in ["home/.gemini", "project", "tmp"] {
             fs::create_dir_all(root.join(name)).unwrap();
@@ -33,27 +33,27 @@ impl TestHome {
         Self { root, _folder: folder }
     }
 
-    /// The folder that holds the three.
+    /// Returns the folder that contains the three folders.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The child's `$HOME`.
+    /// Returns the child's `$HOME`.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// The folder of the user's settings, `$HOME/.gemini`.
+    /// Returns the folder of the user's settings, `$HOME/.gemini`.
     pub fn gemini(&self) -> PathBuf {
         self.root.join("home/.gemini")
     }
 
-    /// The project that the program works on.
+    /// Returns the project folder, in which the program works.
     pub fn project(&self) -> PathBuf {
         self.root.join("project")
     }
 
-    /// The child's `$TMPDIR`.
+    /// Returns the child's `$TMPDIR`.
     pub fn temporary(&self) -> PathBuf {
         self.root.join("tmp")
     }
@@ -84,21 +84,22 @@ impl TestHome {
         fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 
-    /// Lists the project in `trustedFolders.json`, as an answered trust dialog does.
+    /// Lists the project in `trustedFolders.json`, as the trust dialog does after the user's
+    /// answer.
     pub fn trust_project(&self) -> &Self {
         self.trust(&self.project(), "TRUST_FOLDER")
     }
 
-    /// Writes `trustedFolders.json` with one folder at `TRUST_FOLDER`, `TRUST_PARENT` or
+    /// Writes `trustedFolders.json` with one folder at the level `TRUST_FOLDER`, `TRUST_PARENT` or
     /// `DO_NOT_TRUST`.
     pub fn trust(&self, folder: &Path, level: &str) -> &Self {
         let folders = json!({folder.to_str().unwrap(): level});
         self.user_file("trustedFolders.json", serde_json::to_vec_pretty(&folders).unwrap())
     }
 
-    /// The whole environment of a child: nothing of the test's own but `PATH`, a key that opens
-    /// nothing, no colour, the workspace trusted, retries without waiting. The server's address
-    /// is not among them; see [`Pollux::server`](crate::Pollux::server).
+    /// Returns the whole environment of a child. It takes only `PATH` from the environment of the
+    /// test and adds an invalid API key, no colour, a trusted workspace, and retries without delay.
+    /// It does not contain the server's address; see [`Pollux::server`](crate::Pollux::server).
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut pairs: Vec<(OsString, OsString)> =
             vec![("HOME".into(), self.home().into()), ("TMPDIR".into(), self.temporary().into())];
@@ -106,12 +107,12 @@ impl TestHome {
             ("LANG", "C.UTF-8"),
             ("TZ", "UTC"),
             ("NO_COLOR", "1"),
-            // Keeps git, which tools may call, from the settings of the machine.
+            // Makes git, which tools may run, ignore the settings of the machine.
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GEMINI_API_KEY", "test-key"),
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
             ("POLLUX_RETRY_BASE_MS", "1"),
-            // No search for model servers of the machine.
+            // No search for model servers on the machine.
             ("POLLUX_LOCAL_PORTS", ""),
         ];
         pairs.extend(fixed.map(|(name, value)| (name.into(), value.into())));

@@ -1,15 +1,16 @@
-//! Test means: everything a test needs to drive the built program from outside.
+//! Test support: everything that a test needs to drive the built program from outside.
 //!
-//! - [`ModelServer`]: a scripted Gemini server on loopback with faults, request capture and a
-//!   check of every request against the service's rules; [`reply()`] and [`errors`] write its script.
-//! - [`TestHome`] and [`Pollux`]: a temporary home, and the program run in it with a clean
+//! - [`ModelServer`]: a scripted Gemini server on loopback with faults, capture of requests and a
+//!   check of every request against the service's rules; [`reply()`] and [`errors`] write its
+//!   script.
+//! - [`TestHome`] and [`Pollux`]: a temporary home, and the program running in it with a clean
 //!   environment and a time limit.
 //! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
-//! - [`samples`], [`Tree`]: projects to work on, and proof of what a run changed.
-//! - [`tiny_disk()`]: a file system that is soon full.
+//! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
+//! - [`tiny_disk()`]: a file system with little space.
 //!
-//! It is a development dependency only. It knows no other crate of the workspace, so that a
-//! mistake in one of them cannot hide itself in the means by which it is tested.
+//! This crate is a development dependency only. It depends on no other crate of the workspace, so
+//! that a mistake in one of them cannot hide itself in the tools that test it.
 
 #![allow(
     clippy::unwrap_used,

@@ -14,11 +14,12 @@ pub use running::Running;
 
 use crate::{ModelServer, Terminal, TestHome, TinyDisk};
 
-/// How to run a program: what, where, with what. Tests of the program itself pass
-/// `env!("CARGO_BIN_EXE_pollux")`.
+/// Builder for a run of a program: command line, folder, environment and input. Tests of the
+/// program itself pass `env!("CARGO_BIN_EXE_pollux")`.
 ///
-/// The environment is empty but for what [`TestHome::environment`] and the calls below say; an
-/// explicit [`env`](Self::env) or [`env_remove`](Self::env_remove) wins, whatever the order.
+/// The environment contains only the variables of [`TestHome::environment`] and those set by the
+/// methods below. An explicit [`env`](Self::env) or [`env_remove`](Self::env_remove) has precedence
+/// in any order of calls.
 #[derive(Debug, Clone)]
 #[must_use = "nothing runs before run(), spawn() or in_terminal()"]
 pub struct Pollux {
@@ -33,7 +34,7 @@ pub struct Pollux {
     timeout: Duration,
 }
 
-/// What the child reads.
+/// Standard input of the child.
 #[derive(Debug, Clone)]
 enum Stdin {
     Closed,
@@ -42,7 +43,7 @@ enum Stdin {
 }
 
 impl Pollux {
-    /// A run of this program: standard input closed, 30 seconds at most.
+    /// Creates a run of this program with closed standard input and a time limit of 30 seconds.
     pub fn new(program: impl AsRef<Path>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -58,14 +59,14 @@ impl Pollux {
     }
 
     /// Runs in this home's project, with this home's environment. Every run needs a home, so that
-    /// no test can touch the one of the person who runs it.
+    /// no test can touch the home of the user who runs the tests.
     pub fn home(mut self, home: &TestHome) -> Self {
         self.defaults.extend(home.environment());
         self.directory.get_or_insert_with(|| home.project());
         self
     }
 
-    /// Makes this server the model (`GOOGLE_GEMINI_BASE_URL`).
+    /// Uses this server as the model service (`GOOGLE_GEMINI_BASE_URL`).
     pub fn server(mut self, server: &ModelServer) -> Self {
         self.defaults.insert("GOOGLE_GEMINI_BASE_URL".into(), server.url().into());
         self
@@ -83,25 +84,25 @@ impl Pollux {
         self
     }
 
-    /// Takes a variable out of the child's environment.
+    /// Removes a variable from the child's environment.
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.environment.insert(name.as_ref().to_owned(), None);
         self
     }
 
-    /// Runs in this directory in place of the home's project.
+    /// Runs in this directory instead of the home's project.
     pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.directory = Some(directory.as_ref().to_owned());
         self
     }
 
-    /// Runs where this file system is mounted.
+    /// Runs on this file system: only the child can see the mount.
     pub fn on_disk(mut self, disk: &TinyDisk) -> Self {
         self.prefix = disk.prefix();
         self
     }
 
-    /// Runs as this user, who becomes the owner of the home's files. Needs root.
+    /// Runs as this user id, which becomes the owner of the home's files. Needs root.
     pub fn as_user(mut self, user: u32, home: &TestHome) -> Self {
         let given = Command::new("chown").arg("-R").arg(user.to_string()).arg(home.root()).status();
         assert!(given.is_ok_and(|status| status.success()), "cannot give the home to {user}");
@@ -116,19 +117,19 @@ impl Pollux {
         self
     }
 
-    /// Leaves standard input open: a pipe to which nobody writes, until [`Running::write_stdin`].
+    /// Leaves standard input open, as a pipe without data until [`Running::write_stdin`].
     pub fn stdin_held_open(mut self) -> Self {
         self.stdin = Stdin::HeldOpen;
         self
     }
 
-    /// Closes the reading end of standard output after this many bytes, as `head` does.
+    /// Closes the read end of standard output after this many bytes, as `head` does.
     pub fn close_stdout_after(mut self, bytes: usize) -> Self {
         self.stdout_limit = Some(bytes);
         self
     }
 
-    /// The time after which the program's process group is killed and the test fails.
+    /// Sets the time limit. After it, the program's process group is killed and the test fails.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -136,13 +137,13 @@ impl Pollux {
 }
 
 impl Pollux {
-    /// Runs to the end. Fails the test, with the output so far, when the time is over.
+    /// Runs the program to its end. Fails the test, with the output so far, after the time limit.
     #[must_use]
     pub fn run(self) -> Finished {
         self.spawn().wait()
     }
 
-    /// Starts the program and returns at once.
+    /// Starts the program and returns immediately.
     #[must_use]
     pub fn spawn(self) -> Running {
         let (program, arguments) = self.command_line();
@@ -157,8 +158,8 @@ impl Pollux {
         Running::start(command, stdin, self.stdout_limit, self.timeout)
     }
 
-    /// Starts the program in a pseudo-terminal of this size. Standard input and the time limit
-    /// set here do not apply; `NO_COLOR` does, unless it is removed.
+    /// Starts the program in a pseudo-terminal of this size. The standard input and the time limit
+    /// set on the builder do not apply; `NO_COLOR` applies unless it was removed.
     #[must_use]
     pub fn in_terminal(self, rows: u16, columns: u16) -> Terminal {
         let (program, arguments) = self.command_line();

@@ -1,4 +1,4 @@
-//! A program in a pseudo-terminal, and the screen a person would see.
+//! A program in a pseudo-terminal, and the screen that a user would see.
 
 mod emulator;
 mod key;
@@ -15,10 +15,11 @@ pub use vt100::Screen;
 
 type Writer = Arc<Mutex<Box<dyn Write + Send>>>;
 
-/// A terminal with a program in it, made by [`Pollux::in_terminal`](crate::Pollux::in_terminal).
+/// A terminal in which a program runs, created by
+/// [`Pollux::in_terminal`](crate::Pollux::in_terminal).
 ///
-/// A thread reads what the program prints, keeps the screen, and answers what programs ask a
-/// terminal. Dropping it kills the program.
+/// A thread reads the program's output, updates the screen, and answers the queries that programs
+/// send to a terminal. Dropping the terminal kills the program.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
@@ -40,7 +41,7 @@ impl Terminal {
     pub(crate) fn start(command: CommandBuilder, rows: u16, columns: u16) -> Self {
         let pair = native_pty_system().openpty(size(rows, columns)).expect("a pseudo-terminal");
         let child = pair.slave.spawn_command(command).expect("the program starts");
-        // While we hold the slave, the end of the program would not end the stream.
+        // While this process holds the slave, the end of the program would not end the stream.
         drop(pair.slave);
         let reader = pair.master.try_clone_reader().unwrap();
         let writer: Writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
@@ -51,18 +52,18 @@ impl Terminal {
         Self { child, master: pair.master, writer, shared }
     }
 
-    /// Types this text, exactly these bytes.
+    /// Types exactly the bytes of this text.
     pub fn send(&self, text: &str) {
         write(&self.writer, text.as_bytes()).expect("the program's terminal is open");
     }
 
-    /// Presses a key. Arrow keys follow the mode that the program has set.
+    /// Presses a key. Arrow keys use the cursor key mode that the program has set.
     pub fn send_key(&self, key: Key) {
         let application = self.display().emulator.screen().application_cursor();
         self.send(&key.sequence(application));
     }
 
-    /// Pastes a text, bracketed when the program has asked for that.
+    /// Pastes a text, bracketed if the program has requested that.
     pub fn paste(&self, text: &str) {
         if self.display().emulator.screen().bracketed_paste() {
             self.send(&format!("\x1b[200~{text}\x1b[201~"));
@@ -71,19 +72,19 @@ impl Terminal {
         }
     }
 
-    /// The text on the screen: one line per row, blanks at the ends of rows and empty rows at the
-    /// bottom left out.
+    /// Returns the text on the screen, one line per row, without blanks at the ends of rows and
+    /// without empty rows at the bottom.
     pub fn screen(&self) -> String {
         text(self.display().emulator.screen())
     }
 
-    /// All bytes the program has printed.
+    /// Returns all bytes that the program has printed.
     pub fn transcript(&self) -> Vec<u8> {
         self.display().emulator.transcript().to_vec()
     }
 
-    /// Waits until the screen fulfils the condition; fails the test, with the screen, when it does
-    /// not in time or when the program has ended without.
+    /// Waits until the condition is true for the screen; fails the test, with the screen, after the
+    /// timeout or if the program ends first.
     pub fn wait_for(&self, condition: impl Fn(&Screen) -> bool, timeout: Duration) {
         let deadline = Instant::now() + timeout;
         let mut display = self.display();
@@ -105,14 +106,13 @@ impl Terminal {
         self.wait_for(|screen| text(screen).contains(wanted), timeout);
     }
 
-    /// Changes the size; the program is told.
+    /// Changes the size and informs the program.
     pub fn resize(&self, rows: u16, columns: u16) {
         self.display().emulator.resize(rows, columns);
         self.master.resize(size(rows, columns)).expect("the terminal takes a new size");
     }
 
-    /// Waits for the end of the program; fails the test, with the screen, when it does not end in
-    /// time.
+    /// Waits for the end of the program; fails the test, with the screen, after the timeout.
     pub fn wait_exit(&mut self, timeout: Duration) -> ExitStatus {
         let deadline = Instant::now() + timeout;
         loop {
@@ -129,8 +129,8 @@ impl Terminal {
         }
     }
 
-    /// Lets the reader catch up with a program that has ended. A grandchild may hold the terminal
-    /// open, hence the limit.
+    /// Waits until the reader thread has read all output of a program that has ended. A grandchild
+    /// can hold the terminal open, so the wait is limited.
     fn read_the_rest(&self) {
         let limit = Duration::from_secs(5);
         let closed = |display: &mut Display| !display.closed;

@@ -1,4 +1,4 @@
-//! What the scripted server answers: a model's turn, a plain body, and the faults on its way.
+//! Replies of the scripted server: a model's turn, a plain body, and faults.
 
 pub(crate) mod render;
 
@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// Starts a reply: status 200, one empty model turn, finish reason `STOP`, usage 10 + 5 tokens.
+/// Creates a reply: status 200, one empty model turn, finish reason `STOP`, usage 10 + 5 tokens.
 ///
 /// ```
 /// use pollux_testkit::reply;
@@ -35,9 +35,9 @@ pub fn reply() -> Reply {
     }
 }
 
-/// One scripted answer. The same reply can answer every endpoint: a model's turn becomes events
-/// for `streamGenerateContent`, one object for `generateContent`, and its prompt tokens for
-/// `countTokens`.
+/// One scripted reply. The same reply can be sent by every endpoint: a model's turn becomes events
+/// for `streamGenerateContent`, one object for `generateContent`, and the number of its prompt
+/// tokens for `countTokens`.
 #[derive(Debug, Clone)]
 #[must_use = "a reply does nothing until it is in a server's script"]
 pub struct Reply {
@@ -57,7 +57,7 @@ pub struct Reply {
 enum Body {
     /// A model's turn, in order.
     Turn(Vec<Step>),
-    /// These bytes, whatever the endpoint.
+    /// Body that is sent for every endpoint.
     Whole(Content),
 }
 
@@ -65,20 +65,20 @@ enum Body {
 enum Step {
     /// A part of candidate 0.
     Part(Value),
-    /// A whole response object, sent as it is.
+    /// A complete response object, sent unchanged.
     Chunk(Value),
     /// Bytes on the wire, not framed as an event.
     Bytes(Vec<u8>),
 }
 
-/// How the connection ends.
+/// End of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The body is sent whole; the connection stays open for the next request.
+    /// The whole body is sent; the connection stays open for the next request.
     Complete,
-    /// The connection is reset (RST) once this many chunks are sent.
+    /// The connection is reset (RST) after this many chunks.
     ResetAfter(usize),
-    /// Nothing more comes once this many chunks are sent; the connection stays open.
+    /// Nothing is sent after this many chunks; the connection stays open.
     StallAfter(usize),
     /// The request is read and nothing is ever sent.
     NeverAnswer,
@@ -94,12 +94,12 @@ pub struct Content {
 }
 
 impl Content {
-    /// A page, as proxies and gateways send in place of an API error.
+    /// Creates an HTML page, which proxies and gateways send instead of an API error.
     pub fn html(page: &str) -> Self {
         Self::of("text/html; charset=UTF-8", page)
     }
 
-    /// Bytes of this media type.
+    /// Creates a body of this media type.
     pub fn of(media_type: &'static str, bytes: impl AsRef<[u8]>) -> Self {
         Self { media_type, bytes: bytes.as_ref().to_vec() }
     }
@@ -123,16 +123,16 @@ impl From<Vec<u8>> for Content {
     }
 }
 
-/// The model's turn. Each text and each thought is a chunk of its own; calls that follow one
-/// another share a chunk, as the service sends them. The finish reason and the usage are put on
-/// the last of these chunks.
+/// Methods that add to the model's turn. Each text and each thought is a separate chunk;
+/// consecutive calls share one chunk, as the service sends them. The finish reason and the usage
+/// are part of the last of these chunks.
 impl Reply {
     /// Adds a text part.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(json!({"text": text.into()}))
     }
 
-    /// Adds a thought; `**Subject** description` is the form the service uses.
+    /// Adds a thought; the service writes thoughts as `**Subject** description`.
     pub fn thought(self, text: impl Into<String>) -> Self {
         self.part(json!({"text": text.into(), "thought": true}))
     }
@@ -144,14 +144,15 @@ impl Reply {
         self.part(json!({"functionCall": call}))
     }
 
-    /// Adds a function call with an id of the service's choice.
+    /// Adds a function call with this id, as the service can send it.
     pub fn call_with_id(self, id: &str, name: &str, arguments: Value) -> Self {
         let mut call = json!({"id": id, "name": name});
         call["args"] = arguments;
         self.part(json!({"functionCall": call}))
     }
 
-    /// Puts a thought signature (base64, but any text is sent as it is) on the part added last.
+    /// Adds a thought signature to the last part. Signatures are base64, but any text is sent
+    /// unchanged.
     pub fn signature(mut self, signature: &str) -> Self {
         let Body::Turn(steps) = &mut self.body else { panic!("signature() needs a part") };
         let Some(Step::Part(part)) = steps.last_mut() else { panic!("signature() needs a part") };
@@ -165,7 +166,7 @@ impl Reply {
         self.part(json!({"inlineData": {"mimeType": media_type, "data": data}}))
     }
 
-    /// Adds a part of any shape, also a wrong one.
+    /// Adds a part of any form, also an invalid one.
     pub fn part(self, part: Value) -> Self {
         self.step(Step::Part(part))
     }
@@ -185,7 +186,7 @@ impl Reply {
         self
     }
 
-    /// Sends no usage at all.
+    /// Sends no usage.
     pub fn no_usage(mut self) -> Self {
         self.usage = None;
         self
@@ -203,23 +204,23 @@ impl Reply {
         self
     }
 
-    /// Adds whole response objects, each sent as one event exactly as given.
+    /// Adds complete response objects, each sent unchanged as one event.
     pub fn chunks(self, chunks: Vec<Value>) -> Self {
         chunks.into_iter().fold(self, |reply, chunk| reply.step(Step::Chunk(chunk)))
     }
 
-    /// Adds raw bytes, each element one chunk of the HTTP body. Nothing is framed or added, so
-    /// that an event, a line or a character can be split anywhere.
+    /// Adds raw bytes, each element as one chunk of the HTTP body. The bytes are sent without
+    /// framing, so that an event, a line or a character can be split anywhere.
     pub fn sse_bytes(self, pieces: Vec<Vec<u8>>) -> Self {
         pieces.into_iter().fold(self, |reply, piece| reply.step(Step::Bytes(piece)))
     }
 
-    /// Adds `count` text parts, the numbers from 0 with a space behind each.
+    /// Adds `count` text parts: the numbers from 0, each followed by a space.
     pub fn many_text_chunks(self, count: usize) -> Self {
         (0..count).fold(self, |reply, number| reply.text(format!("{number} ")))
     }
 
-    /// Adds one text part of `length` bytes, hence one line that is longer still.
+    /// Adds one text part of `length` bytes, which makes an even longer line.
     pub fn huge_line(self, length: usize) -> Self {
         self.text("x".repeat(length))
     }
@@ -233,26 +234,26 @@ impl Reply {
     }
 }
 
-/// Bodies that are no model's turn.
+/// Methods that set a body that is not a model's turn.
 impl Reply {
-    /// Answers with this status and body: a JSON value, a text, bytes, or [`Content::html`].
+    /// Sends this status and body: a JSON value, a text, bytes, or [`Content::html`].
     pub fn status(mut self, status: u16, body: impl Into<Content>) -> Self {
         self.status = status;
         self.body = Body::Whole(body.into());
         self
     }
 
-    /// Answers 200 with this JSON, whatever the endpoint.
+    /// Sends status 200 and this JSON for every endpoint.
     pub fn json(self, body: Value) -> Self {
         self.status(200, body)
     }
 
-    /// Answers `countTokens` with this total.
+    /// Sends this total, as an answer to `countTokens`.
     pub fn tokens(self, total: u64) -> Self {
         self.json(json!({"totalTokens": total}))
     }
 
-    /// Answers `batchEmbedContents` with these vectors.
+    /// Sends these vectors, as an answer to `batchEmbedContents`.
     pub fn embeddings(self, vectors: &[Vec<f64>]) -> Self {
         let embeddings: Vec<Value> =
             vectors.iter().map(|values| json!({"values": values})).collect();
@@ -266,8 +267,8 @@ impl Reply {
     }
 }
 
-/// Timing and faults. Chunks are counted after the response's head: `drop_after(0)` sends the
-/// head and no event.
+/// Methods for timing and faults. Chunks are counted after the head of the response:
+/// `drop_after(0)` sends the head and no event.
 impl Reply {
     /// Waits before the first byte of the answer.
     pub fn delay_before(mut self, delay: Duration) -> Self {
@@ -275,13 +276,14 @@ impl Reply {
         self
     }
 
-    /// Waits between two chunks; each chunk is then a write of its own.
+    /// Waits between two chunks; each chunk is then a separate write.
     pub fn delay_between(mut self, delay: Duration) -> Self {
         self.delay_between = delay;
         self
     }
 
-    /// Cuts the wire bytes anew into chunks of `length` bytes, through events and characters.
+    /// Splits the bytes on the wire again into chunks of `length` bytes, also within events and
+    /// characters.
     pub fn split_every(mut self, length: usize) -> Self {
         assert!(length > 0, "split_every() needs a length");
         self.split = Some(length);
@@ -294,7 +296,7 @@ impl Reply {
         self
     }
 
-    /// Sends `chunks` chunks and then nothing more, on an open connection.
+    /// Sends `chunks` chunks and then nothing more, while the connection stays open.
     pub fn stall_after(mut self, chunks: usize) -> Self {
         self.ending = Ending::StallAfter(chunks);
         self
@@ -317,7 +319,7 @@ impl Reply {
         self.step(Step::Bytes(b"\xff\xfe\x00{{]} not: an event \xc3\x28\n\n".to_vec()))
     }
 
-    /// Cuts the last event (or the JSON body) in the middle; the HTTP body itself ends properly.
+    /// Cuts the last event (or the JSON body) in half; the HTTP body itself ends correctly.
     pub fn truncated_json(mut self) -> Self {
         self.cut = true;
         self
@@ -334,7 +336,7 @@ impl Reply {
     }
 }
 
-/// Paths under this prefix are hops of [`Reply::redirect_loop`].
+/// Path prefix of the hops of [`Reply::redirect_loop`].
 pub(crate) const REDIRECT_LOOP: &str = "/redirect-loop/";
 
 #[cfg(test)]

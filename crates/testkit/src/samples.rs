@@ -1,11 +1,11 @@
-//! Sample projects, made in a folder that exists (most often
+//! Sample projects, created in an existing folder (usually
 //! [`TestHome::project`](crate::TestHome::project)).
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes files, and the folders they need, below `folder`.
+/// Writes files below `folder` and creates the folders they need.
 pub fn files<B: AsRef<[u8]>>(folder: impl AsRef<Path>, files: &[(&str, B)]) {
     for (path, content) in files {
         let file = folder.as_ref().join(path);
@@ -14,8 +14,8 @@ pub fn files<B: AsRef<[u8]>>(folder: impl AsRef<Path>, files: &[(&str, B)]) {
     }
 }
 
-/// A small project with a mistake: `src/lib.rs` adds wrongly, and `check.sh` (a POSIX shell is
-/// all it needs) exits 1 until that is mended.
+/// Creates a small project with a bug: `src/lib.rs` adds wrongly, and `check.sh` (which needs only
+/// a POSIX shell) exits with 1 until the bug is fixed.
 pub fn rust_like_project(folder: impl AsRef<Path>) {
     files(
         &folder,
@@ -36,14 +36,15 @@ pub fn rust_like_project(folder: impl AsRef<Path>) {
     );
 }
 
-/// A git repository with one commit on `main`, an identity of its own, and ignore rules at two
+/// Creates a git repository with one commit on `main`, its own identity, and ignore rules at two
 /// levels:
 ///
-/// - tracked: `README.md`, `src/lib.rs`, `docs/guide.md`, `docs/keep.log`, both `.gitignore`s;
-/// - ignored by the top one: `debug.log`, `target/out.txt`;
-/// - ignored by the one in `docs`: `docs/drafts/idea.md`. It also takes `keep.log` back.
+/// - tracked: `README.md`, `src/lib.rs`, `docs/guide.md`, `docs/keep.log`, both `.gitignore` files;
+/// - ignored by the top-level rules: `debug.log`, `target/out.txt`;
+/// - ignored by the rules in `docs`: `docs/drafts/idea.md`. These rules also include `keep.log`
+///   again.
 ///
-/// Settings of the machine and of its user play no part. Fails the test where git is missing.
+/// The settings of the machine and of its user have no effect. Fails the test if git is missing.
 pub fn git_repo(folder: impl AsRef<Path>) {
     files(
         &folder,
@@ -69,13 +70,12 @@ pub fn git_repo(folder: impl AsRef<Path>) {
     git(&folder, &["commit", "--quiet", "--message", "First"]);
 }
 
-/// Runs git in `folder`, apart from the settings of the machine and its user, and returns what it
-/// printed. Dates are fixed, so that the same files give the same commit. Fails the test when git
-/// fails.
+/// Runs git in `folder`, without the settings of the machine and its user, and returns its output.
+/// Dates are fixed, so that the same files give the same commit. Fails the test if git fails.
 pub fn git(folder: impl AsRef<Path>, arguments: &[&str]) -> String {
     const DATE: &str = "2026-01-02T03:04:05Z";
     let mut command = Command::new("git");
-    // Set when the tests themselves run in a git hook.
+    // These variables are set when the tests themselves run in a git hook.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         command.env_remove(name);
     }

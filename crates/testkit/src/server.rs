@@ -1,8 +1,8 @@
 //! A scripted Gemini server on loopback.
 //!
-//! It has a thread and a runtime of its own, so that a blocking test and a test that runs its own
-//! runtime can both use it. HTTP/1.1 is spoken by hand: a reset in the middle of a chunk, half a
-//! character or an endless silence are what a ready-made server is built never to send.
+//! The server has its own thread and runtime, so that a blocking test and a test with its own
+//! runtime can both use it. It implements HTTP/1.1 itself: a ready-made server is built never to
+//! send a reset in the middle of a chunk, half a character, or an endless pause.
 
 mod capture;
 mod connection;
@@ -24,9 +24,9 @@ use crate::errors;
 use crate::reply::{REDIRECT_LOOP, Reply, reply};
 use crate::validate::validate_request;
 
-/// A model server that answers by a script and remembers what it was asked.
+/// A model server that answers from a script and records its requests.
 ///
-/// Dropping it stops it, and fails the test when a request came that the script did not foresee.
+/// Dropping the server stops it, and fails the test if the script did not foresee a request.
 pub struct ModelServer {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -36,7 +36,7 @@ pub struct ModelServer {
 
 type Responder = Arc<dyn Fn(&CapturedRequest) -> Reply + Send + Sync>;
 
-/// What the server's thread and the test share.
+/// State that the server's thread and the test share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -49,8 +49,8 @@ struct State {
     routes: BTreeMap<String, Responder>,
     requests: Vec<CapturedRequest>,
     connections: usize,
-    /// Numbers of the requests whose clients left and that no test has waited for yet, in the
-    /// order in which they left.
+    /// Numbers of the requests whose clients disconnected and that no test has waited for yet, in
+    /// the order of the disconnects.
     aborts: VecDeque<usize>,
     invalid: Vec<String>,
     failures: Vec<String>,
@@ -85,25 +85,25 @@ impl ModelServer {
         Self { shared, address, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// The base URL, without a trailing slash: what `GOOGLE_GEMINI_BASE_URL` takes.
+    /// Returns the base URL without a trailing slash, as `GOOGLE_GEMINI_BASE_URL` expects it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The address it listens on.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-/// The script.
+/// Methods that write the script.
 impl ModelServer {
-    /// Answers the next unanswered `streamGenerateContent` with this reply.
+    /// Adds a reply for the next `streamGenerateContent` request.
     pub fn stream(&self, reply: Reply) -> &Self {
         self.enqueue(Endpoint::StreamGenerateContent, reply)
     }
 
-    /// Answers the next unanswered `generateContent` with this reply.
+    /// Adds a reply for the next `generateContent` request.
     pub fn generate(&self, reply: Reply) -> &Self {
         self.enqueue(Endpoint::GenerateContent, reply)
     }
@@ -114,9 +114,9 @@ impl ModelServer {
         self
     }
 
-    /// Answers an endpoint by a function of the request whenever its queue is empty. It runs on
-    /// the server's only thread and must not block; a panic in it is reported as a failure of the
-    /// test.
+    /// Sets a function that answers requests to an endpoint whose queue is empty. The function runs
+    /// on the server's only thread and must not block; a panic in it is reported as a failure of
+    /// the test.
     pub fn answer_with(
         &self,
         endpoint: Endpoint,
@@ -126,7 +126,8 @@ impl ModelServer {
         self
     }
 
-    /// Answers every request for exactly this path (no query), which need not be the API's.
+    /// Sets a function that answers all requests for exactly this path (without the query). The
+    /// path can be outside the API.
     pub fn route(
         &self,
         path: &str,
@@ -136,37 +137,39 @@ impl ModelServer {
         self
     }
 
-    /// How many queued replies nobody has asked for yet.
+    /// Returns the number of queued replies that were not requested yet.
     pub fn remaining(&self) -> usize {
         self.state().queues.values().map(VecDeque::len).sum()
     }
 }
 
-/// What was asked.
+/// Methods that inspect the requests.
 impl ModelServer {
-    /// Every request so far, in the order in which their bodies were complete.
+    /// Returns all requests so far, in the order in which their bodies were complete.
     pub fn requests(&self) -> Vec<CapturedRequest> {
         self.state().requests.clone()
     }
 
-    /// The requests to one endpoint.
+    /// Returns the requests to one endpoint.
     pub fn requests_to(&self, endpoint: Endpoint) -> Vec<CapturedRequest> {
         let mut requests = self.requests();
         requests.retain(|request| request.endpoint == Some(endpoint));
         requests
     }
 
-    /// The latest request; fails the test when there is none.
+    /// Returns the latest request; fails the test if there was no request.
     pub fn last_request(&self) -> CapturedRequest {
         self.state().requests.last().expect("the server was asked at least once").clone()
     }
 
-    /// How many TCP connections were opened: fewer than requests when the client keeps them.
+    /// Returns the number of TCP connections so far: lower than the number of requests if the
+    /// client reuses connections.
     pub fn connections(&self) -> usize {
         self.state().connections
     }
 
-    /// Waits until `count` requests have come; fails the test when they do not come in time.
+    /// Waits until `count` requests have arrived and returns them; fails the test after the
+    /// timeout.
     pub fn wait_for_requests(&self, count: usize, timeout: Duration) -> Vec<CapturedRequest> {
         let state = self.wait_until(timeout, |state| state.requests.len() >= count);
         let seen = state.requests.len();
@@ -175,8 +178,9 @@ impl ModelServer {
     }
 
     /// Waits for the next request whose client closed the connection before the answer was
-    /// complete: the proof that a cancel reached the socket. Each abort is handed out once;
-    /// `None` after the time-out. A client that shuts down only its sending half counts as gone.
+    /// complete, which proves that a cancellation reached the socket. Each abort is returned once;
+    /// `None` after the timeout. A client that shuts down only its sending half counts as
+    /// disconnected.
     pub fn wait_for_abort(&self, timeout: Duration) -> Option<CapturedRequest> {
         let mut state = self.wait_until(timeout, |state| !state.aborts.is_empty());
         let number = state.aborts.pop_front()?;
@@ -194,9 +198,9 @@ impl ModelServer {
     }
 }
 
-/// Verdicts.
+/// Methods that check the requests and the script.
 impl ModelServer {
-    /// Fails the test when a `streamGenerateContent` request broke the service's rules (see
+    /// Fails the test if a `streamGenerateContent` request broke the service's rules (see
     /// [`validate_contents`](crate::validate_contents)) or the script did not foresee a request.
     pub fn assert_all_valid(&self) {
         let state = self.state();
@@ -205,14 +209,14 @@ impl ModelServer {
         assert!(problems.is_empty(), "the model server objects:\n{}", problems.join("\n"));
     }
 
-    /// Fails the test when queued replies were never asked for.
+    /// Fails the test if queued replies were never requested.
     pub fn assert_script_done(&self) {
         let left = self.remaining();
         assert!(left == 0, "{left} scripted replies were never asked for");
     }
 
-    /// Takes the failures (requests that the script did not foresee), so that dropping the
-    /// server does not report them: for a test that provokes them.
+    /// Removes and returns the failures (requests that the script did not foresee), so that
+    /// dropping the server does not report them. For tests that provoke failures.
     pub fn take_failures(&self) -> Vec<String> {
         std::mem::take(&mut self.state().failures)
     }
@@ -249,7 +253,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a complete request and finds its reply.
+    /// Records a complete request and returns its number and its reply.
     fn take_reply(&self, request: &CapturedRequest) -> (usize, Reply) {
         let mut state = self.lock();
         let number = state.requests.len();
@@ -265,7 +269,7 @@ impl Shared {
         self.changed.notify_all();
         let reply = match planned {
             Planned::Reply(reply) => *reply,
-            // Outside the lock: a responder may look at the server.
+            // Called without the lock, because a responder may use the server.
             Planned::Responder(responder) => catch_unwind(AssertUnwindSafe(|| responder(request)))
                 .unwrap_or_else(|_| self.fail(number, request, "the test's responder panicked")),
             Planned::Nothing(reason) => self.fail(number, request, reason),
@@ -288,7 +292,7 @@ impl Shared {
     }
 }
 
-/// What a request with media comes to where no script says so.
+/// Answer to `countTokens` if the script sets no other.
 const FEW_TOKENS: u64 = 1000;
 
 enum Planned {
@@ -314,7 +318,8 @@ impl State {
         }
         match self.responders.get(&endpoint) {
             Some(responder) => Planned::Responder(Arc::clone(responder)),
-            // Media are counted before they are sent: a script tells the number only where it matters.
+            // Media are counted before they are sent; a script sets the number only where it
+            // matters.
             None if endpoint == Endpoint::CountTokens => {
                 Planned::Reply(Box::new(reply().tokens(FEW_TOKENS)))
             }
@@ -326,7 +331,7 @@ impl State {
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: let some connections end first.
+            // Most likely out of file descriptors: wait until some connections have ended.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };

@@ -1,4 +1,4 @@
-//! A file system that is soon full, for tests of "no space left on device".
+//! A file system with little space, for tests of "no space left on device".
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A small tmpfs that only the programs started on it can see: each gets user and mount
-/// namespaces of its own, and an empty file system with them.
+/// A small tmpfs that only the programs started on it can see: each program gets its own user and
+/// mount namespaces, and an empty file system in them.
 #[derive(Debug)]
 pub struct TinyDisk {
     mount: PathBuf,
@@ -15,30 +15,33 @@ pub struct TinyDisk {
     _folder: Option<TempDir>,
 }
 
-/// Mounts, and becomes the command that follows the size and the place.
+/// Shell script that mounts the file system and then executes the command after the size and the
+/// mount point.
 const SCRIPT: &str = r#"mount -t tmpfs -o "size=$1" tmpfs "$2" && shift 2 && exec "$@""#;
 
-/// A disk of `size` bytes (rounded up to whole pages) in a folder of its own. `None`, and a note
-/// on standard error, where the system does not let an ordinary user mount one.
+/// Creates a disk of `size` bytes (rounded up to whole pages) in a separate temporary folder.
+/// Returns `None` and prints a note on standard error if the system does not let an ordinary user
+/// mount a file system.
 pub fn tiny_disk(size: u64) -> Option<TinyDisk> {
     let folder = tempfile::tempdir().unwrap();
     let mount = folder.path().canonicalize().unwrap();
     TinyDisk { mount, size, _folder: Some(folder) }.tried()
 }
 
-/// The same at a folder that exists, e.g. `.gemini/tmp` of a test's home. What the folder holds
-/// is hidden. It must not hold the program's current directory.
+/// Creates a disk like [`tiny_disk`] at an existing folder, e.g. `.gemini/tmp` of a test's home.
+/// The disk hides the content of the folder. The folder must not contain the program's current
+/// directory.
 pub fn tiny_disk_at(mount: impl AsRef<Path>, size: u64) -> Option<TinyDisk> {
     TinyDisk { mount: mount.as_ref().to_owned(), size, _folder: None }.tried()
 }
 
 impl TinyDisk {
-    /// Where the programs started on it find it.
+    /// Returns the mount point, as the programs started on the disk see it.
     pub fn path(&self) -> &Path {
         &self.mount
     }
 
-    /// A command that runs `program` where the disk is mounted, in the same process.
+    /// Returns a command that mounts the disk and runs `program` on it, in the same process.
     pub fn command(&self, program: impl Into<OsString>) -> Command {
         let prefix = self.prefix();
         let mut command = Command::new(&prefix[0]);
@@ -46,7 +49,7 @@ impl TinyDisk {
         command
     }
 
-    /// The words to put before a command line.
+    /// Returns the arguments to put before a command line.
     pub(crate) fn prefix(&self) -> Vec<OsString> {
         let words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh"];
         let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();

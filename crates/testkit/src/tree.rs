@@ -1,18 +1,18 @@
-//! What a folder holds, to prove what a run changed and what it left alone.
+//! Content of a folder, to prove which files a run changed and which it did not touch.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-/// Something in a folder.
+/// Content of one path in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A folder.
     Directory,
-    /// A file: its bytes and its permission bits (0 where the system has none).
+    /// A file: its bytes and its permission bits (0 on systems without permission bits).
     File(Vec<u8>, u32),
-    /// A symbolic link and where it points.
+    /// A symbolic link and its target.
     Link(PathBuf),
     /// A pipe, a socket or a device.
     Other,
@@ -21,7 +21,7 @@ pub enum Entry {
 /// Everything below a folder, except what is in `.git`. Links are not followed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Tree {
-    /// By path below the folder, with `/` between names.
+    /// Entries by path below the folder, with `/` between names.
     pub entries: BTreeMap<String, Entry>,
 }
 
@@ -33,7 +33,8 @@ impl Tree {
         tree
     }
 
-    /// The paths that were added (`+`), removed (`-`) or changed (`~`) since `before`, in order.
+    /// Returns the paths that were added (`+`), removed (`-`) or changed (`~`) since `before`, in
+    /// order.
     pub fn changes_since(&self, before: &Self) -> Vec<String> {
         let mut paths: Vec<&String> = before.entries.keys().chain(self.entries.keys()).collect();
         paths.sort_unstable();
@@ -72,8 +73,8 @@ impl Tree {
     }
 }
 
-/// A number that changes when anything below the folder (outside `.git`) changes. Compare it only
-/// within one test run.
+/// Returns a number that changes when anything below the folder (outside `.git`) changes. Compare
+/// it only within one test run.
 pub fn tree_hash(folder: impl AsRef<Path>) -> u64 {
     let mut hasher = DefaultHasher::new();
     Tree::of(folder).hash(&mut hasher);

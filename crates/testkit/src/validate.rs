@@ -1,11 +1,11 @@
-//! The rules the Gemini API enforces on a conversation. A request that breaks one is answered
-//! 400 by the service, and so is every later request of that conversation.
+//! Rules that the Gemini API enforces on a conversation. The service answers a request that breaks
+//! a rule, and every later request of that conversation, with status 400.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The kinds of payload a part can have; it has exactly one.
+/// Kinds of payload of a part. A part has exactly one payload.
 const PAYLOADS: [&str; 7] = [
     "text",
     "inlineData",
@@ -18,15 +18,15 @@ const PAYLOADS: [&str; 7] = [
 
 /// Checks a request's `contents` against the service's rules:
 ///
-/// - the first content is the user's, and user and model take turns;
-/// - no content and no part is empty; a text may be empty only where it carries a signature;
-/// - calls are the model's, responses the user's;
-/// - every call is answered exactly once in the very next content, paired by id and name (by
-///   name alone where the call has no id), and nothing else is answered.
+/// - the first content is the user's, and user and model alternate;
+/// - no content and no part is empty; a text may be empty only if it carries a signature;
+/// - calls come from the model, responses from the user;
+/// - every call is answered exactly once in the next content, paired by id and name (by name only
+///   if the call has no id), and there are no other responses.
 ///
 /// # Errors
 ///
-/// The first rule broken, with the place: `contents[2].parts[0]: …`.
+/// The first broken rule, with the place: `contents[2].parts[0]: …`.
 pub fn validate_contents(contents: &Value) -> Result<(), String> {
     let contents = contents.as_array().ok_or("contents: not an array")?;
     if contents.is_empty() {
@@ -103,12 +103,12 @@ fn validate_named(value: &Value, object: &str, required: bool) -> Result<(), Str
     }
 }
 
-/// The calls that still want a response: how many of each id and name.
+/// Number of calls without a response, by id and name.
 #[derive(Default)]
 struct Calls(BTreeMap<(Option<String>, String), usize>);
 
 impl Calls {
-    /// Opens the part's call or closes the call that its response answers.
+    /// Opens the call of this part, or closes the call that its response answers.
     fn follow(&mut self, part: &Value) -> Result<(), String> {
         let key = |value: &Value| {
             let text = |name: &str| value[name].as_str().map(str::to_owned);

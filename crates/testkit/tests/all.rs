@@ -1,4 +1,4 @@
-//! The testkit itself, tried on real sockets, processes and terminals.
+//! Tests of the testkit itself, with real sockets, processes and terminals.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What a run left behind.
+//! Result of a finished run.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,41 +8,41 @@ use serde_json::Value;
 /// A program that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// The exit code; `None` when a signal ended it.
+    /// Exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
-    /// The number of the signal that ended it.
+    /// Number of the signal that ended the program.
     pub signal: Option<i32>,
     /// All of standard output.
     pub stdout: Vec<u8>,
     /// All of standard error.
     pub stderr: Vec<u8>,
-    /// From just before the start to just after the end, to about 2 ms.
+    /// Time from just before the start to just after the end, accurate to about 2 ms.
     pub duration: Duration,
-    /// The most memory it had resident, in bytes, without its children. Sampled every 2 ms, so a
-    /// peak in the last moment can be missed; `None` where the system does not tell.
+    /// Maximum resident memory of the program in bytes, without its children. Sampled every 2 ms,
+    /// so a peak in the last moment can be missed; `None` on systems that do not report it.
     pub peak_rss: Option<u64>,
 }
 
 impl Finished {
-    /// Standard output as text, wrong bytes replaced.
+    /// Returns standard output as text, with replacement characters for invalid UTF-8.
     pub fn stdout_text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// Standard error as text, wrong bytes replaced.
+    /// Returns standard error as text, with replacement characters for invalid UTF-8.
     pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    /// Standard output as one JSON value; fails the test when it is anything else.
+    /// Parses standard output as one JSON value; fails the test if it is anything else.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.stdout).unwrap_or_else(|error| {
             panic!("stdout is not one JSON value: {error}\n{}", self.report())
         })
     }
 
-    /// Standard output as JSON lines; fails the test when a line is no JSON or the last one has
-    /// no end.
+    /// Parses standard output as JSON lines; fails the test if a line is not JSON or the last line
+    /// does not end with a newline.
     pub fn json_lines(&self) -> Vec<Value> {
         let text = self.stdout_text();
         assert!(text.is_empty() || text.ends_with('\n'), "half a line\n{}", self.report());
@@ -60,7 +60,7 @@ impl Finished {
         self
     }
 
-    /// Code, signal, time and output, for the message of a failed test.
+    /// Returns code, signal, duration and output, for the message of a failed test.
     pub fn report(&self) -> String {
         let mut report =
             format!("code {:?}, signal {:?}, {:?}\n", self.code, self.signal, self.duration);
@@ -69,7 +69,7 @@ impl Finished {
     }
 }
 
-/// Both streams under headings; the middle of a long one is left out.
+/// Returns both streams under headings; the middle of a long stream is omitted.
 pub(super) fn streams(stdout: &[u8], stderr: &[u8]) -> String {
     format!("--- stdout\n{}\n--- stderr\n{}\n", shorten(stdout), shorten(stderr))
 }

@@ -1,4 +1,4 @@
-//! A program while it runs.
+//! A running program.
 
 use std::io::{Read, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use super::Finished;
 use super::finished::streams;
 
-/// How often the child is looked at.
+/// Interval between two checks of the child.
 const TICK: Duration = Duration::from_millis(2);
-/// How long output may still come after the child has ended, from a grandchild that holds the
-/// pipe.
+/// Maximum time to wait for more output after the child has ended, because a grandchild can still
+/// hold the pipe.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 /// A started program. Dropping it kills its process group.
@@ -28,7 +28,7 @@ pub struct Running {
     timeout: Duration,
 }
 
-/// One of the child's streams, filled by a thread of its own.
+/// Output of one stream of the child, collected by a separate thread.
 #[derive(Default)]
 struct Output {
     state: Mutex<Collected>,
@@ -76,29 +76,29 @@ impl Running {
         }
     }
 
-    /// The child's process id, which is also its process group.
+    /// Returns the child's process id, which is also the id of its process group.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// What has come on standard output so far.
+    /// Returns the standard output so far.
     pub fn stdout(&self) -> String {
         self.stdout.text()
     }
 
-    /// What has come on standard error so far.
+    /// Returns the standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.text()
     }
 
-    /// Waits until standard output contains this text and returns all of it; fails the test when
-    /// the stream ends or the time is over first.
+    /// Waits until standard output contains this text and returns all output so far; fails the test
+    /// if the stream ends first or the time limit is reached.
     pub fn stdout_until(&mut self, text: &str) -> String {
         let output = Arc::clone(&self.stdout);
         self.until(&output, "stdout", text)
     }
 
-    /// The same for standard error.
+    /// Does the same as [`stdout_until`](Self::stdout_until) for standard error.
     pub fn stderr_until(&mut self, text: &str) -> String {
         let output = Arc::clone(&self.stderr);
         self.until(&output, "stderr", text)
@@ -115,7 +115,7 @@ impl Running {
         self.stdin = None;
     }
 
-    /// Sends a signal to the program alone, as `kill` does.
+    /// Sends a signal to the program only, as `kill` does.
     #[cfg(unix)]
     pub fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(self.process(), signal).expect("the program still runs");
@@ -128,13 +128,13 @@ impl Running {
             .expect("the program still runs");
     }
 
-    /// Whether the program still runs.
+    /// Returns true while the program runs.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("the child can be waited for").is_none()
     }
 
-    /// Waits for the end. When the time is over, kills the process group and fails the test with
-    /// the output so far. Standard input, if held open, stays open until then.
+    /// Waits for the end of the program. After the time limit, kills the process group and fails
+    /// the test with the output so far. Standard input, if held open, stays open until then.
     #[must_use]
     pub fn wait(mut self) -> Finished {
         let status = loop {
@@ -165,7 +165,7 @@ impl Running {
                 return seen;
             }
             let closed = state.closed;
-            // Wakes early when output comes; the time-out keeps the time limit alive.
+            // Wakes early when output arrives; the short timeout keeps the time limit effective.
             drop(output.grown.wait_timeout(state, Duration::from_millis(50)));
             assert!(!closed, "{name} ended without {text:?}\n{}", self.so_far());
             self.assert_in_time(&format!("print {text:?} on {name}"));
@@ -184,7 +184,8 @@ impl Running {
     }
 
     fn kill(&mut self) {
-        // Without a status the child is not reaped, so that its number is still its own.
+        // Without an exit status the child is not reaped yet, so its process id still belongs to
+        // it.
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
@@ -209,7 +210,7 @@ impl Drop for Running {
 }
 
 impl Output {
-    /// Reads a stream to its end, or until `limit` bytes were read, and closes it.
+    /// Reads a stream to its end or until `limit` bytes were read, then closes it.
     fn collect(mut stream: impl Read + Send + 'static, limit: Option<usize>) -> Arc<Self> {
         let output = Arc::new(Self::default());
         let collector = Arc::clone(&output);
@@ -244,14 +245,14 @@ impl Output {
         String::from_utf8_lossy(&self.lock().bytes).into_owned()
     }
 
-    /// All that was written, once the stream is closed or has had its last chance.
+    /// Returns all output, once the stream is closed or after [`LAST_OUTPUT`].
     fn rest(&self) -> Vec<u8> {
         let waited = self.grown.wait_timeout_while(self.lock(), LAST_OUTPUT, |state| !state.closed);
         std::mem::take(&mut waited.unwrap_or_else(PoisonError::into_inner).0.bytes)
     }
 }
 
-/// Writes from a thread of its own: a child that never reads must not block the test.
+/// Writes in a separate thread: a child that never reads must not block the test.
 fn feed(mut pipe: ChildStdin, bytes: Vec<u8>) {
     std::thread::spawn(move || {
         // A child may end before it has read everything.
@@ -259,8 +260,8 @@ fn feed(mut pipe: ChildStdin, bytes: Vec<u8>) {
     });
 }
 
-/// Watches the child's peak memory, in bytes. The kernel forgets the figure when the process
-/// ends, hence the samples; the latest one holds, because an `exec` starts the count anew.
+/// Watches the child's peak memory, in bytes. The kernel drops the number when the process ends, so
+/// it is sampled. The latest sample counts, because an `exec` starts the count again.
 fn sample_memory(process: u32, ended: Arc<AtomicBool>) -> JoinHandle<Option<u64>> {
     std::thread::spawn(move || {
         let file = format!("/proc/{process}/status");

@@ -1,10 +1,10 @@
-//! The terminal itself: the screen, and the answers to what programs ask.
+//! The terminal emulator: the screen, and the answers to queries from programs.
 
 use std::num::NonZeroU16;
 
 use vt100::{Callbacks, Parser, Screen};
 
-/// Rows kept above the screen.
+/// Number of rows kept above the screen.
 const SCROLLBACK: usize = 1000;
 
 pub(super) struct Emulator {
@@ -19,7 +19,7 @@ impl Emulator {
         Self { parser, transcript: Vec::new() }
     }
 
-    /// Takes what the program printed; returns what to send back.
+    /// Processes output of the program and returns the bytes to send back.
     pub(super) fn process(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.transcript.extend_from_slice(bytes);
         self.parser.process(bytes);
@@ -39,8 +39,8 @@ impl Emulator {
     }
 }
 
-/// Answers that wait to be sent. A program that asks and hears nothing may wait for long, and on
-/// Windows the console withholds all output.
+/// Answers that wait to be sent. A program that gets no answer to its query can wait for a long
+/// time, and the Windows console holds back all output.
 #[derive(Default)]
 struct Answers(Vec<u8>);
 
@@ -55,14 +55,14 @@ impl Callbacks for Answers {
     ) {
         let parameter = parameters.first().and_then(|values| values.first()).copied();
         match (first, last, parameter.unwrap_or(0)) {
-            // Device status: fine.
+            // Device status: ok.
             (None, 'n', 5) => self.0.extend_from_slice(b"\x1b[0n"),
-            // Where the cursor is, counted from 1.
+            // Position of the cursor, counted from 1.
             (None, 'n', 6) => {
                 let (row, column) = screen.cursor_position();
                 self.0.extend_from_slice(format!("\x1b[{};{}R", row + 1, column + 1).as_bytes());
             }
-            // What kind of terminal: a VT220 with colour.
+            // Type of the terminal: a VT220 with colour.
             (None, 'c', 0) => self.0.extend_from_slice(b"\x1b[?62;22c"),
             _ => {}
         }

@@ -1,19 +1,19 @@
-//! Keys, as a terminal of the xterm family sends them.
+//! Keys, and the bytes that terminals of the xterm family send for them.
 
 /// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// Return.
+    /// Enter (Return).
     Enter,
     /// Escape.
     Escape,
     /// Tab.
     Tab,
-    /// Shift and Tab.
+    /// Shift+Tab.
     BackTab,
-    /// The key that deletes to the left.
+    /// Key that deletes to the left.
     Backspace,
-    /// The key that deletes to the right.
+    /// Key that deletes to the right.
     Delete,
     /// Arrow up.
     Up,
@@ -33,14 +33,15 @@ pub enum Key {
     PageDown,
     /// A function key, 1 to 12.
     Function(u8),
-    /// Ctrl and an ASCII letter (or one of `@ [ \ ] ^ _`): `Ctrl('c')`.
+    /// Ctrl and an ASCII letter (or one of `@ [ \ ] ^ _`), e.g. `Ctrl('c')`.
     Ctrl(char),
     /// Alt and a character.
     Alt(char),
 }
 
 impl Key {
-    /// The bytes; `application` is the cursor key mode that a program can set (DECCKM).
+    /// Returns the bytes of the key; `application` is the cursor key mode that a program can set
+    /// (DECCKM).
     pub(super) fn sequence(self, application: bool) -> String {
         let cursor = |last: char| {
             if application { format!("\x1bO{last}") } else { format!("\x1b[{last}") }

@@ -1,4 +1,4 @@
-//! From a reply to the bytes on the wire. Pure: values in, values out.
+//! Conversion of a reply to the bytes on the wire. Pure functions without I/O.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::{Body, Ending, Reply, Step};
 use crate::endpoint::Endpoint;
 
-/// The bytes of a response and the way to send them.
+/// Bytes of a response, its timing and its end.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    /// Pieces of the body, before the framing of HTTP.
+    /// Pieces of the body, before the HTTP framing.
     pub(crate) chunks: Vec<Bytes>,
-    /// Whether the length is unknown in advance (`Transfer-Encoding: chunked`).
+    /// True if the length is not known in advance (`Transfer-Encoding: chunked`).
     pub(crate) streamed: bool,
     pub(crate) delay_before: Duration,
     pub(crate) delay_between: Duration,
@@ -23,7 +23,7 @@ pub(crate) struct Rendered {
 }
 
 impl Reply {
-    /// Renders the reply as the answer of `endpoint`; `None` is an address that is not the API's.
+    /// Renders the reply as the answer of `endpoint`; `None` is an address outside the API.
     pub(crate) fn render(&self, endpoint: Option<Endpoint>) -> Rendered {
         let streamed =
             endpoint == Some(Endpoint::StreamGenerateContent) && matches!(self.body, Body::Turn(_));
@@ -53,7 +53,7 @@ impl Reply {
         }
     }
 
-    /// The body of `streamGenerateContent?alt=sse`: one element per chunk.
+    /// Returns the body of `streamGenerateContent?alt=sse`, one element per chunk.
     fn events(&self, steps: &[Step]) -> Vec<Vec<u8>> {
         let mut chunks = group(steps);
         if chunks.is_empty() {
@@ -71,7 +71,7 @@ impl Reply {
             .collect()
     }
 
-    /// The body of an endpoint that answers with one object.
+    /// Returns the body of an endpoint that answers with one object.
     fn object(&self, steps: &[Step], endpoint: Option<Endpoint>) -> Vec<Vec<u8>> {
         if endpoint == Some(Endpoint::CountTokens) {
             let usage = self.usage.as_ref();
@@ -117,7 +117,7 @@ enum Chunk<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Groups the steps into chunks: calls that follow one another share one.
+/// Groups the steps into chunks: consecutive calls share one chunk.
 fn group(steps: &[Step]) -> Vec<Chunk<'_>> {
     let is_call = |part: &Value| part.get("functionCall").is_some();
     let mut chunks: Vec<Chunk<'_>> = Vec::new();
@@ -138,7 +138,7 @@ fn group(steps: &[Step]) -> Vec<Chunk<'_>> {
     chunks
 }
 
-/// One server-sent event, with the line ends the service uses.
+/// Formats one server-sent event, with the line ends that the service uses.
 fn event(response: &Value) -> Vec<u8> {
     format!("data: {response}\r\n\r\n").into_bytes()
 }

@@ -1,4 +1,4 @@
-//! What the server remembers of a request.
+//! Requests as the server records them.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,36 +9,37 @@ use serde_json::Value;
 
 use crate::endpoint::Endpoint;
 
-/// The folder in which every JSON request of a test run is kept, for checks by other programs.
+/// Environment variable with the folder in which every JSON request of a test run is kept, for
+/// checks by other programs.
 const KEPT_REQUESTS: &str = "POLLUX_TESTKIT_REQUESTS";
 
-/// One request, as it came.
+/// One received request.
 #[derive(Debug, Clone)]
 pub struct CapturedRequest {
-    /// The HTTP method, `POST` for all of the API.
+    /// HTTP method, `POST` for all methods of the API.
     pub method: String,
-    /// The path without the query, e.g. `/v1beta/models/gemini-2.5-pro:countTokens`.
+    /// Path without the query, e.g. `/v1beta/models/gemini-2.5-pro:countTokens`.
     pub path: String,
-    /// The query without `?`; empty when there is none.
+    /// Query without `?`; empty if the request has no query.
     pub query: String,
-    /// The headers in order, names in lower case.
+    /// Headers in order, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as JSON; `Null` when it is none.
+    /// Body as JSON; `Null` if it is not JSON.
     pub body: Value,
-    /// The body's bytes, after HTTP's own framing is taken off.
+    /// Bytes of the body, after the HTTP framing is removed.
     pub raw: Bytes,
-    /// When the last byte of the request was read.
+    /// Time at which the last byte of the request was read.
     pub at: Instant,
-    /// Whether the client went away before the answer was complete, as known when this copy was
-    /// taken.
+    /// True if the client disconnected before the answer was complete. The value was current when
+    /// this copy was made.
     pub aborted: bool,
-    /// Which of the API's methods was called; `None` for any other address.
+    /// Method of the API that was called; `None` for any other address.
     pub endpoint: Option<Endpoint>,
 }
 
 impl CapturedRequest {
-    /// Makes a request from its parts; `target` is the request target, in origin form or (when
-    /// the server is used as a proxy) absolute form.
+    /// Creates a request from its parts; `target` is the request target, in origin form or (if the
+    /// server is used as a proxy) in absolute form.
     pub(super) fn new(
         method: String,
         target: &str,
@@ -60,14 +61,15 @@ impl CapturedRequest {
         }
     }
 
-    /// Writes path and body into the folder that [`KEPT_REQUESTS`] names, if it does and there is a body.
+    /// Writes path and body into the folder that [`KEPT_REQUESTS`] names, if the variable is set
+    /// and the body is JSON.
     pub(super) fn keep(&self) {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let Some(folder) = std::env::var_os(KEPT_REQUESTS) else { return };
         if self.body.is_null() {
             return;
         }
-        // Several test binaries may write there.
+        // The process id makes the name unique: several test binaries can write to the folder.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let file = Path::new(&folder).join(format!("{}-{number}.json", std::process::id()));
         let request = serde_json::json!({"path": self.path, "body": self.body});
@@ -75,24 +77,24 @@ impl CapturedRequest {
             .expect("the folder for requests can be written to");
     }
 
-    /// The first header of this name, whatever its case.
+    /// Returns the first header with this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The model named in the path; `None` when the path names none.
+    /// Returns the model named in the path, if any.
     pub fn model(&self) -> Option<&str> {
         let (_, rest) = self.path.split_once("/models/")?;
         rest.rsplit_once(':').map(|(model, _)| model)
     }
 
-    /// The conversation that was sent: the body's `contents`, empty when it has none.
+    /// Returns the conversation: the `contents` of the body, or an empty slice.
     pub fn contents(&self) -> &[Value] {
         self.body["contents"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// The names of the declared functions, in order.
+    /// Returns the names of the declared functions, in order.
     pub fn declared_tools(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         let declarations =
@@ -100,7 +102,7 @@ impl CapturedRequest {
         declarations.filter_map(|declaration| declaration["name"].as_str()).collect()
     }
 
-    /// The parts of the last content.
+    /// Returns the parts of the last content.
     pub fn last_parts(&self) -> &[Value] {
         let last = self.contents().last().and_then(|content| content["parts"].as_array());
         last.map_or(&[], Vec::as_slice)

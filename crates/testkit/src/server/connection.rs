@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 requests in, scripted replies out, byte by byte.
+//! One HTTP/1.1 connection: requests in, scripted replies out, byte by byte.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,14 +19,15 @@ const HEAD_LIMIT: usize = 256 * 1024;
 const BODY_LIMIT: usize = 512 * 1024 * 1024;
 /// Chunks without a delay between them are written together up to this many bytes.
 const WRITE_SIZE: usize = 64 * 1024;
-/// Lets the bytes before a reset reach the client; a reset throws away what is still on its way.
+/// Time that lets the bytes before a reset reach the client; a reset discards bytes that are still
+/// on their way.
 const BEFORE_RESET: Duration = Duration::from_millis(30);
 
 /// Serves requests until the client leaves or a reply ends the connection.
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     stream.set_nodelay(true).ok();
     let mut connection = Connection { stream, buffer: BytesMut::new() };
-    // A client that leaves between requests, or sends no HTTP, has no request to record.
+    // A client that disconnects between requests or sends no HTTP leaves no request to record.
     while let Ok(Some(request)) = connection.read_request().await {
         let endpoint = request.endpoint;
         let (number, reply) = shared.take_reply(&request);
@@ -40,12 +41,12 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 
 struct Connection {
     stream: TcpStream,
-    /// Bytes read and not yet used.
+    /// Bytes that were read but not used yet.
     buffer: BytesMut,
 }
 
 enum Outcome {
-    /// The answer is out; the connection lives on.
+    /// The answer was sent; the connection stays open.
     Complete,
     /// The client closed before the answer was complete.
     ClientGone,
@@ -54,7 +55,7 @@ enum Outcome {
 }
 
 impl Connection {
-    /// Reads one request; `None` when the client closed before its head was complete.
+    /// Reads one request; `None` if the client closed the connection before the head was complete.
     async fn read_request(&mut self) -> Result<Option<CapturedRequest>> {
         let end = loop {
             if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
@@ -118,7 +119,7 @@ impl Connection {
         Ok(self.stream.read_buf(&mut self.buffer).await? > 0)
     }
 
-    /// Sends a reply while watching for the client to leave.
+    /// Sends a reply while watching whether the client disconnects.
     async fn answer(&mut self, reply: &Rendered) -> Outcome {
         let (mut read, mut write) = self.stream.split();
         let sent = tokio::select! {
@@ -138,8 +139,7 @@ impl Connection {
     }
 }
 
-/// Sends what the reply says. It returns when nothing more is to be sent, which for a stalled
-/// reply is never.
+/// Sends the reply. Returns when nothing more is to be sent; for a stalled reply, never.
 async fn send(write: &mut WriteHalf<'_>, reply: &Rendered) -> std::io::Result<()> {
     if reply.ending == Ending::NeverAnswer {
         std::future::pending::<()>().await;
@@ -178,7 +178,8 @@ async fn send(write: &mut WriteHalf<'_>, reply: &Rendered) -> std::io::Result<()
     Ok(())
 }
 
-/// Returns when the client has closed its side. Bytes it still sends are its next request.
+/// Returns when the client has closed its side. Bytes that it still sends belong to its next
+/// request.
 async fn client_gone(read: &mut ReadHalf<'_>, buffer: &mut BytesMut) {
     while buffer.len() <= HEAD_LIMIT {
         match read.read_buf(buffer).await {
@@ -207,7 +208,7 @@ fn frame(pending: &mut Vec<u8>, chunk: &[u8], streamed: bool) {
     if !streamed {
         pending.extend_from_slice(chunk);
     } else if !chunk.is_empty() {
-        // An empty chunk would be the end of the body.
+        // An empty chunk would end the body.
         pending.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
         pending.extend_from_slice(chunk);
         pending.extend_from_slice(b"\r\n");

@@ -28,7 +28,7 @@ fn answers(parts: Value) -> Value {
     content("user", parts)
 }
 
-/// Each conversation must be refused with a message that starts so.
+/// Checks that each conversation is refused with a message that starts with the given text.
 fn assert_refused(table: impl IntoIterator<Item = (Value, &'static str)>) {
     for (contents, expected) in table {
         let problem = validate_contents(&contents).expect_err(&contents.to_string());

@@ -1,4 +1,4 @@
-//! The runner, tried on a shell.
+//! Tests of the runner, with a shell as the program.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ fn waiting_for_a_text_that_never_comes_fails_early() {
 #[test]
 fn a_grandchild_that_holds_the_pipe_does_not_hold_the_test() {
     let home = TestHome::new();
-    // It would hold the test for longer than a run may take.
+    // The background process runs longer than the time limit of the run.
     let run = shell(&home, "echo first; sleep 60 & exit 0").run();
     assert_eq!(run.assert_code(0).stdout_text(), "first\n");
 }

@@ -1,4 +1,4 @@
-//! Sample projects and snapshots of folders.
+//! Tests of the sample projects and of the snapshots of folders.
 
 use std::fs;
 

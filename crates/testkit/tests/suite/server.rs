@@ -1,4 +1,4 @@
-//! The model server, asked over a plain socket.
+//! Tests of the model server over a plain socket.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -30,7 +30,7 @@ fn send(client: &mut TcpStream, target: &str, body: &Value) {
     .unwrap();
 }
 
-/// Sends one request and reads until the server closes or has said all it wants to say.
+/// Sends one request and reads its response.
 fn ask(server: &ModelServer, target: &str, body: &Value) -> (String, Vec<u8>) {
     let mut client = connect(server);
     send(&mut client, target, body);
@@ -234,7 +234,7 @@ fn delays_are_kept() {
     let server = ModelServer::start();
     let pause = Duration::from_millis(40);
     server.stream(reply().many_text_chunks(3).delay_before(pause).delay_between(pause));
-    // Delays are what is tested.
+    // The delays themselves are tested.
     let started = Instant::now();
     ask(&server, STREAM, &hello());
     assert!(started.elapsed() >= 3 * pause, "{:?}", started.elapsed());

@@ -1,4 +1,4 @@
-//! The terminal, tried on a shell.
+//! Tests of the terminal, with a shell as the program.
 
 use std::time::Duration;
 
