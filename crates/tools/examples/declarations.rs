@@ -1,4 +1,4 @@
-//! Prints every built-in tool as models are told of it, in Markdown: `docs/tools.md`.
+//! Prints the declarations of all built-in tools in Markdown: `docs/tools.md`.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ fn section(tool: &dyn Tool) -> String {
     text
 }
 
-/// One row for each property; those of objects follow with their whole names.
+/// Writes one row for each property. The properties of an object follow it, with their full names.
 fn rows(properties: &Map<String, Value>, required: &[Value], prefix: &str, text: &mut String) {
     for (name, schema) in properties {
         let mark = if required.contains(&Value::from(name.as_str())) { "" } else { "?" };

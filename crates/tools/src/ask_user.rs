@@ -1,4 +1,4 @@
-//! `ask_user`: the model asks, the person answers.
+//! `ask_user`: the model asks the user questions.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use serde_json::{Map, Value, json};
 
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "ask_user";
 
-/// Where the answers stand once they are given.
+/// Argument that holds the answers of the user.
 const ANSWERS: &str = "answers";
 
-/// The tool.
+/// The tool `ask_user`.
 pub(crate) struct AskUserTool {
     schema: Schema,
 }
 
 impl AskUserTool {
-    /// The tool; it needs nothing of the session.
+    /// Creates the tool.
     pub(crate) fn new() -> Self {
         let option = json!({
             "type": "object",
@@ -71,7 +71,7 @@ impl AskUserTool {
 #[derive(Debug, Clone, Deserialize)]
 struct Params {
     questions: Vec<SurveyQuestion>,
-    /// What the person has answered, in the order of the questions.
+    /// Answers of the user, in the order of the questions.
     #[serde(default)]
     answers: Option<Vec<String>>,
 }
@@ -114,7 +114,7 @@ impl Tool for AskUserTool {
     }
 }
 
-/// What the schema cannot say.
+/// Checks the rules that the schema cannot express.
 fn check(question: &SurveyQuestion) -> Result<(), &'static str> {
     if question.question.trim().is_empty() {
         return Err("'question' must be a non-empty string");
@@ -129,7 +129,7 @@ fn check(question: &SurveyQuestion) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Models write line ends as they would in JSON.
+/// Replaces escaped line ends, because models write line ends as in JSON.
 fn unescaped(text: &str) -> String {
     text.replace("\\r\\n", "\n").replace("\\n", "\n")
 }

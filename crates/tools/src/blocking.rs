@@ -1,4 +1,4 @@
-//! Work that blocks, from an asynchronous run that can be cancelled.
+//! Blocking work that is started from a cancellable asynchronous run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,18 +7,19 @@ use std::time::Duration;
 use pollux_protocol::{CancellationToken, ToolError, ToolErrorKind};
 use tokio::sync::Semaphore;
 
-/// How much of it runs at the same time: more threads cost more than they bring, and wait for the same disk.
+/// Maximum number of tasks that run at the same time: more threads only wait for the same disk.
 const AT_ONCE: usize = 8;
 static PLACES: Semaphore = Semaphore::const_new(AT_ONCE);
 
-/// How long cancelled work may take to notice and come back with what it has done.
+/// Time that cancelled work has to notice the cancellation and to return its result.
 const GRACE: Duration = Duration::from_millis(60);
 
-/// Runs `work` on a thread that may block. After a cancel the flag that `work` is given turns true; what does not
-/// come back soon is left behind and ends there.
+/// Runs `work` on a thread that may block. After a cancellation the flag passed to `work` becomes
+/// true. Work that does not return soon after is abandoned; it ends in the background.
 ///
 /// # Errors
-/// The work's own; `execution_failed` after a cancel, `unhandled_exception` should the work panic.
+/// The error of the work; `execution_failed` after a cancellation, `unhandled_exception` if the
+/// work panics.
 pub(crate) async fn blocking<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce(&AtomicBool) -> Result<T, ToolError> + Send + 'static,
@@ -26,7 +27,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     if cancel.is_cancelled() {
         return Err(cancelled());
     }
-    // The semaphore is never closed. Work that is left behind gives its place away.
+    // The semaphore is never closed. Abandoned work releases its permit.
     let Some(_place) = cancel.run_until_cancelled(PLACES.acquire()).await else {
         return Err(cancelled());
     };
@@ -37,7 +38,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         finished = &mut task => finished,
         () = cancel.cancelled() => {
             stop.store(true, Ordering::Relaxed);
-            // A write that was under way is finished rather than forgotten.
+            // A write that has already started is finished if it takes little time.
             match tokio::time::timeout(GRACE, task).await {
                 Ok(finished) => finished,
                 Err(_) => return Err(cancelled()),
@@ -49,7 +50,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     })
 }
 
-/// The failure of work that was cancelled.
+/// Returns the error of cancelled work.
 pub(crate) fn cancelled() -> ToolError {
     ToolError::new(
         ToolErrorKind::ExecutionFailed,
@@ -57,7 +58,7 @@ pub(crate) fn cancelled() -> ToolError {
     )
 }
 
-/// Ends the work when it has been cancelled.
+/// Returns an error if the work was cancelled.
 pub(crate) fn check(stop: &AtomicBool) -> Result<(), ToolError> {
     if stop.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
 }
@@ -71,7 +72,7 @@ mod tests {
         let cancel = CancellationToken::new();
         let child = cancel.clone();
         tokio::spawn(async move { child.cancel() });
-        // The work ends when the test lets it, so that it still runs when the result is there.
+        // The work waits for the test, so it still runs when the result is available.
         let (release, released) = std::sync::mpsc::channel::<()>();
         let result = blocking(&cancel, move |_| {
             released.recv_timeout(Duration::from_secs(10)).ok();

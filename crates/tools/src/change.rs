@@ -1,4 +1,5 @@
-//! One change of one file: worked out, shown, checked against the disk, written. Shared by `write_file` and `replace`.
+//! One change to one file: computed, shown to the user, checked against the disk, written. Used by
+//! `write_file` and `replace`.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -17,50 +18,51 @@ use crate::diff::{Difference, Labels, diff_stat};
 use crate::line_ends;
 use crate::read_file::too_large;
 
-/// A change that was worked out and not made yet.
+/// A change that was computed but not written yet.
 pub(crate) struct Change {
-    /// The file, links resolved.
+    /// Path of the file, with links resolved.
     pub(crate) path: RealPath,
-    /// The file as it is; none when there is none.
+    /// Present content of the file; `None` if the file does not exist.
     pub(crate) before: Option<TextFile>,
-    /// The text as it will be, line feeds only.
+    /// New text, with line feeds only.
     pub(crate) after: String,
-    /// The bytes as they will be.
+    /// New bytes.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// How a finished change is told.
+/// Texts for the report of a finished change.
 pub(crate) struct Report {
-    /// The tool's name.
+    /// Name of the tool.
     pub(crate) tool: &'static str,
-    /// What was done; stands before the snippet.
+    /// Description of the change, placed before the snippet.
     pub(crate) done: String,
-    /// What else is to be said; stands after the snippet.
+    /// Additional remarks, placed after the snippet.
     pub(crate) remarks: String,
-    /// The call itself quotes, to the letter, what it replaces: nothing is overwritten blindly then.
+    /// True if the call quotes the replaced text exactly: the model then knows the text that it
+    /// overwrites.
     pub(crate) quotes_exactly: bool,
-    /// What the model had proposed, when a person changed it.
+    /// Text that the model proposed, if the user changed it.
     pub(crate) proposed_by_model: Option<String>,
-    /// The names of the two sides of the patch.
+    /// Names of the two sides of the patch.
     pub(crate) labels: Labels,
 }
 
-/// What a person was shown of a call, to be compared with the disk when it runs.
+/// File content that the user was shown for a call, compared with the disk when the call runs.
 #[derive(Default)]
 pub(crate) struct Shown(Mutex<Option<Seen>>);
 
-/// The file when a person was asked, and what it was to become.
+/// A file and its proposed new text at the time when the user was asked.
 #[derive(Clone)]
 pub(crate) struct Seen {
     fingerprint: Option<Fingerprint>,
-    /// The text on disk; none for a new file.
+    /// Text on disk; `None` for a new file.
     pub(crate) original: Option<String>,
-    /// The text proposed.
+    /// Proposed text.
     pub(crate) proposed: String,
 }
 
 impl Shown {
-    /// Remembers what is about to be shown.
+    /// Remembers the change that is about to be shown.
     pub(crate) fn remember(&self, change: &Change) {
         let seen = Seen {
             fingerprint: change.fingerprint(),
@@ -70,15 +72,15 @@ impl Shown {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
     }
 
-    /// What was shown, if anything was.
+    /// Returns the remembered state, if a change was shown.
     pub(crate) fn get(&self) -> Option<Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Change {
-    /// A file that does not exist yet, with the line ends that the project wants of it; where it says nothing, with those
-    /// of the operating system.
+    /// Creates a new file with the line ends that the project requests, or with those of the
+    /// operating system if the project does not specify any.
     pub(crate) fn create(context: &ToolContext, path: RealPath, content: &str) -> Self {
         let wanted = line_ends::wanted(&context.workspace, &path);
         let text = match wanted.or_else(|| cfg!(windows).then_some(LineEnding::CrLf)) {
@@ -94,7 +96,7 @@ impl Change {
         self.before.as_ref().map(|file| file.fingerprint)
     }
 
-    /// The text on disk, empty for a new file.
+    /// Returns the text on disk, empty for a new file.
     pub(crate) fn original(&self) -> &str {
         self.before.as_ref().map_or("", |file| &file.text)
     }
@@ -103,7 +105,7 @@ impl Change {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What a person is asked.
+    /// Returns the confirmation to ask the user for.
     pub(crate) fn confirmation(&self, call_id: &CallId, title: String) -> Confirmation {
         let difference = Difference::between(self.original(), &self.after);
         let stat = diff_stat(self.original(), &self.after, &self.after);
@@ -122,10 +124,11 @@ impl Change {
         }
     }
 
-    /// Writes the file and tells of it.
+    /// Writes the file and returns the report.
     ///
     /// # Errors
-    /// When the file is not the one that was read in this session or shown to the person, and when writing fails.
+    /// Fails if the file is not the version that was read in this session or shown to the user, or
+    /// if writing fails.
     pub(crate) fn make(
         self,
         context: &ToolContext,
@@ -181,7 +184,7 @@ impl Change {
     }
 }
 
-/// The failure for a file that is not the one that was read or shown.
+/// Returns the error for a file that is not the version that was read or shown.
 fn stale(path: &Path) -> ToolError {
     ToolError::new(
         ToolErrorKind::FileWriteFailure,
@@ -217,7 +220,7 @@ fn write_failure(path: &Path, error: &Error) -> ToolError {
     ToolError::new(kind, message)
 }
 
-/// The failure for a file that is there and cannot be read.
+/// Returns the error for a file that exists but cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &Error) -> ToolError {
     match error {
         Error::PathChanged { .. } => changed(error),

@@ -1,18 +1,19 @@
-//! Which characters the bytes of a page are.
+//! Character encoding of a page.
 //!
-//! In the order of the HTML standard: a byte order mark, the word of the server, the word of the page. After these,
-//! what is valid UTF-8 is UTF-8, and else the bytes are looked at.
+//! The order of precedence is that of the HTML standard: byte order mark, server, page. Without any
+//! of these, valid UTF-8 is read as UTF-8, and other bytes are analysed by a detector.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::Encoding;
 
-/// A page says its encoding in so many bytes from its start.
+/// Number of bytes at the start of a page that are searched for its encoding.
 const PRESCAN: usize = 1024;
 
-/// Bytes that the detector looks at.
+/// Number of bytes that the detector analyses.
 const DETECTED: usize = 256 * 1024;
 
-/// The text of a page. `charset` is what the server calls the encoding. What is no character is U+FFFD.
+/// Decodes a page. `charset` is the encoding that the server names. Bytes that are not characters
+/// become U+FFFD.
 pub(crate) fn decode(bytes: &[u8], charset: Option<&str>) -> String {
     let named = charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     let encoding = Encoding::for_bom(bytes)
@@ -21,11 +22,13 @@ pub(crate) fn decode(bytes: &[u8], charset: Option<&str>) -> String {
         .or_else(|| declared(bytes))
         .or_else(|| std::str::from_utf8(bytes).is_ok().then_some(encoding_rs::UTF_8))
         .unwrap_or_else(|| detected(bytes));
-    // Without replacing the choice by a mark: `decode` looks for one by itself, and it is the first choice above too.
+    // `decode` also looks for a byte order mark and lets it override the encoding, but that is the
+    // first choice above anyway.
     encoding.decode(bytes).0.into_owned()
 }
 
-/// What the page itself says: `<meta charset=…>`, or the same within a `content`, or an XML declaration.
+/// Returns the encoding that the page declares: `<meta charset=…>`, or the same within a
+/// `content`, or an XML declaration.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes[..bytes.len().min(PRESCAN)].to_ascii_lowercase();
     let head = String::from_utf8_lossy(&head);
@@ -38,7 +41,8 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let end = value.find(|one: char| one.is_ascii_whitespace() || "\"';/>?".contains(one));
         Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])
     });
-    // A page that was read as bytes is in none of these; the standard takes UTF-8 for them.
+    // A page whose declaration could be read as bytes is not in UTF-16; the standard uses UTF-8
+    // then.
     let utf_16 =
         |encoding: &Encoding| [encoding_rs::UTF_16LE, encoding_rs::UTF_16BE].contains(&encoding);
     labels.next().map(|found| if utf_16(found) { encoding_rs::UTF_8 } else { found })

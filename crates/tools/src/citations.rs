@@ -1,24 +1,26 @@
-//! Marks in an answer: which of its words rest on which pages.
+//! Citation marks in an answer: which text is supported by which pages.
 
 use pollux_protocol::{Grounding, Part, Support};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The unit in which offsets are read when the words that came with them do not settle it.
+/// Unit of offsets when the text that came with them does not decide it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OffsetUnit {
-    /// Bytes of UTF-8, as the vendor documents it.
+    /// Bytes of UTF-8, as the vendor documents.
     Bytes,
-    /// UTF-16 code units, as Gemini CLI reads what came of a fetch.
+    /// UTF-16 code units, as Gemini CLI reads the result of a fetch.
     Utf16,
 }
 
-/// Bytes around an offset in which a whole character, with all that combines with it, is looked for.
+/// Number of bytes around an offset that are searched for a whole grapheme cluster.
 const WINDOW: usize = 64;
 
-/// The text of an answer with a mark such as `[1][3]` behind the words that rest on sources, counted from 1.
+/// Returns the text of an answer with a mark such as `[1][3]` after each text that is supported by
+/// sources, counted from 1.
 ///
-/// An offset is taken for what it is: bytes or code units, in the whole text or in its part, whichever ends where the
-/// words end that came with it. Marks never stand inside a character; places that do not exist are left out.
+/// The unit of each offset is detected: bytes or code units, from the start of the whole text or
+/// of its part. The combination that ends where the quoted text ends is used. Marks never split a
+/// character; sources that do not exist are left out.
 pub fn cite(parts: &[Part], grounding: &Grounding, unit: OffsetUnit) -> String {
     let answer = Answer::new(parts);
     let mut marks: Vec<(usize, String)> = Vec::new();
@@ -33,7 +35,8 @@ pub fn cite(parts: &[Part], grounding: &Grounding, unit: OffsetUnit) -> String {
             marks.push((answer.end_of(support, unit), mark));
         }
     }
-    // What came later stands first at the same place, as in Gemini CLI, which inserts one after the other.
+    // At the same place, later marks come first, as in Gemini CLI, which inserts marks one after
+    // the other.
     marks.reverse();
     marks.sort_by_key(|(at, _)| *at);
     let mut marked = String::with_capacity(answer.text.len() + 8 * marks.len());
@@ -46,7 +49,8 @@ pub fn cite(parts: &[Part], grounding: &Grounding, unit: OffsetUnit) -> String {
     marked + &answer.text[from..]
 }
 
-/// `Sources:` and a numbered line for each; none without sources. What has no title or address is called so.
+/// Returns `Sources:` and a numbered line for each source; `None` without sources. A missing title
+/// or address is replaced by a fixed text.
 pub(crate) fn source_list(grounding: &Grounding, no_address: &str) -> Option<String> {
     if grounding.sources.is_empty() {
         return None;
@@ -64,11 +68,11 @@ fn one_line(text: Option<&str>, instead: &str) -> String {
     if words.is_empty() { instead.to_owned() } else { words.join(" ") }
 }
 
-/// The words of an answer, and where its parts begin in them.
+/// Text of an answer and the offsets at which its parts begin.
 struct Answer {
     text: String,
     starts: Vec<usize>,
-    /// The byte at which each UTF-16 code unit begins; empty when they are the same.
+    /// Byte offset of each UTF-16 code unit; empty if all offsets are equal.
     units: Vec<usize>,
 }
 
@@ -90,7 +94,7 @@ impl Answer {
         Self { text, starts, units }
     }
 
-    /// Where the words of a support end, in bytes.
+    /// Returns the end of the supported text, in bytes.
     fn end_of(&self, support: &Support, unit: OffsetUnit) -> usize {
         let part = usize::try_from(support.part).ok();
         let start = part.and_then(|part| self.starts.get(part)).copied().unwrap_or(0);
@@ -109,7 +113,7 @@ impl Answer {
         self.whole(self.offset(start, support.end, unit))
     }
 
-    /// So many units behind `start`, in bytes; at most the end of the text.
+    /// Returns the offset of `count` units after `start`, in bytes; at most the end of the text.
     fn offset(&self, start: usize, count: u64, unit: OffsetUnit) -> usize {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         if unit == OffsetUnit::Bytes || self.units.is_empty() {
@@ -119,11 +123,11 @@ impl Answer {
         let place = before.saturating_add(count);
         let at = |place: usize| self.units.get(place).copied();
         let half = place.checked_sub(1).is_some_and(|last| at(last) == at(place));
-        // The second unit of a character: behind it.
+        // The second code unit of a character: use the offset after the character.
         at(if half { place.saturating_add(1) } else { place }).unwrap_or(self.text.len())
     }
 
-    /// The offset, moved behind the character that it falls into.
+    /// Moves the offset to the end of the character that contains it.
     fn whole(&self, offset: usize) -> usize {
         let from = self.text.floor_char_boundary(offset.saturating_sub(WINDOW));
         let to = self.text.ceil_char_boundary((offset + WINDOW).min(self.text.len()));

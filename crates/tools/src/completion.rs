@@ -1,4 +1,4 @@
-//! What is told when a command in the background has ended, and to whom.
+//! Reports about background commands that have ended.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use pollux_shell::{BackgroundProcess, ProcessState};
 
 use crate::context::ToolContext;
 
-/// Bytes of output that the model is told (Gemini CLI 0.61); the log has all of it.
+/// Number of bytes of output that the model gets (as in Gemini CLI 0.61); the log has all output.
 const TOLD_BYTES: usize = 5000;
-/// Characters of a command line that a person is shown.
+/// Number of characters of a command line that the user is shown.
 const SHOWN: usize = 80;
 
-/// Who is told (`tools.shell.backgroundCompletionBehavior`).
+/// Receiver of the report (`tools.shell.backgroundCompletionBehavior`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BackgroundCompletion {
-    /// Nobody.
+    /// No report.
     #[default]
     Silent,
-    /// The person.
+    /// Report to the user.
     Notify,
-    /// The model.
+    /// Report to the model.
     Inject,
 }
 
@@ -35,21 +35,22 @@ impl BackgroundCompletion {
     }
 }
 
-/// The end of a command, in words for one of the two.
+/// Report of the end of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BackgroundEnd {
-    /// For the model, with its next request: the words, with output that is not to be trusted.
+    /// For the model, with its next request. The text contains untrusted output.
     ForModel(String),
-    /// For the person, now.
+    /// For the user, immediately.
     ForPerson(String),
 }
 
-/// Takes the news of a command that has ended; never blocks.
+/// Function that takes the report of a command that has ended; it never blocks.
 pub type Reporter = Arc<dyn Fn(BackgroundEnd) + Send + Sync>;
 
 impl ToolContext {
-    /// Tells of the end of a process that goes on now, when it comes. One that is stopped on purpose is not told of. Must
-    /// be called inside a tokio runtime.
+    /// Reports the end of a process that continues in the background, when the process ends. The
+    /// end of a process that was stopped on purpose is not reported. Must be called inside a tokio
+    /// runtime.
     pub(crate) fn report_end(&self, process: &Arc<BackgroundProcess>) {
         let Some(reporter) = self.reporter.clone() else { return };
         let (process, completion) = (Arc::clone(process), self.options.background_completion);
@@ -92,14 +93,14 @@ fn outcome(state: ProcessState) -> String {
     }
 }
 
-/// Reads the log.
+/// Returns the report for the model, with the end of the log.
 fn for_model(process: &BackgroundProcess, state: ProcessState) -> String {
     let log = process.log_path();
     let saved = match process.log_failure() {
         None => format!("Output saved to {}", log.display()),
         Some(failure) => format!("Its output is lost: {failure}"),
     };
-    // A character may have been cut in two.
+    // The first character may be cut.
     let output = process.read_log(TOLD_BYTES).unwrap_or_default();
     let output = String::from_utf8_lossy(&output).into_owned();
     let output = strip_ansi(output.trim_start_matches('\u{fffd}')).trim().to_owned();

@@ -1,11 +1,12 @@
-//! Contents of files as tools see them: what the session's [`Files`] hold, otherwise what is on disk.
+//! Contents of files as tools see them: the text held by the session's [`Files`], otherwise the
+//! content on disk.
 
 use pollux_fs::{Error, Fingerprint, RealPath, TextFile, WriteOptions};
 use pollux_protocol::{Files, TextWritten};
 
 use crate::read_file::MAX_BYTES;
 
-/// Returns the text of a file that is held.
+/// Returns the text of a file that [`Files`] holds.
 pub(crate) fn held(files: &dyn Files, path: &RealPath) -> Result<Option<String>, Error> {
     files.read(path).map_err(|error| Error::from_io(path.to_path_buf(), error))
 }
@@ -20,7 +21,7 @@ pub(crate) fn read_bytes(files: &dyn Files, path: &RealPath) -> Result<Vec<u8>, 
     Ok(text.into_bytes())
 }
 
-/// Returns the text of a file before a change; `None` without a file.
+/// Returns the text of a file before a change; `None` if the file does not exist.
 pub(crate) fn read_text(files: &dyn Files, path: &RealPath) -> Result<Option<TextFile>, Error> {
     if let Some(text) = held(files, path)? {
         return Ok(Some(TextFile::from_bytes(text.as_bytes(), None)));
@@ -32,7 +33,8 @@ pub(crate) fn read_text(files: &dyn Files, path: &RealPath) -> Result<Option<Tex
     }
 }
 
-/// Writes a text file and returns the fingerprint of what [`read_bytes`] gives from now on.
+/// Writes a text file and returns the fingerprint of the content that [`read_bytes`] returns from
+/// now on.
 pub(crate) fn write(
     files: &dyn Files,
     path: &RealPath,

@@ -1,4 +1,4 @@
-//! What all tools of a session share, and the list of them.
+//! State that all tools of a session share, and the list of the tools.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,58 +41,68 @@ use crate::web_fetch::{WebAccess, WebFetchTool};
 use crate::write_file::WriteFileTool;
 use crate::write_todos::WriteTodosTool;
 
-/// Finds the text of context files (`GEMINI.md`) that belong to a path and were not given to the model yet. Called after
-/// a tool has touched the path, on a thread that may block.
+/// Function that returns the text of context files (`GEMINI.md`) that belong to a path and were not
+/// given to the model yet. Called after a tool has touched the path, on a thread that may block.
 pub type ContextLookup = Arc<dyn Fn(&Path) -> Option<String> + Send + Sync>;
 
-/// The settings that tools follow.
+/// Settings of the tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOptions {
-    /// Leave out what `.gitignore` names, unless a call says otherwise (`context.fileFiltering.respectGitIgnore`).
+    /// True to skip files that `.gitignore` names, unless a call overrides it
+    /// (`context.fileFiltering.respectGitIgnore`).
     pub respect_git_ignore: bool,
-    /// Leave out what `.geminiignore` names (`context.fileFiltering.respectGeminiIgnore`).
+    /// True to skip files that `.geminiignore` names (`context.fileFiltering.respectGeminiIgnore`).
     pub respect_gemini_ignore: bool,
-    /// More ignore files, relative to the target folder (`context.fileFiltering.customIgnoreFilePaths`).
+    /// Further ignore files, relative to the target folder
+    /// (`context.fileFiltering.customIgnoreFilePaths`).
     pub custom_ignore_files: Vec<PathBuf>,
-    /// Command output of more characters is cut and kept in a file; 0 for never (`tools.truncateToolOutputThreshold`).
+    /// Maximum length of command output in characters. Longer output is cut and saved to a file; 0
+    /// for no limit (`tools.truncateToolOutputThreshold`).
     pub truncate_threshold: usize,
-    /// How long a command may take in all; none for ever (`pollux.shell.timeout`).
+    /// Maximum total run time of a command; `None` for no limit (`pollux.shell.timeout`).
     pub shell_timeout: Option<Duration>,
-    /// How long a command may print nothing; none for ever (`tools.shell.inactivityTimeout`).
+    /// Maximum time without output of a command; `None` for no limit
+    /// (`tools.shell.inactivityTimeout`).
     pub shell_inactivity: Option<Duration>,
-    /// Give commands a terminal where a person is there (`tools.shell.enableInteractiveShell`).
+    /// True to run commands in a terminal in interactive sessions
+    /// (`tools.shell.enableInteractiveShell`).
     pub shell_terminal: bool,
-    /// Show their output in its colours (`tools.shell.showColor`).
+    /// True to show command output in colour (`tools.shell.showColor`).
     pub shell_colour: bool,
-    /// Commands confined to the workspace may use the network (`tools.sandboxNetworkAccess`).
+    /// True if commands confined to the workspace may use the network
+    /// (`tools.sandboxNetworkAccess`).
     pub sandbox_network: bool,
-    /// The pager of commands in a terminal (`tools.shell.pager`).
+    /// Pager of commands in a terminal (`tools.shell.pager`).
     pub shell_pager: String,
-    /// What happens when a background command ends (`tools.shell.backgroundCompletionBehavior`).
+    /// Receiver of the report when a background command ends
+    /// (`tools.shell.backgroundCompletionBehavior`).
     pub background_completion: BackgroundCompletion,
-    /// A model may mend edits whose text is not found (`tools.disableLLMCorrection` off).
+    /// True if a model may correct edits whose text is not found (`tools.disableLLMCorrection`
+    /// off).
     pub correct_edits: bool,
-    /// There is a plan mode (`general.plan.enabled`).
+    /// True if plan mode is available (`general.plan.enabled`).
     pub plan_mode: bool,
-    /// What is hidden from commands (`security.environmentVariableRedaction`). It turns strict by itself where the
-    /// environment is that of a GitHub action.
+    /// Environment variables to hide from commands (`security.environmentVariableRedaction`). The
+    /// redaction is always strict in the environment of a GitHub action.
     pub redaction: Redaction,
-    /// Offer `write_todos` to the models that need it (`useWriteTodos`).
+    /// True to offer `write_todos` to the models that need it (`useWriteTodos`).
     pub write_todos: bool,
-    /// Offer the tracker, which takes the place of `write_todos` (`experimental.taskTracker`).
+    /// True to offer the tracker tools instead of `write_todos` (`experimental.taskTracker`).
     pub task_tracker: bool,
-    /// Let the model name its topics (`general.topicUpdateNarration`).
+    /// True to let the model name its topics (`general.topicUpdateNarration`).
     pub topics: bool,
-    /// Offer `save_memory` (`pollux.tools.saveMemory`, or a `tools.core` that names it).
+    /// True to offer `save_memory` (`pollux.tools.saveMemory`, or a `tools.core` that names it).
     pub save_memory: bool,
-    /// `web_fetch` gives back the page itself, without a model (`experimental.directWebFetch`).
+    /// True if `web_fetch` returns the page itself, without a model
+    /// (`experimental.directWebFetch`).
     pub direct_web_fetch: bool,
-    /// Offer `get_internal_docs` in the main conversation too (a `tools.core` that names it).
+    /// True to offer `get_internal_docs` also in the main conversation (a `tools.core` that names
+    /// it).
     pub internal_docs: bool,
 }
 
 impl Default for ToolOptions {
-    /// The defaults of the settings.
+    /// Returns the default values of the settings.
     fn default() -> Self {
         Self {
             respect_git_ignore: true,
@@ -119,45 +129,47 @@ impl Default for ToolOptions {
     }
 }
 
-/// What all tools of a session share.
+/// State that all tools of a session share.
 pub struct ToolContext {
-    /// The folders of the session.
+    /// Folders of the session.
     pub workspace: Arc<Workspace>,
     /// Holder of the text of files, asked before the disk.
     pub files: Arc<dyn Files>,
-    /// The settings that tools follow.
+    /// Settings of the tools.
     pub options: ToolOptions,
-    /// The environment that commands start from, before credentials are taken out.
+    /// Environment that commands start with, before credentials are removed.
     pub environment: Vec<(OsString, OsString)>,
-    /// Names of variables that commands must not see: the model credentials that Pollux itself uses.
+    /// Names of variables that commands must not see: the model credentials that Pollux uses.
     pub credentials: Vec<String>,
-    /// The approval mode of the session. In plan mode only the plans folder is written to.
+    /// Approval mode of the session. In plan mode tools write only to the plans folder.
     pub mode: Live<ApprovalMode>,
-    /// Where plans are written in plan mode, absolute.
+    /// Absolute path of the folder for plans in plan mode.
     pub plans_directory: PathBuf,
-    /// Where the tracker keeps the tasks of the session; made when needed.
+    /// Folder of the tracker's tasks of this session; created when needed.
     pub tracker_directory: PathBuf,
-    /// The person's own context file, which every project is told of (`~/.gemini/GEMINI.md`).
+    /// The user's own context file, which is part of the context in every project
+    /// (`~/.gemini/GEMINI.md`).
     pub memory_file: PathBuf,
-    /// What was read and written in this session.
+    /// Record of the files that were read and written in this session.
     pub ledger: Arc<Ledger>,
-    /// Where output goes that is too long for a model (`…/tool-outputs/session-<id>`); made when needed.
+    /// Folder for output that is too long for a model (`…/tool-outputs/session-<id>`); created
+    /// when needed.
     pub spill_directory: PathBuf,
-    /// The commands that run in the background. They end with the last tool of the session.
+    /// Commands that run in the background. They end when the last tool of the session is dropped.
     pub background: BackgroundProcesses,
-    /// Is told when one of them ends; none where nobody is to know.
+    /// Receiver of reports when a background command ends; `None` for no reports.
     pub reporter: Option<Reporter>,
-    /// A person is there, who may type.
+    /// True if a user is present who can type.
     pub interactive: bool,
-    /// Finds context files of touched paths.
+    /// Lookup of the context files of touched paths.
     pub context_for: Option<ContextLookup>,
-    /// The way to pages of the web; none where there is none.
+    /// Access to web pages; `None` without web access.
     pub web: Option<WebAccess>,
-    /// Places that the confinement of commands refers to.
+    /// Paths that the confinement of commands needs.
     pub sandbox: Arc<SandboxPlaces>,
 }
 
-/// The built-in tools, in the order in which they are declared to models.
+/// Returns the built-in tools, in the order in which they are declared to models.
 pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(UpdateTopicTool::new(Arc::clone(context))),
@@ -188,7 +200,8 @@ pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
 }
 
 impl ToolOptions {
-    /// The options that settings name. Time limits are seconds; zero or less turns one off.
+    /// Reads the options from the settings. Time limits are seconds; zero or less turns a limit
+    /// off.
     pub fn from_settings(settings: &Settings) -> Self {
         let limit = |seconds: f64| {
             Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
@@ -225,7 +238,7 @@ impl ToolOptions {
     }
 }
 
-/// The settings list the tools that there are, and this is one of them.
+/// Returns true if `tools.core` lists the available tools and this tool is one of them.
 fn is_named(settings: &Settings, tool: &str) -> bool {
     settings.tools.core.iter().flatten().any(|name| name.trim() == tool)
 }
@@ -241,7 +254,7 @@ fn redaction(settings: &Settings) -> Redaction {
 }
 
 impl ToolContext {
-    /// A context with default options, an empty ledger and the environment of nobody.
+    /// Creates a context with default options, an empty ledger and an empty environment.
     pub fn new(workspace: Arc<Workspace>, spill_directory: PathBuf) -> Self {
         Self {
             workspace,
@@ -264,29 +277,32 @@ impl ToolContext {
         }
     }
 
-    /// Commands run in a terminal: a person is there to see it, and has nothing against it.
+    /// Returns true if commands run in a terminal: the session is interactive, and neither the
+    /// settings nor the environment turn terminals off.
     pub(crate) fn gives_terminals(&self) -> bool {
-        // Gemini CLI's variable for where its terminals come from; a person can switch them off by it.
+        // Gemini CLI's variable for the source of its terminals; users can turn terminals off with
+        // it.
         let off = |(name, value): &(OsString, OsString)| {
             name == "GEMINI_PTY_INFO" && value == "child_process"
         };
         self.interactive && self.options.shell_terminal && !self.environment.iter().any(off)
     }
 
-    /// The real path that an argument means, checked for `access`.
+    /// Resolves the path in an argument and checks it for `access`.
     pub(crate) fn locate(&self, given: &str, access: Access) -> Result<RealPath, ToolError> {
         let refused = |error: Error| invalid(error.to_string());
         let named = self.workspace.absolute(given).map_err(refused)?;
         self.workspace.check(&named, access).map_err(|error| {
-            // Where a link leads says more than its name; but the name itself may be what is closed.
+            // The error of the link's target says more than that of its name, but the name itself
+            // can be the forbidden path.
             let led_to = self.workspace.resolve(given);
             let told = led_to.and_then(|real| self.workspace.check(&real, access)).err();
             invalid(told.unwrap_or(error).to_string())
         })
     }
 
-    /// The same for a file that is to be written. In plan mode a plan is meant: a path that is not in the
-    /// plans folder already is taken to start there.
+    /// Resolves the path of a file to write. In plan mode it must be in the plans folder: relative
+    /// paths start there, absolute paths outside are refused.
     pub(crate) fn locate_to_write(&self, given: &str) -> Result<RealPath, ToolError> {
         if *self.mode.get() != ApprovalMode::Plan {
             return self.locate(given, Access::Write);
@@ -306,7 +322,8 @@ impl ToolContext {
         if path.starts_with(&real_plans) { Ok(path) } else { Err(outside_plans(given, plans)) }
     }
 
-    /// What a tool that writes says of itself: in plan mode, what it is there for.
+    /// Returns the description of a writing tool; in plan mode it starts with the restriction to
+    /// plans.
     pub(crate) fn in_plan_mode_only_plans(&self, description: &str) -> String {
         match *self.mode.get() {
             ApprovalMode::Plan => format!(
@@ -317,8 +334,9 @@ impl ToolContext {
         }
     }
 
-    /// Checks a path again just before it is touched: a folder may have become a link in the meantime. What becomes one
-    /// after this is met by the [`RealPath`] itself; here it is told where the link leads.
+    /// Checks a path again just before it is used, because a folder can have become a link in the
+    /// meantime. A later change is caught by the [`RealPath`] itself; this check can report the
+    /// target of the link.
     pub(crate) fn recheck(&self, path: &Path, access: Access) -> Result<(), ToolError> {
         match self.workspace.check(path, access) {
             Ok(real) if *real == *path || path == self.workspace.target() => Ok(()),
@@ -327,12 +345,12 @@ impl ToolContext {
         }
     }
 
-    /// The ignore rules of the whole workspace; a call may override what the settings say.
+    /// Returns the ignore rules of the whole workspace; a call may override the settings.
     pub(crate) fn ignore_rules(&self, git: Option<bool>, gemini: Option<bool>) -> IgnoreRules {
         IgnoreRules::for_roots(self.workspace.roots(), &self.ignore_options(git, gemini))
     }
 
-    /// Which ignore files count for a call.
+    /// Returns the ignore files to use for a call.
     pub(crate) fn ignore_options(&self, git: Option<bool>, gemini: Option<bool>) -> IgnoreOptions {
         IgnoreOptions {
             git: git.unwrap_or(self.options.respect_git_ignore),
@@ -341,7 +359,8 @@ impl ToolContext {
         }
     }
 
-    /// The block that tells a model of context files it has not seen, now that a tool has touched `path`.
+    /// Returns the block with context files that the model has not seen, after a tool has touched
+    /// `path`.
     pub(crate) fn discovered_context(&self, path: &Path) -> Option<String> {
         let text = self.context_for.as_ref()?(path)?;
         let [opening, closing] = DISCOVERED_CONTEXT;
@@ -349,7 +368,7 @@ impl ToolContext {
     }
 }
 
-/// The failure of a path that is not any more what was checked.
+/// Returns the error for a path that has changed since it was checked.
 pub(crate) fn changed(error: &Error) -> ToolError {
     ToolError::new(ToolErrorKind::PathNotInWorkspace, error.to_string())
 }
@@ -361,7 +380,7 @@ pub(crate) fn outside_plans(given: &str, plans: &Path) -> ToolError {
     ))
 }
 
-/// What was done to a file, for telemetry and statistics.
+/// Returns the measurement of an operation on a file, for telemetry and statistics.
 pub(crate) fn file_operation(
     tool: &str,
     kind: FileOperationKind,
@@ -374,7 +393,7 @@ pub(crate) fn file_operation(
     Measurement::File(FileOperation { tool, kind, path, lines, mime_type })
 }
 
-/// A failed result whose words for the person differ from those for the model.
+/// Returns a failed result whose message for the user differs from the message for the model.
 pub(crate) fn failed(error: ToolError, display: impl Into<String>) -> ToolOutput {
     ToolOutput::from(error).display(pollux_protocol::Display::Text(display.into()))
 }

@@ -1,6 +1,6 @@
-//! What changed between two texts: patches, figures and the snippet a model is shown.
+//! Differences between two texts: patches, figures and the snippet that a model is shown.
 //!
-//! Texts are as models see them: line feeds only.
+//! Texts have the form in which models see them: line feeds only.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,37 +12,37 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 #[cfg(test)]
 mod tests;
 
-/// Unchanged lines around a change in a patch.
+/// Number of unchanged lines around a change in a patch.
 const PATCH_CONTEXT: usize = 3;
-/// Unchanged lines around a change in a snippet.
+/// Number of unchanged lines around a change in a snippet.
 const SNIPPET_CONTEXT: usize = 5;
-/// After this long a difference is given in coarser pieces; it stays correct.
+/// Time after which a difference is computed in coarser pieces; the result stays correct.
 const DEADLINE: Duration = Duration::from_millis(400);
 
-/// The names that a patch gives to its two sides.
+/// Names of the two sides of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Labels {
-    /// The side before.
+    /// Name of the old side.
     pub old: &'static str,
-    /// The side after.
+    /// Name of the new side.
     pub new: &'static str,
 }
 
 impl Labels {
-    /// For a change that is asked about.
+    /// Labels of a proposed change.
     pub const PROPOSAL: Self = Self { old: "Current", new: "Proposed" };
-    /// For a file that `write_file` has written.
+    /// Labels of a file that `write_file` has written.
     pub const WRITTEN: Self = Self { old: "Original", new: "Written" };
 }
 
-/// The difference of two texts, line by line.
+/// Difference between two texts, line by line.
 #[derive(Debug)]
 pub struct Difference<'a> {
     whole_old: &'a str,
     whole_new: &'a str,
-    /// Bytes at the beginning that both share and that are not looked at.
+    /// Number of bytes at the beginning that both texts share and that are not compared.
     skipped: usize,
-    /// Whether lines at the end are not looked at either.
+    /// True if shared lines at the end are not compared either.
     rest_is_shared: bool,
     old: Vec<&'a str>,
     new: Vec<&'a str>,
@@ -50,10 +50,12 @@ pub struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// Compares two texts. Bounded in time: far apart and huge texts are compared in coarser pieces.
+    /// Compares two texts in bounded time: very long or very different texts are compared in
+    /// coarser pieces.
     pub fn between(old: &'a str, new: &'a str) -> Self {
         let (whole_old, whole_new) = (old, new);
-        // A small change of a large file costs little memory: only what differs is taken apart.
+        // A small change of a large file needs little memory: only the part that differs is split
+        // into lines.
         let (before, after) = shared_ends(old, new);
         let lines = |text: &'a str| -> Vec<&'a str> {
             text[before..text.len() - after].split_inclusive('\n').collect()
@@ -65,8 +67,8 @@ impl<'a> Difference<'a> {
         Self { whole_old, whole_new, skipped, rest_is_shared, old, new, operations }
     }
 
-    /// The unified patch with three lines of context, in the form of npm's `diff.createPatch(name, …)`: without hunks
-    /// when nothing changed.
+    /// Returns the unified patch with three lines of context, in the format of npm's
+    /// `diff.createPatch(name, …)`. A patch without changes has no hunks.
     pub fn patch(&self, name: &str, labels: Labels) -> String {
         let rule = "=".repeat(67);
         let Labels { old, new } = labels;
@@ -98,7 +100,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The lines that differ alone, each behind `-` or `+`.
+    /// Returns only the lines that differ, each after `-` or `+`.
     pub fn lines(&self) -> String {
         let mut lines = String::new();
         for operation in self.changes() {
@@ -108,7 +110,8 @@ impl<'a> Difference<'a> {
         lines
     }
 
-    /// What makes the new text of the old: byte spans of the old text, in order, and their replacements.
+    /// Returns the edits that turn the old text into the new text: byte spans of the old text, in
+    /// order, and their replacements.
     pub fn edits(&self) -> Vec<(Range<usize>, String)> {
         let (mut edits, mut start) = (Vec::new(), self.skipped);
         for operation in &self.operations {
@@ -121,7 +124,7 @@ impl<'a> Difference<'a> {
         edits
     }
 
-    /// Lines and characters (UTF-16 code units, line ends not counted) removed and added.
+    /// Counts removed and added lines and characters (UTF-16 code units, without line ends).
     pub fn figures(&self) -> Figures {
         let mut figures = Figures::default();
         for operation in self.changes() {
@@ -135,8 +138,8 @@ impl<'a> Difference<'a> {
         figures
     }
 
-    /// The new text around what changed: five lines on either side, gaps as `...`. The whole new text when nothing
-    /// changed or nothing was there before.
+    /// Returns the new text around the changes: five lines on either side, gaps as `...`. Returns
+    /// the whole new text if nothing changed or the old text was empty.
     pub fn snippet(&self) -> String {
         let ranges = self.snippet_ranges();
         if self.whole_old.is_empty() || ranges.is_empty() {
@@ -177,20 +180,21 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// How much a change removes and adds.
+/// Numbers of lines and characters that a change removes and adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Lines gone.
+    /// Number of removed lines.
     pub removed_lines: u64,
-    /// Characters gone.
+    /// Number of removed characters.
     pub removed_chars: u64,
-    /// Lines new.
+    /// Number of added lines.
     pub added_lines: u64,
-    /// Characters new.
+    /// Number of added characters.
     pub added_chars: u64,
 }
 
-/// The figures of a change: `original` to what the model `proposed`, and from there to what the person made of it.
+/// Returns the figures of a change: from `original` to the text that the model `proposed`, and from
+/// there to the text that was `written` after the user's changes.
 pub fn diff_stat(original: &str, proposed: &str, written: &str) -> DiffStat {
     let model = Difference::between(original, proposed).figures();
     let user = if proposed == written {
@@ -210,8 +214,8 @@ pub fn diff_stat(original: &str, proposed: &str, written: &str) -> DiffStat {
     }
 }
 
-/// Bytes of whole lines that both texts share at the beginning and at the end, less the lines that are shown around a
-/// change.
+/// Returns the number of bytes of whole lines that both texts share at the beginning and at the
+/// end, without the lines that are shown around a change.
 fn shared_ends(old: &str, new: &str) -> (usize, usize) {
     let same = |(one, other): &(u8, u8)| one == other;
     let before = old.bytes().zip(new.bytes()).take_while(same).count();
@@ -221,13 +225,14 @@ fn shared_ends(old: &str, new: &str) -> (usize, usize) {
     let after = ends.take(old.len().min(new.len()) - before).take_while(same).count();
     let (head, tail) = (&old[..before], &old.as_bytes()[old.len() - after..]);
     let shown: usize = head.split_inclusive('\n').rev().take(SNIPPET_CONTEXT).map(str::len).sum();
-    // The first line of the end may be shared in part only; it goes to the middle with those shown.
+    // The first line of the end may be shared only in part; it is compared, like the lines that are
+    // shown.
     let lines = tail.split_inclusive(|byte| *byte == b'\n');
     let taken: usize = lines.take(SNIPPET_CONTEXT + 1).map(<[u8]>::len).sum();
     (before - shown, after - taken)
 }
 
-/// `start,count`, one-based; an empty range names the line before it.
+/// Formats `start,count`, one-based; an empty range names the line before it.
 fn hunk_range(range: &Range<usize>, skipped_lines: usize) -> String {
     let start = if range.is_empty() { range.start } else { range.start + 1 };
     format!("{},{}", skipped_lines + start, range.len())

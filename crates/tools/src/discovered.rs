@@ -1,8 +1,10 @@
-//! Tools that a command of the settings lists and another one runs (`tools.discoveryCommand`, `tools.callCommand`).
+//! Tools that a command in the settings lists and another command runs (`tools.discoveryCommand`,
+//! `tools.callCommand`).
 //!
-//! The first prints a JSON array of function declarations. The second is called with the tool's name; it reads the
-//! arguments as JSON from standard input and prints the result. Both are programs of the user or of a trusted
-//! project: what they print is bounded and judged, but it is no surprise that they run.
+//! The first command prints a JSON array of function declarations. The second is called with the
+//! tool's name; it reads the arguments as JSON from standard input and prints the result. Both are
+//! programs of the user or of a trusted project: running them is intended, but their output is
+//! limited and checked.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,34 +27,35 @@ use listing::Listed;
 mod listing;
 mod words;
 
-/// Bytes of each stream that are read (Gemini CLI 0.61).
+/// Number of bytes of each stream that are read (as in Gemini CLI 0.61).
 const STREAM_LIMIT: usize = 10 << 20;
-/// How long the list may take to come.
+/// Maximum run time of the discovery command.
 const LIST_LIMIT: Duration = Duration::from_mins(1);
-/// Characters of a program's complaint that a person is told.
+/// Number of characters of a program's error output that the user is shown.
 const COMPLAINT: usize = 500;
 
-/// The commands, as the settings have them.
+/// Commands from the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryCommands {
-    /// Lists the tools: a program and its arguments, parted as a shell would, without a shell's operators.
+    /// Command that lists the tools: a program and its arguments, split like in a shell, but
+    /// without shell operators.
     pub discovery: String,
-    /// Runs a tool: one program.
+    /// Program that runs a tool.
     pub call: Option<String>,
 }
 
-/// What was found.
+/// Result of the discovery.
 pub struct Discovered {
-    /// The tools, in the order of the list.
+    /// Tools, in the order of the list.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What a person should know about the others.
+    /// Warnings for the user about entries that were changed or refused.
     pub warnings: Vec<String>,
 }
 
-/// Asks the discovery command for its tools.
+/// Runs the discovery command and returns its tools.
 ///
 /// # Errors
-/// Words for the person: the command failed, took too long, or printed no list.
+/// A message for the user: the command failed, took too long, or printed no list.
 pub async fn discover(
     context: &Arc<ToolContext>,
     commands: &DiscoveryCommands,
@@ -84,7 +87,7 @@ pub async fn discover(
     Ok(Discovered { tools: tools.into_iter().map(tool).collect(), warnings })
 }
 
-/// Why a listing command did not do what it should.
+/// Returns the reason for which a discovery command failed, if it failed.
 fn failure(outcome: &PipedOutcome) -> Option<String> {
     match (outcome.ended, outcome.exit_code, outcome.signal) {
         (Ended::Exited, Some(0), _) => None,
@@ -95,7 +98,7 @@ fn failure(outcome: &PipedOutcome) -> Option<String> {
     }
 }
 
-/// A program that is run as it is, without a shell's eyes on its words.
+/// Builds the command of a program whose arguments no shell interprets.
 fn piped(
     context: &ToolContext,
     words: &[String],
@@ -107,7 +110,8 @@ fn piped(
     PipedCommand { child, input, timeout, limit: STREAM_LIMIT }
 }
 
-/// The person's own environment, without the credentials of models and what the settings hide.
+/// Returns the user's environment, without model credentials and the variables that the settings
+/// hide.
 fn environment(context: &ToolContext) -> Vec<(OsString, OsString)> {
     let mut environment =
         pollux_shell::redact(context.environment.clone(), &context.options.redaction);
@@ -117,11 +121,11 @@ fn environment(context: &ToolContext) -> Vec<(OsString, OsString)> {
     environment
 }
 
-/// One of the tools.
+/// One discovered tool.
 struct DiscoveredTool {
     context: Arc<ToolContext>,
     name: String,
-    /// The name in the list, which the call command knows.
+    /// Name in the list, which the call command knows.
     original: String,
     description: String,
     schema: Schema,
@@ -222,7 +226,8 @@ impl Invocation for DiscoveredCall {
         };
         let file = output_path(&self.context.spill_directory, &self.name, &run.call_id);
         let threshold = truncation::limit(self.context.options.truncate_threshold, run.room);
-        // Long output is scanned, cut and written: not on the threads that serve everyone.
+        // Long output is scanned, cut and written on a blocking thread, not on the threads of the
+        // runtime.
         let told = tokio::task::spawn_blocking(move || told(&outcome, threshold, &file)).await;
         told.unwrap_or_else(|error| failed(format!("The tool failed: {error}")))
     }
@@ -232,7 +237,8 @@ fn failed(message: impl Into<String>) -> ToolOutput {
     ToolError::new(ToolErrorKind::DiscoveredToolExecutionError, message).into()
 }
 
-/// The result: what the program printed, when it had nothing to complain about.
+/// Returns the result: the output of the program, or a failure if the program failed or wrote to
+/// standard error.
 fn told(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
     let went_well =
         outcome.ended == Ended::Exited && outcome.exit_code == Some(0) && outcome.stderr.is_empty();
@@ -261,7 +267,7 @@ fn why(ended: Ended) -> &'static str {
     }
 }
 
-/// What is told of a program that did not do its work, or complained.
+/// Describes a program that failed or wrote to standard error.
 fn report(outcome: Option<&PipedOutcome>, error: &str) -> String {
     let text = |bytes: Option<&[u8]>| match String::from_utf8_lossy(bytes.unwrap_or_default()) {
         text if text.is_empty() => "(empty)".to_owned(),
@@ -280,7 +286,7 @@ fn report(outcome: Option<&PipedOutcome>, error: &str) -> String {
     )
 }
 
-/// The name of a signal whose number is the same everywhere; else its number.
+/// Returns the name of a signal whose number is the same on all systems, otherwise its number.
 fn signal_name(signal: Option<i32>) -> String {
     let name = match signal {
         Some(1) => "SIGHUP",

@@ -1,7 +1,9 @@
-//! Where an edit goes: a ladder of matchers from exact to forgiving. Pure, and bounded in time and memory.
+//! Search for the place of an edit: a ladder of matchers from exact to tolerant. Pure functions,
+//! bounded in time and memory.
 //!
-//! Each step is tried only when the one before found nothing; a step that finds several places where one was meant
-//! ends the search. The result is a list of spans with their replacements: nothing outside of them changes.
+//! Each step is tried only if the step before found nothing. A step that finds several places where
+//! one was expected ends the search. The result is a list of spans with their replacements: all
+//! text outside these spans stays unchanged.
 
 use std::ops::Range;
 
@@ -18,30 +20,30 @@ mod tokens;
 
 pub use nearest::NearbyLines;
 
-/// Beyond this many bytes only the exact step is tried.
+/// Maximum size in bytes of a text for which the steps after the exact step are tried.
 const LADDER_LIMIT: usize = 8 << 20;
-/// No edit makes a text of more bytes than this.
+/// Maximum size in bytes of the text after an edit.
 const RESULT_LIMIT: usize = 64 << 20;
-/// No edit has more places than this.
+/// Maximum number of places of an edit.
 const REPLACEMENT_LIMIT: usize = 200_000;
-/// How many places a failure names.
+/// Maximum number of places that a failure names.
 const NAMED_PLACES: usize = 20;
 
-/// The step of the ladder that matched. The names are those of telemetry.
+/// The step of the ladder that matched. The names are used in telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// The text occurs as it is.
+    /// The text occurs exactly.
     Exact,
-    /// The lines are the same but for white space at their ends; the replacement is indented anew.
+    /// The lines are equal except for white space at their ends; the replacement is indented again.
     Flexible,
-    /// The words and brackets are the same, white space between them aside.
+    /// The words and brackets are equal, except for white space between them.
     Regex,
-    /// Nearly the same text: at most a tenth differs.
+    /// Almost the same text: at most a tenth differs.
     Fuzzy,
 }
 
 impl Strategy {
-    /// The name in telemetry.
+    /// Returns the name in telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -52,17 +54,17 @@ impl Strategy {
     }
 }
 
-/// Where an edit goes and what it puts there.
+/// Place of an edit and its replacement text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundEdit {
-    /// How it was found.
+    /// Step that found the edit.
     pub strategy: Strategy,
     /// Byte spans of the text and their replacements, in order, without overlap; at least one.
     pub replacements: Vec<(Range<usize>, String)>,
 }
 
 impl FoundEdit {
-    /// The text after the edit.
+    /// Returns the text after the edit.
     pub fn apply(&self, text: &str) -> String {
         let mut result = String::with_capacity(text.len());
         let mut end = 0;
@@ -75,7 +77,8 @@ impl FoundEdit {
         result
     }
 
-    /// First and last line of each span, from 1. Linear over all spans.
+    /// Returns first and last line of each span, from 1. Linear in the length of the text for all
+    /// spans together.
     pub fn line_ranges(&self, text: &str) -> Vec<(usize, usize)> {
         let mut counter = LineCounter { text: text.as_bytes(), at: 0, line: 1 };
         self.replacements
@@ -88,7 +91,7 @@ impl FoundEdit {
     }
 }
 
-/// Line numbers of rising positions.
+/// Counter of line numbers for increasing positions.
 struct LineCounter<'a> {
     text: &'a [u8],
     at: usize,
@@ -104,41 +107,42 @@ impl LineCounter<'_> {
     }
 }
 
-/// Why no edit was made.
+/// Reason why no edit was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditFailure {
-    /// There is nothing to look for.
+    /// The text to replace is empty.
     #[error("the text to replace is empty")]
     EmptySearch,
-    /// No step of the ladder found it.
+    /// No step of the ladder found the text.
     #[error("the text to replace was not found")]
     NotFound {
-        /// The lines that come closest, if any come close.
+        /// Most similar lines, if there are any.
         nearest: Option<NearbyLines>,
     },
-    /// It is there more than once, and only one change was wanted.
+    /// The text occurs more than once, but only one replacement was requested.
     #[error("the text to replace occurs {count} times")]
     Ambiguous {
-        /// How often.
+        /// Number of occurrences.
         count: usize,
-        /// The line numbers of the first of them.
+        /// Line numbers of the first occurrences.
         lines: Vec<usize>,
     },
-    /// The text would stay as it is.
+    /// The edit would not change the text.
     #[error("the edit changes nothing")]
     NoChange,
-    /// The edit has too many places, or its result too many bytes.
+    /// The edit has too many places, or its result has too many bytes.
     #[error("the edit is too large")]
     TooLarge,
 }
 
-/// Finds where in `text` (line feeds only) `old` is to become `new`.
+/// Finds the places in `text` (line feeds only) where `old` is to be replaced by `new`.
 ///
-/// Steps: exact; line by line without white space at the ends; word by word; nearly the same (Levenshtein distance of
-/// at most a tenth, white space counting a tenth). Whether the text ends in a line feed stays as it is.
+/// Steps: exact; line by line without white space at the ends; word by word; almost the same
+/// (Levenshtein distance of at most a tenth, where white space counts a tenth). A line feed at the
+/// end of the text is neither added nor removed.
 ///
 /// # Errors
-/// See [`EditFailure`]. Several places are a failure unless `allow_multiple` is set.
+/// See [`EditFailure`]. Several places are an error unless `allow_multiple` is set.
 pub fn find_edit(
     text: &str,
     old: &str,
@@ -156,7 +160,7 @@ pub fn find_edit(
     keep_final_newline(text, &mut found.replacements);
     let differs = match found.replacements.as_slice() {
         [(range, replacement)] => text[range.clone()] != **replacement,
-        // Several may undo each other.
+        // Several replacements can cancel each other out.
         _ => found.apply(text) != text,
     };
     if differs { Ok(found) } else { Err(EditFailure::NoChange) }
@@ -193,14 +197,14 @@ fn climb(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, 
     Err(EditFailure::NotFound { nearest: nearest::find(&lines, old) })
 }
 
-/// A step of the ladder: text, what is looked for, what takes its place.
+/// A step of the ladder. Arguments: the text, the searched text, the replacement.
 type Step = fn(&Lines<'_>, &str, &str) -> Matches;
 
-/// What a step of the ladder found.
+/// Result of a step of the ladder.
 #[derive(Default)]
 struct Matches {
     replacements: Vec<(Range<usize>, String)>,
-    /// Two overlapping places are equally good.
+    /// True if two overlapping places match equally well.
     ambiguous: bool,
 }
 
@@ -238,7 +242,8 @@ fn check_size(text: &str, count: usize, each: usize) -> Result<(), EditFailure> 
     if fits { Ok(()) } else { Err(EditFailure::TooLarge) }
 }
 
-/// An edit at the end of the text neither takes its final line feed away nor adds one. Only replacements change.
+/// Makes sure that an edit at the end of the text neither removes the final line feed nor adds one.
+/// Only replacements change.
 fn keep_final_newline(text: &str, replacements: &mut [(Range<usize>, String)]) {
     let ends_in_newline = will_end_in_newline(text, replacements);
     let Some((range, last)) = replacements.last_mut() else { return };
@@ -254,7 +259,8 @@ fn keep_final_newline(text: &str, replacements: &mut [(Range<usize>, String)]) {
     }
 }
 
-/// Whether the text after the edit ends in a line feed. Nothing left at all does: an empty file has no last line.
+/// Returns true if the text after the edit ends in a line feed. An empty text counts as ending in
+/// one, because an empty file has no last line.
 fn will_end_in_newline(text: &str, replacements: &[(Range<usize>, String)]) -> bool {
     let mut end = text.len();
     for (range, replacement) in replacements.iter().rev() {

@@ -1,4 +1,4 @@
-//! `enter_plan_mode`: look and plan first, change nothing.
+//! `enter_plan_mode`: the model plans first and does not change any files.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use serde_json::json;
 use crate::context::ToolContext;
 use crate::validation::Schema;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "enter_plan_mode";
 
-/// The tool.
+/// The tool `enter_plan_mode`.
 pub(crate) struct EnterPlanModeTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl EnterPlanModeTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",

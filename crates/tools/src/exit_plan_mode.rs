@@ -1,4 +1,4 @@
-//! `exit_plan_mode`: the plan is put before the person.
+//! `exit_plan_mode`: the user reviews the plan.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::blocking::blocking;
 use crate::context::{ToolContext, outside_plans};
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "exit_plan_mode";
 
-/// A longer plan is none that a person reads, in bytes.
+/// Maximum size in bytes of a plan that the user can be expected to read.
 const LONGEST_PLAN: u64 = 1 << 20;
 
-/// The tool.
+/// The tool `exit_plan_mode`.
 pub(crate) struct ExitPlanModeTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ExitPlanModeTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -45,7 +45,7 @@ impl ExitPlanModeTool {
         Self { context, schema }
     }
 
-    /// The plan's file and where it is: in the plans folder, also where links lead.
+    /// Returns the path of the plan's file and its real path. Both must be in the plans folder.
     fn locate(&self, given: &str) -> Result<(PathBuf, RealPath), ToolError> {
         let plans = &self.context.plans_directory;
         let path = pollux_fs::absolute(plans, Path::new(given));
@@ -63,15 +63,16 @@ impl ExitPlanModeTool {
 #[derive(Deserialize)]
 struct Params {
     plan_filename: String,
-    /// What the person wants changed; it is no argument that the model is told of.
+    /// Changes that the user requests. The declaration for the model does not contain this
+    /// argument.
     #[serde(default)]
     feedback: Option<String>,
 }
 
-/// Beginning of the result of a plan that the person wants changed.
+/// Beginning of the result if the user wants the plan changed.
 const REJECTED: &str = "Plan rejected";
 
-/// Where the person's words stand once they are given.
+/// Argument that holds the user's feedback.
 const FEEDBACK: &str = "feedback";
 
 impl Tool for ExitPlanModeTool {
@@ -103,7 +104,8 @@ impl Tool for ExitPlanModeTool {
         }
     }
 
-    /// A plan that was refused with feedback is no failure of the call.
+    /// A plan that was refused with feedback is not a failed call, so it is recognised by its
+    /// output.
     fn recall(&self, args: &Value, response: &Value) -> Option<Directive> {
         let output = response.get("output").and_then(Value::as_str);
         if output.is_some_and(|output| output.starts_with(REJECTED)) {
@@ -131,7 +133,7 @@ struct ExitPlanMode {
 }
 
 impl ExitPlanMode {
-    /// The plan, or what is missing.
+    /// Reads the plan, or returns an error that names the problem.
     async fn read(&self, cancel: &pollux_protocol::CancellationToken) -> Result<String, ToolError> {
         let (path, real) = (self.path.clone(), self.real.clone());
         blocking(cancel, move |_| {
@@ -196,7 +198,7 @@ impl Invocation for ExitPlanMode {
             ))
             .display(Display::Text(format!("Feedback: {feedback}")));
         }
-        // Without a person nobody has looked at it before.
+        // In a session without a user, the plan was not read before.
         if let Err(error) = self.read(&run.cancel).await {
             return error.into();
         }

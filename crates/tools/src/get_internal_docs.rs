@@ -1,6 +1,7 @@
-//! `get_internal_docs`: what is written about Pollux itself.
+//! `get_internal_docs`: documentation about Pollux itself.
 //!
-//! The pages are part of the program, so what is told always fits the program that tells it, wherever it was installed.
+//! The pages are part of the program, so they always describe the running version, wherever it is
+//! installed.
 
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -16,10 +17,10 @@ use serde_json::json;
 use crate::context::{ToolContext, failed};
 use crate::validation::Schema;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "get_internal_docs";
 
-/// The pages by their names, sorted: those of `docs/`, and the first page of all.
+/// Pages by name, sorted: those of `docs/`, and the README.
 const PAGES: &[(&str, &str)] = &[
     ("README.md", include_str!("../../../README.md")),
     ("background.md", include_str!("../../../docs/background.md")),
@@ -39,14 +40,14 @@ const PAGES: &[(&str, &str)] = &[
     ("tools.md", include_str!("../../../docs/tools.md")),
 ];
 
-/// The tool.
+/// The tool `get_internal_docs`.
 pub(crate) struct GetInternalDocsTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl GetInternalDocsTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -91,8 +92,8 @@ impl Tool for GetInternalDocsTool {
         }
     }
 
-    /// It is there for whoever answers questions about the program; a model that works on a project is told of it only
-    /// when the settings name it.
+    /// The tool is meant for agents that answer questions about the program. It is offered to a
+    /// model that works on a project only if the settings name it.
     fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
         self.context.options.internal_docs
     }
@@ -141,7 +142,7 @@ impl Invocation for GetInternalDocs {
     }
 }
 
-/// The page that a path means: its name and its text.
+/// Returns name and text of the page at a path.
 fn page(path: &str) -> Result<(&'static str, &'static str), String> {
     let mut names: Vec<&str> = Vec::new();
     for component in Path::new(path).components() {

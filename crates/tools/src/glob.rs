@@ -1,4 +1,4 @@
-//! `glob`: files by the pattern of their names.
+//! `glob`: finds files by name patterns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,21 +17,22 @@ use crate::blocking::{blocking, check};
 use crate::context::{ToolContext, failed};
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "glob";
-/// After this long the search ends with what it has.
+/// Time limit; after it the search returns the files found so far.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// More files are counted and not named: no model could read them.
+/// Maximum number of files that are listed; further files are only counted, because no model could
+/// read them.
 const MAX_NAMED: usize = 10_000;
 
-/// The tool.
+/// The tool `glob`.
 pub(crate) struct GlobTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl GlobTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",

@@ -13,13 +13,13 @@ use crate::context::failed;
 use crate::side_call::{self, Caller};
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "google_web_search";
 
-/// The configuration of the model that searches.
+/// Configuration name of the model that searches.
 const CONFIGURATION: &str = "web-search";
 
-/// The tool.
+/// The tool `google_web_search`.
 pub(crate) struct GoogleWebSearchTool {
     schema: Schema,
 }
@@ -67,7 +67,7 @@ impl Tool for GoogleWebSearchTool {
         }
     }
 
-    /// Vendors that cannot search have nobody to ask.
+    /// The tool is not offered for vendors that cannot search the web.
     fn is_offered_to(&self, _model: &str, limits: Limits) -> bool {
         limits.web_search
     }

@@ -1,4 +1,4 @@
-//! `grep_search`: lines by regular expression.
+//! `grep_search`: finds lines by a regular expression.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use crate::validation::{Schema, invalid, whole};
 
 mod report;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "grep_search";
-/// After this long the search ends with what it has.
+/// Time limit; after it the search returns the matches found so far.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// Matches shown when the call names no other number.
+/// Number of matches shown if the call does not specify a number.
 const DEFAULT_MATCHES: usize = 100;
-/// More matches are never looked for, whatever the call says.
+/// Maximum number of matches, which calls cannot exceed.
 const MAX_MATCHES: usize = 20_000;
 
-/// The tool.
+/// The tool `grep_search`.
 pub(crate) struct GrepSearchTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl GrepSearchTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let text = |description: &str| json!({"type": "string", "description": description});
         let flag = |description: &str| json!({"type": "boolean", "description": description});
@@ -203,7 +203,7 @@ impl Grep {
         let result = self.find(stop);
         check(stop)?;
         Ok(match result {
-            // Gemini CLI reports these as results, not as failures; scripts look at the text.
+            // Gemini CLI reports these as results, not as failures; scripts read the text.
             Err(error) => failure(&error.to_string()),
             Ok(result) if result.timed_out && result.files.is_empty() => failure(&format!(
                 "Operation timed out after {}ms. In large repositories, consider narrowing your search scope by \
@@ -214,7 +214,7 @@ impl Grep {
         })
     }
 
-    /// The folder that paths are shown relative to.
+    /// Returns the folder to which shown paths are relative.
     fn base(&self) -> &Path {
         if self.is_file { self.path.parent().unwrap_or(&self.path) } else { &self.path }
     }
@@ -247,14 +247,15 @@ impl Grep {
         let cancelled = || stop.load(Ordering::Relaxed);
         let result = pollux_fs::search(&request, &cancelled)?;
         let Some(context) = self.automatic_context(&result) else { return Ok(result) };
-        // The few files that matched are searched again for the lines around the matches.
+        // The few files that matched are searched again, to get the lines around the matches.
         let paths: Vec<PathBuf> = result.files.iter().map(|file| file.path.clone()).collect();
         let again = SearchRequest { paths: &paths, context, rules: None, ..request };
         let richer = pollux_fs::search(&again, &cancelled)?;
         Ok(SearchResult { truncated: result.truncated, timed_out: result.timed_out, ..richer })
     }
 
-    /// Lines around each match when there are few and the call asks for no number of its own.
+    /// Returns the number of lines to show around each match if there are few matches and the call
+    /// does not specify the number.
     fn automatic_context(&self, result: &SearchResult) -> Option<usize> {
         let Params { names_only, context, before, after, .. } = &self.params;
         if *names_only || context.or(*before).or(*after).is_some() {

@@ -1,8 +1,8 @@
-//! HTML as Markdown, for a model to read.
+//! Conversion of HTML to Markdown that models can read.
 //!
-//! Pages come from anybody, so this is no browser: one pass over the text, without a tree. What is open is counted,
-//! not nested, so neither time nor memory nor the stack can be made to grow beyond the size of the page. Layout is
-//! lost, words and their order are not.
+//! Pages come from untrusted sources, so this is not a browser: the conversion is one pass over the
+//! text, without a tree. Open elements are counted, not nested, so time, memory and stack cannot
+//! grow beyond the size of the page. Layout is lost; the text and its order are kept.
 
 mod markdown;
 mod tokens;

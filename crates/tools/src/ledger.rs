@@ -1,4 +1,5 @@
-//! What was read and written in this session, so that nothing is overwritten that the model has never seen.
+//! Record of the files that were read and written in this session, so that no content is
+//! overwritten that the model has never seen.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,30 +7,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pollux_fs::Fingerprint;
 
-/// The content of files as tools last saw them. Shared by all tools of a session; no lock is held over I/O.
+/// Content of files as tools last saw it. Shared by all tools of a session; no lock is held during
+/// I/O.
 #[derive(Debug, Default)]
 pub struct Ledger {
     seen: Mutex<HashMap<PathBuf, Fingerprint>>,
 }
 
 impl Ledger {
-    /// Nothing seen yet.
+    /// Creates an empty ledger.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The file at `path` (absolute, links resolved) was read or written with this content.
+    /// Records that the file at `path` (absolute, links resolved) was read or written with this
+    /// content.
     pub fn record(&self, path: &Path, fingerprint: Fingerprint) {
         self.lock().insert(path.to_path_buf(), fingerprint);
     }
 
-    /// The content that was last seen; none for a file never touched in this session.
+    /// Returns the content that was last seen; `None` for a file that was not used in this session.
     pub fn last_seen(&self, path: &Path) -> Option<Fingerprint> {
         self.lock().get(path).copied()
     }
 
-    /// Whether `current` is something else than what was last seen. A file never seen is not stale, nor is one that is
-    /// gone: making it anew overwrites nothing.
+    /// Returns true if `current` differs from the content that was last seen. A file that was never
+    /// seen is not stale, and neither is a file that was deleted: creating it again overwrites
+    /// nothing.
     pub fn is_stale(&self, path: &Path, current: Option<&Fingerprint>) -> bool {
         match (self.last_seen(path), current) {
             (Some(seen), Some(current)) => seen != *current,
@@ -38,7 +42,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Fingerprint>> {
-        // A panic elsewhere leaves the map whole: each change is one call.
+        // A panic of another thread leaves the map consistent: each change is one call.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,12 +1,14 @@
 //! The built-in tools: reading, writing, editing, listing, finding, searching, running commands.
 //!
-//! One file per tool, each with its declaration, the check of its arguments, what a person is asked, and the run.
-//! [`builtin`] yields them all. Names, parameters, limits, messages and the layout of results are those of Gemini CLI
-//! 0.61, so that policies, recorded responses and scripts carry over; descriptions are our own.
+//! Each tool has a file with its declaration, the check of its arguments, the confirmation, and the
+//! run. [`builtin`] returns all tools. Names, parameters, limits, messages and the layout of
+//! results are those of Gemini CLI 0.61, so that policies, recorded responses and scripts still
+//! work; the descriptions are those of Pollux.
 //!
-//! What is not here: whether a call may run (policy), asking the person (the agent's operator), how files are written
-//! whole or not at all (`pollux-fs`) and how processes end (`pollux-shell`). The matcher of edits ([`find_edit`]) and the
-//! differences ([`Difference`]) are pure and stand on their own.
+//! Not part of this crate: the decision whether a call may run (policy), asking the user (the
+//! agent's operator), atomic writes of files (`pollux-fs`) and the end of processes
+//! (`pollux-shell`). The matcher of edits ([`find_edit`]) and the differences ([`Difference`]) are
+//! pure and can be used independently.
 
 mod ask_user;
 mod blocking;

@@ -1,5 +1,5 @@
-//! How the lines of a new file end, where the project says so: `.gitattributes` (`eol=crlf`), else `.editorconfig`
-//! (`end_of_line = crlf`). A file that exists keeps what it has.
+//! Line ends of a new file, if the project specifies them: `.gitattributes` (`eol=crlf`), otherwise
+//! `.editorconfig` (`end_of_line = crlf`). An existing file keeps its line ends.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -9,14 +9,16 @@ use pollux_fs::{IgnorePatterns, LineEnding, Workspace, read_text, real_path};
 #[cfg(test)]
 mod tests;
 
-/// A larger file is no list of attributes.
+/// Maximum size in bytes of a file with attributes.
 const LARGEST: u64 = 256 * 1024;
-/// Folders that are asked, from the file's own up to the root of the workspace.
+/// Maximum number of folders that are searched, from the file's folder up to the root of the
+/// workspace.
 const MOST_FOLDERS: usize = 64;
-/// Ways in which the braces of one pattern are read.
+/// Maximum number of patterns that the braces of one pattern expand to.
 const MOST_PATTERNS: usize = 64;
 
-/// What the project wants of the new file at `path` (absolute, links resolved); none where it says nothing.
+/// Returns the line ends that the project requests for the new file at `path` (absolute, links
+/// resolved); `None` if the project does not specify them.
 pub(crate) fn wanted(workspace: &Workspace, path: &Path) -> Option<LineEnding> {
     let roots = workspace.roots().filter_map(|root| real_path(root).ok());
     let root =
@@ -27,7 +29,7 @@ pub(crate) fn wanted(workspace: &Workspace, path: &Path) -> Option<LineEnding> {
         .take_while(|folder| folder.starts_with(&root))
         .take(MOST_FOLDERS)
         .collect();
-    // What stands nearer to the file is read later, and wins.
+    // Rules nearer to the file are read later and take precedence.
     folders.make_contiguous().reverse();
     let read = |name: &str| -> Vec<(String, String)> {
         let of = |folder: &&Path| {
@@ -39,12 +41,13 @@ pub(crate) fn wanted(workspace: &Workspace, path: &Path) -> Option<LineEnding> {
     of_attributes(&read(".gitattributes")).or_else(|| of_editor(&read(".editorconfig")))
 }
 
-/// What `.gitattributes` say: each the path from its folder, and its text; the nearest last.
+/// Evaluates `.gitattributes` files: for each, the path relative to its folder and its text; the
+/// nearest file is last.
 fn of_attributes(files: &[(String, String)]) -> Option<LineEnding> {
     let (mut is_text, mut end) = (true, None);
     for (path, text) in files {
         for line in text.lines().map(str::trim) {
-            // Macros, quoted patterns and patterns that git does not take here.
+            // Comments, macros, quoted patterns, and patterns that git does not accept here.
             if line.starts_with(['#', '!', '"', '[']) {
                 continue;
             }
@@ -67,7 +70,7 @@ fn of_attributes(files: &[(String, String)]) -> Option<LineEnding> {
     end.filter(|_| is_text)
 }
 
-/// What `.editorconfig` say, likewise.
+/// Evaluates `.editorconfig` files in the same way.
 fn of_editor(files: &[(String, String)]) -> Option<LineEnding> {
     let mut end = None;
     for (path, text) in files {
@@ -81,7 +84,7 @@ fn of_editor(files: &[(String, String)]) -> Option<LineEnding> {
             let Some((key, value)) = line.split_once('=') else { continue };
             let (key, value) = (key.trim().to_lowercase(), value.trim().to_lowercase());
             match (key.as_str(), value.as_str()) {
-                // What stands above this file does not count.
+                // Files above this file are ignored.
                 ("root", "true") if !section => end = None,
                 ("end_of_line", "crlf") if applies => end = Some(LineEnding::CrLf),
                 ("end_of_line", "lf") if applies => end = Some(LineEnding::Lf),
@@ -93,13 +96,14 @@ fn of_editor(files: &[(String, String)]) -> Option<LineEnding> {
     end
 }
 
-/// Whether a pattern means the file, in git's way: a name in any folder, or a path from here.
+/// Returns true if a pattern matches the file by git's rules: a name in any folder, or a path from
+/// here.
 fn matches(pattern: &str, path: &str) -> bool {
     let pattern = IgnorePatterns::parse(pattern.as_bytes(), false, false);
     pattern.verdict(path.as_bytes(), false) == Some(true)
 }
 
-/// The patterns that one with braces stands for: `*.{bat,cmd}`. Few enough, whatever it says.
+/// Expands the braces of a pattern, such as `*.{bat,cmd}`, to at most [`MOST_PATTERNS`] patterns.
 fn alternatives(pattern: &str) -> Vec<String> {
     let (mut open, mut done) = (VecDeque::from([pattern.to_owned()]), Vec::new());
     while let Some(pattern) = open.pop_front() {

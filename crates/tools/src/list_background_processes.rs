@@ -1,4 +1,4 @@
-//! `list_background_processes`: what runs in the background, and what has.
+//! `list_background_processes`: lists running and ended background processes.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use serde_json::json;
 use crate::context::ToolContext;
 use crate::validation::Schema;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "list_background_processes";
 
-/// The tool.
+/// The tool `list_background_processes`.
 pub(crate) struct ListBackgroundProcessesTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ListBackgroundProcessesTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -38,7 +38,7 @@ impl ListBackgroundProcessesTool {
     }
 }
 
-/// Nothing that the listing itself needs.
+/// The listing needs no arguments.
 #[derive(Deserialize)]
 struct Params {}
 
@@ -105,7 +105,7 @@ fn line(process: &BackgroundProcess) -> String {
     format!("- [PID {}] {state}: `{}`{end}", process.id(), process.command())
 }
 
-/// How a process ended, in parentheses behind a blank; nothing while it runs.
+/// Describes the end of a process in parentheses after a blank; empty while it runs.
 pub(crate) fn ending(state: ProcessState) -> String {
     let ProcessState::Exited { code, signal } = state else { return String::new() };
     let code = code.map(|code| format!(" (Exit Code: {code})"));

@@ -1,4 +1,4 @@
-//! `list_directory`: what is in one folder.
+//! `list_directory`: lists the content of one folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::validation::Schema;
 
 mod names;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "list_directory";
 
-/// The tool.
+/// The tool `list_directory`.
 pub(crate) struct ListDirectoryTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ListDirectoryTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -147,7 +147,7 @@ impl Invocation for ListDirectory {
     }
 }
 
-/// What a listing shows.
+/// Content of a listing.
 #[derive(Default)]
 struct Listing {
     folders: Vec<String>,
@@ -197,7 +197,7 @@ fn list(
 }
 
 impl Listing {
-    /// A link counts as what it leads to.
+    /// Adds an entry. A link counts as its target.
     fn add(
         &mut self,
         entry: &DirectoryEntry,
@@ -209,7 +209,7 @@ impl Listing {
         if rules.is_ignored(&entry.path, is_directory) {
             self.ignored += 1;
         } else if ignore.iter().any(|pattern| names::matches(pattern, &entry.name)) {
-            // Left out because the call says so: not worth telling.
+            // Left out on request of the call, so it is not reported.
         } else if is_directory {
             self.folders.push(entry.name.clone());
         } else {

@@ -1,4 +1,4 @@
-//! Reading several files at once, within limits: the engine of `read_many_files` and of the `@path`s of a prompt.
+//! Bounded reading of several files: the engine of `read_many_files` and of `@path` in prompts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,42 +15,42 @@ use pollux_protocol::{Files, Part};
 use crate::contents;
 use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
 
-/// Bytes of text of all files together.
+/// Maximum number of bytes of text of all files together.
 const MAX_TEXT: usize = 1 << 20;
-/// Bytes of media of all files together, before base64.
+/// Maximum number of bytes of media of all files together, before base64.
 const MAX_MEDIA: usize = 20 << 20;
-/// Files of one search.
+/// Maximum number of files of one search.
 const MAX_FILES: usize = 10_000;
 
-/// Which files are looked for.
+/// Parameters of a search for files.
 pub struct FileSearch<'a> {
-    /// The folders, and what may be read.
+    /// Folders to search, and the rules for read access.
     pub workspace: &'a Workspace,
-    /// What is ignored.
+    /// Ignore rules.
     pub rules: &'a IgnoreRules,
-    /// More patterns of what to leave out.
+    /// Further patterns of files to leave out.
     pub exclude: &'a [String],
-    /// Leave out dependencies, build products and what is no source.
+    /// True to leave out dependencies, build products and files that are not source text.
     pub default_excludes: bool,
-    /// How long the searches may take together.
+    /// Maximum time for all searches together.
     pub time_limit: Duration,
 }
 
-/// The files that were found.
+/// Result of a search for files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct FoundFiles {
-    /// In the order of their paths, which are as the folders of the workspace begin.
+    /// Files in the order of their paths. The paths begin like the folders of the workspace.
     pub files: BTreeSet<PathBuf>,
-    /// Whether these are all: `false` after a cancel, the time limit, or too many of them.
+    /// False if files can be missing, after a cancellation, the time limit, or too many files.
     pub complete: bool,
 }
 
 impl FileSearch<'_> {
-    /// The files that `patterns` mean in the folders of the workspace: paths, glob patterns, folders with all that is in
-    /// them. Links are not followed.
+    /// Finds the files that match `patterns` in the folders of the workspace. A pattern is a path,
+    /// a glob pattern, or a folder with everything in it. Links are not followed.
     ///
     /// # Errors
-    /// [`Error::Pattern`] for one that makes no sense.
+    /// [`Error::Pattern`] for an invalid pattern.
     pub fn find(&self, patterns: &[String], cancel: Cancel<'_>) -> Result<FoundFiles, Error> {
         let lists: &[&[&str]] = if self.default_excludes {
             &[COMMON_EXCLUDES, DIRECTORY_EXCLUDES, READ_MANY_FILE_EXCLUDES]
@@ -80,7 +80,7 @@ impl FileSearch<'_> {
         Ok(found)
     }
 
-    /// Where to look for what: a folder means all that is in it.
+    /// Returns the folder to search and the pattern; a folder stands for everything in it.
     fn meant(&self, root: &Root, pattern: &str) -> (Root, String) {
         let pattern = pattern.replace('\\', "/");
         let path = pollux_fs::absolute(&root.path, Path::new(&pattern));
@@ -94,38 +94,39 @@ impl FileSearch<'_> {
     }
 }
 
-/// What a file gives.
+/// Result of reading a file.
 #[derive(Debug, PartialEq)]
 pub enum FileContent {
-    /// Its text, as far as it is shown.
+    /// Text of the file, as far as it is shown.
     Text(FileText),
-    /// Its bytes.
+    /// Bytes of the file.
     Media(Part),
-    /// More than may still be sent.
+    /// The file exceeds the remaining limit.
     TooMuch,
-    /// Nothing.
+    /// The file was skipped.
     Skipped {
-        /// Why, in a few words.
+        /// Short reason.
         reason: String,
-        /// What `read_file` would say.
+        /// Message that `read_file` would return.
         told: String,
     },
 }
 
-/// The text of a file.
+/// Text of a file.
 #[derive(Debug, PartialEq)]
 pub struct FileText {
-    /// What is shown: at most 2000 lines of at most 2000 characters, with a remark above it where something is missing.
+    /// The shown text: at most 2000 lines of at most 2000 characters, with a remark at the top if
+    /// something is missing.
     pub text: String,
-    /// Nothing was cut to keep within what may be sent.
+    /// True if nothing was cut because of the limit for all files.
     pub whole: bool,
-    /// Lines of the file.
+    /// Number of lines of the file.
     pub lines: u64,
-    /// The file as it was read.
+    /// Fingerprint of the file at the time of reading.
     pub fingerprint: Fingerprint,
 }
 
-/// Reads files as long as there is room for them.
+/// Reader of several files with a limit for all files together.
 pub struct FileReader<'a> {
     workspace: &'a Workspace,
     files: &'a dyn Files,
@@ -134,20 +135,21 @@ pub struct FileReader<'a> {
 }
 
 impl<'a> FileReader<'a> {
-    /// Room for 1 MiB of text and 20 MiB of media.
+    /// Creates a reader with a limit of 1 MiB of text and 20 MiB of media.
     pub fn new(workspace: &'a Workspace, files: &'a dyn Files) -> Self {
         Self { workspace, files, text_left: MAX_TEXT, media_left: MAX_MEDIA }
     }
 
-    /// There is no room for more text.
+    /// Returns true if the limit for text is reached.
     pub fn is_full(&self) -> bool {
         self.text_left == 0
     }
 
-    /// Reads one file. `shown`: its path for people. Media come only when they are `asked_for`.
+    /// Reads one file. `shown` is its path in messages for users. Media are only read if they are
+    /// `asked_for`.
     ///
     /// # Errors
-    /// What keeps the file from being read.
+    /// Fails if the file cannot be read.
     pub fn read(
         &mut self,
         path: &Path,

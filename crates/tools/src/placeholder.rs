@@ -1,6 +1,6 @@
-//! Finds `// rest of code ...` and its like: a model that leaves text out instead of writing it.
+//! Finds `// rest of code ...` and similar lines: signs that a model has omitted text.
 
-/// What stands before the dots, in small letters.
+/// Phrases before the dots, in lower case.
 const OMISSIONS: [&str; 7] = [
     "rest of",
     "rest of method",
@@ -11,14 +11,14 @@ const OMISSIONS: [&str; 7] = [
     "unchanged methods",
 ];
 
-/// The lines of `text` that stand for text left out (the rules of Gemini CLI 0.61): an optional `//`, optional
-/// parentheses, one of seven phrases, three dots or more, and nothing else.
+/// Returns the lines of `text` that stand for omitted text (the rules of Gemini CLI 0.61): an
+/// optional `//`, optional parentheses, one of seven phrases, three dots or more, and nothing more.
 pub(crate) fn omissions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| is_omission(line))
 }
 
 fn is_omission(line: &str) -> bool {
-    // Real text is mostly not this short; no need to look at long lines.
+    // Lines with such a phrase are short, so long lines need not be checked.
     if line.len() > 200 {
         return false;
     }

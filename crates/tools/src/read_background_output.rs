@@ -1,4 +1,4 @@
-//! `read_background_output`: the end of what a background process has printed.
+//! `read_background_output`: the end of the output of a background process.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use crate::blocking::{blocking, cancelled};
 use crate::context::{ToolContext, failed};
 use crate::validation::Schema;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "read_background_output";
-/// Bytes that are read from the end of a log.
+/// Number of bytes that are read from the end of a log.
 const READ_BYTES: usize = 64 * 1024;
-/// Lines that are shown unless a call says otherwise.
+/// Number of lines that are shown by default.
 const DEFAULT_LINES: usize = 100;
-/// The longest wait before reading.
+/// Maximum delay before reading.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
-/// The tool.
+/// The tool `read_background_output`.
 pub(crate) struct ReadBackgroundOutputTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ReadBackgroundOutputTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -132,12 +132,12 @@ impl Invocation for ReadBackgroundOutput {
     }
 }
 
-/// The process of this session that a call means.
+/// Returns the process of this session with this id.
 pub(crate) fn find(context: &ToolContext, pid: i64) -> Option<Arc<BackgroundProcess>> {
     context.background.find(u32::try_from(pid).ok()?)
 }
 
-/// What is told about a number that is no process of this session.
+/// Returns the error for an id that is no process of this session.
 pub(crate) fn not_found(pid: i64) -> ToolOutput {
     let message = format!("Background process history lookup failed for PID {pid}");
     failed(ToolError::new(ToolErrorKind::ExecutionFailed, message), "Access denied.")
@@ -159,14 +159,15 @@ fn read(process: &BackgroundProcess, lines: usize) -> Result<ToolOutput, ToolErr
     Ok(ToolOutput::text(shown(&bytes, lines) + &cut.unwrap_or_default()))
 }
 
-/// The last lines of a log whose last bytes are these: one more than are shown, if it has them.
+/// Returns the last lines of a log from its last bytes. `bytes` has one byte more than is shown if
+/// the log is longer.
 fn shown(bytes: &[u8], lines: usize) -> String {
     if bytes.is_empty() {
         return "Log is empty.".to_owned();
     }
     let text = match bytes.len().checked_sub(READ_BYTES).filter(|surplus| *surplus > 0) {
         None => String::from_utf8_lossy(bytes),
-        // The first line is not whole.
+        // The first line is incomplete.
         Some(surplus) => {
             let rest = &bytes[surplus..];
             let line_end = rest.iter().position(|byte| *byte == b'\n');

@@ -1,4 +1,4 @@
-//! `read_file`: text by lines, pictures, sound and documents as media.
+//! `read_file`: text by lines; images, audio and documents as media.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use lines::{LineRange, View, view};
 
 mod lines;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "read_file";
-/// Larger files are not read.
+/// Maximum size of a file in bytes; larger files are not read.
 pub(crate) const MAX_BYTES: u64 = 20 << 20;
-/// Larger vector images are not read.
+/// Maximum size of a vector image in bytes.
 pub(crate) const MAX_SVG_BYTES: usize = 1 << 20;
-/// Sound formats that models take.
+/// Audio formats that models accept.
 const AUDIO: [&str; 6] = ["mpeg", "wav", "aiff", "aac", "ogg", "flac"];
 
-/// The tool.
+/// The tool `read_file`.
 pub(crate) struct ReadFileTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ReadFileTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -151,7 +151,8 @@ impl Invocation for ReadFile {
     }
 }
 
-/// Reads the file and lays its content out. Memory: the bytes of the file once, and what is shown of them.
+/// Reads the file and formats its content. Uses memory for the bytes of the file and for the part
+/// of them that is shown.
 fn read(context: &ToolContext, path: &RealPath, range: LineRange, stop: &AtomicBool) -> ToolOutput {
     if let Err(error) = context.recheck(path, Access::Read) {
         return error.into();
@@ -191,7 +192,7 @@ fn failure(path: &Path, error: &Error) -> ToolOutput {
     let absolute = path.display();
     let (kind, message, display) = match error {
         Error::PathChanged { .. } => return changed(error).into(),
-        // Below a file there is nothing either.
+        // A path below a file does not exist either.
         Error::NotFound { .. } | Error::NotADirectory { .. } => (
             ToolErrorKind::FileNotFound,
             format!("File not found: {absolute}"),
@@ -215,19 +216,19 @@ fn failure(path: &Path, error: &Error) -> ToolOutput {
     failed(ToolError::new(kind, message), display)
 }
 
-/// The message for a file beyond [`MAX_BYTES`].
+/// Returns the message for a file larger than [`MAX_BYTES`].
 pub(crate) fn too_large(path: &Path, size: u64) -> String {
     let megabytes = size as f64 / f64::from(1 << 20);
     format!("File size exceeds the 20MB limit: {} ({megabytes:.2}MB)", path.display())
 }
 
-/// The text of a file as one of several, as far as it is shown.
+/// Returns the shown text of a file that is read together with other files.
 pub(crate) fn excerpt(bytes: &[u8]) -> Option<String> {
     LineRange::new(None, None).map(|range| view_of(bytes, range).into_excerpt())
 }
 
 fn view_of(bytes: &[u8], range: LineRange) -> View {
-    // Nearly every file is UTF-8 and can be looked at in place; only others cost a copy.
+    // Almost all files are UTF-8 and need no copy.
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match std::str::from_utf8(plain) {
         Ok(text) => view(text, range),
@@ -257,7 +258,7 @@ fn media(bytes: &[u8], mime: &str, what: &str, shown: &str) -> ToolOutput {
         .display(Display::Text(format!("Read {what} file: {shown}")))
 }
 
-/// The name of a sound format that models take; none for others.
+/// Returns the name of an audio format that models accept; `None` for other formats.
 pub(crate) fn audio_type(mime: &str) -> Option<String> {
     let bare = mime.strip_prefix("audio/").unwrap_or(mime);
     let bare = match bare.strip_prefix("x-").unwrap_or(bare) {
@@ -279,7 +280,7 @@ fn audio(bytes: &[u8], mime: &str, shown: &str) -> ToolOutput {
     ToolError::new(ToolErrorKind::ReadContentFailure, message).into()
 }
 
-/// Text gets the block appended; media gets a further part.
+/// Appends the block with context to text, or adds it as another part to media.
 fn append_context(context: &ToolContext, path: &Path, output: &mut ToolOutput) {
     let Some(block) = context.discovered_context(path) else { return };
     match output.content.first().and_then(Part::as_text) {

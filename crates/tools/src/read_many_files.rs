@@ -1,7 +1,8 @@
-//! `read_many_files`: the files that patterns name, one after the other.
+//! `read_many_files`: reads all files that match patterns.
 //!
-//! Gemini CLI had it as a tool of the model and keeps its engine for `@path`. Here it is a tool again: one call instead of
-//! twenty. Finding and reading is done in `many_files`, for both.
+//! Older versions of Gemini CLI had this tool for models; newer versions keep its engine for
+//! `@path`. Pollux offers it again, because one call replaces many. `many_files` finds and reads
+//! the files for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,21 +25,21 @@ use collected::Collected;
 
 mod collected;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "read_many_files";
-/// Patterns of one call, of each sort.
+/// Maximum number of patterns of each kind in one call.
 const MAX_PATTERNS: usize = 100;
-/// How long the searches of one call may take together.
+/// Maximum time for all searches of one call together.
 const SEARCH_TIME: Duration = Duration::from_secs(30);
 
-/// The tool.
+/// The tool `read_many_files`.
 pub(crate) struct ReadManyFilesTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl ReadManyFilesTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let patterns = |description: &str| {
             json!({
@@ -234,7 +235,8 @@ impl ReadManyFiles {
     }
 }
 
-/// What a person is shown, in Markdown: the first of the files, and the first of what was passed over.
+/// Returns the summary for the user in Markdown: the first files that were read, and the first that
+/// were skipped.
 fn summary(target: &Path, read: &[String], skipped: &[(String, String)]) -> String {
     const READ_SHOWN: usize = 10;
     const SKIPPED_SHOWN: usize = 5;

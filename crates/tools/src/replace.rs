@@ -1,4 +1,4 @@
-//! `replace`: a piece of text in a file becomes another.
+//! `replace`: replaces text in a file.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -29,14 +29,15 @@ mod messages;
 
 use correction::{Correction, Corrections, FailedEdit};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "replace";
-/// Characters of the old and new text in a description.
+/// Number of characters of the old and new text in a description.
 const DESCRIBED: usize = 30;
-/// Folders looked into below each folder of the workspace for a file named by the end of its path.
+/// Maximum number of folders that are searched below each folder of the workspace for a file whose
+/// path is given incompletely.
 const MAX_FOLDERS: usize = 50;
 
-/// The tool.
+/// The tool `replace`.
 pub(crate) struct ReplaceTool {
     context: Arc<ToolContext>,
     schema: Schema,
@@ -44,7 +45,7 @@ pub(crate) struct ReplaceTool {
 }
 
 impl ReplaceTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -78,8 +79,8 @@ impl ReplaceTool {
 }
 
 impl ReplaceTool {
-    /// The file that is meant. A relative path that leads nowhere may be the end of a longer one: the one file of the
-    /// workspace whose path ends so.
+    /// Returns the path of the file. A relative path that does not exist can be the end of a longer
+    /// path: it then means the only file of the workspace whose path ends in this way.
     fn locate(&self, given: &str) -> Result<RealPath, ToolError> {
         let workspace = &self.context.workspace;
         let path = self.context.locate_to_write(given)?;
@@ -114,10 +115,10 @@ struct Params {
     new_string: String,
     #[serde(default)]
     allow_multiple: bool,
-    /// Set when a person changed the result in an editor; the strings are then whole files.
+    /// Set if the user changed the result in an editor; the strings are then whole files.
     #[serde(default)]
     modified_by_user: bool,
-    /// The whole file as the model would have made it.
+    /// Content of the whole file as the model proposed it.
     #[serde(default)]
     ai_proposed_content: Option<String>,
 }
@@ -179,12 +180,12 @@ struct Replace {
     params: Params,
     shown: Shown,
     corrections: Arc<Corrections>,
-    /// What a model has made of the edit, where one was asked.
+    /// Correction of the edit by a model, if there is one.
     corrected: Mutex<Option<Correction>>,
 }
 
 impl Replace {
-    /// Has a model mend the edit if it cannot be made and the settings say so.
+    /// Asks a model to correct the edit, if the edit cannot be made and the settings allow it.
     async fn mend(
         self: &Arc<Self>,
         side_models: &Arc<dyn SideModels>,
@@ -219,7 +220,7 @@ impl Replace {
         }
         *self.correction() = Some(correction);
         let inner = Arc::clone(self);
-        // What does not go either is forgotten: the first failure is the one to tell.
+        // A correction that fails too is dropped, so that the first failure is reported.
         blocking(cancel, move |_| {
             if inner.work_out().is_err() {
                 *inner.correction() = None;
@@ -233,7 +234,7 @@ impl Replace {
         self.corrected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The texts to look for and to put there.
+    /// Returns the text to search for and its replacement.
     fn texts(&self) -> Result<(String, String), ToolError> {
         let Params { old_string, new_string, .. } = &self.params;
         let Some(Correction { search, replace, .. }) = self.correction().clone() else {
@@ -243,7 +244,7 @@ impl Replace {
         Ok((search, replace))
     }
 
-    /// The change, and how it was found when it was looked for.
+    /// Returns the change, and the matches if a search was needed.
     fn work_out(&self) -> Result<(Change, Option<FoundEdit>), ToolError> {
         let before = contents::read_text(&*self.context.files, &self.path).map_err(|error| {
             let kind = ToolErrorKind::EditPreparationFailure;
@@ -278,7 +279,8 @@ impl Replace {
         }
     }
 
-    /// A person has seen and changed the whole file: their text counts to the last byte.
+    /// Returns true if the user has seen and changed the whole file: their text is used byte for
+    /// byte.
     fn replaces_all_of(&self, file: &TextFile) -> bool {
         self.params.modified_by_user && self.params.old_string.replace("\r\n", "\n") == file.text
     }
@@ -419,7 +421,7 @@ impl Invocation for ReplaceInvocation {
     }
 }
 
-/// Refuses a replacement that leaves text out.
+/// Refuses a replacement that omits text.
 fn complete(old: &str, new: &str) -> Result<(), ToolError> {
     let known: HashSet<&str> = omissions(old).collect();
     match omissions(new).find(|line| !known.contains(line)) {
@@ -431,7 +433,7 @@ fn complete(old: &str, new: &str) -> Result<(), ToolError> {
     }
 }
 
-/// The first line of a text, cut.
+/// Returns the first line of a text, cut.
 fn beginning(text: &str) -> String {
     let line: String = text.lines().next().unwrap_or_default().chars().take(DESCRIBED).collect();
     if line.len() < text.len() { format!("{line}...") } else { line }

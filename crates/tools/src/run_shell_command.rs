@@ -1,4 +1,4 @@
-//! `run_shell_command`: a command line in the user's shell.
+//! `run_shell_command`: runs a command line in the user's shell.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -34,25 +34,26 @@ mod confined;
 mod live;
 mod report;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "run_shell_command";
-/// What stays in memory of output that will be cut anyway. More than this goes to a file while the command runs.
+/// Bytes kept in memory of output that will be cut in any case. Further output goes to a file while
+/// the command runs.
 const SHORT_LIMITS: Limits = Limits { head: 1 << 20, tail: 3 << 20 };
-/// Beyond this threshold, in characters, the short limits might cut what is to be shown.
+/// Maximum threshold, in characters, for which the short limits keep all text that is shown.
 const MAX_SHORT_THRESHOLD: usize = 500_000;
-/// When this much output has come, the folder for the file is made.
+/// Number of bytes of output after which the folder for the file is created.
 const FOLDER_ABOVE: usize = 1 << 20;
-/// The longest time limit of one call: a day, in milliseconds.
+/// Maximum time limit of one call: a day, in milliseconds.
 const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The tool.
+/// The tool `run_shell_command`.
 pub(crate) struct RunShellCommandTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl RunShellCommandTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -226,7 +227,7 @@ impl Invocation for RunShellCommand {
                 writes: line.writes(),
                 unknown: unknown.into_iter().collect(),
                 starts: Vec::new(),
-                // Policy knows these.
+                // Policy sets this field and the next.
                 reason: None,
                 level: ConfinementLevel::None,
             },
@@ -271,7 +272,7 @@ impl Invocation for RunShellCommand {
     }
 }
 
-/// What an input means to the command; none for its end.
+/// Translates an input into an op for the command; `None` for [`CallInput::Stop`].
 fn wished(input: CallInput) -> Option<Wish> {
     match input {
         CallInput::Key(bytes) => Some(Wish::Type(bytes)),
@@ -281,7 +282,7 @@ fn wished(input: CallInput) -> Option<Wish> {
     }
 }
 
-/// Long output is scanned, cut and written: not on the threads that serve everyone.
+/// Runs `tell` on a blocking thread, because long output is scanned, cut and written.
 async fn reported(tell: impl FnOnce() -> ToolOutput + Send + 'static) -> ToolOutput {
     tokio::task::spawn_blocking(tell).await.unwrap_or_else(|error| {
         let message = format!("The tool failed: {error}");
@@ -289,8 +290,8 @@ async fn reported(tell: impl FnOnce() -> ToolOutput + Send + 'static) -> ToolOut
     })
 }
 
-/// Returns true if a command of the line is `git config --global`. Allowed without confinement, it is about the
-/// person's own file; all others see an empty one.
+/// Returns true if a command of the line is `git config --global`. If allowed to run unconfined,
+/// the command uses the user's own file; all other commands see an empty file.
 fn configures_user(line: &str) -> bool {
     let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
     command_line::read(line, dialect).commands.iter().any(|command| {
@@ -304,7 +305,7 @@ fn not_started(error: &ShellError) -> ToolOutput {
 }
 
 impl RunShellCommand {
-    /// How long the command may take: what the call says, else the settings.
+    /// Returns the time limit of the command: that of the call, otherwise that of the settings.
     fn timeout(&self) -> Option<Duration> {
         self.own_timeout().or(self.context.options.shell_timeout)
     }
@@ -358,14 +359,15 @@ impl RunShellCommand {
         }
     }
 
-    /// Runs the command; live output goes up, wishes come down: keys, a new size, to stop, to go to the background.
+    /// Runs the command, passes on its live output, and handles input: keys, a new size, a stop, a
+    /// move to the background.
     async fn execute(&self, run: RunContext, mut command: ShellCommand) -> Result<Ran, ShellError> {
         let RunContext { cancel, output, mut input, .. } = run;
         let cancel: CancellationToken = cancel.child_token();
         let (wish, wishes) = tokio::sync::mpsc::unbounded_channel();
         let live = Arc::new(Live::new(output));
         let on_output = self.taker(&live);
-        // The size of the window comes first of all.
+        // The size of the window is applied before the start.
         while let Some(Some(first)) = input.next().now_or_never() {
             match first {
                 CallInput::Stop => cancel.cancel(),
@@ -390,7 +392,7 @@ impl RunShellCommand {
                 _ = ticks.tick() => live.flush(),
                 Some(input) = input.next() => match wished(input) {
                     None => cancel.cancel(),
-                    // A command that has just ended hears nothing.
+                    // A command that has just ended ignores input.
                     Some(wished) => drop(wish.send(wished)),
                 }
             }
@@ -399,7 +401,8 @@ impl RunShellCommand {
         ran
     }
 
-    /// Takes output as it comes, and makes the folder for a file in time.
+    /// Returns the receiver of the command's output, which also creates the folder for the file in
+    /// time.
     fn taker(&self, live: &Arc<Live>) -> impl FnMut(Chunk<'_>) + Send + use<> {
         let (live, folder) = (Arc::clone(live), self.context.spill_directory.clone());
         let (mut received, mut has_folder) = (0_usize, false);
@@ -408,10 +411,10 @@ impl RunShellCommand {
                 Chunk::Text(_) | Chunk::Input(_) => received.saturating_add(live::length(chunk)),
                 Chunk::Binary { .. } | Chunk::Screen { .. } => live::length(chunk),
             };
-            // Only for commands that may need it.
+            // Created only for commands that may need it.
             if !has_folder && received > FOLDER_ABOVE {
                 has_folder = true;
-                // Should it fail, so will the file, and that is told with the outcome.
+                // If this fails, the file also fails, and the outcome reports that.
                 pollux_fs::create_private_directories(&folder).unwrap_or_default();
             }
             live.take(chunk);

@@ -1,6 +1,7 @@
-//! `save_memory`: a fact that every later session is told, in the person's own context file.
+//! `save_memory`: adds a fact to the user's own context file, which is part of every later session.
 //!
-//! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and habits still know it.
+//! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and users
+//! still rely on it.
 
 use std::sync::Arc;
 
@@ -20,21 +21,21 @@ use crate::context::ToolContext;
 use crate::diff::{Difference, Labels};
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "save_memory";
-/// What stands above the facts.
+/// Heading above the facts.
 const HEADING: &str = "## Gemini Added Memories";
-/// Bytes of one fact.
+/// Maximum size of one fact in bytes.
 const MAX_FACT: usize = 4096;
 
-/// The tool.
+/// The tool `save_memory`.
 pub(crate) struct SaveMemoryTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl SaveMemoryTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -79,7 +80,7 @@ impl Tool for SaveMemoryTool {
         }
     }
 
-    /// Gemini CLI writes memories with its file tools; here they can be asked for by name.
+    /// Gemini CLI writes memories with its file tools; in Pollux this tool must be enabled.
     fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
         self.context.options.save_memory
     }
@@ -126,13 +127,13 @@ impl SaveMemory {
         Ok(Change { path: self.path.clone(), before: Some(file), after, bytes })
     }
 
-    /// Remembers, and tells of it; the file's own text is no business of the model's.
+    /// Saves the fact. The result does not show the file's other text to the model.
     fn save(&self, change: Change) -> Result<ToolOutput, ToolError> {
         let report = Report {
             tool: NAME,
             done: String::new(),
             remarks: String::new(),
-            // Only a line is added: whatever else the file says stays as it is.
+            // Only a line is added; all other text stays unchanged.
             quotes_exactly: true,
             proposed_by_model: None,
             labels: Labels::WRITTEN,
@@ -181,13 +182,13 @@ impl Invocation for SaveMemoryInvocation {
     }
 }
 
-/// The text of a context file with one more fact. None when the fact says nothing.
+/// Returns the text of a context file with one more fact; `None` if the fact is empty.
 pub fn with_fact(text: &str, fact: &str) -> Option<String> {
     one_line(fact).map(|fact| remembered(text, &fact))
 }
 
-/// The fact as the text of one list item: without line ends, which would let it pose as other instructions of the
-/// file, and without dashes of its own. None when nothing is left.
+/// Returns the fact as the text of one list item: without line ends, with which the fact could pose
+/// as other instructions of the file, and without leading dashes. `None` if nothing is left.
 fn one_line(fact: &str) -> Option<String> {
     let words = fact.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -196,7 +197,8 @@ fn one_line(fact: &str) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// `text` with the fact at the end of the list under the heading, which is added where it is missing.
+/// Returns `text` with the fact at the end of the list under the heading. Adds the heading if it is
+/// missing.
 fn remembered(text: &str, fact: &str) -> String {
     let Some(section) = section_start(text) else {
         let gap = match text {
@@ -213,7 +215,7 @@ fn remembered(text: &str, fact: &str) -> String {
     format!("{list}\n- {fact}{rest}")
 }
 
-/// Where the line after the heading begins.
+/// Returns the start of the line after the heading.
 fn section_start(text: &str) -> Option<usize> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -225,7 +227,7 @@ fn section_start(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the next heading of the same or a higher rank begins.
+/// Returns the start of the next heading of the same or a higher level.
 fn next_heading(text: &str, from: usize) -> Option<usize> {
     let mut start = from;
     for line in text[from..].split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! What tools ask models beside the conversation.
+//! Side calls: requests of tools to models outside the conversation.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pollux_protocol::{
     SideModels,
 };
 
-/// Call on whose behalf a model is asked.
+/// The call on whose behalf a model is asked.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) prompt_id: String,
@@ -21,10 +21,11 @@ impl From<RunContext> for Caller {
     }
 }
 
-/// Asks the model of a configuration, under the instruction of the conversation, and waits for the whole answer.
+/// Asks the model of a configuration, with the system instruction of the conversation, and waits
+/// for the whole answer.
 ///
 /// # Errors
-/// Those of the model.
+/// The errors of the model.
 pub(crate) async fn ask(
     configuration: &str,
     parts: Vec<Part>,

@@ -1,4 +1,5 @@
-//! `stop_background_process`: ends a background process of this session. Pollux's own; Gemini CLI has none.
+//! `stop_background_process`: ends a background process of this session. Gemini CLI has no such
+//! tool.
 
 use std::sync::Arc;
 
@@ -17,17 +18,17 @@ use crate::list_background_processes::ending;
 use crate::read_background_output::{find, not_found};
 use crate::validation::Schema;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "stop_background_process";
 
-/// The tool.
+/// The tool `stop_background_process`.
 pub(crate) struct StopBackgroundProcessTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl StopBackgroundProcessTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -85,7 +86,7 @@ struct StopBackgroundProcess {
 
 #[async_trait]
 impl Invocation for StopBackgroundProcess {
-    /// Alone: what else the model asked for in the same breath may be about the living process.
+    /// Runs alone, because other calls of the same turn can refer to the running process.
     fn effects(&self) -> Effects {
         Effects { alone: true, ..Effects::default() }
     }
@@ -99,7 +100,7 @@ impl Invocation for StopBackgroundProcess {
     async fn run(&self, run: RunContext) -> ToolOutput {
         let Some(process) = find(&self.context, self.pid) else { return not_found(self.pid) };
         let before = process.state();
-        // Once begun it goes on behind a cancel, too.
+        // A stop that has begun continues after a cancellation.
         let Some(is_gone) = run.cancel.run_until_cancelled(process.stop()).await else {
             return cancelled().into();
         };

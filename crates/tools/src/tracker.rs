@@ -1,8 +1,8 @@
-//! `tracker_*`: tasks that depend on each other, kept with the session.
+//! `tracker_*`: tasks that depend on each other, stored with the session.
 //!
-//! One small file for each task ([`store`]), what may become of tasks ([`tasks`]), how they are told ([`shown`]), and six
-//! operations on them: those that look ([`look`]) and those that change ([`change`]). The tools themselves differ only in
-//! their words, so [`TrackerTool`] is all of them.
+//! One small file per task ([`store`]), rules for changes ([`tasks`]), the report of tasks
+//! ([`shown`]), and six operations: those that read ([`look`]) and those that change ([`change`]).
+//! The tools differ only in their operation, so [`TrackerTool`] implements all of them.
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ mod shown;
 mod store;
 mod tasks;
 
-/// All six tools, in the order in which they are declared. They share one store.
+/// Returns all six tools, in the order in which they are declared. They share one store.
 pub(crate) fn tools(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
     let store = Arc::new(Store::new(context.tracker_directory.clone()));
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn tools(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// The tasks in this folder that are not closed, one line each, those that are worked on first.
+/// Returns the tasks in this folder that are not closed, one line each, active tasks first.
 pub fn open_tasks(directory: PathBuf) -> Vec<String> {
     let tasks = Store::new(directory).load().unwrap_or_default();
     let mut open: Vec<_> =
@@ -61,36 +61,36 @@ fn tool<O: Operation>(context: &Arc<ToolContext>, store: &Arc<Store>) -> Arc<dyn
     Arc::new(tool)
 }
 
-/// What one of the tools does; its fields are the arguments.
+/// Operation of one of the tools; its fields are the arguments.
 trait Operation: DeserializeOwned + Send + Sync + 'static {
     const NAME: &'static str;
     const DISPLAY_NAME: &'static str;
     const KIND: ToolKind;
-    /// For the model.
+    /// Description for the model.
     const DESCRIPTION: &'static str;
-    /// The arguments.
+    /// Returns the schema of the arguments.
     fn schema() -> Value;
 
-    /// One line for a person.
+    /// Returns one line for the user.
     fn describe(&self) -> String;
 
-    /// What a person is told when it fails.
+    /// Returns the message for the user if the operation fails.
     fn failure(&self) -> &'static str;
 
-    /// Refuses arguments that no task should hold.
+    /// Refuses invalid or too large arguments.
     fn check(&self) -> Result<(), ToolError> {
         Ok(())
     }
 
-    /// Does it.
+    /// Performs the operation.
     fn work(&self, store: &Store) -> Result<Done, ToolError>;
 }
 
-/// What an operation has come to.
+/// Result of an operation.
 enum Done {
-    /// This is told, and the tasks are shown.
+    /// The text for the model; the user is shown the tasks.
     Tasks(String),
-    /// The first is told, and the second shown: there is nothing to see.
+    /// The text for the model and the text for the user, because there are no tasks to show.
     Nothing(String, &'static str),
 }
 
@@ -171,7 +171,7 @@ impl<O: Operation> Invocation for Operating<O> {
     }
 }
 
-/// The failure of an operation that the tasks do not allow.
+/// Returns the error of an operation that the tasks do not allow.
 fn refused(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorKind::ExecutionFailed, message)
 }

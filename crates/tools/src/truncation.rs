@@ -1,4 +1,5 @@
-//! Output too long for a model: its beginning and end, and where the whole of it lies.
+//! Shortening of output that is too long for a model: its beginning, its end, and the file with the
+//! whole output.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +8,12 @@ use pollux_protocol::CallId;
 #[cfg(test)]
 mod tests;
 
-/// The part of the shown characters that comes from the beginning.
+/// Fraction of the shown characters that come from the beginning.
 const HEAD_SHARE: f64 = 0.2;
 
-/// The file that takes the whole output of a call: `<folder>/<tool>_<call id>.txt`, with other characters than
-/// letters, digits, `_` and `-` replaced, in small letters; the tool's name is not repeated when the id has it.
+/// Returns the file for the whole output of a call: `<folder>/<tool>_<call id>.txt` in lower case,
+/// with all characters other than letters, digits, `_` and `-` replaced. The tool's name is left
+/// out if the id begins with it.
 pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBuf {
     let safe = |text: &str| -> String {
         let keep = |letter: char| match letter {
@@ -25,14 +27,14 @@ pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBu
     folder.join(format!("{name}.txt"))
 }
 
-/// How many characters of output are told: what the settings say, or less where the model has no room for it. 0 is
-/// for all of it, which is what the settings may say.
+/// Returns the maximum number of characters of output for the model: the threshold of the settings,
+/// or fewer if the model has less room. 0 stands for no limit.
 pub(crate) fn limit(threshold: usize, room: Option<usize>) -> usize {
     room.map_or(threshold, |room| room.min(threshold))
 }
 
-/// Cuts `text` to `limit` characters, a fifth from the beginning, the rest from the end, and says where the whole is.
-/// None when it is not longer than that; a limit of 0 is none.
+/// Cuts `text` to `limit` characters, a fifth from the beginning and the rest from the end, and
+/// names the file with the whole text. `None` if the text is not longer; a limit of 0 is no limit.
 pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<String> {
     // A character has at least one byte, so most texts need no count.
     if limit == 0 || text.len() <= limit || text.chars().count() <= limit {
@@ -41,7 +43,7 @@ pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<
     Some(truncate_ends(text, "", 0, limit, file))
 }
 
-/// The same of a text whose middle is not there any more: `missing` characters between `start` and `end`.
+/// Does the same for a text without its middle: `missing` characters between `start` and `end`.
 pub(crate) fn truncate_ends(
     start: &str,
     end: &str,
@@ -76,7 +78,7 @@ pub(crate) fn truncate_ends(
     )
 }
 
-/// A number with a comma between its thousands.
+/// Formats a number with commas between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -89,7 +91,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The byte at which the character with this index begins.
+/// Returns the offset of the character with this index.
 fn position(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }

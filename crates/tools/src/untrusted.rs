@@ -1,10 +1,11 @@
-//! Marks text that comes from outside, so that a model can tell data from instructions.
+//! Marks text from external sources, so that a model can distinguish data from instructions.
 
-/// What the tags are called.
+/// Name of the tags.
 const TAG: &str = "untrusted_context";
 
-/// `text` between untrusted tags; a closing tag inside it is escaped so that it cannot end the block. Models read loosely:
-/// letter case and blanks make no difference to what counts as one.
+/// Puts `text` between untrusted tags. A closing tag inside it is escaped so that it cannot end the
+/// block. Letter case and blanks are ignored when closing tags are searched, because models read
+/// loosely.
 pub(crate) fn wrap(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", escape(text))
 }
@@ -28,7 +29,7 @@ fn escape(text: &str) -> String {
     escaped + rest
 }
 
-/// What stands between `<` and `>` when `text`, which follows a `<`, begins with a closing tag.
+/// Returns the text between `<` and `>` if `text`, which follows a `<`, begins with a closing tag.
 fn closing_tag(text: &str) -> Option<&str> {
     let tag = text.trim_start().strip_prefix('/')?.trim_start();
     let (name, rest) = tag.split_at_checked(TAG.len())?;

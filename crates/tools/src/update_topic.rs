@@ -1,4 +1,4 @@
-//! `update_topic`: what the work is about now, and what comes next.
+//! `update_topic`: records the present topic of the work and the next steps.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,22 +13,22 @@ use serde_json::{Value, json};
 use crate::context::ToolContext;
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "update_topic";
-/// Bytes of each argument.
+/// Maximum size of each argument in bytes.
 const MAX_TEXT: usize = 8192;
 
-/// Stands where nothing was ever given.
+/// Text for a value that was never given.
 const NOTHING: &str = "...";
 
-/// The tool. It knows what it was last given, to tell a new topic from the same.
+/// The tool `update_topic`. It keeps the last values, to recognise a new topic.
 pub(crate) struct UpdateTopicTool {
     context: Arc<ToolContext>,
     schema: Schema,
     last: Arc<Mutex<Last>>,
 }
 
-/// What was last given.
+/// Values of the last call.
 #[derive(Default)]
 struct Last {
     topic: Option<String>,
@@ -36,7 +36,7 @@ struct Last {
 }
 
 impl UpdateTopicTool {
-    /// The tool in a session that has no topic yet.
+    /// Creates the tool for a session that has no topic yet.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -116,7 +116,7 @@ impl Tool for UpdateTopicTool {
         if texts.into_iter().flatten().any(|text| text.len() > MAX_TEXT) {
             return Err(invalid(format!("Each text has at most {MAX_TEXT} bytes.")));
         }
-        // A title is one line, however it was written.
+        // A title is always one line.
         let title = title.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         let given = |text: String| (!text.is_empty()).then_some(text);
         Ok(Box::new(UpdateTopic {

@@ -1,4 +1,4 @@
-//! Checks arguments against a tool's schema and words failures as Gemini CLI does.
+//! Checks arguments against a tool's schema and reports failures with the messages of Gemini CLI.
 
 use std::sync::OnceLock;
 
@@ -12,31 +12,33 @@ use serde_json::{Number, Value};
 #[cfg(test)]
 mod tests;
 
-/// Failures looked at to find the one to report; a hostile argument may have one in every element.
+/// Maximum number of failures from which the reported failure is chosen; a hostile argument can
+/// have one in every element.
 const ERRORS_LOOKED_AT: usize = 64;
 
-/// The schema of a tool's arguments, compiled when it is first used.
+/// Schema of a tool's arguments, compiled at first use.
 pub(crate) struct Schema {
     document: Value,
     compiled: OnceLock<Option<Validator>>,
 }
 
 impl Schema {
-    /// A schema that is not compiled yet.
+    /// Creates a schema that is not compiled yet.
     pub(crate) fn new(document: Value) -> Self {
         Self { document, compiled: OnceLock::new() }
     }
 
-    /// The schema as it is declared to models.
+    /// Returns the schema as it is declared to models.
     pub(crate) fn document(&self) -> &Value {
         &self.document
     }
 
-    /// Checks `args` and reads them.
+    /// Checks `args` and deserializes them.
     ///
     /// # Errors
-    /// `invalid_tool_params` with the message of the first failure, in the words of AJV (the validator of Gemini CLI):
-    /// `params must have required property 'file_path'`, `params/start_line must be >= 1`.
+    /// `invalid_tool_params` with the message of the first failure, in the format of AJV (the
+    /// validator of Gemini CLI): `params must have required property 'file_path'`,
+    /// `params/start_line must be >= 1`.
     pub(crate) fn read<P: DeserializeOwned>(&self, args: &Args) -> Result<P, ToolError> {
         let value = Value::Object(args.clone());
         // A schema that does not compile is no reason to refuse a call.
@@ -54,8 +56,8 @@ impl Schema {
         serde_json::from_value(value).map_err(|error| invalid(format!("params: {error}")))
     }
 
-    /// AJV stops at the first failure: missing properties in the order of `required`, then the properties in the
-    /// order in which the schema lists them.
+    /// Returns the order of a failure. AJV stops at the first failure: missing properties in the
+    /// order of `required`, then the properties in the order of the schema.
     fn rank(&self, error: &ValidationError<'_>) -> (usize, usize) {
         let position = |list: Option<Vec<&str>>, name: &str| {
             list.and_then(|names| names.iter().position(|known| *known == name))
@@ -74,7 +76,7 @@ impl Schema {
     }
 }
 
-/// An `invalid_tool_params` failure.
+/// Creates an `invalid_tool_params` error.
 pub(crate) fn invalid(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorKind::InvalidToolParams, message)
 }
@@ -107,12 +109,13 @@ fn message(error: &ValidationError<'_>) -> String {
     format!("params{} {what}", error.instance_path().as_str())
 }
 
-/// Reads a whole number, also one written as `5.0` as JSON Schema allows; out of range becomes the nearest limit.
+/// Deserializes a whole number, also one written as `5.0`, which JSON Schema allows; a number out
+/// of range becomes the nearest limit.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u64>, D::Error> {
     let number = Number::deserialize(source)?;
     if let Some(whole) = number.as_u64() {
         return Ok(Some(whole));
     }
-    // Beyond 2^53 a float is no count of anything: `as` saturates, which is what we want.
+    // A float above 2^53 is not an exact count; `as` saturates, as required.
     number.as_f64().map(|float| Some(float as u64)).ok_or_else(|| D::Error::custom("not a number"))
 }

@@ -1,8 +1,8 @@
 //! `web_fetch`: reads pages of the web.
 //!
-//! Usually a prompt names them and a model answers from them ([`prompted`]); with `experimental.directWebFetch` the
-//! page itself is given back ([`direct`]). Either way only public addresses are reached, unless
-//! `pollux.web.privateHosts` names them.
+//! By default a prompt names the pages and a model answers from them ([`prompted`]); with
+//! `experimental.directWebFetch` the page itself is returned ([`direct`]). In both cases only
+//! public addresses are reached, unless `pollux.web.privateHosts` lists the host.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,36 +30,36 @@ use direct::DirectFetch;
 use prompted::PromptedFetch;
 use rate::RateLimit;
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "web_fetch";
 
-/// The tool.
+/// The tool `web_fetch`.
 pub(crate) struct WebFetchTool {
     shared: Arc<Shared>,
     schema: Schema,
 }
 
-/// What all calls share.
+/// State that all calls share.
 struct Shared {
     context: Arc<ToolContext>,
     rate: RateLimit,
 }
 
 impl Shared {
-    /// The way to the web.
+    /// Returns the access to the web.
     fn web(&self) -> Result<&WebAccess, ToolError> {
         let none = || processing_error("There is no way to the web in this session.".to_owned());
         self.context.web.as_ref().ok_or_else(none)
     }
 
-    /// Counts a fetch from the host of `url`; false when there have been too many.
+    /// Counts a fetch from the host of `url`; returns false if there were too many.
     fn admits(&self, url: &Url) -> bool {
         self.rate.admit(url.host_str().unwrap_or_default(), Instant::now())
     }
 }
 
 impl WebFetchTool {
-    /// The tool for a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = if context.options.direct_web_fetch {
             json!({
@@ -139,7 +139,7 @@ impl Tool for WebFetchTool {
     }
 }
 
-/// What a person sees before pages are fetched.
+/// Returns the confirmation that the user is shown before pages are fetched.
 fn confirmation(call_id: &CallId, prompt: &str, urls: &[Url]) -> Confirmation {
     let kind = ConfirmationKind::Information {
         prompt: prompt.to_owned(),
@@ -156,7 +156,7 @@ fn cancelled() -> ToolError {
     processing_error("The fetch was cancelled.".to_owned())
 }
 
-/// A failure, as model and person are told of it.
+/// Returns the result of a failed fetch, for model and user.
 fn refused(error: ToolError) -> ToolOutput {
     let shown = format!("Error: {}", error.message);
     failed(error, shown)

@@ -1,4 +1,4 @@
-//! `write_file`: a whole file, new or in place of an old one.
+//! `write_file`: writes a whole file, new or in place of an old one.
 
 use std::sync::Arc;
 
@@ -20,17 +20,17 @@ use crate::diff::{Difference, Labels};
 use crate::placeholder::omissions;
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "write_file";
 
-/// The tool.
+/// The tool `write_file`.
 pub(crate) struct WriteFileTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl WriteFileTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -55,10 +55,10 @@ impl WriteFileTool {
 struct Params {
     file_path: String,
     content: String,
-    /// Set when a person changed the content in an editor.
+    /// Set if the user changed the content in an editor.
     #[serde(default)]
     modified_by_user: bool,
-    /// What the model had written before that.
+    /// Content that the model wrote before the user's change.
     #[serde(default)]
     ai_proposed_content: Option<String>,
 }
@@ -129,14 +129,14 @@ impl WriteFile {
         let Some(file) = before else {
             return Ok(Change::create(&self.context, self.path.clone(), content));
         };
-        // A mark in the text would become a second one in the file.
+        // A byte order mark in the text would become a second one in the file.
         let content =
             if file.format.bom { content.trim_start_matches('\u{FEFF}') } else { content };
         let after = content.replace("\r\n", "\n");
         let bytes = match file.format {
-            // Nothing of the old bytes stays, so nothing can be lost in translation.
+            // All old bytes are replaced, so no content can be lost by a conversion.
             TextFormat { lossy: true, .. } => pollux_fs::encode(content, &TextFormat::default()),
-            // Lines that stay as they are keep their own ends.
+            // Unchanged lines keep their line ends.
             TextFormat { line_ending: LineEnding::Mixed { .. }, .. } => {
                 file.edited(&Difference::between(&file.text, &after).edits())
             }

@@ -1,4 +1,4 @@
-//! `write_todos`: the list of what is to be done, for the person who watches.
+//! `write_todos`: updates the list of tasks that the user sees.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use crate::context::ToolContext;
 use crate::validation::{Schema, invalid};
 
-/// The name that models and policies use.
+/// Name of the tool for models and policies.
 const NAME: &str = "write_todos";
-/// Entries of a list; longer ones nobody follows.
+/// Maximum number of entries of a list; nobody would follow a longer list.
 const MAX_TODOS: usize = 200;
-/// Bytes of one description.
+/// Maximum size of one description in bytes.
 const MAX_DESCRIPTION: usize = 4096;
 
-/// The tool.
+/// The tool `write_todos`.
 pub(crate) struct WriteTodosTool {
     context: Arc<ToolContext>,
     schema: Schema,
 }
 
 impl WriteTodosTool {
-    /// The tool in a session.
+    /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
@@ -93,7 +93,7 @@ impl Tool for WriteTodosTool {
         }
     }
 
-    /// Older models need a list to keep to; the tasks of the tracker take its place.
+    /// Older models need a list to stay on plan; if enabled, the tracker replaces the list.
     fn is_offered_to(&self, model: &str, _limits: Limits) -> bool {
         let options = &self.context.options;
         options.write_todos && !options.task_tracker && is_second_generation(model)
@@ -126,7 +126,7 @@ impl Tool for WriteTodosTool {
     }
 }
 
-/// `gemini-2` and its successors before 3.
+/// Returns true for `gemini-2` and later versions before 3.
 fn is_second_generation(model: &str) -> bool {
     let rest = model.strip_prefix("gemini-2");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

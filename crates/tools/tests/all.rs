@@ -1,4 +1,4 @@
-//! The tools from outside: arguments in, results out, on real folders.
+//! Tests of the tools from outside: arguments in, results out, on real folders.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod suite {

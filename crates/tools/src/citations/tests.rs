@@ -31,14 +31,14 @@ fn marks_stand_behind_the_words() {
     let table: [(&str, Vec<Support>, OffsetUnit, &str); 20] = [
         ("hello world", vec![support(5, &[0, 1]), support(6, &[2])], Bytes, "hello[1][2] [3]world"),
         ("hello", vec![support(5, &[0])], Utf16, "hello[1]"),
-        // Later ones first at the same place, and a source as often as it is named.
+        // Later marks come first at the same place, and a source is marked as often as it is named.
         (
             "hello",
             vec![support(5, &[0]), support(5, &[1]), support(2, &[2, 0, 2])],
             Bytes,
             "he[3][1][3]llo[2][1]",
         ),
-        // Beyond the end, nowhere, and sources that do not exist.
+        // Offsets after the end and at 0, and sources that do not exist.
         (
             "hello",
             vec![support(99, &[0]), support(0, &[1]), support(u64::MAX, &[1])],
@@ -51,20 +51,20 @@ fn marks_stand_behind_the_words() {
             Utf16,
             "hel[2]lo",
         ),
-        // CJK: three bytes a character, one code unit.
+        // CJK: three bytes and one code unit per character.
         ("日本語です", vec![support(9, &[0])], Bytes, "日本語[1]です"),
         ("日本語です", vec![support(3, &[0])], Utf16, "日本語[1]です"),
-        // Inside a character: behind it.
+        // An offset inside a character: the mark is placed after it.
         ("日本語です", vec![support(7, &[0])], Bytes, "日本語[1]です"),
-        // Emoji: four bytes, two code units, and several characters that are one.
+        // Emoji: four bytes, two code units, and several characters in one grapheme cluster.
         ("a😀b", vec![support(5, &[0])], Bytes, "a😀[1]b"),
         ("a😀b", vec![support(3, &[0])], Utf16, "a😀[1]b"),
         ("a😀b", vec![support(2, &[0])], Utf16, "a😀[1]b"),
         ("👩‍👩‍👧x", vec![support(4, &[0])], Bytes, "👩‍👩‍👧[1]x"),
-        // Combining: the accent stays with its letter.
+        // Combining characters: the accent stays with its letter.
         ("cafe\u{301} x", vec![support(4, &[0])], Bytes, "cafe\u{301}[1] x"),
         ("cafe\u{301} x", vec![support(5, &[0])], Utf16, "cafe\u{301}[1] x"),
-        // The words say which unit was meant.
+        // The quoted text decides the unit.
         ("日本語です。", vec![worded(9, "日本語")], Utf16, "日本語[1]です。"),
         ("日本語です。", vec![worded(3, "日本語")], Bytes, "日本語[1]です。"),
         ("日本語です。", vec![worded(9, "よそ")], Bytes, "日本語[1]です。"),
@@ -110,12 +110,12 @@ fn sources_without_a_name_are_listed_too() {
 fn many_marks_in_a_long_text_take_no_time() {
     let text = "日本語 e\u{301}".repeat(50_000);
     let supports = (0..100_000_u64).map(|at| worded(at * 7, "e\u{301}")).collect();
-    // The limits tell linear work, on a slow machine too, from quadratic.
+    // The limits distinguish linear from quadratic work, also on a slow machine.
     let start = std::time::Instant::now();
     let marked = cited(&text, supports, OffsetUnit::Utf16);
     assert!(marked.len() > text.len());
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
-    // One character that never ends.
+    // One grapheme cluster that never ends.
     let endless = "e".to_owned() + &"\u{301}".repeat(200_000);
     let supports = (0..20_000_u64).map(|at| support(at * 20, &[0])).collect();
     cited(&endless, supports, OffsetUnit::Bytes);
@@ -123,7 +123,7 @@ fn many_marks_in_a_long_text_take_no_time() {
 }
 
 proptest! {
-    /// Whatever is claimed, the words stay, and only marks are added.
+    /// All text is kept for any supports, and only marks are added.
     #[test]
     fn nothing_is_lost(
         text in "[a-c日é😀\u{301} ]{0,40}",

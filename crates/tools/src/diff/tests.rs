@@ -57,13 +57,13 @@ fn a_snippet_shows_five_lines_around_a_change() {
 fn huge_and_different_texts_take_bounded_time() {
     let old = (0..200_000).map(|line| format!("a{}\n", line % 7919)).collect::<Vec<_>>().concat();
     let new = (0..200_000).map(|line| format!("b{}\n", line % 6007)).collect::<Vec<_>>().concat();
-    // The limit tells bounded work from quadratic.
+    // The limit distinguishes bounded from quadratic work.
     let start = Instant::now();
     Difference::between(&old, &new).figures();
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// Applies a patch of ours, as any patch program would.
+/// Applies a patch of [`Difference`] like any patch program.
 fn apply(old: &str, patch: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let (mut result, mut at, mut removed) = (String::new(), 0, false);

@@ -1,41 +1,42 @@
-//! The list that a discovery command prints. Pure; what it says is judged before anybody believes it.
+//! List of tools that a discovery command prints. Pure functions: the content is checked before it
+//! is used.
 
 use serde_json::{Map, Value, json};
 
-/// What the names of such tools begin with.
+/// Prefix of the names of discovered tools.
 const PREFIX: &str = "discovered_tool_";
-/// The longest name that models take.
+/// Maximum length of a tool name for models.
 const LONGEST_NAME: usize = 64;
-/// Tools of one list.
+/// Maximum number of tools in one list.
 const MOST_TOOLS: usize = 500;
-/// Characters of a description.
+/// Maximum number of characters of a description.
 const LONGEST_DESCRIPTION: usize = 10_000;
-/// Bytes of a schema.
+/// Maximum size of a schema in bytes.
 const LARGEST_SCHEMA: usize = 64 << 10;
 
 /// One tool of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
-    /// The name for models.
+    /// Name for models.
     pub(super) name: String,
-    /// The name in the list.
+    /// Name in the list.
     pub(super) original: String,
     pub(super) description: String,
     pub(super) schema: Value,
 }
 
-/// The list.
+/// Tools of the list, and warnings about it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Listing {
     pub(super) tools: Vec<Listed>,
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads a list: an array of declarations, or of objects with a list of them under `function_declarations` or
-/// `functionDeclarations`. Entries that are no declarations are passed over.
+/// Parses a list: an array of declarations, or of objects with a list of declarations under
+/// `function_declarations` or `functionDeclarations`. Other entries are ignored.
 ///
 /// # Errors
-/// Words for a person, when there is no list.
+/// A message for the user if the output is not a list.
 pub(super) fn read(printed: &[u8]) -> Result<Listing, String> {
     let document: Value = serde_json::from_slice(printed)
         .map_err(|error| format!("Tool discovery command printed no JSON: {error}"))?;
@@ -95,7 +96,7 @@ impl Listing {
             _ => String::new(),
         };
         let listed = Listed { name, original, description, schema: with_waiting(schema) };
-        // The last of one name counts.
+        // The last tool of each name counts.
         match self.tools.iter_mut().find(|known| known.name == listed.name) {
             None => self.tools.push(listed),
             Some(known) => {
@@ -113,14 +114,15 @@ fn cut(text: &str, longest: usize) -> String {
     text.chars().take(longest).collect()
 }
 
-/// A name that models take: other characters than letters, digits, `_`, `-` and `.` become `_`.
+/// Returns a valid name for models: characters other than letters, digits, `_`, `-` and `.` become
+/// `_`.
 fn name_for_models(original: &str) -> String {
     let takes = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     let safe = original.chars().map(|letter| if takes(letter) { letter } else { '_' });
     PREFIX.chars().chain(safe).take(LONGEST_NAME).collect()
 }
 
-/// A call may be asked to wait for those before it, whatever the tool.
+/// Adds the argument `wait_for_previous`, which makes a call wait for the calls before it.
 fn with_waiting(mut schema: Map<String, Value>) -> Value {
     if schema.get("type") == Some(&json!("object")) {
         let properties = schema.entry("properties").or_insert_with(|| json!({}));

@@ -1,7 +1,7 @@
-//! A command as a list of words, and back. Pure.
+//! Conversion of a command to a list of words, and back. Pure functions.
 
-/// Splits a command as a shell would: blanks part words, quotes and backslashes keep them together. Operators of a
-/// shell (`|`, `&&`, `>`) mean nothing here and are left out, as in Gemini CLI 0.61.
+/// Splits a command like a shell: blanks separate words, quotes and backslashes keep them together.
+/// Shell operators (`|`, `&&`, `>`) have no meaning here and are left out, as in Gemini CLI 0.61.
 pub(super) fn split(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -23,7 +23,8 @@ pub(super) fn split(command: &str) -> Vec<String> {
     words
 }
 
-/// Up to the closing quote. A backslash keeps its meaning before the letters that it protects there.
+/// Reads up to the closing quote. A backslash escapes only the characters that it also escapes in a
+/// shell's double quotes.
 fn double_quoted(word: &mut String, letters: &mut std::str::Chars<'_>) {
     while let Some(letter) = letters.next() {
         match letter {
@@ -37,14 +38,15 @@ fn double_quoted(word: &mut String, letters: &mut std::str::Chars<'_>) {
     }
 }
 
-/// A script that runs these words as a program and its arguments, and nothing else.
+/// Returns a script that only runs these words as a program and its arguments.
 pub(super) fn script(words: &[String]) -> String {
     if cfg!(windows) {
         let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', "''")));
         return format!("& {}", quoted.collect::<Vec<_>>().join(" "));
     }
     let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
-    // The shell makes way: exit code and signals are the program's own. The dashes end its options.
+    // `exec` replaces the shell, so that exit code and signals are those of the program. `--` ends
+    // the options of `exec`.
     format!("exec -- {}", quoted.collect::<Vec<_>>().join(" "))
 }
 

@@ -1,10 +1,11 @@
-//! Levenshtein distance up to a limit, in a band around the diagonal, on a budget.
+//! Levenshtein distance up to a limit, computed in a band around the diagonal with a limited budget
+//! of steps.
 
-/// The search would take too long.
+/// Error of a search that would take too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutOfBudget;
 
-/// Steps left before a search gives up.
+/// Number of steps left before a search gives up.
 pub(super) struct Budget(usize);
 
 impl Budget {
@@ -18,7 +19,7 @@ impl Budget {
     }
 }
 
-/// The distance of two texts if it is at most `limit`.
+/// Returns the distance of two texts if it is at most `limit`.
 pub(super) fn distance_within(
     left: &[char],
     right: &[char],
@@ -40,7 +41,7 @@ pub(super) fn distance_within(
         let last = (index + 1).saturating_add(limit).min(right.len());
         budget.spend(last + 1 - first.min(last + 1))?;
         let mut diagonal = row[first - 1];
-        // What lies left of the band is beyond the limit, but for the first column itself.
+        // Cells left of the band are beyond the limit, except the first column itself.
         row[first - 1] = if first == 1 { (index + 1).min(beyond) } else { beyond };
         let mut best = row[first - 1];
         for column in first..=last {

@@ -1,14 +1,15 @@
-//! Lines that are the same but for white space at their ends.
+//! Matcher for lines that are equal except for white space at their ends.
 
 use std::collections::HashMap;
 
 use super::Matches;
 use super::lines::{Block, Lines};
 
-/// A line of the text that does not occur in the search.
+/// Number of a line that does not occur in the searched text.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Finds runs of lines by the Knuth-Morris-Pratt algorithm over line numbers: linear whatever the input repeats.
+/// Finds runs of lines with the Knuth-Morris-Pratt algorithm over line numbers: linear also for
+/// repetitive input.
 pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     let block = Block::new(old, new);
     let (pattern, numbers) = number_lines(block.old);
@@ -33,7 +34,7 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     found.into()
 }
 
-/// Gives equal lines equal numbers.
+/// Assigns equal numbers to equal lines.
 fn number_lines(block: &str) -> (Vec<u32>, HashMap<&str, u32>) {
     let mut numbers = HashMap::new();
     let pattern = block
@@ -46,7 +47,7 @@ fn number_lines(block: &str) -> (Vec<u32>, HashMap<&str, u32>) {
     (pattern, numbers)
 }
 
-/// For each prefix the length of the longest proper prefix that is also its suffix.
+/// Returns for each prefix the length of its longest proper prefix that is also its suffix.
 fn fallbacks(pattern: &[u32]) -> Vec<usize> {
     let mut fallback = vec![0; pattern.len()];
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! Nearly the same text: runs of lines within a small edit distance.
+//! Matcher for almost equal text: runs of lines within a small edit distance.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,19 +7,20 @@ use super::Matches;
 use super::distance::{Budget, OutOfBudget, distance_within};
 use super::lines::{Block, Lines};
 
-/// The most that may differ, as a part of the length of what is looked for.
+/// Maximum difference, as a fraction of the length of the searched text.
 const THRESHOLD: f64 = 0.1;
-/// What a difference in white space weighs beside another one.
+/// Weight of a difference in white space, relative to other differences.
 const WHITE_SPACE_WEIGHT: f64 = 0.1;
-/// Shorter texts are found anywhere.
+/// Minimum length of a searched text; shorter texts would match anywhere.
 const MIN_LENGTH: usize = 10;
-/// Lines of the text times the squared length of what is looked for.
+/// Maximum of the number of lines of the text times the squared length of the searched text.
 const MAX_COMPLEXITY: f64 = 4e8;
 
-/// Steps of the distance computation before the search gives up; the limits above need far fewer on real text.
+/// Number of steps of the distance computation before the search gives up; real texts within the
+/// limits above need far fewer steps.
 const MAX_STEPS: usize = 100_000_000;
 
-/// A run of lines that comes close.
+/// A run of lines within the threshold.
 struct Candidate {
     window: Range<usize>,
     score: f64,
@@ -46,7 +47,8 @@ struct Selection {
     ambiguous: bool,
 }
 
-/// Takes candidates, all of the same number of lines, from the best on; leaves out those that overlap a better one.
+/// Selects candidates, all with the same number of lines, from the best on, and leaves out those
+/// that overlap a better candidate.
 fn select(candidates: Vec<Candidate>) -> Selection {
     let mut taken: BTreeMap<usize, f64> = BTreeMap::new();
     let mut windows = Vec::new();
@@ -54,7 +56,7 @@ fn select(candidates: Vec<Candidate>) -> Selection {
     for Candidate { window, score } in candidates {
         let first = (window.start + 1).saturating_sub(window.len());
         if let Some((_, better)) = taken.range(first..window.end).next() {
-            // Two equally good readings of the same lines: nobody can tell which was meant.
+            // Two equally good matches of the same lines: the intended one is unknown.
             ambiguous |= (score - better).abs() < 1e-9;
         } else {
             taken.insert(window.start, score);
@@ -64,7 +66,7 @@ fn select(candidates: Vec<Candidate>) -> Selection {
     Selection { windows, ambiguous }
 }
 
-/// All runs within the threshold.
+/// Returns all runs within the threshold.
 fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudget> {
     let search: Vec<&str> = old.split('\n').map(str::trim_end).collect();
     let raw: Vec<char> = search.join("\n").chars().collect();
@@ -85,7 +87,8 @@ fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudge
         if joined.len() > 2 * raw.len() {
             continue;
         }
-        // Solved for the raw distance: bare + (raw - bare) * weight <= length * threshold.
+        // The inequality solved for the raw distance: bare + (raw - bare) * weight <= length *
+        // threshold.
         let slack = (length * THRESHOLD - bare_distance as f64) / WHITE_SPACE_WEIGHT;
         let raw_limit = bare_distance + (slack + 1e-9).floor() as usize;
         if let Some(distance) = distance_within(&raw, &joined, raw_limit, &mut budget)? {
@@ -97,7 +100,7 @@ fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudge
     Ok(found)
 }
 
-/// Lines joined without the white space at their ends; stops soon after `limit` characters.
+/// Joins lines without the white space at their ends; stops soon after `limit` characters.
 fn join(lines: &Lines<'_>, window: &Range<usize>, limit: usize) -> Vec<char> {
     let mut joined = Vec::new();
     for line in window.clone() {
@@ -112,7 +115,7 @@ fn join(lines: &Lines<'_>, window: &Range<usize>, limit: usize) -> Vec<char> {
     joined
 }
 
-/// A text without any white space, cut at its lines.
+/// A text without white space, with the start of each line.
 struct Bare {
     letters: Vec<char>,
     starts: Vec<u32>,

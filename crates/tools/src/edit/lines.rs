@@ -1,15 +1,15 @@
-//! A text as lines, and replacements that keep its indentation.
+//! Lines of a text, and replacements that keep the indentation of the text.
 
 use std::ops::Range;
 
-/// A text with the positions of its lines. A line feed at the end begins no further line.
+/// A text with the positions of its lines. A final line feed does not begin another line.
 pub(super) struct Lines<'a> {
     pub(super) text: &'a str,
     starts: Vec<u32>,
 }
 
 impl<'a> Lines<'a> {
-    /// Finds the lines. The text is shorter than 4 GiB: longer ones never come here.
+    /// Finds the lines. The text must be shorter than 4 GiB; longer texts are refused before.
     pub(super) fn of(text: &'a str) -> Self {
         let mut starts = Vec::new();
         let mut start = 0;
@@ -20,34 +20,35 @@ impl<'a> Lines<'a> {
         Self { text, starts }
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub(super) fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// The byte where a line begins; the end of the text for the line after the last.
+    /// Returns the offset at which a line begins; the end of the text for the line after the last.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
     }
 
-    /// A line without its line feed.
+    /// Returns a line without its line feed.
     pub(super) fn get(&self, line: usize) -> &'a str {
         let whole = &self.text[self.start(line)..self.start(line + 1)];
         whole.strip_suffix('\n').unwrap_or(whole)
     }
 
-    /// All lines without their line feeds.
+    /// Returns all lines without their line feeds.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + '_ {
         (0..self.count()).map(|line| self.get(line))
     }
 
-    /// The number, from 1, of the line that holds a byte.
+    /// Returns the number, from 1, of the line that contains a byte.
     pub(super) fn number_of(&self, position: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= position).max(1)
     }
 
-    /// Replaces whole lines by `block`: as it was given where it was given with the indentation that they have, else
-    /// indented like the first of them. The last one's line feed stays, unless nothing is put in their place.
+    /// Replaces whole lines by `block`. The block stays unchanged if its old text has the
+    /// indentation of these lines; otherwise it is indented like the first of them. The line feed
+    /// of the last line stays, unless the block deletes the lines.
     pub(super) fn replace(
         &self,
         window: Range<usize>,
@@ -67,7 +68,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What is looked for and what takes its place, without the line feed that ends both.
+/// The searched text and its replacement, without a line feed that ends both.
 pub(super) struct Block<'a> {
     pub(super) old: &'a str,
     new: &'a str,
@@ -83,7 +84,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The new lines, moved so that the first stands at `base`. Lines without text become empty.
+    /// Returns the new lines, moved so that the first line is indented by `base`. Lines without
+    /// text become empty.
     pub(super) fn indented(&self, base: &str) -> String {
         let with_text = |line: &&str| !line.trim().is_empty();
         let reference = indentation(self.new.split('\n').find(with_text).unwrap_or_default());
@@ -101,7 +103,8 @@ impl<'a> Block<'a> {
                 result.push_str(base);
                 result.push_str(deeper);
             } else {
-                // Less deep than the first line: take off the base what is missing, where it is of the same make.
+                // Less indented than the first line: remove the missing indentation from the base
+                // if both use the same white space.
                 let missing = reference.strip_prefix(own).unwrap_or_default();
                 result.push_str(base.strip_suffix(missing).unwrap_or(base));
             }
@@ -111,7 +114,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The white space a line begins with; none of one that is nothing else.
+/// Returns the white space at the beginning of a line; empty for a line of white space only.
 pub(super) fn indentation(line: &str) -> &str {
     match line.trim_start() {
         "" => "",

@@ -1,34 +1,35 @@
-//! What a failed edit may have meant: the lines that come closest.
+//! The lines most similar to the text of a failed edit.
 
 use std::collections::{HashMap, HashSet};
 
 use super::lines::Lines;
 
-/// Lines shown at most.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 12;
-/// Characters shown of each line.
+/// Maximum number of characters shown of each line.
 const MAX_LINE_LENGTH: usize = 200;
-/// Equal lines of the search that are told apart.
+/// Maximum number of positions kept for equal lines of the searched text.
 const MAX_TWINS: usize = 4;
-/// Other places that are named.
+/// Maximum number of other places that are named.
 const MAX_OTHERS: usize = 3;
-/// A single line must share this part of its words to be called near.
+/// Minimum fraction of words that a single line must share to count as similar.
 const MIN_SHARED_WORDS: f64 = 0.5;
 
 /// Lines of a text with their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearbyLines {
-    /// The number of the first line, from 1.
+    /// Number of the first line, from 1.
     pub first: usize,
-    /// The lines, long ones cut.
+    /// The lines; long lines are cut.
     pub lines: Vec<String>,
-    /// The lines of what was looked for that these would be, cut likewise.
+    /// Lines of the searched text that would match these lines, cut in the same way.
     pub wanted: Vec<String>,
-    /// Where other places begin that come as close.
+    /// First lines of other places that are as similar.
     pub others: Vec<usize>,
 }
 
-/// The run of lines that shares most with `old`: by equal lines first, by words of its longest line else. Linear.
+/// Finds the run of lines that shares most with `old`: by equal lines first, otherwise by the words
+/// of its longest line. Linear in the length of the text.
 pub(super) fn find(lines: &Lines<'_>, old: &str) -> Option<NearbyLines> {
     let search: Vec<&str> = old.lines().map(str::trim).collect();
     let mut starts = by_equal_lines(lines, &search);
@@ -49,10 +50,11 @@ fn cut(line: &str) -> String {
     line.chars().take(MAX_LINE_LENGTH).collect()
 }
 
-/// Every equal line votes for the run in which it would stand in its place. The runs with most votes, in order.
+/// Lets every equal line vote for the run in which it would have its position. Returns the runs
+/// with the most votes, in order.
 fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Vec<usize> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    // A lone brace or an empty line says nothing about where the block is.
+    // A single brace or an empty line gives no information about the position of the block.
     for (index, line) in search.iter().enumerate().filter(|(_, line)| line.len() > 2) {
         let twins = places.entry(line).or_default();
         if twins.len() < MAX_TWINS {
@@ -74,7 +76,8 @@ fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Vec<usize> {
     best
 }
 
-/// The line that shares most words with the longest line of the search, moved to where the block would begin.
+/// Finds the line that shares most words with the longest line of the searched text, and returns
+/// the line where the block would begin.
 fn by_words(lines: &Lines<'_>, search: &[&str]) -> Option<usize> {
     let (place, longest) = search.iter().enumerate().max_by_key(|(_, line)| line.len())?;
     let wanted: HashSet<&str> = words(longest).collect();

@@ -155,11 +155,12 @@ fn repetitive_input_takes_bounded_time() {
     for (text, old) in &cases {
         assert!(find_edit(text, old, "new", false).is_err());
     }
-    // Two seconds of work; without the bounds, hours. A busy machine may take its time.
+    // About two seconds of work; without the limits, hours. The bound leaves time for a busy
+    // machine.
     assert!(start.elapsed() < Duration::from_mins(2), "{:?}", start.elapsed());
 }
 
-/// The textbook algorithm, to compare with.
+/// Textbook algorithm, for comparison.
 fn plain_distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (index, letter) in left.iter().enumerate() {

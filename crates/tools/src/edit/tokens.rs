@@ -1,17 +1,18 @@
-//! The same words and brackets with other white space between them.
+//! Matcher for the same words and brackets with different white space between them.
 //!
-//! Gemini CLI builds a regular expression of the words with `\s*` between. Words hold no white space, so that
-//! expression never has a choice: one scan from each line start decides, and a budget bounds the sum of all scans.
+//! Gemini CLI builds a regular expression of the words with `\s*` between them. Words contain no
+//! white space, so that expression never has a choice: one scan from each line start decides, and a
+//! budget limits the sum of all scans.
 
 use super::Matches;
 use super::lines::{Block, Lines};
 
-/// Characters that are words of their own.
+/// Characters that are separate words.
 const DELIMITERS: &[char] = &['(', ')', ':', '[', ']', '{', '}', '>', '<', '='];
-/// Bytes compared before the search gives up.
+/// Number of bytes compared before the search gives up.
 const BUDGET: usize = 20_000_000;
 
-/// Finds runs of words that begin at a line's first word.
+/// Finds runs of words that begin at the first word of a line.
 pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     let block = Block::new(old, new);
     let words = words(block.old);
@@ -51,7 +52,7 @@ fn words(block: &str) -> Vec<&str> {
     words
 }
 
-/// Where the words end if they all follow from `start`.
+/// Returns the end of the words if they all follow from `start`.
 fn scan(text: &str, start: usize, words: &[&str], spent: &mut usize) -> Option<usize> {
     let mut at = start;
     for (index, word) in words.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How matches are told.
+//! Report of the matches.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,12 +10,12 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::Params;
 
-/// Characters (grapheme clusters) shown of a line.
+/// Number of characters (grapheme clusters) shown of a line.
 const MAX_LINE_LENGTH: usize = 2000;
-/// Stands after a line that was cut.
+/// Text appended to a line that was cut.
 const CUT: &str = "... [truncated]";
 
-/// The result for model and person. Paths are relative to `base`.
+/// Returns the result for model and user. Paths are relative to `base`.
 pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> ToolOutput {
     let place = place(params);
     let pattern = &params.pattern;

@@ -1,4 +1,4 @@
-//! Markdown from tokens.
+//! Writer of Markdown from tokens.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,11 @@ use url::Url;
 
 use super::tokens::{Tag, Token, Tokens};
 
-/// Lists in lists, and quotes in quotes, are shown so deep; what is deeper stands with its parents.
+/// Maximum depth at which nested lists and quotes are shown; deeper content is written at this
+/// depth.
 const DEEPEST: usize = 8;
 
-/// Elements whose content nobody reads.
+/// Elements whose content is not written.
 const UNREAD: [&str; 11] = [
     "script", "style", "template", "svg", "math", "canvas", "object", "audio", "video", "textarea",
     "select",
@@ -48,17 +49,18 @@ const LINES: [&str; 29] = [
     "search",
 ];
 
-/// What of a page is kept.
+/// Options of the conversion.
 #[derive(Debug, Clone)]
 pub struct MarkdownOptions {
-    /// Links and images are written with their addresses, relative ones made whole with this one. Without it links
-    /// are their text, and images are left out.
+    /// Base address for relative links. With it, links and images are written with their addresses;
+    /// without it, only the text of links is written, and no images.
     pub links: Option<Url>,
-    /// Stop after so many bytes of Markdown.
+    /// Number of bytes of Markdown after which the conversion stops.
     pub limit: usize,
 }
 
-/// A page as Markdown. Takes time and memory in the size of the page, whatever it holds.
+/// Converts a page to Markdown. Needs time and memory proportional to the size of the page for any
+/// input.
 pub fn html_to_markdown(page: &str, options: &MarkdownOptions) -> String {
     let mut writer = Writer::new(options);
     for token in Tokens::new(page) {
@@ -74,41 +76,41 @@ pub fn html_to_markdown(page: &str, options: &MarkdownOptions) -> String {
     writer.finish()
 }
 
-/// A list that is open.
+/// An open list.
 #[derive(Debug, Clone, Copy)]
 enum List {
     Bullets,
-    /// The number of the next item.
+    /// A numbered list, with the number of the next item.
     Numbers(u32),
 }
 
 struct Writer<'a> {
     options: &'a MarkdownOptions,
     out: String,
-    /// Line ends due before the next word.
+    /// Number of line ends to write before the next word.
     breaks: usize,
-    /// A blank is due before the next word.
+    /// True if a blank must be written before the next word.
     blank: bool,
-    /// A line has begun: something stands on it.
+    /// True if the current line already has text.
     on_line: bool,
     lists: Vec<List>,
-    /// Lists opened beyond the deepest.
+    /// Number of open lists beyond the maximum depth.
     lists_beyond: usize,
-    /// The mark of an item whose first word is still to come.
+    /// Mark of a list item whose first word was not written yet.
     item: Option<String>,
     quotes: usize,
-    /// Inside `pre`.
+    /// True inside `pre`.
     verbatim: bool,
-    /// Name and depth of an element that is skipped.
+    /// Name and depth of the element that is skipped.
     skipped: Option<(String, usize)>,
-    /// Marks of emphasis that are open, and whether they are written yet.
+    /// Open marks of emphasis; true if the mark is already written.
     marks: Vec<(&'static str, bool)>,
-    /// A link: where its text begins, and its address.
+    /// Start of the text of the open link, and its address.
     link: Option<(usize, String)>,
-    /// Cells of the row so far, and whether they are heads.
+    /// Number of cells in the row so far, and how many of them are header cells.
     cells: usize,
     heads: usize,
-    /// The cell has no words yet.
+    /// True if the current cell has no words yet.
     in_new_cell: bool,
     title: Option<String>,
 }
@@ -251,7 +253,7 @@ impl<'a> Writer<'a> {
 
     fn text(&mut self, text: &str) {
         if let Some((name, _)) = &self.skipped {
-            // What a page is called stands at its head, unless it says so itself.
+            // The title of the page is written at the top, unless the text already begins with it.
             if name == "title" && self.title.is_none() {
                 let title = html_escape::decode_html_entities(text);
                 let words: Vec<&str> = title.split_whitespace().collect();
@@ -276,7 +278,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a word with all that is due before it.
+    /// Writes a word after the blanks, marks and line ends that are still to be written.
     fn word(&mut self, word: &str) {
         self.begin_line();
         self.in_new_cell = false;
@@ -291,11 +293,11 @@ impl<'a> Writer<'a> {
         self.out.push_str(word);
     }
 
-    /// Ends the lines that are due, and begins a line where there is none.
+    /// Writes the line ends that are still to be written, and begins a line if there is none.
     fn begin_line(&mut self) {
         if !self.out.is_empty() {
             for number in 0..self.breaks {
-                // An empty line of a quote belongs to it.
+                // An empty line inside a quote belongs to the quote.
                 self.out.push_str(if number > 0 && self.quotes > 0 { ">\n" } else { "\n" });
                 self.on_line = false;
             }
@@ -312,14 +314,14 @@ impl<'a> Writer<'a> {
         self.out.push_str(item.as_deref().unwrap_or_default());
     }
 
-    /// At least so many line ends stand before the next word; emphasis does not go beyond.
+    /// Requests at least this many line ends before the next word. Emphasis ends here.
     fn block(&mut self, breaks: usize) {
         self.close_link();
         self.close_marks();
         if self.verbatim {
             return;
         }
-        // An item or a cell that has no words yet goes on with what comes.
+        // An item or a cell without words continues with the next text.
         if self.item.is_none() && !self.in_new_cell {
             self.breaks = self.breaks.max(breaks);
             self.blank = false;
@@ -356,7 +358,7 @@ impl<'a> Writer<'a> {
         self.heads += usize::from(is_head);
         if self.cells > 1 {
             if self.on_line {
-                // What stands in cells may end lines; the row goes on.
+                // Content of a cell can end lines, but the row continues.
                 self.breaks = 0;
             }
             self.begin_line();
@@ -387,7 +389,7 @@ impl<'a> Writer<'a> {
 
     fn unmark(&mut self, mark: &str) {
         let Some(place) = self.marks.iter().rposition(|(open, _)| *open == mark) else { return };
-        // What was opened inside ends with it.
+        // Marks that were opened inside this mark end with it.
         for (mark, is_written) in self.marks.drain(place..).rev() {
             if is_written {
                 self.out.push_str(mark);
@@ -407,7 +409,7 @@ impl<'a> Writer<'a> {
         self.close_link();
         let address = tag.attribute("href").and_then(|href| self.address(href));
         if let Some(address) = address.filter(|_| !self.verbatim) {
-            // Marks of emphasis that are due stand before the link.
+            // Marks of emphasis that are still to be written must be placed before the link.
             self.begin_line();
             if std::mem::take(&mut self.blank) {
                 self.out.push(' ');
@@ -416,7 +418,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The text of a link is known to its end: now it is one.
+    /// Writes the link syntax around the text, which is complete now.
     fn close_link(&mut self) {
         let Some((start, address)) = self.link.take() else { return };
         if self.out.len() == start || self.out[start..] == address {
@@ -437,7 +439,7 @@ impl<'a> Writer<'a> {
         self.word(&format!("![{}]({address})", words.join(" ")));
     }
 
-    /// An address made whole; none when addresses are left out, or when it leads nowhere.
+    /// Returns an absolute address; `None` if addresses are omitted or the address is not usable.
     fn address(&self, written: &str) -> Option<String> {
         let written = html_escape::decode_html_entities(written.trim());
         let address = self.options.links.as_ref()?.join(&written).ok()?;
@@ -476,7 +478,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The text with its entities as the characters that they mean.
+/// Returns the text with entities replaced by their characters.
 fn decoded(text: &str) -> Cow<'_, str> {
     if text.contains('&') { html_escape::decode_html_entities(text) } else { Cow::Borrowed(text) }
 }

@@ -1,38 +1,38 @@
-//! HTML cut into tags and text. Anything is valid; what is no tag is text.
+//! Splits HTML into tags and text. Every input is valid; everything that is not a tag is text.
 
-/// Attributes of a tag that are looked at; real tags have fewer.
+/// Maximum number of attributes of a tag that are read; real tags have fewer.
 const MOST_ATTRIBUTES: usize = 64;
 
-/// Elements whose content is no markup.
+/// Elements whose content is not markup.
 const RAW: [&str; 9] =
     ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext"];
 
 /// A piece of a page.
 #[derive(Debug, PartialEq)]
 pub(super) enum Token<'a> {
-    /// Text between tags, its entities not decoded.
+    /// Text between tags, with entities not decoded.
     Text(&'a str),
-    /// A tag begins an element.
+    /// A tag that begins an element.
     Start(Tag<'a>),
-    /// A tag ends an element: its name in lower case.
+    /// A tag that ends an element, with its name in lower case.
     End(String),
 }
 
 /// A tag that begins an element.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tag<'a> {
-    /// In lower case.
+    /// Name of the element, in lower case.
     pub(super) name: String,
     attributes: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// It ends itself: `<svg/>`.
+    /// Returns true if the tag also ends the element: `<svg/>`.
     pub(super) fn is_closed(&self) -> bool {
         self.attributes.ends_with('/')
     }
 
-    /// The value of an attribute, its entities not decoded.
+    /// Returns the value of an attribute, with entities not decoded.
     pub(super) fn attribute(&self, wanted: &str) -> Option<&'a str> {
         let mut rest = self.attributes;
         for _ in 0..MOST_ATTRIBUTES {
@@ -40,7 +40,7 @@ impl<'a> Tag<'a> {
             if rest.is_empty() {
                 return None;
             }
-            // The first character belongs to the name whatever it is.
+            // The first character always belongs to the name.
             let first = rest.chars().next().map_or(0, char::len_utf8);
             let end =
                 rest[first..].find(|one: char| one.is_ascii_whitespace() || "=/".contains(one));
@@ -55,7 +55,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The value of an attribute, if there is one, and what follows it.
+/// Returns the value of an attribute, empty if it has none, and the text after it.
 fn value(text: &str) -> (&str, &str) {
     let Some(after) = text.trim_ascii_start().strip_prefix('=') else { return ("", text) };
     let after = after.trim_ascii_start();
@@ -71,7 +71,7 @@ fn value(text: &str) -> (&str, &str) {
 /// The tokens of a page, in order.
 pub(super) struct Tokens<'a> {
     rest: &'a str,
-    /// The text that begins here is inside this element, up to its end tag.
+    /// Element that contains the following text, up to its end tag.
     raw: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// A tag, when one begins here.
+    /// Reads a tag if one begins here.
     fn tag(&mut self) -> Option<Token<'a>> {
         let after = self.rest.strip_prefix('<')?;
         let (is_end, after) = after.strip_prefix('/').map_or((false, after), |after| (true, after));
@@ -108,10 +108,10 @@ impl<'a> Tokens<'a> {
         Some(Token::Start(Tag { name, attributes }))
     }
 
-    /// Skips a comment, a declaration or an instruction, when one begins here.
+    /// Skips a comment, a declaration or an instruction if one begins here.
     fn skip_comment(&mut self) -> bool {
         let end = if let Some(comment) = self.rest.strip_prefix("<!--") {
-            // `<!-->` and `<!--->` are whole.
+            // `<!-->` and `<!--->` are complete comments.
             let short = ["->", ">"].into_iter().find(|end| comment.starts_with(end));
             match short {
                 Some(end) => Some(4 + end.len()),
@@ -128,7 +128,7 @@ impl<'a> Tokens<'a> {
         true
     }
 
-    /// The content of an element that holds no markup; its end tag comes next.
+    /// Reads the content of an element that contains no markup, up to its end tag.
     fn raw_text(&mut self, name: &str) -> &'a str {
         let mut from = 0;
         while let Some(at) = self.rest[from..].find("</") {
@@ -161,7 +161,7 @@ impl<'a> Iterator for Tokens<'a> {
                 return Some(tag);
             }
             if !self.skip_comment() {
-                // A lone `<` is text, and what follows up to the next one is looked at anew.
+                // A single `<` is text, and the text after it is scanned again.
                 return Some(Token::Text(self.take(1)));
             }
         }
@@ -169,7 +169,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Where a tag ends: at the first `>` that is in no quotes. Quotes that are never closed are none.
+/// Returns the end of a tag: the first `>` outside quotes. Quotes that are never closed are
+/// ignored.
 fn tag_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,7 +1,7 @@
-//! Names of files: which a pattern means.
+//! Matching of file names with patterns.
 
-/// Whether a whole name matches a pattern of `*` (any run) and `?` (any character). Never worse than the product of both
-/// lengths.
+/// Returns true if a whole name matches a pattern of `*` (any text) and `?` (any character). Takes
+/// at most time proportional to the product of both lengths.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
@@ -17,7 +17,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
                 in_pattern += 1;
             }
             _ => {
-                // Let the last star take one character more.
+                // Let the last star match one more character.
                 let Some((place, taken)) = star else { return false };
                 star = Some((place, taken + 1));
                 (in_pattern, at) = (place + 1, taken + 1);

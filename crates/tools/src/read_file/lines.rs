@@ -1,16 +1,16 @@
-//! Which lines of a text are shown, and how what is left out is told.
+//! Selection of the lines to show, and the remark about missing lines.
 //!
-//! Lines are what stands between line feeds, as Gemini CLI counts them: behind a last line feed there is one more, empty
-//! line. Long lines are measured in UTF-16 units, as there.
+//! Lines are the pieces between line feeds, as in Gemini CLI: after a final line feed there is
+//! another, empty line. Long lines are measured in UTF-16 units, also as in Gemini CLI.
 
-/// Lines shown when no end is asked for.
+/// Number of lines shown if the call does not specify an end.
 const MAX_LINES: usize = 2000;
-/// UTF-16 units shown of a line.
+/// Maximum number of UTF-16 units shown of a line.
 const MAX_LINE_LENGTH: usize = 2000;
-/// Stands after a line that was cut.
+/// Text appended to a line that was cut.
 const CUT: &str = "... [truncated]";
 
-/// The lines that are asked for, from 1, ends included.
+/// Requested lines, from 1, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineRange {
     start: usize,
@@ -18,7 +18,7 @@ pub(super) struct LineRange {
 }
 
 impl LineRange {
-    /// None when the end comes before the start.
+    /// Creates a range; `None` if the end is before the start.
     pub(super) fn new(start: Option<u64>, end: Option<u64>) -> Option<Self> {
         let number = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
         let start = start.map_or(1, number).max(1);
@@ -27,7 +27,7 @@ impl LineRange {
     }
 }
 
-/// What is shown of a text.
+/// The shown part of a text.
 pub(super) struct View {
     content: String,
     first: usize,
@@ -36,7 +36,7 @@ pub(super) struct View {
     shortened: bool,
 }
 
-/// Takes the lines of `range` out of `text`. Carriage returns before line feeds are left out.
+/// Extracts the lines of `range` from `text`. Carriage returns before line feeds are removed.
 pub(super) fn view(text: &str, range: LineRange) -> View {
     let mut view =
         View { content: String::new(), first: range.start, last: 0, total: 0, shortened: false };
@@ -72,7 +72,7 @@ impl View {
         self.first > 1 || self.last < self.total
     }
 
-    /// What a person is told; nothing for a file that was read whole.
+    /// Returns the message for the user; empty for a file that was read completely.
     pub(super) fn summary(&self, path: &str) -> String {
         let shortened = if self.shortened { " (some lines were shortened)" } else { "" };
         if self.is_partial() {
@@ -85,7 +85,8 @@ impl View {
         }
     }
 
-    /// What the model is told of a file among others: the bare text, or text with a remark above it.
+    /// Returns the text for the model if the file is read together with others: the plain text, or
+    /// text with a remark at the top.
     pub(super) fn into_excerpt(self) -> String {
         if !self.is_partial() && !self.shortened {
             return self.content;
@@ -97,7 +98,8 @@ impl View {
         )
     }
 
-    /// What the model is told: the bare text, or text with a header when something is missing.
+    /// Returns the text for the model: the plain text, or text with a header if something is
+    /// missing.
     pub(super) fn into_text(self) -> String {
         if !self.is_partial() && !self.shortened {
             return self.content;
@@ -122,9 +124,9 @@ impl View {
     }
 }
 
-/// The byte at which a line is cut: before the character that would not fit.
+/// Returns the offset at which a line is cut: before the first character that does not fit.
 fn cut(line: &str) -> Option<usize> {
-    // No text has more UTF-16 units than bytes, so most lines need no count.
+    // A text never has more UTF-16 units than bytes, so most lines need no count.
     if line.len() <= MAX_LINE_LENGTH {
         return None;
     }
@@ -135,7 +137,7 @@ fn cut(line: &str) -> Option<usize> {
     })
 }
 
-/// How many lines bytes have; the one behind the last line feed counts.
+/// Returns the number of lines, including the line after a final line feed.
 pub(super) fn count(bytes: &[u8]) -> u64 {
     bytes.split(|byte| *byte == b'\n').count() as u64
 }
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(summary, "Read all 3 lines from a (some lines were shortened)");
         assert!(shown.ends_with(&format!("{}... [truncated]\nb\n", "é".repeat(2000))));
         assert_eq!(show(&"é".repeat(2000), None, None).0, "");
-        // Two UTF-16 units each.
+        // Two UTF-16 units per character.
         let (_, shown) = show(&"🦀".repeat(1500), None, None);
         assert!(shown.ends_with(&format!("---\n{}... [truncated]", "🦀".repeat(1000))), "{shown}");
         let (_, shown) = show(&format!("x{}", "🦀".repeat(1000)), None, None);

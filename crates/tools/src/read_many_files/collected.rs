@@ -1,4 +1,4 @@
-//! What was read of the files, within limits.
+//! Content of the files that were read, within limits.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,21 +14,21 @@ use crate::many_files::{FileContent, FileReader};
 pub(super) struct Collected<'a> {
     pub(super) context: &'a ToolContext,
     include: Vec<String>,
-    /// For the model.
+    /// Parts for the model.
     pub(super) parts: Vec<Part>,
-    /// What was read, as people see it.
+    /// Files that were read, with their paths for users.
     pub(super) read: Vec<String>,
-    /// What was passed over, and why.
+    /// Files that were skipped, with the reason.
     pub(super) skipped: Vec<(String, String)>,
     pub(super) measurements: Vec<Measurement>,
-    /// What else the model should know.
+    /// Further remarks for the model.
     pub(super) notes: Vec<String>,
     reader: FileReader<'a>,
     folders: HashSet<PathBuf>,
 }
 
 impl<'a> Collected<'a> {
-    /// Nothing yet.
+    /// Creates an empty collection.
     pub(super) fn new(context: &'a ToolContext, include: &[String]) -> Self {
         Self {
             context,
@@ -43,12 +43,12 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// Says something about the whole.
+    /// Adds a remark about the whole result.
     pub(super) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
-    /// Reads a file, or notes why not.
+    /// Reads a file, or records the reason for skipping it.
     pub(super) fn add(&mut self, path: &Path) {
         let shown = self.context.workspace.relative(path).display().to_string();
         if self.reader.is_full() {
@@ -89,7 +89,7 @@ impl<'a> Collected<'a> {
         self.skipped.push((shown, REASON.to_owned()));
     }
 
-    /// The last component of a pattern has the file's extension or its name in it.
+    /// Returns true if the last component of a pattern contains the file's extension or name.
     fn is_asked_for(&self, path: &Path) -> bool {
         let lower = |word: &OsStr| word.to_string_lossy().to_lowercase();
         let extension = path.extension().map(|end| format!(".{}", lower(end)));
@@ -100,7 +100,7 @@ impl<'a> Collected<'a> {
         ends.any(|end| words.iter().any(|word| end.contains(word)))
     }
 
-    /// Context files of the file's folder, once.
+    /// Adds the context files of the file's folder, once per folder.
     fn add_context(&mut self, path: &Path) {
         let Some(folder) = path.parent() else { return };
         if self.folders.insert(folder.to_path_buf())

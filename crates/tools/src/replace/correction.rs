@@ -1,8 +1,9 @@
-//! A model mends an edit whose text was not found (`tools.disableLLMCorrection: false`).
+//! Correction, by a model, of an edit whose text was not found (`tools.disableLLMCorrection:
+//! false`).
 //!
-//! Only the words of the edit are mended: what comes back goes up the same ladder as any edit, is shown and checked like
-//! one, and where it fails too, the first failure is what is told. Formats in which a small mistake goes unseen are left
-//! alone.
+//! Only the texts of the edit are corrected: the result goes through the same matchers as any edit
+//! and is shown and checked like one. If it fails too, the first failure is reported. Formats in
+//! which a small mistake would not be noticed are excluded.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -16,18 +17,18 @@ use pollux_protocol::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The configuration of the model that is asked.
+/// Configuration name of the model.
 const ALIAS: &str = "llm-edit-fixer";
-/// How long it may take.
+/// Maximum time for the answer.
 const TIME_LIMIT: Duration = Duration::from_secs(40);
-/// Answers that are remembered: what was shown to a person is what runs.
+/// Number of answers that are kept, so that a run makes the change that the user was shown.
 const REMEMBERED: usize = 50;
-/// Files of more bytes are not sent along.
+/// Maximum size in bytes of a file that is sent to the model.
 const MAX_FILE: usize = 512 * 1024;
-/// Bytes of one of the texts that come back.
+/// Maximum size in bytes of each text in the answer.
 const MAX_ANSWER: usize = 256 * 1024;
 
-/// What the model is to do.
+/// Instruction for the model.
 const INSTRUCTION: &str = "You mend a text replacement that failed because the text to search for is not in the file, or \
     not just once. You are given what the change is for, the search and replacement texts, the failure, and the whole \
     file. Answer with a search text that stands in the file exactly once, character for character, white space included; \
@@ -43,11 +44,11 @@ pub(super) struct FailedEdit {
     pub(super) search: String,
     pub(super) replace: String,
     pub(super) failure: String,
-    /// The file's text.
+    /// Text of the file.
     pub(super) text: String,
 }
 
-/// What the model made of it.
+/// Answer of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Correction {
     pub(super) search: String,
@@ -58,17 +59,17 @@ pub(super) struct Correction {
     pub(super) explanation: String,
 }
 
-/// Asks for corrections, each edit once.
+/// Requests corrections from a model, once for each edit.
 #[derive(Default)]
 pub(super) struct Corrections(Mutex<VecDeque<(FailedEdit, Correction)>>);
 
-/// Whether a model may be asked about a file of this name.
+/// Returns true if corrections are allowed for a file with this name.
 pub(super) fn applies_to(path: &Path) -> bool {
     let extension = path.extension().map(|end| end.to_string_lossy().to_lowercase());
     !matches!(extension.as_deref(), Some("json" | "ipynb" | "jsonc" | "json5"))
 }
 
-/// Whether a failure is one that other words may mend.
+/// Returns true if a failure can be fixed by different texts.
 pub(super) fn is_mendable(error: &ToolError) -> bool {
     matches!(
         error.kind,
@@ -79,7 +80,8 @@ pub(super) fn is_mendable(error: &ToolError) -> bool {
 }
 
 impl Corrections {
-    /// What a model makes of the edit; none when it does not answer in time, or with something useless.
+    /// Asks a model to correct the edit; `None` if it does not answer in time or gives no usable
+    /// answer.
     pub(super) async fn ask(
         &self,
         models: &Arc<dyn SideModels>,
@@ -93,7 +95,7 @@ impl Corrections {
             return Some(known);
         }
         let stop = cancel.child_token();
-        // Dropping the guard ends the call, whatever has become of us.
+        // The guard ends the call also if this future is dropped.
         let _guard = stop.clone().drop_guard();
         let answer = async {
             let choice = models.select(ALIAS).await.ok()?;
@@ -142,7 +144,7 @@ fn request(edit: &FailedEdit) -> JsonRequest {
     }
 }
 
-/// The answer, if it is one.
+/// Parses and checks the answer.
 fn read(value: Value) -> Option<Correction> {
     let mut correction: Correction = serde_json::from_value(value).ok()?;
     correction.explanation =

@@ -1,4 +1,4 @@
-//! What a model is told when an edit does not go as it asked.
+//! Messages to the model about an edit that failed or was changed.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use super::correction::Correction;
 use crate::diff::Difference;
 use crate::edit::{EditFailure, NearbyLines, Strategy};
 
-/// The failure of a search, with what helps to mend it in one step. `path` is the path as the model gave it.
+/// Returns the error of a search, with information to correct the edit in one step. `path` is the
+/// path as the model gave it.
 pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
     let (kind, message) = match failure {
         EditFailure::NotFound { nearest } => (
@@ -43,7 +44,7 @@ pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
     ToolError::new(kind, message)
 }
 
-/// The nearest lines with their numbers, and what of old_string they are not.
+/// Formats the nearest lines with their numbers, and the differences from old_string.
 fn nearest_lines(nearest: &NearbyLines) -> String {
     let NearbyLines { first, lines, wanted, others } = nearest;
     let mut text = "\n\nThe nearest lines are:\n".to_owned();
@@ -73,8 +74,8 @@ fn places(lines: &[usize], count: usize) -> String {
     format!(" Found at lines {}{more}.", numbers.join(", "))
 }
 
-/// How and where old_string was found when it does not stand in the file as it was given: ` Applied fuzzy match at
-/// lines 12-15, 20.`
+/// Describes the match and its lines if old_string does not occur exactly in the file: ` Applied
+/// fuzzy match at lines 12-15, 20.`
 pub(super) fn match_found(strategy: Strategy, ranges: &[(usize, usize)]) -> String {
     let how = match strategy {
         Strategy::Exact => return String::new(),
@@ -92,13 +93,13 @@ pub(super) fn match_found(strategy: Strategy, ranges: &[(usize, usize)]) -> Stri
     format!(" {how} at {line} {}.", ranges.join(", "))
 }
 
-/// What the model is told of an edit that another model has mended.
+/// Returns the message to the model about an edit that another model has corrected.
 pub(super) fn corrected(correction: &Correction) -> String {
     let why = correction.explanation.trim_end_matches('.');
     format!(" old_string did not match and was corrected by a model: {why}.")
 }
 
-/// The failure of an edit that another model holds for done already.
+/// Returns the error of an edit that another model considers already done.
 pub(super) fn nothing_to_do(explanation: &str, first: &ToolError) -> ToolError {
     ToolError::new(
         ToolErrorKind::EditNoChangeLlmJudgement,
@@ -110,7 +111,7 @@ pub(super) fn nothing_to_do(explanation: &str, first: &ToolError) -> ToolError {
     )
 }
 
-/// What the model is told when the person has changed its text.
+/// Returns the message to the model if the user has changed its text.
 pub(super) fn modified_by_user(content: &str) -> String {
     format!(" User modified the `new_string` content to be: {content}.")
 }

@@ -1,4 +1,4 @@
-//! A command that runs in the background: how it is started, and what is told of it.
+//! Commands in the background: their start and the reports about them.
 
 use std::time::Duration;
 
@@ -12,20 +12,22 @@ use super::report::Report;
 use super::{Confined, RunShellCommand, confined, not_started, reported};
 use crate::untrusted;
 
-/// How long output is collected before the result, unless a call says otherwise (Gemini CLI 0.61).
+/// Time for which output is collected before the result, unless a call specifies another time (as
+/// in Gemini CLI 0.61).
 const DELAY: Duration = Duration::from_millis(200);
-/// The longest that a call may say.
+/// Maximum time that a call can specify.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
-/// Output is binary if its first so many bytes hold a NUL, as in the foreground.
+/// Number of bytes at the start of the output that are searched for a NUL, which marks binary
+/// output, as in the foreground.
 const SNIFFED_BYTES: usize = 4096;
 
-/// Why the first output is told now.
+/// Reason to report the first output now.
 enum Moment {
-    /// The command goes on.
+    /// The command continues.
     Running,
-    /// It has ended meanwhile.
+    /// The command has ended in the meantime.
     Ended(ProcessState),
-    /// The person wants no more of it.
+    /// The user cancelled the call.
     Cancelled,
 }
 
@@ -36,11 +38,11 @@ impl RunShellCommand {
             return ToolOutput::text("Command was cancelled by user before it could start.");
         }
         let command = ShellCommand {
-            // A server may run as long as the session does.
+            // A server can run as long as the session.
             timeout: self.own_timeout(),
             inactivity: None,
             spill: None,
-            // Nobody sees it.
+            // The user does not see the output.
             attended: false,
             ..self.command(report.file.clone(), run.confinement)
         };
@@ -96,7 +98,7 @@ impl RunShellCommand {
     }
 }
 
-/// The first output in the form in which ended commands are reported.
+/// Returns the first output in the form used for reports of ended commands.
 fn outcome(process: &BackgroundProcess, moment: &Moment) -> Outcome {
     let none = pollux_shell::Limits { head: 0, tail: 0 };
     let output = process.take_first_output().unwrap_or_else(|| Output::new(none));
@@ -114,7 +116,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> Outcome {
         ended: if matches!(moment, Moment::Cancelled) { Ended::Cancelled } else { Ended::Exited },
         process_group: process.id(),
         background_pids: Vec::new(),
-        // The log has all of it.
+        // The log has the whole output.
         spilled: Some(Spilled {
             path: process.log_path(),
             bytes,
@@ -127,7 +129,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> Outcome {
     }
 }
 
-/// What is told of a command that goes on.
+/// Returns the result for a command that continues.
 fn running(report: &Report, outcome: &Outcome, failure: Option<&str>) -> ToolOutput {
     let (pid, text) = (outcome.process_group, report.shown(outcome));
     let text = if text.is_empty() { "(empty)" } else { &text };
@@ -137,7 +139,7 @@ fn running(report: &Report, outcome: &Outcome, failure: Option<&str>) -> ToolOut
         .display(Display::Text(format!("Background process started with PID {pid}.")))
 }
 
-/// What is told of a command that a person sent to the background.
+/// Returns the result for a command that the user moved to the background.
 pub(super) fn handed_over(process: &BackgroundProcess) -> ToolOutput {
     let pid = process.id();
     let told =

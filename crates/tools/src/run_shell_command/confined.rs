@@ -1,4 +1,5 @@
-//! Report of what confinement undid after a command, and of what it kept a command from.
+//! Report of the changes that confinement undid after a command, and of the access that it refused
+//! to a command.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use super::{NAME, RunShellCommand};
 use crate::completion::BackgroundEnd;
 use crate::context::ToolContext;
 
-/// Reports to the person that a command runs at a weaker level than its rule says, once per program.
+/// Reports to the user, once per process, that commands run at a weaker level than their rule
+/// requests.
 pub(super) fn report_weaker_level(context: &ToolContext, confinement: CallConfinement) {
     static IS_REPORTED: AtomicBool = AtomicBool::new(false);
     let CallConfinement { level, intended, .. } = confinement;
@@ -43,13 +45,13 @@ pub(super) struct Confined {
     earlier: Vec<SandboxChange>,
     folder: PathBuf,
     line: String,
-    /// A person can be asked.
+    /// True if the user can be asked.
     interactive: bool,
     in_plan_mode: bool,
 }
 
 impl Confined {
-    /// Looks at the protected files before the command starts.
+    /// Records the state of the protected files before the command starts.
     pub(super) async fn begin(call: &RunShellCommand, command: &ShellCommand) -> Self {
         let context = &call.context;
         let level = command.child.confinement.level();
@@ -75,15 +77,15 @@ impl Confined {
         }
     }
 
-    /// Sets the process number of the command.
+    /// Sets the process id of the command.
     pub(super) fn set_process(&mut self, process: u32) {
         if let Some(audit) = &mut self.audit {
             audit.set_process(process);
         }
     }
 
-    /// Undoes the changes of a command that has ended, and adds them and the wall that stopped the
-    /// command to its result. Blocks; must be called inside a tokio runtime.
+    /// Undoes the changes of a command that has ended, and adds to its result the changes and the
+    /// wall that stopped the command. Blocks; must be called inside a tokio runtime.
     pub(super) fn finish(mut self, outcome: &Outcome, output: ToolOutput) -> ToolOutput {
         let changes = self.audit.take().map(RunningAudit::finish).unwrap_or_default();
         // The result does not wait for this.
@@ -106,8 +108,8 @@ impl Confined {
         output
     }
 
-    /// Audits a command that runs in the background when it ends. Returns what the result of its
-    /// start must say. Must be called inside a tokio runtime.
+    /// Audits a command in the background when it ends. Returns notes for the result of its start.
+    /// Must be called inside a tokio runtime.
     pub(super) fn finish_with(
         self,
         context: &ToolContext,
@@ -164,7 +166,7 @@ impl Confined {
         Some(format!("at the level {level}, {kept}"))
     }
 
-    /// Describes how the person can let the line run without confinement.
+    /// Describes how the user can allow the line to run without confinement.
     fn widening(&self) -> String {
         if self.in_plan_mode {
             return "In plan mode every command runs at this level.".to_owned();
@@ -188,7 +190,7 @@ fn note(change: &SandboxChange) -> String {
     format!("Confinement undid a change of a command: {change}")
 }
 
-/// Adds lines to a result, for the model and the person.
+/// Adds lines to a result, for the model and the user.
 pub(super) fn add(mut output: ToolOutput, notes: &[String]) -> ToolOutput {
     if notes.is_empty() {
         return output;
@@ -214,7 +216,7 @@ pub(super) fn add(mut output: ToolOutput, notes: &[String]) -> ToolOutput {
     output
 }
 
-/// Writes a basic string of TOML.
+/// Formats a basic string of TOML.
 fn toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -1,4 +1,4 @@
-//! Live output: at most once a second, and never more than a screen can use.
+//! Live output: at most one update per second, and never more than a screen can show.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use pollux_shell::{BINARY_NOTICE, Chunk};
 
 /// Time between two updates.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
-/// Bytes kept between two updates; older ones are dropped.
+/// Number of bytes kept between two updates; older bytes are dropped.
 const MAX_PENDING: usize = 100_000;
 
-/// Collects output and passes it on when told to.
+/// Collector of output that is passed on in intervals.
 pub(super) struct Live {
     sink: OutputSink,
     pending: Mutex<Pending>,
@@ -21,23 +21,24 @@ pub(super) struct Live {
 #[derive(Default)]
 struct Pending {
     text: String,
-    /// What is pending is not all that came since the last update.
+    /// True if some of the output since the last update was dropped.
     cut: bool,
     binary: Option<u64>,
 }
 
 impl Live {
-    /// Nothing collected yet.
+    /// Creates an empty collector.
     pub(super) fn new(sink: OutputSink) -> Self {
         Self { sink, pending: Mutex::default() }
     }
 
-    /// Keeps a piece of output for the next update.
+    /// Keeps a piece of output for the next update. Screens and requests for input are passed on
+    /// immediately.
     pub(super) fn take(&self, chunk: Chunk<'_>) {
         let mut pending = self.lock();
         match chunk {
             Chunk::Binary { received } => pending.binary = Some(received),
-            // A screen is small and comes seldom enough: at once.
+            // A screen is small and changes rarely enough to be passed on immediately.
             Chunk::Screen { lines, .. } => {
                 drop(pending);
                 (self.sink)(LiveOutput::Screen(lines.clone()));
@@ -48,7 +49,7 @@ impl Live {
             }
             Chunk::Text(text) => {
                 pending.text.push_str(text);
-                // Cut rarely and much, so that the cost stays linear.
+                // Cut rarely and by a large amount, so that the cost stays linear.
                 if pending.text.len() > 2 * MAX_PENDING {
                     pending.shrink();
                 }
@@ -56,7 +57,7 @@ impl Live {
         }
     }
 
-    /// Passes on what has come since the last update.
+    /// Passes on the output since the last update.
     pub(super) fn flush(&self) {
         let mut pending = std::mem::take(&mut *self.lock());
         if let Some(received) = pending.binary {
@@ -87,7 +88,8 @@ impl Pending {
     }
 }
 
-/// Bytes in a piece of output; for binary output and screens all that came so far.
+/// Returns the number of bytes in a piece of output; for binary output and screens, of all output
+/// so far.
 pub(super) fn length(chunk: Chunk<'_>) -> usize {
     match chunk {
         Chunk::Text(text) => text.len(),
@@ -98,7 +100,7 @@ pub(super) fn length(chunk: Chunk<'_>) -> usize {
     }
 }
 
-/// `512 B`, `1.5 KB`, `2.0 MB`.
+/// Formats a size: `512 B`, `1.5 KB`, `2.0 MB`.
 fn size(bytes: u64) -> String {
     match bytes as f64 {
         small if small < 1024.0 => format!("{bytes} B"),

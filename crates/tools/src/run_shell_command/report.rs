@@ -1,4 +1,4 @@
-//! What a command's end is told as.
+//! Reports of ended commands.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,33 +11,33 @@ use pollux_shell::{Ended, Outcome};
 use crate::truncation::{truncate, truncate_ends};
 use crate::untrusted;
 
-/// What the report needs to know beside the outcome.
+/// Settings of a report, in addition to the outcome.
 pub(super) struct Report {
-    /// Output of more characters is cut; 0 for never.
+    /// Maximum length of output in characters; longer output is cut. 0 for no limit.
     pub(super) threshold: usize,
-    /// The time that a command may take.
+    /// Maximum run time of the command.
     pub(super) timeout: Option<Duration>,
-    /// The time that a command may be silent.
+    /// Maximum time without output.
     pub(super) inactivity: Option<Duration>,
-    /// The file for output that is cut.
+    /// File for output that is cut.
     pub(super) file: PathBuf,
-    /// A person is shown colours.
+    /// True to show colours to the user.
     pub(super) colour: bool,
-    /// The tool and the prompt, for the figures.
+    /// Tool and prompt, for the measurements.
     pub(super) tool: &'static str,
     pub(super) prompt_id: String,
 }
 
-/// The output as it is told.
+/// Output as it is reported.
 struct Shown {
     text: String,
-    /// The file that has the whole of it.
+    /// File with the whole output.
     file: Option<PathBuf>,
     is_cut: bool,
 }
 
 impl Report {
-    /// The result for model and person. Writes the file when the output is cut.
+    /// Returns the result for model and user. Writes the file if the output is cut.
     pub(super) fn output(&self, outcome: &Outcome) -> ToolOutput {
         let Shown { text, file, is_cut } = self.cut(outcome);
         let measured = is_cut.then(|| self.measure_cut(outcome, &text));
@@ -65,12 +65,12 @@ impl Report {
         output
     }
 
-    /// The output alone, cut if need be.
+    /// Returns only the output, cut if it is too long.
     pub(super) fn shown(&self, outcome: &Outcome) -> String {
         self.cut(outcome).text
     }
 
-    /// The figure for output that was cut.
+    /// Returns the measurement of output that was cut.
     fn measure_cut(&self, outcome: &Outcome, shown: &str) -> Measurement {
         Measurement::ToolOutputTruncated {
             tool: self.tool.to_owned(),
@@ -81,7 +81,7 @@ impl Report {
         }
     }
 
-    /// The text of the output, cut if need be, and the file that has the whole of it.
+    /// Returns the text of the output, cut if it is too long, and the file with the whole output.
     fn cut(&self, outcome: &Outcome) -> Shown {
         let spilled = outcome.spilled.as_ref().filter(|spilled| spilled.failure.is_none());
         let file = spilled.map(|spilled| spilled.path.clone());
@@ -104,7 +104,7 @@ impl Report {
         Shown { text, file, is_cut: true }
     }
 
-    /// Why the command did not end by itself.
+    /// Returns the reason if the command did not end by itself.
     fn reason(&self, outcome: &Outcome) -> Option<String> {
         let minutes = |limit: Option<Duration>| limit.unwrap_or_default().as_secs_f64() / 60.0;
         Some(match outcome.ended {
@@ -128,7 +128,7 @@ impl Report {
     }
 }
 
-/// How the model can go on when a command was ended while it waited for input.
+/// Advises the model after a command was ended because it waited for input.
 fn advice(awaited: &AwaitedInput) -> String {
     let what = match (awaited.secret, awaited.prompt.is_empty()) {
         (true, _) => {
@@ -143,7 +143,7 @@ fn advice(awaited: &AwaitedInput) -> String {
     )
 }
 
-/// `2.5 seconds`, `10.0 minutes`.
+/// Formats a time limit: `2.5 seconds`, `10.0 minutes`.
 fn in_words(limit: Duration) -> String {
     match limit.as_secs_f64() {
         short if short < 60.0 => format!("{short:.1} seconds"),
@@ -151,7 +151,7 @@ fn in_words(limit: Duration) -> String {
     }
 }
 
-/// One line for each thing worth saying.
+/// Returns one line for each fact about a command that has ended.
 fn ended(outcome: &Outcome, text: &str) -> String {
     let mut lines = vec![format!("Output: {}", if text.is_empty() { "(empty)" } else { text })];
     if let Some(code) = outcome.exit_code.filter(|code| *code != 0) {
@@ -168,7 +168,7 @@ fn ended(outcome: &Outcome, text: &str) -> String {
     lines.join("\n")
 }
 
-/// What a person is shown of a command that printed nothing.
+/// Returns the text for the user about a command that printed nothing.
 fn silent(outcome: &Outcome) -> String {
     match (outcome.ended, outcome.signal, outcome.exit_code) {
         (Ended::Cancelled, ..) => "Command was cancelled by user.".to_owned(),
@@ -182,12 +182,13 @@ fn silent(outcome: &Outcome) -> String {
     }
 }
 
-/// Text without escape sequences.
+/// Returns text without escape sequences.
 fn plain(bytes: &[u8]) -> String {
     strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned()
 }
 
-/// Keeps the whole output in its file. Without it the model is told that there is none.
+/// Writes the whole output to its file. Returns false if that fails; the model is then told that
+/// there is no file.
 fn keep(file: &Path, text: &str) -> bool {
     Spool::create(file).and_then(|mut spool| spool.write(text.as_bytes())).is_ok()
 }

@@ -1,4 +1,4 @@
-//! The operations that change tasks.
+//! Operations that change tasks.
 
 use pollux_protocol::{ToolError, ToolKind};
 use serde::Deserialize;
@@ -9,13 +9,13 @@ use super::tasks::{may_close, may_depend};
 use super::{Done, Operation, refused};
 use crate::validation::invalid;
 
-/// Bytes of a title.
+/// Maximum size of a title in bytes.
 const MAX_TITLE: usize = 1024;
-/// Bytes of a description.
+/// Maximum size of a description in bytes.
 const MAX_DESCRIPTION: usize = 16 << 10;
-/// Dependencies of one task.
+/// Maximum number of dependencies of one task.
 const MAX_DEPENDENCIES: usize = 100;
-/// Bytes of what should be an id.
+/// Maximum size of an id in bytes.
 const MAX_ID: usize = 64;
 
 /// `tracker_create_task`.
@@ -279,7 +279,7 @@ fn check_ids<'a>(ids: impl Iterator<Item = &'a String>) -> Result<(), ToolError>
             return Err(invalid("An id has six characters."));
         }
     }
-    // One more: the task itself, or the one that it is part of.
+    // One more than the dependencies: the task itself or its parent.
     if count > MAX_DEPENDENCIES + 1 { Err(invalid(too_many())) } else { Ok(()) }
 }
 

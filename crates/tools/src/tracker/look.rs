@@ -1,4 +1,4 @@
-//! The operations that look at tasks.
+//! Operations that read tasks.
 
 use pollux_protocol::{ToolError, ToolKind};
 use serde::Deserialize;

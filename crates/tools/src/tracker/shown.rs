@@ -1,4 +1,4 @@
-//! How tasks are told: as a graph for the model, as a list for a person.
+//! Texts about tasks: a graph for the model, a list for the user.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::store::{Status, Task, Tasks};
 
-/// The tasks by the task that they are part of; those of none, or of one that is gone, under the empty text.
+/// Groups the tasks by their parents; tasks without an existing parent are under the empty text.
 fn families(tasks: &Tasks) -> BTreeMap<&str, Vec<&Task>> {
     let mut families: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
     for task in tasks.values() {
@@ -16,8 +16,8 @@ fn families(tasks: &Tasks) -> BTreeMap<&str, Vec<&Task>> {
     families
 }
 
-/// The tasks with their depths, each before its parts. Tasks that are parts of each other in a circle, as no tool makes
-/// them, are left out.
+/// Returns the tasks with their depths, each before its parts. Tasks that are parts of each other
+/// in a cycle, which no tool creates, are left out.
 fn in_order<'a>(families: &BTreeMap<&str, Vec<&'a Task>>) -> Vec<(usize, &'a Task)> {
     let mut ordered = Vec::new();
     let parts = |id: &str| families.get(id).into_iter().flatten().rev().copied();
@@ -29,7 +29,7 @@ fn in_order<'a>(families: &BTreeMap<&str, Vec<&'a Task>>) -> Vec<(usize, &'a Tas
     ordered
 }
 
-/// The graph in lines: each task below the one that it is part of, then what it depends on.
+/// Returns the graph as lines: each task below its parent, then its dependencies.
 pub(super) fn graph(tasks: &Tasks) -> String {
     let mut lines = vec!["Task Tracker Graph:".to_owned()];
     for (depth, task) in in_order(&families(tasks)) {
@@ -50,11 +50,11 @@ pub(super) fn graph(tasks: &Tasks) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The entries of a list, those that are worked on first.
+/// Returns the entries of a list, active tasks first.
 pub(super) fn todos(tasks: &Tasks) -> Vec<Value> {
     let mut families = families(tasks);
     for family in families.values_mut() {
-        // Stable, and by id before.
+        // The sort is stable; the tasks were sorted by id before.
         family.sort_by_key(|task| task.status);
     }
     let entry = |(depth, task): (usize, &Task)| {

@@ -1,4 +1,4 @@
-//! The tasks of a session on disk: `<id>.json` each, as Gemini CLI keeps them.
+//! Tasks of a session on disk: one file `<id>.json` per task, as in Gemini CLI.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -13,17 +13,17 @@ use serde_json::Value;
 
 use super::refused;
 
-/// Tasks of a session.
+/// Maximum number of tasks of a session.
 pub(super) const MAX_TASKS: usize = 500;
-/// Bytes of a file; the longest task there may be stays below it.
+/// Maximum size of a file in bytes; the largest possible task is smaller.
 const MAX_FILE: u64 = 256 << 10;
-/// Attempts to find an id that is free.
+/// Maximum number of attempts to find a free id.
 const ATTEMPTS: usize = 20;
 
-/// All tasks by their ids.
+/// All tasks by id.
 pub(super) type Tasks = BTreeMap<String, Task>;
 
-/// One task, with the names that its file has.
+/// One task, with the field names of its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Task {
@@ -37,15 +37,15 @@ pub(super) struct Task {
     pub(super) parent_id: Option<String>,
     #[serde(default)]
     pub(super) dependencies: Vec<String>,
-    /// Kept for Gemini CLI.
+    /// Preserved for Gemini CLI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) subagent_session_id: Option<Value>,
-    /// Kept for Gemini CLI.
+    /// Preserved for Gemini CLI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) metadata: Option<Value>,
 }
 
-/// What sort of task it is.
+/// Kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -54,7 +54,7 @@ pub(super) enum Kind {
     Bug,
 }
 
-/// Where a task stands, in the order in which people want to see them.
+/// Status of a task, in the order in which users want to see tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
@@ -85,32 +85,34 @@ impl Status {
     }
 }
 
-/// The folder of the tasks.
+/// Folder of the tasks.
 pub(super) struct Store {
     directory: PathBuf,
     changing: Mutex<()>,
 }
 
 impl Store {
-    /// The store in this folder, which is made with the first task.
+    /// Creates a store in this folder, which is created with the first task.
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory, changing: Mutex::default() }
     }
 
-    /// Where the files are.
+    /// Returns the folder of the files.
     pub(super) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Held while tasks are read, judged and written: a call that was cancelled may still be at it.
+    /// Locks the tasks while they are read, checked and written, because a cancelled call may still
+    /// be running.
     pub(super) fn change(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All tasks. A file that holds none, and what is beyond the number of tasks, counts as not there.
+    /// Reads all tasks. Files without a valid task are ignored, and so are tasks after
+    /// [`MAX_TASKS`].
     ///
     /// # Errors
-    /// A folder that cannot be listed.
+    /// Fails if the folder cannot be listed.
     pub(super) fn load(&self) -> Result<Tasks, ToolError> {
         let entries = match pollux_fs::list_directory(&self.directory) {
             Ok(entries) => entries,
@@ -126,12 +128,12 @@ impl Store {
         Ok(tasks.take(MAX_TASKS).collect())
     }
 
-    /// Writes a task in place of what its file held.
+    /// Writes a task and replaces the content of its file.
     pub(super) fn keep(&self, task: &Task) -> Result<(), ToolError> {
         self.write(task, None).map_err(|error| not_kept(&error))
     }
 
-    /// Writes a new task under an id that no other has.
+    /// Writes a new task with an unused id.
     pub(super) fn add(&self, mut task: Task) -> Result<Task, ToolError> {
         for _ in 0..ATTEMPTS {
             task.id = random_id();
@@ -152,9 +154,9 @@ impl Store {
     }
 }
 
-/// A task as its file holds it.
+/// Returns a task as the text of its file.
 pub(super) fn pretty(task: &Task) -> String {
-    // Texts, lists and values: nothing here that JSON has no words for.
+    // A task contains only texts, lists and JSON values, so this cannot fail.
     serde_json::to_string_pretty(task).unwrap_or_default()
 }
 
@@ -166,12 +168,13 @@ fn not_kept(error: &Error) -> ToolError {
     ToolError::new(kind, format!("The task cannot be kept: {error}"))
 }
 
-/// Six hexadecimal digits.
+/// Returns true for six hexadecimal digits.
 fn is_id(text: &str) -> bool {
     text.len() == 6 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Each new hasher of the standard library is seeded anew from the system's randomness.
+/// Returns a random id. Each new hasher of the standard library is seeded from the system's
+/// randomness.
 fn random_id() -> String {
     format!("{:06x}", RandomState::new().hash_one(()) & 0x00ff_ffff)
 }

@@ -1,4 +1,4 @@
-//! What may become of tasks: pure rules.
+//! Rules for changes of tasks. Pure functions.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use pollux_protocol::ToolError;
 use super::refused;
 use super::store::{Status, Tasks};
 
-/// Whether the task may be closed: what it depends on is closed.
+/// Checks that the task may be closed: all its dependencies are closed.
 ///
 /// # Errors
-/// The first thing that stands in the way.
+/// The first dependency that prevents it.
 pub(super) fn may_close(tasks: &Tasks, id: &str, dependencies: &[String]) -> Result<(), ToolError> {
     for dependency in dependencies {
         let Some(other) = tasks.get(dependency) else {
@@ -26,10 +26,11 @@ pub(super) fn may_close(tasks: &Tasks, id: &str, dependencies: &[String]) -> Res
     Ok(())
 }
 
-/// Whether the task may depend on these: they exist, and none of them depends on the task, near or far.
+/// Checks that the task may depend on these tasks: they exist, and none of them depends on the
+/// task, directly or indirectly.
 ///
 /// # Errors
-/// What is missing, or that the tasks would wait for each other for ever.
+/// A missing dependency, or a cycle in which the tasks would wait for each other forever.
 pub(super) fn may_depend(
     tasks: &Tasks,
     id: &str,
@@ -84,7 +85,7 @@ mod tests {
             ("a", Open, &[]),
             ("b", Open, &["a"]),
             ("c", Open, &["b", "gone"]),
-            // A circle that was there before is no reason to run in it.
+            // A cycle that existed before must not cause an endless loop.
             ("x", Open, &["y"]),
             ("y", Open, &["x"]),
         ]);

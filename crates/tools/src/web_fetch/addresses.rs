@@ -1,17 +1,18 @@
-//! The addresses in a prompt. Pure.
+//! Extraction of the addresses in a prompt. Pure functions.
 
 use pollux_protocol::ToolError;
 use url::Url;
 
 use crate::validation::invalid;
 
-/// Marks behind an address that are taken for those of its sentence.
+/// Maximum number of marks after an address that are taken as punctuation of its sentence.
 const MOST_MARKS: usize = 16;
 
-/// The addresses that a prompt names, each once, in order.
+/// Returns the addresses in a prompt, each once, in order.
 ///
 /// # Errors
-/// `invalid_tool_params` when the prompt is blank or names none, or when one is no address of the web.
+/// `invalid_tool_params` if the prompt is blank, contains no address, or contains an invalid web
+/// address.
 pub(super) fn in_prompt(prompt: &str) -> Result<Vec<Url>, ToolError> {
     if prompt.trim().is_empty() {
         return Err(invalid(
@@ -41,7 +42,7 @@ pub(super) fn in_prompt(prompt: &str) -> Result<Vec<Url>, ToolError> {
     Ok(found)
 }
 
-/// The address in a word, without the brackets and marks of the sentence that it stands in.
+/// Returns the address in a word, without the brackets and punctuation of its sentence.
 fn written(word: &str) -> Option<&str> {
     let colon = word.find("://")?;
     let before = &word.as_bytes()[..colon];
@@ -50,7 +51,7 @@ fn written(word: &str) -> Option<&str> {
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
     let mut address = &word[colon - scheme.count()..];
-    // No sentence ends in more marks than these.
+    // No sentence ends in more marks than this.
     for _ in 0..MOST_MARKS {
         let count = |one: char| address.matches(one).count();
         let shorter = match address.chars().next_back()? {
@@ -60,7 +61,7 @@ fn written(word: &str) -> Option<&str> {
             '}' => count('}') > count('{'),
             _ => false,
         };
-        // What is no more than a scheme is told as it was written.
+        // A word that is only a scheme is reported as written.
         if !shorter || address.ends_with("://") {
             return Some(address);
         }
@@ -69,7 +70,8 @@ fn written(word: &str) -> Option<&str> {
     Some(address)
 }
 
-/// Host in lower case, no default port, no slash at the end of a path: by these two addresses are the same.
+/// Normalises an address for comparison: host in lower case, no default port, no slash at the end
+/// of a path.
 fn normalised(mut url: Url) -> Url {
     if url.path().len() > 1 && url.path().ends_with('/') {
         let path = url.path().trim_end_matches('/').to_owned();
@@ -78,7 +80,7 @@ fn normalised(mut url: Url) -> Url {
     url
 }
 
-/// Where the text of a file on GitHub is; other addresses as they are.
+/// Returns the address of the text of a file on GitHub; other addresses unchanged.
 pub(super) fn raw(url: &Url) -> Url {
     if !matches!(url.host_str(), Some("github.com" | "www.github.com")) {
         return url.clone();
@@ -90,7 +92,7 @@ pub(super) fn raw(url: &Url) -> Url {
     segments.remove(2);
     let mut raw = url.clone();
     let path = segments.join("/");
-    // An address of the web takes any host.
+    // Web addresses accept any host.
     if raw.set_host(Some("raw.githubusercontent.com")).is_ok() {
         raw.set_path(&path);
     }

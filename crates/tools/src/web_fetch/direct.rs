@@ -1,4 +1,4 @@
-//! The direct way: one address, its page as it is (`experimental.directWebFetch`).
+//! Direct fetch: returns the page at one address unchanged (`experimental.directWebFetch`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::side_call::Caller;
 use crate::untrusted;
 use crate::validation::invalid;
 
-/// Text that a model reads best comes first.
+/// Preferred media types: text formats that models read best come first.
 const ACCEPT: &str = "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, application/pdf;q=0.7, video/*;q=0.7, */*;q=0.5";
 
-/// Characters of a refusal's body that are told.
+/// Maximum number of characters of an error response that are reported.
 const REFUSAL_LIMIT: usize = 10_000;
 const REFUSAL_CUT: &str = "\n\n... [Error response truncated] ...";
 
@@ -32,8 +32,10 @@ pub(super) struct DirectFetch {
 }
 
 impl DirectFetch {
+    /// Creates a fetch of an address.
+    ///
     /// # Errors
-    /// `invalid_tool_params` when it is no address.
+    /// `invalid_tool_params` if the text is not an address.
     pub(super) fn new(shared: Arc<Shared>, written: &str) -> Result<Self, ToolError> {
         if written.is_empty() {
             return Err(invalid("The 'url' parameter is required."));
@@ -63,12 +65,12 @@ impl DirectFetch {
             ToolError::new(ToolErrorKind::WebFetchFallbackFailed, message)
         })?;
         let name = url.to_string();
-        // Decoding a large page takes a while.
+        // Decoding a large page takes some time.
         crate::blocking::blocking(&caller.cancel, move |_| Ok(result(&fetched, &name))).await
     }
 }
 
-/// What is told of a page.
+/// Returns the result for a page.
 fn result(fetched: &Fetched, url: &str) -> ToolOutput {
     if fetched.status >= 400 {
         let status = fetched.status;
@@ -99,7 +101,7 @@ fn result(fetched: &Fetched, url: &str) -> ToolOutput {
     }
 }
 
-/// Headers as JSON, by name.
+/// Formats headers as JSON, sorted by name.
 fn shown(headers: &HeaderMap) -> String {
     let mut by_name: BTreeMap<&str, String> = BTreeMap::new();
     for (name, value) in headers {

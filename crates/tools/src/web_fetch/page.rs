@@ -1,4 +1,4 @@
-//! One page, fetched and read.
+//! Fetching and decoding of one page.
 
 use std::time::Duration;
 
@@ -12,48 +12,49 @@ use url::Url;
 use crate::charset;
 use crate::html::{MarkdownOptions, html_to_markdown};
 
-/// Largest body that is read, in bytes.
+/// Maximum size of a body in bytes.
 const BODY_LIMIT: usize = 10 * 1024 * 1024;
 
-/// How long one page may take in all, tries and redirects included.
+/// Maximum total time for one page, including attempts and redirects.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
-/// Tries in all. A page that cannot be had is soon known.
+/// Maximum number of attempts. It is small because an unavailable page is recognised soon.
 const ATTEMPTS: u32 = 3;
 
-/// UTF-16 code units of text that are kept.
+/// Maximum number of UTF-16 code units of text.
 pub(super) const TEXT_LIMIT: usize = 250_000;
-/// What tells that there was more.
+/// Text that marks omitted content.
 const CUT: &str = "\n\n... [Content truncated due to size limit] ...";
 
 const AGENT: &str = concat!("Mozilla/5.0 (compatible; Pollux/", env!("CARGO_PKG_VERSION"), ")");
 
-/// How pages are fetched.
+/// Access to web pages.
 #[derive(Debug, Clone)]
 pub struct WebAccess {
-    /// Fetches them.
+    /// Client that fetches pages.
     pub pages: PageClient,
-    /// The delays between tries.
+    /// Delays between attempts.
     pub backoff: Backoff,
 }
 
-/// An answer with its body.
+/// A response with its body.
 #[derive(Debug)]
 pub(super) struct Fetched {
-    /// Where the page was in the end.
+    /// Address of the page after redirects.
     pub(super) url: Url,
     pub(super) status: u16,
-    /// Status with its words: `404 Not Found`.
+    /// Status with its reason phrase: `404 Not Found`.
     pub(super) status_line: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
 }
 
 impl WebAccess {
-    /// Fetches a page, whatever its status. Trouble of the network and busy servers are tried again.
+    /// Fetches a page with any final status. Retries after network errors and if the server is
+    /// busy.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Fails if no page could be fetched.
     pub(super) async fn fetch(
         &self,
         url: &Url,
@@ -110,19 +111,19 @@ impl WebAccess {
     }
 }
 
-/// Why there is no page.
+/// Reason why a page could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
-    /// The network, the address, or a private host.
+    /// An error of the network or the address, or a private host.
     #[error(transparent)]
     Net(#[from] Error),
-    /// The server asked to come back later.
+    /// The server is busy and asked to retry later.
     #[error("Request failed with status code {0}")]
     Busy(u16, Option<Duration>),
-    /// The body is larger than is read.
+    /// The body exceeds the maximum size.
     #[error("Content exceeds size limit of {BODY_LIMIT} bytes")]
     TooLarge,
-    /// It took too long in all.
+    /// The fetch exceeded the maximum total time.
     #[error("the page was not there within {} s", TIME_LIMIT.as_secs())]
     TooSlow,
 }
@@ -142,33 +143,33 @@ impl PageError {
         }
     }
 
-    /// The address is one that must not be reached.
+    /// Returns true if the address must not be reached because it is private.
     pub(super) fn is_private(&self) -> bool {
         matches!(self, Self::Net(Error::NotPublic { .. }))
     }
 }
 
-/// What a page is to a model.
+/// Content of a page for a model.
 #[derive(Debug, PartialEq)]
 pub(super) enum Content {
-    /// Words.
+    /// Text.
     Text(String),
-    /// Something to look at or listen to, in base64.
+    /// An image, audio, video or document, in base64.
     Media(String),
 }
 
 impl Fetched {
-    /// The media type without its parameters, in lower case; empty when the server names none.
+    /// Returns the media type without parameters in lower case; empty if the server sends none.
     pub(super) fn media_type(&self) -> String {
         self.content_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// What the server calls the page: the media type with its parameters.
+    /// Returns the media type with parameters, as the server sent it.
     pub(super) fn content_type(&self) -> &str {
         self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// What the server calls the encoding.
+    /// Returns the encoding that the server names.
     fn charset(&self) -> Option<&str> {
         self.content_type().split(';').skip(1).find_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
@@ -176,17 +177,18 @@ impl Fetched {
         })
     }
 
-    /// The server says that it is HTML.
+    /// Returns true if the media type is HTML.
     pub(super) fn is_html(&self) -> bool {
         matches!(self.media_type().as_str(), "text/html" | "application/xhtml+xml")
     }
 
-    /// The body as text, whatever it is.
+    /// Returns the body as text, for any media type.
     pub(super) fn raw_text(&self) -> String {
         charset::decode(&self.body, self.charset())
     }
 
-    /// The page as a model takes it. HTML becomes Markdown, with its links as they lead from here if `links`.
+    /// Returns the page in a form for models. HTML becomes Markdown; with `links`, it contains
+    /// links with absolute addresses.
     pub(super) fn content(&self, links: bool, as_html: bool) -> Content {
         let kind = self.media_type();
         let is_media = ["image/", "audio/", "video/"].iter().any(|one| kind.starts_with(one));
@@ -197,7 +199,7 @@ impl Fetched {
         let text = self.raw_text();
         if as_html {
             let links = links.then(|| self.url.clone());
-            // A code unit is at most three bytes: nothing is lost that would have been kept.
+            // A code unit needs at most three bytes, so this limit keeps all text that fits.
             let options = MarkdownOptions { links, limit: 3 * TEXT_LIMIT };
             return Content::Text(html_to_markdown(&text, &options));
         }
@@ -212,12 +214,12 @@ impl Fetched {
     }
 }
 
-/// The text, cut to so many UTF-16 code units.
+/// Cuts the text to this number of UTF-16 code units.
 pub(super) fn cut(text: String, limit: usize) -> String {
     cut_with(text, limit, CUT)
 }
 
-/// The same with other words in the place of what is left out.
+/// Does the same as [`cut`], with another text in place of the omitted part.
 pub(super) fn cut_with(mut text: String, limit: usize, instead: &str) -> String {
     if text.len() <= limit {
         return text;
@@ -234,7 +236,8 @@ pub(super) fn cut_with(mut text: String, limit: usize, instead: &str) -> String 
     text
 }
 
-/// So many units for each text, fairly: what a short one leaves goes to the longer ones.
+/// Divides `total` units fairly among texts: units that a short text does not need go to longer
+/// texts.
 pub(super) fn shares(lengths: &[usize], total: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|place| lengths[*place]);

@@ -1,5 +1,5 @@
-//! The usual way: a prompt with addresses in it, which a model reads and answers. The vendor fetches the pages if it
-//! can; what it cannot read is fetched here.
+//! Default fetch: a prompt with addresses, which a model reads and answers. The vendor fetches the
+//! pages if it can; Pollux fetches the pages that the vendor cannot read.
 
 use std::sync::Arc;
 
@@ -19,40 +19,43 @@ use crate::citations::{OffsetUnit, cite, source_list};
 use crate::side_call::{self, Caller};
 use crate::untrusted;
 
-/// Addresses of one call, as many as the service takes.
+/// Maximum number of addresses of one call, which is the limit of the service.
 const MOST_ADDRESSES: usize = 20;
 
-/// Characters of a prompt in one line for a person.
+/// Maximum number of characters of a prompt in one line for the user.
 const SHOWN_PROMPT: usize = 100;
 
-/// The configurations of the models: one whose vendor reads addresses, and one that is given the pages.
+/// Configuration names of the models: a model whose vendor reads addresses, and a model that gets
+/// the pages.
 const READING: &str = "web-fetch";
 const ANSWERING: &str = "web-fetch-fallback";
 
-/// A fetch of what a prompt names.
+/// A fetch of the addresses in a prompt.
 pub(super) struct PromptedFetch {
     shared: Arc<Shared>,
     prompt: String,
     urls: Vec<Url>,
 }
 
-/// What is fetched, and what is not, in words.
+/// Addresses to fetch, and descriptions of the skipped ones.
 struct Admitted {
     urls: Vec<Url>,
     skipped: Vec<String>,
-    /// Some were private.
+    /// True if some addresses were private.
     any_private: bool,
 }
 
 impl PromptedFetch {
+    /// Creates a fetch of the addresses in a prompt.
+    ///
     /// # Errors
-    /// `invalid_tool_params` when the prompt names no address of the web.
+    /// `invalid_tool_params` if the prompt contains no web address.
     pub(super) fn new(shared: Arc<Shared>, prompt: String) -> Result<Self, ToolError> {
         let urls = addresses::in_prompt(&prompt)?;
         Ok(Self { shared, prompt, urls })
     }
 
-    /// Looks at the addresses before anybody is asked.
+    /// Checks the addresses before any request is sent.
     async fn admit(&self) -> Result<Admitted, ToolError> {
         let web = self.shared.web()?;
         let asked = &self.urls[..self.urls.len().min(MOST_ADDRESSES)];
@@ -92,7 +95,7 @@ impl PromptedFetch {
         measurements.push(Measurement::WebFetchFallback(WebFetchFallback::PrimaryFailed));
         let output = match (self.read_here(&admitted, caller).await, read) {
             (Ok(output), _) => output,
-            // The vendor could not read the pages and said so. That is more than we have.
+            // The answer of a vendor that could not read the pages is more than no answer.
             (Err(_), Some(answer)) if !answer.text().trim().is_empty() => {
                 told(&answer, &admitted.skipped)
             }
@@ -101,7 +104,7 @@ impl PromptedFetch {
         Ok(ToolOutput { measurements, ..output })
     }
 
-    /// Lets the vendor fetch the pages; none when it cannot.
+    /// Lets the vendor fetch the pages; `None` if it cannot.
     async fn read_by_vendor(
         &self,
         urls: &[Url],
@@ -128,7 +131,7 @@ impl PromptedFetch {
         }
     }
 
-    /// Fetches the pages and has a model answer from them.
+    /// Fetches the pages and lets a model answer from them.
     async fn read_here(
         &self,
         admitted: &Admitted,
@@ -170,7 +173,7 @@ impl PromptedFetch {
         Ok(ToolOutput::quiet(told).display(Display::Text(shown)))
     }
 
-    /// One page: its media type and content, or why there is none.
+    /// Returns media type and content of one page, or the reason of the failure.
     async fn page(&self, url: &Url, caller: &Caller) -> Result<(String, Content), String> {
         let web = self.shared.web().map_err(|error| error.message)?;
         let fetched = web.fetch(&addresses::raw(url), "*/*", &caller.cancel).await;
@@ -187,7 +190,7 @@ impl PromptedFetch {
     }
 }
 
-/// The answer says something, and not only that nothing could be read.
+/// Returns true if the answer has content and does not come from a vendor that read nothing.
 fn is_answer(answer: &Chunk) -> bool {
     let grounding = answer.grounding.as_deref();
     if grounding.is_some_and(|grounding| !grounding.sources.is_empty()) {
@@ -199,7 +202,7 @@ fn is_answer(answer: &Chunk) -> bool {
     !nothing_read && !answer.text().trim().is_empty()
 }
 
-/// What is told of an answer by the vendor.
+/// Returns the result for an answer of the vendor.
 fn told(answer: &Chunk, skipped: &[String]) -> ToolOutput {
     let grounding: Grounding = answer.grounding.as_deref().cloned().unwrap_or_default();
     let mut text = cite(&answer.parts, &grounding, OffsetUnit::Utf16);
@@ -210,7 +213,7 @@ fn told(answer: &Chunk, skipped: &[String]) -> ToolOutput {
         .display(Display::Text("Content processed from prompt.".to_owned()))
 }
 
-/// What was left out, before everything else.
+/// Returns the list of skipped addresses, which precedes the result.
 fn warning(skipped: &[String]) -> String {
     if skipped.is_empty() {
         return String::new();
@@ -218,7 +221,7 @@ fn warning(skipped: &[String]) -> String {
     format!("[Warning] The following URLs were skipped:\n{}\n\n", skipped.join("\n"))
 }
 
-/// The question to a model that is given the pages: words first, pictures after them.
+/// Builds the question to a model that gets the pages: text first, media after it.
 fn question(prompt: &str, pages: Vec<(&Url, String, Content)>) -> Vec<Part> {
     let lengths: Vec<usize> = pages
         .iter()
@@ -252,7 +255,7 @@ fn question(prompt: &str, pages: Vec<(&Url, String, Content)>) -> Vec<Part> {
     parts
 }
 
-/// Text that cannot end the element that it stands in.
+/// Escapes text so that it cannot end the element that contains it.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,22 +1,23 @@
-//! How often a host is asked: a model that goes round in circles is no nuisance to others.
+//! Rate limit of requests per host, so that a model in a loop does not disturb other people's
+//! servers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Fetches from one host within [`WINDOW`].
+/// Maximum number of fetches from one host within [`WINDOW`].
 const MOST: usize = 10;
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Hosts that are remembered.
+/// Maximum number of hosts that are remembered.
 const HOSTS: usize = 1000;
 
-/// When each host was asked.
+/// Times of the fetches from each host.
 #[derive(Debug, Default)]
 pub(super) struct RateLimit(Mutex<HashMap<String, VecDeque<Instant>>>);
 
 impl RateLimit {
-    /// Counts a fetch from `host`; false when there have been too many.
+    /// Counts a fetch from `host`; returns false if there were too many.
     pub(super) fn admit(&self, host: &str, now: Instant) -> bool {
         let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let old = |asked: &Instant| now.saturating_duration_since(*asked) >= WINDOW;

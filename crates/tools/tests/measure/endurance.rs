@@ -1,8 +1,9 @@
-//! What ten thousand calls, one after the other, leave in memory: nothing.
+//! Memory growth during ten thousand consecutive calls. Only variations of the allocator are
+//! allowed.
 //!
-//! `cargo run --release -p pollux-tools --example endurance` prints the memory after each thousand calls, and fails when
-//! it grows from the first half to the second. The conversation is not part of it: calls are prepared and run as the
-//! agent does, and their results dropped.
+//! `cargo run --release -p pollux-tools --example endurance` prints the memory after each thousand
+//! calls, and fails if it grows from the first half to the second. The conversation is not
+//! measured: calls are prepared and run as the agent does, and their results are dropped.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use pollux_tools::{ToolContext, builtin};
 use serde_json::{Value, json};
 
 const CALLS: usize = 10_000;
-/// Bytes that are within the allocator's play.
+/// Variation in bytes that the allocator can cause.
 const PLAY: u64 = 1 << 20;
 
 #[tokio::main]
@@ -50,7 +51,7 @@ async fn main() {
     assert!(second <= first + PLAY, "memory grew from {first} to {second} bytes");
 }
 
-/// One call after the other of the tools that work on files, and of the shell.
+/// Returns the call with this number. The calls alternate between the file tools and the shell.
 fn call(number: usize) -> (&'static str, Value) {
     let file = format!("{}.txt", number % 50);
     match number % 7 {
@@ -80,7 +81,7 @@ async fn run(tool: &dyn Tool, args: &Value) {
     assert_eq!(output.error, None, "{} {args}", tool.name());
 }
 
-/// Bytes of memory that this process has, by the kernel.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -1,4 +1,4 @@
-//! Commands in the background, and the tools about them.
+//! Tests of commands in the background and of their tools.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::session::{Session, display, text};
 
-/// The number behind the last of these words.
+/// Returns the number after the last occurrence of these words.
 fn number(told: &str, words: &str) -> i64 {
     let (_, rest) = told.rsplit_once(words).unwrap_or_else(|| panic!("{told}"));
     rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
-/// Starts a command; what is told of it, and its number.
+/// Starts a command and returns its result and process id.
 async fn start(session: &Session, mut args: Value) -> (String, i64) {
     args["is_background"] = true.into();
     let told = session.ok("run_shell_command", args).await;
@@ -35,7 +35,7 @@ fn is_alive(pid: i64) -> bool {
         && Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Waits for what another process does; polls, as that sends no event.
+/// Waits until a condition holds; polls, because other processes send no event.
 async fn until(mut is_true: impl FnMut() -> bool) {
     let polling = async {
         while !is_true() {
@@ -231,7 +231,7 @@ async fn a_background_process_is_not_bound_by_the_limits_of_the_settings() {
         context.options.shell_inactivity = Some(Duration::from_millis(300));
     });
     let (_, pid) = start(&session, json!({"command": "sleep 1000"})).await;
-    // A limit in time can only be outlasted in time.
+    // The effect of a time limit can only be tested by waiting.
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert!(is_alive(pid));
 }

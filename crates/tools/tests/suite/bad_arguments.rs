@@ -1,4 +1,4 @@
-//! Arguments that no tool may take, each with the message for the model.
+//! Invalid arguments of each tool, with the message for the model.
 
 use std::path::Path;
 
@@ -127,7 +127,7 @@ fn a_broken_pattern_is_named() {
     );
 }
 
-/// Every parameter that is a path, with the arguments around it.
+/// Returns calls for every parameter that is a path.
 fn path_calls(path: &str) -> [(&'static str, Value); 7] {
     [
         ("read_file", json!({"file_path": path})),

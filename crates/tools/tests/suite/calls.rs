@@ -1,4 +1,4 @@
-//! Every built-in tool says of a call what it is about, what it touches, and what others must know.
+//! Subject, effects and facts of a call, for every built-in tool.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 
-/// A call of each tool, in the order in which they are declared.
+/// Returns a call of each tool, in the order in which the tools are declared.
 fn samples() -> [(&'static str, Value); 26] {
     let todo = json!({"description": "look", "status": "pending"});
     let question = json!({"question": "Which?", "header": "Colour", "type": "text"});
@@ -104,7 +104,7 @@ get_internal_docs: Reading internal documentation: index.md
     nothing
 ";
 
-/// Effects in words, paths relative to the project.
+/// Describes effects as text, with paths relative to the project.
 fn told(effects: &Effects, root: &Path) -> String {
     let mut told = String::new();
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
@@ -173,7 +173,7 @@ fn facts_of_the_built_in_tools() {
         };
         assert_eq!(facts, expected, "{name}");
         assert_eq!(tool.source(), ToolSource::BuiltIn);
-        // An approval that names an argument which no call has would never hold.
+        // An approval for an argument that does not exist would never apply.
         let parameters = tool.declaration().parameters;
         let is_declared = |name: &str| parameters["properties"].get(name).is_some();
         assert!(facts.subject.is_none_or(|subject| is_declared(subject.name())), "{name}");

@@ -1,4 +1,4 @@
-//! Every run comes back soon after a cancel.
+//! Tests that every run returns soon after a cancellation.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ async fn a_command_is_cancelled_at_once_and_its_output_kept() {
         cancel.cancel();
         Instant::now()
     });
-    // The promise to the person is a time.
+    // The promise to the user is a time limit, so the test measures time.
     assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
     let told = super::session::text(&output);
     assert_eq!(
@@ -85,11 +85,11 @@ async fn a_long_search_comes_back() {
     let invocation = session.prepare("grep_search", &args).unwrap();
     let run = invocation.run(session.run_context(cancel.clone()));
     let (_, cancelled_at) = tokio::join!(run, async {
-        // The search must be under way; it reports nothing before its end.
+        // The search must be running; it reports nothing before its end.
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancel.cancel();
         Instant::now()
     });
-    // Work of the processor goes by no clock of the test's.
+    // Work of the processor does not use the clock of the test, so real time is measured.
     assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
 }

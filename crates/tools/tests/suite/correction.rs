@@ -1,4 +1,4 @@
-//! A model mends edits whose text is not found, where the settings say so.
+//! Tests of a model that corrects edits whose text is not found, if the settings allow it.
 
 use pollux_scripted::{ScriptedModels, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::session::Session;
 
-/// Makes one edit that does not match; `answer` is what the mending model says.
+/// Makes one edit that does not match; `answer` is the answer of the correcting model.
 async fn edit(
     file: &str,
     enabled: bool,

@@ -1,4 +1,4 @@
-//! Names, kinds, types and required parameters, as Gemini CLI 0.61 declares them.
+//! Names, kinds, types and required parameters must match those of Gemini CLI 0.61.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Tools that a command of the settings lists.
+//! Tests of tools that a command in the settings lists.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ case $1 in
 esac
 "#;
 
-/// A session whose settings name these commands.
+/// A session whose settings contain these commands.
 struct Listed {
     session: Session,
     context: Arc<ToolContext>,

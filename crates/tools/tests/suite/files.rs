@@ -1,4 +1,4 @@
-//! The file tools together, on whole projects.
+//! Tests of the file tools together, on whole projects.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn replace(path: &str, old: &str, new: &str) -> Value {
     json!({"file_path": path, "instruction": "change it", "old_string": old, "new_string": new})
 }
 
-/// The text that the model gets: the output, or the error.
+/// Returns the text for the model: the output, or the error.
 async fn told(session: &Session, tool: &str, arguments: Value) -> String {
     let output = session.call(tool, arguments).await;
     match output.error {

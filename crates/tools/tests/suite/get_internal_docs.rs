@@ -1,4 +1,4 @@
-//! `get_internal_docs` over the program's own pages.
+//! Tests of `get_internal_docs` with the program's own pages.
 
 use pollux_protocol::{Limits, ToolErrorKind};
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! `glob` on real folders.
+//! Tests of `glob` on real folders.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! `grep_search` on real folders.
+//! Tests of `grep_search` on real folders.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Text of files that an editor holds: tools read and write it instead of the disk.
+//! Tests with files that an editor holds: tools read and write its text instead of the disk.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::session::Session;
 
-/// An editor: it holds the files that it has open, and fails for those that are `None`.
+/// An editor that holds its open files and fails for those that are `None`.
 #[derive(Default)]
 struct Editor(Mutex<HashMap<PathBuf, Option<String>>>);
 
@@ -125,7 +125,7 @@ async fn files_read_together_are_those_of_the_editor_too() {
     editor.opens(path.clone(), Some("unsaved\n"));
     let told = session.ok("read_many_files", json!({"include": ["a.txt"]})).await;
     assert!(told.contains("unsaved") && !told.contains("\nsaved"), "{told}");
-    // The engine of the `@path`s of a prompt.
+    // The reader that `@path` in prompts uses.
     let workspace = Workspace::new(session.root.clone(), session.spill.clone());
     let content = FileReader::new(&workspace, &*editor).read(&path, "a.txt", true).unwrap();
     let FileContent::Text(file) = content else { panic!("{content:?}") };

@@ -1,5 +1,6 @@
-//! Every parameter of every built-in tool left out and of every wrong type, and every sort of file in the place of a path: a
-//! typed failure or a result, in time, and nothing read or written outside.
+//! Hostile arguments: every parameter of every built-in tool is omitted or has a wrong type, and
+//! every kind of file is used as a path. The call must return a typed error or a result in time,
+//! without access to anything outside.
 
 use std::time::Duration;
 
@@ -9,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::session::Session;
 
-/// A call that takes longer hangs.
+/// Maximum time of a call; a longer call counts as hanging.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// All tools that there are.
+/// Returns a session with all tools.
 pub(super) fn session() -> Session {
     Session::with(|context| {
         context.options.task_tracker = true;
@@ -25,7 +26,7 @@ pub(super) fn session() -> Session {
     })
 }
 
-/// A value that a schema takes.
+/// Returns a value that the schema accepts.
 fn sample(schema: &Value) -> Value {
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
@@ -42,7 +43,7 @@ fn sample(schema: &Value) -> Value {
     }
 }
 
-/// The required properties with values that the schema takes.
+/// Returns the required properties with values that the schema accepts.
 pub(super) fn samples(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     required.map(|name| (name.to_owned(), sample(&schema["properties"][name]))).collect()
@@ -53,7 +54,7 @@ pub(super) fn properties(schema: &Value) -> Vec<(String, Value)> {
     properties.map(|(name, schema)| (name.clone(), schema.clone())).collect()
 }
 
-/// Runs a call that may fail but not hang, panic, or write outside.
+/// Runs a call that may fail but must not hang, panic, or write outside.
 pub(super) async fn run(
     session: &Session,
     tool: &str,
@@ -131,7 +132,7 @@ fn what_is_missing_or_of_another_type_is_refused() {
     assert!(checked > 200, "only {checked} were checked");
 }
 
-/// A session among files of every sort that can be had without a device.
+/// Returns a session with files of every kind that can be created without a device.
 #[cfg(unix)]
 fn among_every_sort_of_file() -> Session {
     use std::os::unix::ffi::OsStrExt;
@@ -161,7 +162,7 @@ fn among_every_sort_of_file() -> Session {
     session
 }
 
-/// Ways to name them.
+/// Paths to these files.
 #[cfg(unix)]
 const PATHS: &[&str] = &[
     "fifo",
@@ -188,7 +189,7 @@ const PATHS: &[&str] = &[
     "dir/",
 ];
 
-/// Calls of every tool that takes a path.
+/// Returns calls of every tool that takes a path.
 #[cfg(unix)]
 fn calls_about(path: &str) -> Vec<(&'static str, Value)> {
     let pattern = if path.is_empty() { "**" } else { path };

@@ -1,5 +1,5 @@
-//! Texts that no one means, in every parameter of every built-in tool that takes a text: a typed failure or a result, in time
-//! and of bounded size, and nothing read or written outside.
+//! Hostile texts in every text parameter of every built-in tool. The call must return a typed error
+//! or a result in time and of bounded size, without access to anything outside.
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 use super::hostile_arguments::{properties, run, samples, session};
 use super::session::Session;
 
-/// A model waits for the answer to each of them. Generous: the tests run unoptimised, beside others.
+/// Maximum time of a call, because a model waits for the result. Generous: tests run unoptimised
+/// and in parallel.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Longest message of a failure: what was given is not given back whole.
+/// Maximum length of an error message: arguments must not be repeated completely.
 const MAX_MESSAGE: usize = 33 * 1024;
 
 const MEGABYTE: usize = 1 << 20;
@@ -50,7 +51,7 @@ fn texts() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The arguments of a call with `text` in one place, for each place where a text can be.
+/// Returns calls with `text` in one place, for each place that accepts a text.
 fn places(schema: &Value, text: &str) -> Vec<(String, Map<String, Value>)> {
     let good = samples(schema);
     let mut calls = Vec::new();
@@ -64,7 +65,7 @@ fn places(schema: &Value, text: &str) -> Vec<(String, Map<String, Value>)> {
     calls
 }
 
-/// The values of a schema with `text` in one place.
+/// Returns the values of a schema with `text` in one place.
 fn values(schema: &Value, text: &str) -> Vec<Value> {
     match schema["type"].as_str() {
         Some("string") if schema.get("enum").is_none() => vec![json!(text)],
@@ -78,7 +79,7 @@ fn values(schema: &Value, text: &str) -> Vec<Value> {
     }
 }
 
-/// What is wrong with the answer to a call, if anything is.
+/// Runs a call and returns the problems of its result.
 async fn ask(session: &Session, tool: &str, args: &Map<String, Value>, about: &str) -> Vec<String> {
     let start = Instant::now();
     let output = run(session, tool, args, about).await;

@@ -1,4 +1,4 @@
-//! `list_directory` on real folders.
+//! Tests of `list_directory` on real folders.
 
 use pollux_protocol::ToolErrorKind;
 use pretty_assertions::assert_eq;

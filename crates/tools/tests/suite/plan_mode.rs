@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::session::{Session, side_models, text};
 
-/// A session in plan mode; its plans lie in `plans` of the project.
+/// Returns a session in plan mode whose plans are in the folder `plans` of the project.
 fn planning() -> Session {
     let session = Session::with(|context| {
         context.mode = Live::new(ApprovalMode::Plan);

@@ -1,5 +1,5 @@
-//! A folder of the project that becomes a link to another place, and a folder again, as fast as it can, while the tools work
-//! in it.
+//! Race of the tools against a folder of the project that is exchanged with a link to another
+//! place, as fast as possible.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,16 +16,17 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 
-/// Time for which the tools are raced: a race that is never lost has no other end.
+/// Duration of the race, which has no other end if the tools never fail.
 const TIME: Duration = Duration::from_secs(3);
-/// The tools that change files.
+/// Tools that change files.
 const WRITERS: [&str; 3] = ["write_file", "replace", "save_memory"];
-/// In every file outside.
+/// Text in every file outside.
 const WORDS: &str = "canary words";
-/// In the names of files that are only outside.
+/// Part of the names of files that exist only outside.
 const NAME: &str = "canary-name";
 
-/// A folder `swap` that may be had, and beside it a link of which `swap` takes the place now and then.
+/// Returns a session with an allowed folder `swap`, and next to it the link that replaces `swap` at
+/// times.
 fn project() -> Session {
     let session = Session::with(|context| {
         context.options.save_memory = true;
@@ -43,7 +44,7 @@ fn project() -> Session {
     session
 }
 
-/// What a model might ask for, of every tool that touches files.
+/// Returns calls that a model can make, for every tool that uses files.
 fn calls(round: u64) -> Vec<(&'static str, Value)> {
     let edit = |path: &str, old: &str, new: String| json!({"file_path": path, "instruction": "", "old_string": old, "new_string": new});
     let text = format!("inside words {round}\n");
@@ -69,7 +70,7 @@ fn calls(round: u64) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What `@swap` in a prompt would bring along.
+/// Returns the text that `@swap` in a prompt would add.
 fn referenced(root: &Path) -> String {
     let workspace = Workspace::new(root.to_path_buf(), root.join("temp"));
     let search = FileSearch {
@@ -92,12 +93,13 @@ fn referenced(root: &Path) -> String {
     told
 }
 
-/// Exchanges the two until told to stop.
+/// Exchanges the folder and the link until `stop` is set.
 fn swap(root: &Path, stop: &AtomicBool, swaps: &AtomicU64) {
     let (folder, other) = (root.join("swap"), root.join("other"));
     while !stop.load(Ordering::Relaxed) {
         renameat_with(CWD, &folder, CWD, &other, RenameFlags::EXCHANGE).unwrap();
-        // Each state lasts for a moment, another one each time, so that calls meet the change at all of their steps.
+        // Each state lasts for a short, varying time, so that calls meet the change in all their
+        // steps.
         let pause = swaps.fetch_add(1, Ordering::Relaxed) % 97;
         let until = Instant::now() + Duration::from_micros(pause * 3);
         while Instant::now() < until {
@@ -120,7 +122,7 @@ async fn a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere() {
     let start = Instant::now();
     while start.elapsed() < TIME {
         round += 1;
-        // Writing takes much longer than reading: it waits for the disk.
+        // Writing takes much longer than reading, because it waits for the disk.
         let writes = round % 8 == 0;
         let is_wanted = |tool: &str| writes || !WRITERS.contains(&tool);
         for (tool, args) in calls(round).into_iter().filter(|(tool, _)| is_wanted(tool)) {
@@ -132,7 +134,7 @@ async fn a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere() {
                 }
                 None => done += 1,
             }
-            // A name that the call itself gave may come back with its failure.
+            // The error of a call may repeat a name that the call itself contained.
             let told = serde_json::to_string(&(&output.content, &output.display)).unwrap();
             let asked = output.error.is_some() && args.to_string().contains(NAME);
             if told.contains(WORDS) || (told.contains(NAME) && !asked) {

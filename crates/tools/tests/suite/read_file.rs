@@ -1,4 +1,4 @@
-//! `read_file` on real files.
+//! Tests of `read_file` on real files.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `read_many_files` on real folders.
+//! Tests of `read_many_files` on real folders.
 
 use pollux_protocol::{Part, ToolOutput};
 use pretty_assertions::assert_eq;

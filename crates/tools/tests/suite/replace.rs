@@ -1,4 +1,4 @@
-//! `replace` on real files.
+//! Tests of `replace` on real files.
 
 use pollux_protocol::{CallId, ConfirmationKind, Modification, ToolErrorKind};
 use pretty_assertions::assert_eq;
@@ -191,7 +191,7 @@ async fn a_file_changed_since_it_was_read_is_edited_only_where_the_call_quotes_i
     let session = Session::new();
     session.file("a", "one\n");
     session.ok("read_file", json!({"file_path": "a"})).await;
-    // A formatter ran over it, say.
+    // For example a formatter changed it.
     session.file("a", "  one\ntwo\n");
     let (_, message) = session.err("replace", edit("a", "\tone\ntwo", "x")).await;
     assert!(message.contains("changed on disk"), "{message}");

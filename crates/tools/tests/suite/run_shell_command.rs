@@ -1,4 +1,4 @@
-//! `run_shell_command` with real shells.
+//! Tests of `run_shell_command` with real shells.
 #![cfg(unix)]
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::session::{Session, display, side_models, text};
 
-/// The result without the number of the process group.
+/// Returns the result without the id of the process group.
 async fn run(session: &Session, command: &str) -> String {
     let told = session.ok("run_shell_command", json!({"command": command})).await;
     let (before, after) = told.split_once("Process Group PGID: ").expect(&told);
@@ -65,7 +65,8 @@ async fn background_jobs_are_named_and_do_not_block() {
     let session = Session::new();
     let told = run(&session, "sleep 600 & echo started").await;
     let (_, job) = told.split_once("Output: started\nBackground PIDs: ").unwrap();
-    // The job still runs when the call has ended. `reap_all` would end the commands of other tests too.
+    // The job still runs after the call has ended. `reap_all` would also end commands of other
+    // tests.
     let job = job.lines().next().unwrap();
     let killed = std::process::Command::new("kill").arg(job).status().unwrap();
     assert!(killed.success(), "{told}");
@@ -176,7 +177,7 @@ async fn a_flood_goes_to_the_file_and_not_to_memory() {
     assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000_000);
     let told = text(&output);
     assert!(told.len() < 50_000);
-    // The command printed 30,000,000 characters; trimming took the last line feed.
+    // The command printed 30,000,000 characters; trimming removed the last line feed.
     let omitted = told.split_once("... [").unwrap().1.split_once(" characters omitted").unwrap().0;
     assert!(
         (29_959_990..=29_960_000).contains(&omitted.replace(',', "").parse::<u64>().unwrap()),
@@ -238,7 +239,8 @@ async fn output_is_seen_while_the_command_runs() {
 #[tokio::test]
 async fn ten_commands_run_at_once() {
     let session = Session::new();
-    // Each waits until all ten have begun; one that ran alone would wait for five seconds in vain.
+    // Each command waits until all ten have begun; a command that runs alone fails after five
+    // seconds.
     let command = "mkdir -p on; touch on/$$; for n in $(seq 500); do \
                    test $(ls on | wc -l) -eq 10 && exit 0; sleep 0.01; done; exit 1";
     let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": command})));

@@ -1,4 +1,4 @@
-//! `save_memory` in a home of its own.
+//! Tests of `save_memory` in a separate home.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::session::{Session, display, side_models, text};
 
-/// A session whose person has a context file, and that file.
+/// Returns a session whose user has a context file, and the path of that file.
 fn session() -> (Session, PathBuf) {
     let mut file = PathBuf::new();
     let session = Session::with(|context| {

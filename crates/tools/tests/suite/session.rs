@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// A project folder, a temp folder beside it, and the tools.
+/// A project folder, a temporary folder next to it, and the tools.
 pub struct Session {
     pub root: PathBuf,
     pub outside: PathBuf,
@@ -32,7 +32,7 @@ impl Session {
         Self::with(|_| {})
     }
 
-    /// A session whose context is adapted first.
+    /// Creates a session whose context is adapted first.
     pub fn with(adapt: impl FnOnce(&mut ToolContext)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// The same with these models for side calls.
+    /// Returns the session with these models for side calls.
     pub fn asking(self, models: &ScriptedModels) -> Self {
         Self { models: models.clone(), ..self }
     }
@@ -110,7 +110,7 @@ impl Session {
         self.live.subscribe().wait_for(|all| !all.is_empty()).await.unwrap();
     }
 
-    /// Prepares and runs; a failure to prepare is a failed result.
+    /// Prepares and runs a call; an error of the preparation becomes a failed result.
     pub async fn call(&self, tool: &str, args: Value) -> ToolOutput {
         match self.prepare(tool, &args) {
             Ok(invocation) => invocation.run(self.run_context(CancellationToken::new())).await,
@@ -118,37 +118,37 @@ impl Session {
         }
     }
 
-    /// The text for the model of a call that must succeed.
+    /// Returns the text for the model of a call that must succeed.
     pub async fn ok(&self, tool: &str, args: Value) -> String {
         text(&self.call(tool, args).await)
     }
 
-    /// Kind and message of a call that must fail.
+    /// Returns kind and message of a call that must fail.
     pub async fn err(&self, tool: &str, args: Value) -> (ToolErrorKind, String) {
         let error = self.call(tool, args).await.error.expect("the call should have failed");
         (error.kind, error.message)
     }
 }
 
-/// The text for the model of a result without failure.
+/// Returns the text for the model of a successful result.
 pub fn text(output: &ToolOutput) -> String {
     assert_eq!(output.error, None);
     output.content.iter().filter_map(|part| part.as_text()).collect()
 }
 
-/// What a person is shown, as JSON.
+/// Returns the content for the user, as JSON.
 pub fn display(output: &ToolOutput) -> Value {
     serde_json::to_value(output.display.as_ref().unwrap()).unwrap()
 }
 
-/// Makes a pipe that nobody writes to.
+/// Creates a pipe that nobody writes to.
 #[cfg(unix)]
 pub fn make_fifo(path: &Path) {
     let status = std::process::Command::new("mkfifo").arg(path).status().unwrap();
     assert!(status.success());
 }
 
-/// Models that refuse every side call.
+/// Returns models that refuse every side call.
 fn nobody() -> ScriptedModels {
     let models = ScriptedModels::default();
     let refusal = || ModelError::new(ModelErrorKind::Config, "no model is there to be asked.");
@@ -156,7 +156,7 @@ fn nobody() -> ScriptedModels {
     models
 }
 
-/// The same for a confirmation.
+/// Returns models that refuse every side call, as needed for a confirmation.
 pub fn side_models() -> Arc<dyn SideModels> {
     Arc::new(nobody())
 }

@@ -1,4 +1,4 @@
-//! `write_todos`, `update_topic` and the tracker.
+//! Tests of `write_todos`, `update_topic` and the tracker.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ async fn a_list_is_told_and_shown() {
     assert_eq!(output.directives, [Directive::SetTodos(listed.clone())]);
     let recalled = |args: Value| session.tool("write_todos").recall(&args, &json!({"output": ""}));
     assert_eq!(recalled(json!({ "todos": todos })), output.directives.first().cloned());
-    // Other programs write lists with less care.
+    // Lists of other programs can contain invalid entries.
     let odd = json!({"todos": [{"description": "a"}, todo("b", "odd"), 7]});
     let only = Todo { description: "a".to_owned(), status: TodoStatus::Pending };
     assert_eq!(recalled(odd), Some(Directive::SetTodos(vec![only])));
@@ -153,7 +153,7 @@ async fn a_topic_is_told_once_and_an_intent_each_time() {
     assert!(invocation.effects().alone);
 }
 
-/// A session with a tracker, and its folder.
+/// Returns a session with a tracker, and its folder.
 fn tracker() -> (Session, PathBuf) {
     let mut folder = PathBuf::new();
     let session = Session::with(|context| {
@@ -164,7 +164,7 @@ fn tracker() -> (Session, PathBuf) {
     (session, folder)
 }
 
-/// Creates a task and gives its id.
+/// Creates a task and returns its id.
 async fn create(session: &Session, title: &str, more: Value) -> String {
     let mut args = json!({"title": title, "description": "d", "type": "task"});
     args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -228,7 +228,7 @@ async fn tasks_are_listed_and_drawn() {
     let inner = create(&session, "Inner", json!({"parentId": part})).await;
     let other = create(&session, "Other", json!({"type": "bug"})).await;
     session.ok("tracker_update_task", json!({"id": other, "status": "in_progress"})).await;
-    // What is no task of ours is passed over.
+    // Files that are not valid tasks are skipped.
     std::fs::write(folder.join("abcdef.json"), "{").unwrap();
     std::fs::write(folder.join("notes.txt"), "x").unwrap();
     let output = session.call("tracker_visualize", json!({})).await;

@@ -1,4 +1,5 @@
-//! Files and folders that the system keeps closed. Root may do everything, so that root runs these tests as nobody.
+//! Tests of files and folders without access. Root has access to everything, so root runs these
+//! tests as the user `nobody`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -29,7 +30,8 @@ fn as_nobody(test: &str) {
     assert!(output.status.success() && told.contains("1 passed"), "{told}");
 }
 
-/// A project with something closed of every sort; gone at the end, for which it is opened again.
+/// A project with inaccessible paths of every kind. The access is restored when the value is
+/// dropped, so that the project can be deleted.
 struct Closed(Session);
 
 impl Closed {

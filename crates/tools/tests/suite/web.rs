@@ -1,4 +1,4 @@
-//! The web: searching it, and reading pages of it.
+//! Tests of web search and of fetching pages.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 
-/// A server with pages, and models that answer what tools ask them.
+/// A server with pages, and models that answer the tools.
 struct Web {
     server: ModelServer,
     models: ScriptedModels,
-    /// The page itself is given back, without a model.
+    /// True if the page itself is returned, without a model.
     direct: bool,
     proxy: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Web {
         Self { server: ModelServer::start(), models, direct: false, proxy: None }
     }
 
-    /// A server with this page at `path`, and a vendor that cannot read it.
+    /// Creates a server with this page at `path`, and a vendor that cannot read it.
     fn read_here(path: &'static str, page: Reply) -> Self {
         let web = Self::new();
         web.server.route(path, move |_| page.clone());
@@ -43,7 +43,7 @@ impl Web {
         format!("{}{path}", self.server.url())
     }
 
-    /// A session that reaches the server's pages, although they are on this machine.
+    /// Returns a session that can reach the server's pages, although they are on this machine.
     fn session(&self) -> Session {
         let lookup = |name: &str| self.proxy.clone().filter(|_| name == "HTTP_PROXY");
         let options = ClientOptions::from_environment(&lookup);
@@ -60,7 +60,7 @@ impl Web {
         self.session().call(tool, arguments).await
     }
 
-    /// The text that the model gets: the output, or the error.
+    /// Returns the text for the model: the output, or the error.
     async fn told(&self, tool: &str, arguments: Value) -> String {
         let output = self.call(tool, arguments).await;
         match output.error {
@@ -75,7 +75,7 @@ impl Web {
     }
 }
 
-/// An answer with what the vendor looked at.
+/// Creates an answer with the sources that the vendor used.
 fn grounded(text: &str, grounding: Grounding) -> ScriptedReply {
     let (parts, grounding) = (vec![Part::text(text)], Some(Box::new(grounding)));
     reply().chunk(Chunk { parts, grounding, ..Chunk::default() })
@@ -94,7 +94,7 @@ fn sources(supports: Vec<Support>) -> Grounding {
     Grounding { sources, supports, ..Grounding::default() }
 }
 
-/// What a vendor reports that could read nothing.
+/// Returns the report of a vendor that could not read any address.
 fn nothing_read() -> Grounding {
     let status = "URL_RETRIEVAL_STATUS_ERROR".to_owned();
     let retrieved = vec![RetrievedUrl { url: "x".to_owned(), success: false, status }];
@@ -182,7 +182,7 @@ async fn a_vendor_that_could_read_nothing_is_not_believed() {
     web.models.generate(reply().text("I can."));
     assert_eq!(web.sum_up("/p").await, untrusted("I can."));
 
-    // When nobody can, its words are more than nothing.
+    // If Pollux cannot fetch the page either, the answer of the vendor is used.
     let proxy = ModelServer::start();
     proxy.route("/", |_| page_of().status(404, "gone"));
     let web = Web { proxy: Some(proxy.url()), ..Web::new() };
@@ -248,7 +248,7 @@ async fn a_slow_page_does_not_hold_up_a_cancel() {
     let invocation = session.prepare("web_fetch", &prompt).unwrap();
     let running = invocation.run(session.run_context(cancel.clone()));
     let stopping = async {
-        // The page has begun to come.
+        // Waits until the page was requested.
         while web.server.requests().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -275,7 +275,7 @@ async fn a_host_is_not_asked_without_end() {
     assert!(refused[0].message.contains("[Rate limit exceeded] https://8.8.8.8/"));
 }
 
-/// The direct way to a page of the server.
+/// Fetches a page of the server directly.
 async fn direct(path: &'static str, page: Reply) -> (Web, ToolOutput) {
     let web = Web { direct: true, ..Web::new() };
     web.server.route(path, move |_| page.clone());

@@ -1,4 +1,4 @@
-//! `write_file` on real files.
+//! Tests of `write_file` on real files.
 
 use std::sync::Arc;
 
@@ -160,10 +160,10 @@ async fn a_file_changed_since_it_was_read_is_not_overwritten() {
     assert_eq!(session.text("a"), "two");
     session.ok("read_file", json!({"file_path": "a"})).await;
     session.ok("write_file", json!({"file_path": "a", "content": "x"})).await;
-    // Its own writes do not make a file stale.
+    // A write of the tool itself does not make a file stale.
     session.ok("write_file", json!({"file_path": "a", "content": "y"})).await;
     assert_eq!(session.text("a"), "y");
-    // One that was never read may be written; the person was shown what it held.
+    // A file that was never read may be written; the user was shown its content.
     session.file("b", "old");
     session.ok("write_file", json!({"file_path": "b", "content": "new"})).await;
 }

@@ -63,7 +63,7 @@ fn a_page_is_cut_at_the_limit() {
     assert!((1000..1100).contains(&text.len()), "{}", text.len());
 }
 
-/// A tree that is as deep or as wide as a page can make it is no trouble where there is no tree.
+/// Very deep and very wide pages cause no problem, because no tree is built.
 #[test]
 fn hostile_pages_take_no_more_than_their_size() {
     let pages = [
@@ -94,7 +94,7 @@ fn hostile_pages_take_no_more_than_their_size() {
     let options =
         MarkdownOptions { links: Some(Url::parse("https://a.example/").unwrap()), limit: 64 << 20 };
     for page in &pages {
-        // The limit tells linear work from quadratic.
+        // The limit distinguishes linear from quadratic work.
         let start = Instant::now();
         let text = html_to_markdown(page, &options);
         let took = start.elapsed();
