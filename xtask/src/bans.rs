@@ -1,25 +1,25 @@
-//! Imports that only certain crates may have.
+//! Imports that are restricted to certain crates.
 //!
 //! A capability that one crate owns (files, processes, HTTP, the terminal) is used through that
-//! crate everywhere else: its guarantees hold only if nobody walks around it.
+//! crate everywhere: its guarantees only hold if no other crate bypasses it.
 
 use crate::finding::Finding;
 use crate::lexer;
 use crate::source::SourceFile;
 
-/// One path prefix that is not for everyone.
+/// One restricted path prefix.
 struct Ban {
-    /// The forbidden prefix: `["std", "fs"]` covers `std::fs` and all below it.
+    /// Forbidden prefix: `["std", "fs"]` covers `std::fs` and everything below it.
     prefix: &'static [&'static str],
-    /// The crates that may use it.
+    /// Crates that may use the prefix.
     owners: &'static [&'static str],
-    /// Members that a crate may use all the same: (crate or `*`, member).
+    /// Members that are allowed despite the ban: (crate or `*`, member).
     exceptions: &'static [(&'static str, &'static str)],
-    /// What to do instead.
+    /// Correct alternative, for the message.
     remedy: &'static str,
 }
 
-/// Crates that no ban concerns: they are not part of the product.
+/// Crates that are exempt from all bans, because they are not part of the product.
 const EXEMPT: &[&str] = &["scripted", "testkit", "xtask", "fuzz"];
 
 const BANS: &[Ban] = &[
@@ -73,7 +73,7 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// The banned imports of one file; test code may import what it likes.
+/// Returns the banned imports of one file. Test code may import anything.
 pub(crate) fn check(file: &SourceFile) -> Vec<Finding> {
     if EXEMPT.contains(&file.owner.as_str()) || file.is_test() {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: Pollux measured beside its peers, and alone over a long session. The measuring is in `bench/`.
+//! `cargo xtask bench`: measurement of Pollux in comparison with its peers, and alone over a long
+//! session. The measuring programs are in `bench/`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -8,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::process;
 
-/// What `cargo xtask bench` is told.
+/// Arguments of `cargo xtask bench`.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -28,7 +29,7 @@ pub(crate) struct Options {
     profile: Option<Phase>,
 }
 
-/// What is measured instead of the comparison with the peers.
+/// Measurements other than the comparison with the peers.
 #[derive(Subcommand)]
 enum Kind {
     /// One session of many turns: memory and the cost of a turn as it ages, drawn in bench/soak.png
@@ -39,7 +40,7 @@ enum Kind {
     },
 }
 
-/// A phase that can be looked at closely.
+/// A phase that can be profiled.
 #[derive(Clone, Copy, ValueEnum)]
 enum Phase {
     /// From exec to the first request
@@ -84,7 +85,7 @@ fn soak(root: &Path, release: &process::Release, turns: u32) -> Result<Command> 
     Ok(command)
 }
 
-/// A Python that can draw, with what is in bench/requirements.txt; made on the first use.
+/// Returns a Python with the drawing packages of bench/requirements.txt, installed on first use.
 fn drawing_python(root: &Path, release: &process::Release) -> Result<PathBuf> {
     let environment = release.target.join("bench/python");
     let mut make = Command::new("python3");

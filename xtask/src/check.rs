@@ -1,4 +1,4 @@
-//! `cargo xtask check`: the rules that a compiler does not know.
+//! `cargo xtask check`: the rules that the compiler does not check.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::finding::{self, Finding};
 use crate::{bans, generate, layers, process, shape, source, streams, tool_names};
 
-/// Runs every check and prints what they found; with `fix`, formats and regenerates first.
+/// Runs every check and prints the findings; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     if fix {
         for manifest in formatted_manifests(root) {
@@ -26,7 +26,8 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     }
     findings.extend(tool_names::check(&files));
     findings.extend(streams::check(&files));
-    // Last, and never in the way of the others: it needs a program that compiles.
+    // This check comes last and its failure does not stop the others: it needs a program that
+    // compiles.
     match generate::compare(root) {
         Ok(stale) => findings.extend(stale),
         Err(error) => {
@@ -36,7 +37,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     Ok(finding::report(&findings))
 }
 
-/// The workspace, and the fuzz crate beside it.
+/// Returns the manifests of the workspace and of the fuzz crate.
 fn formatted_manifests(root: &Path) -> Vec<PathBuf> {
     let manifests = ["Cargo.toml", "fuzz/Cargo.toml"].map(|manifest| root.join(manifest));
     manifests.into_iter().filter(|manifest| manifest.exists()).collect()
@@ -46,13 +47,15 @@ fn format(root: &Path, manifest: &Path) -> Command {
     let mut command = process::cargo(root, &["fmt", "--manifest-path"]);
     command.arg(manifest);
     if manifest.parent() == Some(root) {
-        // For the fuzz crate this would mean the crates it uses, which the workspace covers.
+        // For the fuzz crate, `--all` would include the crates it uses, which the workspace already
+        // covers.
         command.arg("--all");
     }
     command
 }
 
-/// One finding per file that rustfmt would change, or one for a workspace it cannot read.
+/// Returns one finding for each file that rustfmt would change, or one for a workspace that rustfmt
+/// cannot read.
 fn unformatted(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for manifest in formatted_manifests(root) {

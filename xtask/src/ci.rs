@@ -1,4 +1,5 @@
-//! `cargo xtask ci`: what every change must pass, in the order that fails soonest.
+//! `cargo xtask ci`: the checks that every change must pass. The checks that fail soonest run
+//! first.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,12 +9,12 @@ use anyhow::Result;
 
 use crate::{check, process};
 
-/// The cargo commands that come before the checks of this program.
+/// Cargo commands that run before the checks of this program.
 const STEPS: &[&[&str]] = &[
     &["fmt", "--all", "--check"],
     &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
     &["test", "--workspace", "--locked"],
-    // They are a workspace of their own, and run last.
+    // The fuzz targets are a separate workspace, and run last.
     &[
         "check",
         "--manifest-path",

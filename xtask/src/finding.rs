@@ -1,37 +1,37 @@
-//! What a check found, in the one form that editors and people can follow.
+//! Findings of the checks, in a format that both editors and people can read.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Whether a finding stops the check.
+/// Effect of a finding on the result of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
     /// The check fails.
     Error,
-    /// The check passes, the reader decides.
+    /// The check passes, and the reader decides.
     Warning,
 }
 
-/// One broken rule at one place; prints as `file:line: message`.
+/// One broken rule at one place, displayed as `file:line: message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// Relative to the repository root.
+    /// Path relative to the repository root.
     path: PathBuf,
-    /// Counted from 1.
+    /// Line number, counted from 1.
     line: usize,
     severity: Severity,
-    /// What is wrong and what to do about it.
+    /// Description of the problem and its remedy.
     message: String,
 }
 
 impl Finding {
-    /// A finding that fails the check.
+    /// Creates a finding that makes the check fail.
     pub(crate) fn error(path: &Path, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, severity: Severity::Error, message: message.into() }
     }
 
-    /// A finding that only asks for attention.
+    /// Creates a finding that only asks for attention.
     pub(crate) fn warning(path: &Path, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, severity: Severity::Warning, message: message.into() }
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A message that quotes another program's output, brought to one line of bounded length.
+/// Shortens a message, which may quote another program's output, to one line of bounded length.
 fn one_line(message: &str) -> String {
     const LONGEST: usize = 300;
     let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -58,7 +58,7 @@ fn one_line(message: &str) -> String {
     }
 }
 
-/// Prints the findings and a count, and turns errors into exit code 1.
+/// Prints the findings and their number, and turns errors into exit code 1.
 pub(crate) fn report(findings: &[Finding]) -> ExitCode {
     for finding in findings {
         println!("{finding}");

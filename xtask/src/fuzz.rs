@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: the parsers of untrusted bytes, each for a while.
+//! `cargo xtask fuzz`: runs the fuzz targets for the parsers of untrusted bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::process;
 
-/// Inputs above this size (bytes) find nothing new and slow the search down.
+/// Maximum size of an input, in bytes. Larger inputs find nothing new and slow the search down.
 const LARGEST_INPUT: usize = 65_536;
 
-/// Runs one target, or all of them, for `seconds` each; the first crash is an error.
+/// Runs one target, or all of them, for `seconds` each. The first crash is an error.
 pub(crate) fn run(
     root: &Path,
     target: Option<&str>,
@@ -36,7 +36,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The targets are the files of `fuzz/fuzz_targets`, in alphabetical order.
+/// Returns the targets, which are the files of `fuzz/fuzz_targets`, in alphabetical order.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let folder = root.join("fuzz").join("fuzz_targets");
     let context = || format!("cannot list {}", folder.display());
@@ -51,8 +51,8 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The command for one target. The stable compiler has the sanitizer and the coverage
-/// instrumentation, but hides them: `RUSTC_BOOTSTRAP` shows them without a second toolchain.
+/// Returns the command for one target. The stable compiler has the sanitizer and the coverage
+/// instrumentation, but hides them: `RUSTC_BOOTSTRAP` enables them without a second toolchain.
 fn command(root: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<Command> {
     let corpus = root.join("fuzz").join("corpus").join(name);
     std::fs::create_dir_all(&corpus)
@@ -67,12 +67,12 @@ fn command(root: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<C
         "-print_funcs=0".to_owned(),
         "-verbosity=0".to_owned(),
     ]);
-    // One seed is one search: it finds the same again, unless the code has changed.
+    // The same seed repeats the same search, unless the code has changed.
     command.args(seed.map(|seed| format!("-seed={seed}")));
     Ok(command)
 }
 
-/// The committed first inputs of a target, if it has any.
+/// Returns the committed initial inputs of a target, if it has any.
 fn seeds(root: &Path, name: &str) -> Option<PathBuf> {
     Some(root.join("fuzz").join("seeds").join(name)).filter(|folder| folder.is_dir())
 }

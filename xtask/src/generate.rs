@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: reference material that the program itself writes.
 //!
-//! Man page, completions and the command-line page come out of the built program, so they cannot
-//! say anything else than it does.
+//! The man page, the completions and the command-line page are printed by the built program, so
+//! they always agree with it.
 
 use std::fs;
 use std::path::Path;
@@ -12,24 +12,25 @@ use anyhow::{Context, Result};
 use crate::finding::Finding;
 use crate::process;
 
-/// The folder of the generated files, relative to the repository root. All but the page of the tools are in one of their own.
+/// Folder of the generated files, relative to the repository root. All files except the page of the
+/// tools are in a subfolder.
 pub(crate) const FOLDER: &str = "docs";
 
 /// One generated file.
 struct Page {
-    /// Relative to [`FOLDER`].
+    /// Path relative to [`FOLDER`].
     path: &'static str,
-    /// Who writes it.
+    /// Program that prints the page.
     source: Source,
-    /// What becomes of its answer.
+    /// Conversion of the printed text to the text of the page.
     dress: fn(&str) -> String,
 }
 
-/// Who writes a page.
+/// Program that prints a page.
 enum Source {
-    /// The program, asked with these arguments.
+    /// Pollux, called with these arguments.
     Program(&'static [&'static str]),
-    /// An example of a package.
+    /// An example of a package: the package and the example.
     Example(&'static str, &'static str),
 }
 
@@ -97,7 +98,8 @@ pub(crate) fn write(root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Names each page that is missing or differs from what the program says now.
+/// Returns a finding for each page that is missing or differs from the current output of the
+/// program.
 pub(crate) fn compare(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for page in PAGES {
@@ -110,7 +112,7 @@ pub(crate) fn compare(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The line, counted from 1, where two texts part; nothing when they are equal.
+/// Returns the first line, counted from 1, where two texts differ; `None` if they are equal.
 fn first_difference(current: &str, fresh: &str) -> Option<usize> {
     if current == fresh {
         return None;
@@ -129,8 +131,8 @@ fn content(root: &Path, page: &Page) -> Result<String> {
     Ok((page.dress)(&answer))
 }
 
-/// The program in a fixed environment: no colours, a fixed width, no settings of the person who
-/// runs the chore.
+/// Returns the program in a fixed environment: no colours, a fixed width, and no settings of the
+/// user who runs this task.
 fn program(root: &Path, arguments: &[&str]) -> Command {
     let mut command = process::cargo(root, &["run", "--quiet", "--package", "pollux", "--"]);
     command

@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: the tests against real outside programs, under `interop/`.
+//! `cargo xtask interop`: the tests against external programs, in `interop/`.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -8,10 +8,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::process;
 
-/// Tells a test to run only about this many of its cases; a test without cases ignores it.
+/// Environment variable with the approximate number of cases that a test runs. A test without cases
+/// ignores it.
 const SAMPLE: &str = "PARITY_SAMPLE";
 
-/// Runs one test, or all of them in alphabetical order; the first that fails is an error.
+/// Runs one test, or all of them in alphabetical order. The first failure is an error.
 pub(crate) fn run(root: &Path, name: Option<&str>, sample: Option<u32>) -> Result<ExitCode> {
     let folder = root.join("interop");
     let known = tests(&folder)?;
@@ -29,7 +30,8 @@ pub(crate) fn run(root: &Path, name: Option<&str>, sample: Option<u32>) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tests are the folders of `interop/` with a program `run`, in alphabetical order.
+/// Returns the tests, which are the folders of `interop/` with a program `run`, in alphabetical
+/// order.
 fn tests(folder: &Path) -> Result<Vec<String>> {
     let context = || format!("cannot list {}", folder.display());
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! The floors: which crate may use which, as the table in `ARCHITECTURE.md` says.
+//! The layers: the permitted dependencies between crates, from the table in `ARCHITECTURE.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,20 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 use crate::finding::Finding;
 
-/// The page that holds the table, relative to the repository root.
+/// Page that contains the table, relative to the repository root.
 const PAGE: &str = "ARCHITECTURE.md";
-/// The head of the table, by which it is found.
+/// Header row that identifies the table.
 const HEAD: &[&str] = &["crate", "floor", "may use"];
-/// The floor of what no product crate uses outside its tests.
+/// Floor of crates that product crates only use in their tests.
 const DEVELOPMENT: &str = "dev";
 
 /// One row of the table.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
-    /// The folder name: `fs` for the package `pollux-fs`.
+    /// Folder name: `fs` for the package `pollux-fs`.
     name: String,
-    /// `0`, `1a`, …, `4`, or `dev`. Floors compare as text: a later one may use an earlier one.
+    /// Floor: `0`, `1a`, …, `4`, or `dev`. Floors are compared as text: a later floor may use an
+    /// earlier one.
     floor: String,
     may_use: Vec<String>,
     line: usize,
@@ -29,13 +30,13 @@ struct Row {
 #[derive(Debug)]
 struct Crate {
     name: String,
-    /// Relative to the repository root.
+    /// Path relative to the repository root.
     manifest: PathBuf,
-    /// The text of the manifest, to find lines in.
+    /// Text of the manifest, which is searched for line numbers.
     text: String,
-    /// Workspace crates it depends on, by folder name.
+    /// Workspace crates that this crate depends on, by folder name.
     uses: Vec<Use>,
-    /// Names of the cargo features it declares.
+    /// Names of the cargo features that this crate declares.
     features: Vec<String>,
 }
 
@@ -45,7 +46,7 @@ struct Use {
     only_in_tests: bool,
 }
 
-/// Holds the manifests of the workspace against the table.
+/// Compares the manifests of the workspace with the table.
 pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     let page = std::fs::read_to_string(root.join(PAGE))
         .with_context(|| format!("cannot read {PAGE}, which holds the table of crates"))?;
@@ -80,12 +81,13 @@ fn describe(root: &Path, package: &Package) -> Result<Crate> {
     })
 }
 
-/// The folder of a package: its name without the family prefix.
+/// Returns the folder of a package: its name without the common prefix.
 fn folder(package: &str) -> &str {
     package.strip_prefix("pollux-").unwrap_or(package)
 }
 
-/// The rows of the first table with the expected head; none if the page has no such table.
+/// Returns the rows of the first table with the expected header; empty if the page has no such
+/// table.
 fn parse(page: &str) -> Vec<Row> {
     let mut lines = page.lines().enumerate().skip_while(|(_, line)| cells(line) != HEAD);
     lines.next();
@@ -110,7 +112,7 @@ fn cells(line: &str) -> Vec<&str> {
     inner.map_or_else(Vec::new, |inner| inner.split('|').map(str::trim).collect())
 }
 
-/// A cell without code marks; a dash stands for nothing.
+/// Returns the text of a cell without code marks; a dash means an empty cell.
 fn plain(cell: &str) -> String {
     cell.trim().trim_matches('`').trim_matches(['—', '-']).to_owned()
 }
@@ -134,7 +136,7 @@ fn compare(table: &[Row], crates: &[Crate]) -> Vec<Finding> {
     findings
 }
 
-/// Arrows run down only, in the table itself.
+/// Checks that a row only names crates on lower floors.
 fn check_row(row: &Row, table: &[Row]) -> Vec<Finding> {
     let wrong = |used: &&String| {
         table.iter().find(|other| &&other.name == used).is_none_or(|other| {
@@ -184,7 +186,7 @@ fn check_crate(one: &Crate, table: &[Row]) -> Vec<Finding> {
 }
 
 impl Crate {
-    /// The first line of the manifest that starts with `needle`, or 1.
+    /// Returns the first line of the manifest that starts with `needle`, or 1.
     fn line_of(&self, needle: &str) -> usize {
         self.text.lines().position(|line| line.starts_with(needle)).map_or(1, |index| index + 1)
     }

@@ -1,8 +1,8 @@
-//! Just enough of Rust's grammar to find paths and test code without a compiler.
+//! A minimal lexer for Rust that finds paths and test code without a compiler.
 //!
-//! Comments, strings and characters disappear; what remains are words, `::` and single
-//! punctuation characters, each with its line. Code that does not compile gives odd tokens,
-//! never an error: the compiler is the one to complain about it.
+//! Comments, strings and characters are dropped; the remaining tokens are words, `::` and single
+//! punctuation characters, each with its line. Code that does not compile gives odd tokens, never
+//! an error, because the compiler reports such code.
 
 use std::ops::RangeInclusive;
 
@@ -10,18 +10,18 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub(crate) line: usize,
 }
 
 impl Token<'_> {
-    /// Whether this is an identifier, a keyword, or a number.
+    /// Returns true for an identifier, a keyword or a number.
     pub(crate) fn is_word(&self) -> bool {
         self.text.starts_with(is_word_character)
     }
 }
 
-/// The tokens of a source text, in order.
+/// Returns the tokens of a source text, in order.
 pub(crate) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut lexer = Lexer { rest: source, line: 1 };
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The tokens that are compiled into the product: items under `#[cfg(test)]` are left out.
+/// Returns the tokens that are compiled into the product: items under `#[cfg(test)]` are left out.
 pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     let mut kept = Vec::with_capacity(tokens.len());
     let mut index = 0;
@@ -46,12 +46,12 @@ pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     kept
 }
 
-/// How many lines belong to items under `#[cfg(test)]`.
+/// Returns the number of lines of items under `#[cfg(test)]`.
 pub(crate) fn lines_of_tests(tokens: &[Token<'_>]) -> usize {
     test_items(tokens).iter().map(|lines| lines.clone().count()).sum()
 }
 
-/// The lines of each item under `#[cfg(test)]`.
+/// Returns the lines of each item under `#[cfg(test)]`.
 fn test_items(tokens: &[Token<'_>]) -> Vec<RangeInclusive<usize>> {
     let mut items = Vec::new();
     let mut index = 0;
@@ -67,7 +67,7 @@ fn test_items(tokens: &[Token<'_>]) -> Vec<RangeInclusive<usize>> {
     items
 }
 
-/// The string literals of a source text that are compiled into the product, in order.
+/// Returns the string literals of a source text that are compiled into the product, in order.
 pub(crate) fn literals(source: &str) -> Vec<Token<'_>> {
     let tests = test_items(&tokens(source));
     let mut lexer = Lexer { rest: source, line: 1 };
@@ -83,8 +83,8 @@ pub(crate) fn literals(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The paths a token list names, use trees spread out: `std::{fs, io::Read}` gives `std::fs`
-/// and `std::io::Read`. Each with the line of its last word.
+/// Returns the paths in a token list, each with the line of its last word. Use trees are expanded:
+/// `std::{fs, io::Read}` gives `std::fs` and `std::io::Read`.
 pub(crate) fn paths(tokens: &[Token<'_>]) -> Vec<(Vec<String>, usize)> {
     let mut found = Vec::new();
     let mut index = 0;
@@ -143,7 +143,7 @@ fn read_group(
             continue;
         }
         index = read_path(tokens, index, prefix, found);
-        // What is left of the member is at most `as other_name`.
+        // The rest of the member can only be `as other_name`.
         while tokens.get(index).is_some_and(|next| next.text != "," && next.text != "}") {
             index += 1;
         }
@@ -155,7 +155,8 @@ fn ends_a_segment(token: Token<'_>) -> bool {
     token.is_word() || token.text == ">"
 }
 
-/// Whether `#[cfg(test)]`, or a `cfg` whose condition names `test` and no `not`, starts here.
+/// Returns true if `#[cfg(test)]`, or a `cfg` whose condition names `test` but not `not`, starts
+/// here.
 fn is_test_attribute(tokens: &[Token<'_>], index: usize) -> bool {
     let text = |offset: usize| tokens.get(index + offset).map(|token| token.text);
     if (text(0), text(1), text(2)) != (Some("#"), Some("["), Some("cfg")) {
@@ -166,7 +167,8 @@ fn is_test_attribute(tokens: &[Token<'_>], index: usize) -> bool {
     words.contains(&"test") && !words.contains(&"not")
 }
 
-/// The index after the item whose attributes start at `index`: after its `;` or closing brace.
+/// Returns the index after the item whose attributes start at `index`: after its `;` or closing
+/// brace.
 fn end_of_item(tokens: &[Token<'_>], mut index: usize) -> usize {
     let mut depth = 0_usize;
     while let Some(token) = tokens.get(index) {
@@ -220,7 +222,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Passes over a comment, a word or a character.
+    /// Skips a comment, a word or a character.
     fn step(&mut self) {
         let length = if self.rest.starts_with("//") {
             self.rest.find('\n').unwrap_or(self.rest.len())
@@ -242,7 +244,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of a `/* … */` at the start, which may hold others.
+/// Returns the length of a `/* … */` at the start, which may contain nested comments.
 fn block_comment_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut depth, mut index) = (0_usize, 0);
@@ -265,7 +267,7 @@ fn block_comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a string or character literal at the start, prefix and all.
+/// Returns the length of a string or character literal at the start, including its prefix.
 fn literal_length(text: &str) -> Option<usize> {
     let prefix = ["br", "cr", "b", "c", "r"]
         .into_iter()
@@ -290,7 +292,7 @@ fn literal_length(text: &str) -> Option<usize> {
     Some(prefix.len() + length)
 }
 
-/// The length of `#…"…"#…`, from its first `#` or quote.
+/// Returns the length of `#…"…"#…`, from its first `#` or quote.
 fn raw_string_length(text: &str) -> usize {
     let hashes = text.len() - text.trim_start_matches('#').len();
     let end = format!("\"{}", "#".repeat(hashes));
@@ -300,7 +302,7 @@ fn raw_string_length(text: &str) -> usize {
         .map_or(text.len(), |found| start + found + end.len())
 }
 
-/// The length of a literal between two `quote` characters, escapes respected.
+/// Returns the length of a literal between two `quote` characters, with escapes.
 fn escaped_length(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (index, character) in text.char_indices().skip(1) {
@@ -315,7 +317,7 @@ fn escaped_length(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The length of a character literal; nothing for a lifetime, which has no closing quote.
+/// Returns the length of a character literal; `None` for a lifetime, which has no closing quote.
 fn character_length(text: &str) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     let (_, first) = characters.next()?;

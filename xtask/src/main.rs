@@ -1,10 +1,10 @@
-//! The chores of this repository, as one program: `cargo xtask VERB`.
+//! The development tasks of this repository, as one program: `cargo xtask VERB`.
 //!
-//! `check` holds the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
-//! material under `docs/`, `fuzz` runs the fuzz targets, `interop` the tests against real
-//! outside programs, `bench` compares with the peers, `prove` tries out what is promised, and `ci` is
-//! the sequence that `.ci/run` starts with. Nothing here is part of the product, and no crate depends
-//! on it.
+//! `check` checks the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
+//! material under `docs/`, `fuzz` runs the fuzz targets, `interop` runs the tests against external
+//! programs, `bench` compares Pollux with its peers, `prove` tests the guarantees of Pollux, and
+//! `ci` is the sequence that `.ci/run` starts with. This program is not part of the product, and no
+//! crate depends on it.
 
 #![allow(
     clippy::print_stdout,
@@ -61,7 +61,7 @@ enum Verb {
     Fuzz {
         /// The one target to run; all of them without it
         target: Option<String>,
-        /// How long each target runs
+        /// Time that each target runs, in seconds
         #[arg(long, default_value_t = 20, value_name = "N")]
         seconds: u32,
         /// Begin the search at this number; another one each time without it

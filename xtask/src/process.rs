@@ -1,30 +1,30 @@
-//! Starting other programs, and where the repository is.
+//! Starting of other programs, and the location of the repository.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The repository root: the folder above this crate.
+/// Returns the repository root: the folder above this crate.
 pub(crate) fn repository_root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_owned).context("xtask has no folder above it")
 }
 
-/// The cargo that started this program, run in the repository root.
+/// Returns the cargo that started this program, run in the repository root.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root);
     command
 }
 
-/// A release build: the program, and the folder for everything that is built.
+/// A release build: the program, and the folder of all build output.
 pub(crate) struct Release {
     pub(crate) pollux: PathBuf,
     pub(crate) target: PathBuf,
 }
 
-/// Builds the program as it is released.
+/// Builds the release version of the program.
 pub(crate) fn release_build(root: &Path) -> Result<Release> {
     run(cargo(root, &["build", "--locked", "--release", "--package", "pollux"]))?;
     let metadata = cargo_metadata::MetadataCommand::new()
@@ -37,16 +37,17 @@ pub(crate) fn release_build(root: &Path) -> Result<Release> {
     Ok(Release { pollux: target.join("release").join(name), target })
 }
 
-/// A program of this repository in Python 3.11 or later, run in the repository root.
+/// Returns a Python program of this repository, run in the repository root. Needs Python 3.11 or
+/// later.
 pub(crate) fn python(root: &Path, program: &str) -> Command {
     let mut command = Command::new("python3");
     command.arg(root.join(program)).current_dir(root);
-    // No __pycache__ beside the sources.
+    // Keeps Python from writing `__pycache__` folders next to the sources.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
 
-/// Runs a command whose output goes to the terminal; an error when it cannot start or fails.
+/// Runs a command whose output goes to the terminal. Fails if the command cannot start or fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = show(&command);
     forget_package(&mut command);
@@ -57,8 +58,8 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command without terminal or input and returns its standard output; the error of a
-/// failed command carries its standard error.
+/// Runs a command without terminal or input and returns its standard output. The error of a failed
+/// command includes its standard error.
 pub(crate) fn capture(mut command: Command) -> Result<String> {
     let shown = show(&command);
     forget_package(&mut command);
@@ -71,8 +72,9 @@ pub(crate) fn capture(mut command: Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed no UTF-8"))
 }
 
-/// Takes away what `cargo run` tells of this package: build scripts of dependencies look at variables of these
-/// names, and a cargo below would build them again, and again without us.
+/// Removes the variables that `cargo run` sets for this package. Build scripts of dependencies
+/// depend on variables of these names, so a cargo started here would rebuild them, and a later
+/// cargo without xtask would rebuild them again.
 fn forget_package(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let is_ours = name.to_str().is_some_and(|name| {
@@ -84,13 +86,13 @@ fn forget_package(command: &mut Command) {
     }
 }
 
-/// A compiler's output without the warnings that come before its first error.
+/// Returns a compiler's output without the warnings before its first error.
 fn from_first_error(output: &str) -> &str {
     let start = if output.starts_with("error") { Some(0) } else { output.find("\nerror") };
     output[start.unwrap_or(0)..].trim()
 }
 
-/// The command line as a person would type it (no quoting: for messages only).
+/// Returns the command line as a user would type it (without quoting; for messages only).
 fn show(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut words = vec![program.file_stem().unwrap_or_default().to_string_lossy().into_owned()];
@@ -118,7 +120,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_child_does_not_hear_of_this_package() {
-        // The test itself was started by cargo.
+        // This test was started by cargo, which has set the variables.
         assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
         let command = Command::new("env");
         let heard = capture(command).unwrap();

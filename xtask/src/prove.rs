@@ -1,4 +1,4 @@
-//! `cargo xtask prove`: what is promised about disasters, tried out many times.
+//! `cargo xtask prove`: repeated tests of the guarantees of Pollux in bad conditions.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,19 +8,20 @@ use clap::Subcommand;
 
 use crate::process;
 
-/// A promise that can be tried out.
+/// A guarantee that can be tested.
 #[derive(Subcommand)]
 pub(crate) enum Proof {
     /// Killed at any moment, Pollux loses nothing: the session goes on, every file is old or new
     Kill {
-        /// How many times
+        /// Number of runs
         #[arg(long, default_value_t = 100, value_name = "N")]
         runs: u32,
         /// The seed that an earlier proof printed: the same moments again
         #[arg(long, value_name = "N")]
         seed: Option<u32>,
     },
-    /// Edited in any encoding, with any line ends, a file changes where it was meant to and nowhere else
+    /// Edited in any encoding, with any line ends, a file changes where it was meant to and nowhere
+    /// else
     Edits,
     /// No command line gets past an allow-list or a deny rule
     Bypass {
@@ -34,7 +35,7 @@ pub(crate) enum Proof {
         #[arg(long, value_name = "N")]
         sample: Option<u32>,
     },
-    /// Whatever a cloned repository brings, nothing of it takes effect before somebody said yes to it
+    /// Nothing in a cloned repository takes effect before the user has approved it
     Hostile {
         /// Only the ways in whose names have this in them
         #[arg(long, default_value = "", value_name = "WORDS")]
@@ -48,7 +49,7 @@ pub(crate) enum Proof {
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
-    /// Whatever a command does, its result comes, memory stays flat, and no process outlives Pollux
+    /// For any command, the result arrives, memory stays flat, and no process outlives Pollux
     Shell {
         /// Only the trials whose names have this in them
         #[arg(long, default_value = "", value_name = "WORDS")]
@@ -56,7 +57,7 @@ pub(crate) enum Proof {
     },
 }
 
-/// Builds the release and tries the promise out; a failure is an error.
+/// Builds the release and tests the guarantee. A failure is an error.
 pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
     match proof {
         Proof::Kill { runs, seed } => {
@@ -79,8 +80,8 @@ fn sampled(sample: Option<u32>) -> Vec<String> {
     sample.iter().flat_map(|count| ["--sample".to_owned(), count.to_string()]).collect()
 }
 
-/// Runs `prove/<name>.py` with the release, after its own tests: a proof that finds nothing is worth something
-/// only when it would have found it.
+/// Runs `prove/<name>.py` with the release build, after the tests of that script: a proof that
+/// finds no problem is only useful if it would find one.
 fn prove(root: &Path, name: &str, arguments: &[String]) -> Result<()> {
     process::run(process::python(root, &format!("prove/test_{name}.py")))?;
     let release = process::release_build(root)?;

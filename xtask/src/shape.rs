@@ -1,4 +1,4 @@
-//! The shape of files: how long they are, what they are called, what a `lib.rs` holds.
+//! The shape of files: their length, their names, and the contents of each `lib.rs`.
 
 use std::path::Path;
 
@@ -6,16 +6,16 @@ use crate::finding::Finding;
 use crate::lexer::{self, Token};
 use crate::source::SourceFile;
 
-/// A longer file fails the check.
+/// Maximum number of lines; a longer file makes the check fail.
 const HARD_LIMIT: usize = 800;
-/// A file with more lines than this, test code not counted, should be split.
+/// Number of lines, without test code, above which a file should be split.
 const SOFT_LIMIT: usize = 500;
-/// Files that may be longer than the hard limit: tables that read better in one piece.
+/// Files that may exceed the hard limit: tables that are easier to read in one file.
 const LONG_TABLES: &[&str] = &[];
-/// Names that say nothing about what a file holds.
+/// File names that do not describe the contents.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "helper", "misc", "manager"];
 
-/// What is wrong with the shape of one file.
+/// Returns the problems with the shape of one file.
 pub(crate) fn check(file: &SourceFile) -> Vec<Finding> {
     let tokens = lexer::tokens(&file.text);
     let mut findings = Vec::new();
@@ -52,7 +52,7 @@ fn name(file: &SourceFile) -> Option<Finding> {
     Some(Finding::error(&file.path, 1, message))
 }
 
-/// A `lib.rs` is a table of contents: documentation, `mod` and `use`, nothing that runs.
+/// Checks that a `lib.rs` is a table of contents: documentation, `mod` and `use`, but no code.
 fn contents_only(file: &SourceFile, tokens: &[Token<'_>]) -> Option<Finding> {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {

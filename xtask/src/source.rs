@@ -8,16 +8,16 @@ use anyhow::{Context, Result};
 /// One Rust file.
 #[derive(Debug)]
 pub(crate) struct SourceFile {
-    /// Relative to the repository root.
+    /// Path relative to the repository root.
     pub(crate) path: PathBuf,
-    /// The crate it belongs to, by its folder name: `fs`, `xtask`, `fuzz`.
+    /// Crate of the file, by its folder name: `fs`, `xtask`, `fuzz`.
     pub(crate) owner: String,
     pub(crate) text: String,
 }
 
 impl SourceFile {
-    /// Whether the whole file is test code: by convention `tests.rs`, `*_tests.rs`, or anything
-    /// under a folder `tests`.
+    /// Returns true if the whole file is test code: by convention `tests.rs`, `*_tests.rs`, and all
+    /// files under a folder `tests`.
     pub(crate) fn is_test(&self) -> bool {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         stem == "tests"
@@ -27,7 +27,7 @@ impl SourceFile {
 }
 
 /// Reads every Rust file under `crates/`, `xtask/` and `fuzz/`, sorted by path. Build output and
-/// sample projects (`fixtures`, `samples`) are not ours to judge.
+/// sample projects (`fixtures`, `samples`) are excluded.
 pub(crate) fn collect(root: &Path) -> Result<Vec<SourceFile>> {
     let mut owners = vec![root.join("xtask"), root.join("fuzz")];
     owners.extend(entries(&root.join("crates"))?);

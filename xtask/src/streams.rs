@@ -1,7 +1,9 @@
-//! Standard streams, which belong to frontends and to the output modules of the program.
+//! Checks the use of standard streams, which is reserved for frontends and for the output modules
+//! of the program.
 //!
-//! A library that prints writes into the output of whoever uses it, and one that reads the standard input takes it from
-//! the frontend. Clippy denies the printing macros, but each file may allow them again, and it knows nothing of handles.
+//! A library that prints writes into the output of its caller, and a library that reads standard
+//! input takes it from the frontend. Clippy denies the printing macros, but each file may allow
+//! them again, and Clippy does not check the stream handles.
 
 use std::path::Path;
 
@@ -9,10 +11,10 @@ use crate::finding::Finding;
 use crate::lexer::{self, Token};
 use crate::source::SourceFile;
 
-/// Crates that talk with a person, or that no product is built from.
+/// Crates that communicate with the user, and crates that are not part of the product.
 const FRONTENDS: &[&str] = &["line", "scripted", "testkit", "xtask", "fuzz"];
 
-/// Files that use a standard stream for a reason.
+/// File that uses a standard stream for a good reason.
 struct OutputModule {
     path: &'static str,
     /// Names of the streams.
@@ -58,13 +60,13 @@ const OUTPUT_MODULES: &[OutputModule] = &[
     },
 ];
 
-/// Standard streams, as `std::io`, `tokio::io` and `rustix::stdio` name them.
+/// Standard streams, by their names in `std::io`, `tokio::io` and `rustix::stdio`.
 const STREAMS: &[&str] = &["stdin", "stdout", "stderr"];
 
-/// Modules whose members they are.
+/// Modules that contain the streams.
 const MODULES: &[&str] = &["io", "stdio"];
 
-/// Macros that print, with the stream of each.
+/// Macros that print, each with its stream.
 const MACROS: &[(&str, &str)] = &[
     ("print", "stdout"),
     ("println", "stdout"),
@@ -73,7 +75,8 @@ const MACROS: &[(&str, &str)] = &[
     ("dbg", "stderr"),
 ];
 
-/// Every use of a standard stream outside frontends and output modules, and every output module that uses none.
+/// Returns every use of a standard stream outside frontends and output modules, and every output
+/// module that uses no stream.
 pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut needed = vec![false; OUTPUT_MODULES.len()];
@@ -106,13 +109,13 @@ impl OutputModule {
     }
 }
 
-/// Examples are programs of their own.
+/// Returns true for frontends, tests and examples, which are separate programs.
 fn is_frontend(file: &SourceFile) -> bool {
     let is_example = file.path.components().any(|part| part.as_os_str() == "examples");
     FRONTENDS.contains(&file.owner.as_str()) || is_example || file.is_test()
 }
 
-/// Uses of standard streams: the stream, its name in the source, and the line.
+/// Returns the uses of standard streams: the stream, its name in the source, and the line.
 fn uses(tokens: &[Token<'_>]) -> Vec<(&'static str, String, usize)> {
     let mut found = Vec::new();
     for (path, line) in lexer::paths(tokens) {
@@ -137,7 +140,7 @@ mod tests {
         SourceFile { path: path.into(), owner: owner.into(), text: text.into() }
     }
 
-    /// Returns what is found in one file, beside output modules that all use their streams.
+    /// Returns the findings in one file, next to output modules that all use their streams.
     fn found(path: &str, owner: &str, text: &str) -> Vec<String> {
         let mut files = vec![file(path, owner, text)];
         files.extend(OUTPUT_MODULES.iter().filter(|module| module.path != path).map(|module| {
@@ -185,7 +188,7 @@ mod tests {
         ] {
             assert_eq!(found(path, owner, "std::io::stdout();").len(), count, "{path}");
         }
-        // The wrong stream, and the one of the module unused.
+        // The wrong stream is used, and the stream of the module is unused.
         assert_eq!(found("crates/pollux/src/stdout.rs", "pollux", "io::stderr();").len(), 2);
     }
 }

@@ -1,7 +1,8 @@
-//! Names of tools, which the loop and the policy must not know.
+//! Checks that the names of tools do not appear in the agent loop and the policy.
 //!
-//! What others need to know of a tool is data in its declaration (`ToolFacts`, effects). A name in
-//! `agent` or `policy` would be a fact that a tool of a server cannot have.
+//! Facts about a tool that others need are data in its declaration (`ToolFacts`, effects). A name
+//! in `agent` or `policy` would give built-in tools a property that an MCP server's tool cannot
+//! have.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,18 +11,18 @@ use crate::finding::Finding;
 use crate::lexer;
 use crate::source::SourceFile;
 
-/// Crates that know no tool by name.
+/// Crates that must not name a tool.
 const WITHOUT_NAMES: &[&str] = &["agent", "policy"];
 
-/// File with the names that policy files and settings fix.
+/// File with the names that are fixed by the formats of policy files and settings.
 const FIXED_NAMES: &str = "crates/policy/src/names.rs";
 
-/// One reason for which literals that look like names may stand in a file.
+/// A reason for which a file may contain literals that look like tool names.
 struct Excuse {
     path: &'static str,
-    /// The literals; empty for any.
+    /// Permitted literals; empty for any literal.
     literals: &'static [&'static str],
-    /// Why.
+    /// Explanation.
     reason: &'static str,
 }
 
@@ -48,7 +49,7 @@ const EXCUSES: &[Excuse] = &[
     },
 ];
 
-/// Every name of a tool that stands where it must not, and every excuse that is not needed.
+/// Returns every name of a tool in a forbidden place, and every excuse that is not needed.
 pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let built_in = built_in(files);
     let fixed: BTreeSet<&str> = files
@@ -98,7 +99,8 @@ impl Excuse {
     }
 }
 
-/// The names of the built-in tools: each file of a tool has them as constants called `NAME`.
+/// Returns the names of the built-in tools, which are constants called `NAME` in the files of the
+/// tools.
 fn built_in(files: &[SourceFile]) -> BTreeSet<&str> {
     let tools = files.iter().filter(|file| file.owner == "tools" && !file.is_test());
     let lines = tools.flat_map(|file| file.text.lines());
@@ -111,15 +113,15 @@ fn built_in(files: &[SourceFile]) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The name that a literal holds, if that is all it holds: of lower case letters, digits and `_`.
+/// Returns the name in a literal that contains nothing else: lower-case letters, digits and `_`.
 fn name_in(literal: &str) -> Option<&str> {
     let name = literal.strip_prefix('"')?.strip_suffix('"')?;
     let is_part = |letter: char| letter.is_ascii_lowercase() || matches!(letter, '0'..='9' | '_');
     (!name.is_empty() && name.chars().all(is_part)).then_some(name)
 }
 
-/// Whether a literal is the name of a tool, or has it in a text. A name that is an English word counts
-/// in a text only where it is quoted.
+/// Returns true if a literal is the name of a tool, or contains the name in a text. A name that is
+/// an English word only counts in a text if it is quoted.
 fn names_tool(literal: &str, name: &str) -> bool {
     if name_in(literal) == Some(name) {
         return true;
@@ -145,7 +147,7 @@ mod tests {
         SourceFile { path: path.into(), owner: owner.into(), text: text.into() }
     }
 
-    /// What is found in `text` of the agent, beside files that need all excuses.
+    /// Returns the findings for `text` in the agent crate, next to files that need all excuses.
     fn found(text: &str) -> Vec<String> {
         let mut files = vec![
             file(FIXED_NAMES, "policy", "const KNOWN: &[&str] = &[\"write_file\", \"glob\"];"),
