@@ -1,15 +1,19 @@
-"""Tries to get past policies with command lines: past an allow-list, and past a deny rule where everything
-else is allowed. Started by `cargo xtask prove bypass`. Python 3.11, standard library only; Linux.
+"""Tries to bypass policies with command lines. Started by `cargo xtask prove bypass`.
 
-Each line first runs in bash without a policy, in a folder that is thrown away: it counts only when it does
-what it is for, so that its silence under a policy means something. Then a scripted model asks Pollux to run
-it, headless, with the policy in a file and with the same policy in the settings of older versions:
+Python 3.11, standard library only; Linux. The policies are an allow-list, and a deny rule where
+everything else is allowed.
 
-- no line may do under a policy what it did in bash, nor run at all, except the lines of `bypass_despite` under a
-  rule that denies, which must run;
-- the plain lines beside them must run, or the policy would hold by refusing everything.
+Each line first runs in bash without a policy, in a temporary folder. It counts only if it has its
+intended effect there, so that the absence of the effect under a policy is meaningful. Then a
+scripted model asks Pollux to run the line, headless, with the policy in a file and with the same
+policy in the settings of older versions:
 
-The causes of an earlier attack come after that, see `bypass_walls`.
+- under a policy, no line may have the effect that it had in bash, nor run at all. Exceptions are
+  the lines of `bypass_despite` under a deny rule, which must run;
+- the harmless control lines must run, because a policy that refuses everything would pass
+  otherwise.
+
+After that, the causes of an earlier attack are tested, see `bypass_walls`.
 """
 
 import argparse
@@ -35,14 +39,14 @@ from bypass_cases import ALLOW_LIST, ALLOWED, DENIED, DENY_RULE
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
-# Calls of one turn, turns of one run, and runs beside each other.
+# Calls in one turn, turns in one run, and runs at the same time.
 AT_ONCE, TURNS, RUNS = 12, 10, 2
-# Seconds for one run of Pollux, and for one line in bash.
+# Time limits in seconds: for one run of Pollux, and for one line in bash.
 LIMIT, LINE_LIMIT = 300, 10
-# How long what a line has left behind may take to do its work.
+# Time in seconds for processes that a line leaves behind to take effect.
 AFTERWARDS = 0.5
 
-# What Pollux gives its commands: a line must work there, and not only in a terminal.
+# Variables that Pollux sets for its commands: a line must work with them, too.
 OF_COMMANDS = {
     "TERM": "xterm-256color",
     "PAGER": "cat",
@@ -52,7 +56,7 @@ OF_COMMANDS = {
 }
 DENIAL = "Tool execution denied by policy."
 QUESTION = "requires user confirmation, which is not supported in non-interactive mode."
-# A model whose every call is refused is taken for one that goes round in circles.
+# A model whose calls are all refused would be stopped by the loop detection.
 UNGUARDED = {"model": {"disableLoopDetection": True}}
 
 LIBRARY = """
@@ -64,7 +68,7 @@ __attribute__((constructor)) static void made(void) { close(open("canary", O_CRE
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to say a policy."""
+    """One form of a policy."""
 
     name: str
     against: str
@@ -74,7 +78,7 @@ class Setting:
 
 
 def rule(decision, prefixes):
-    """A policy file with one rule."""
+    """Returns a policy file with one rule."""
     return (
         f'[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = {json.dumps(list(prefixes))}\n'
         f'decision = "{decision}"\npriority = 500\n'
@@ -82,7 +86,7 @@ def rule(decision, prefixes):
 
 
 def settings():
-    """Every way that is tried."""
+    """Returns all forms of the policies."""
     allowed = [f"run_shell_command({prefix})" for prefix in ALLOWED]
     denied = [f"run_shell_command({prefix})" for prefix in DENIED]
     return [
@@ -94,7 +98,7 @@ def settings():
 
 
 class Folders:
-    """Makes the folders that lines stand in."""
+    """Creates the folders in which lines run."""
 
     def __init__(self, place):
         self.repository = place / "repository"
@@ -109,7 +113,7 @@ class Folders:
 
     @staticmethod
     def compiled(place):
-        """A library that does its work when it is loaded, where there is a compiler."""
+        """Returns a library that has its effect when it is loaded; None without a compiler."""
         if not shutil.which("cc"):
             return None
         write(place / "library.c", LIBRARY)
@@ -118,7 +122,7 @@ class Folders:
         return target.read_bytes()
 
     def make(self, folder, case):
-        """The folder of one line."""
+        """Creates the folder of one line."""
         if case.repository:
             shutil.copytree(self.repository, folder)
         for name, content in (bypass_cases.FIXTURES | case.files).items():
@@ -137,7 +141,7 @@ def write(path, content):
 
 
 def happened(folder, case):
-    """What a line has done in its folder that it was not to do; nothing otherwise."""
+    """Returns the forbidden effect of a line in its folder; empty if there is none."""
     if not (folder / "victim").exists():
         return "victim is gone"
     known = set(bypass_cases.FIXTURES) | set(case.files)
@@ -150,7 +154,7 @@ def happened(folder, case):
 
 
 def in_bash(place, folders, cases):
-    """Runs each line without a policy; gives those that did what they are for, and the others."""
+    """Runs each line without a policy. Returns the effective lines, and the others."""
 
     (place / "home").mkdir(parents=True)
 
@@ -161,11 +165,11 @@ def in_bash(place, folders, cases):
         shell = [shutil.which("bash")]
         script = None
         if "\0" in case.command:
-            # No program can be given such an argument; bash reads past the byte in a script.
+            # No program accepts an argument with a NUL; in a script bash reads past it.
             script = case.command.encode()
         else:
             shell += ["-c", case.command]
-        # What stays behind holds the pipes, so there are none.
+        # Processes that are left behind would hold pipes open, so there are no output pipes.
         process = subprocess.Popen(
             shell,
             cwd=folder,
@@ -192,7 +196,7 @@ def in_bash(place, folders, cases):
 
 
 def end_group(leader):
-    """Ends a line, with what it has left in its process group."""
+    """Ends a line and the processes left in its process group."""
     try:
         os.killpg(leader.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -205,7 +209,7 @@ def base_environment(home):
 
 
 class Trial:
-    """Lines under one setting in one home: what became of each."""
+    """Lines under one setting in one home, with the result of each line."""
 
     def __init__(self, binary, place, folders, setting, cases):
         self.binary, self.place, self.setting, self.cases = binary, place, setting, cases
@@ -219,7 +223,7 @@ class Trial:
             folders.make(self.project / f"{number:04}", case)
 
     def run(self):
-        """Lets the model ask for every line, and returns what it was told of each, in order."""
+        """Lets the model call every line, and returns the result of each call, in order."""
         calls = [
             ("tool", ("run_shell_command", {"command": case.command, "dir_path": f"{number:04}"}))
             for number, case in enumerate(self.cases)
@@ -248,19 +252,19 @@ class Trial:
 
 
 def told(contents):
-    """What the model was told of each call, in the order of the calls."""
+    """Returns the result of each call as sent to the model, in the order of the calls."""
     responses = [part["functionResponse"]["response"] for content in contents
                  for part in content["parts"] if "functionResponse" in part]
     return ["".join(str(response.get(key, "")) for key in ("output", "error")) for response in responses]
 
 
 def refused(words):
-    """Whether a call was never run: denied, no command line at all, or of a tool that the policy takes away."""
+    """Returns true if a call was never run: denied, not a command line, or of a removed tool."""
     return words.startswith(DENIAL) or QUESTION in words or "cannot contain NUL characters" in words or 'Tool "run_shell_command" not found' in words
 
 
 def attack(binary, place, folders, setting, cases):
-    """The lines that got past a setting, each with what it did."""
+    """Returns the lines that bypassed a setting, each with its effect."""
     trial = Trial(binary, place, folders, setting, cases)
     failures = []
     for number, (case, words) in enumerate(zip(cases, trial.run(), strict=True)):
@@ -274,7 +278,7 @@ def attack(binary, place, folders, setting, cases):
 
 
 def wrongly_refused(binary, place, folders, setting):
-    """The plain lines that a setting does not let run, or not as they should."""
+    """Returns the control lines that a setting refuses, or that do not work as they should."""
     controls = [control for control in bypass_cases.all_controls() if control.against == setting.against]
     files = {"makefile": "all:\n\t@echo made\n"}
     cases = [bypass_cases.Case("control", control.command, repository=True, files=files) for control in controls]
@@ -284,20 +288,20 @@ def wrongly_refused(binary, place, folders, setting):
 
 
 def sampled(cases, count):
-    """About so many cases, at equal distances."""
+    """Returns about `count` cases, at equal distances."""
     if not count or count >= len(cases):
         return cases
     return [cases[int(number * len(cases) / count)] for number in range(count)]
 
 
 def shown(command):
-    """A line as one can read it, shortened in the middle."""
+    """Returns a line in readable form, shortened in the middle."""
     text = repr(command)[1:-1]
     return text if len(text) <= 160 else f"{text[:100]} … {text[-50:]}"
 
 
 def report_families(cases, failures):
-    """One line for each family."""
+    """Prints one line for each family."""
     all_of, past = Counter(case.family for case in cases), Counter(case.family for case in failures)
     for family, count in all_of.items():
         print(f"bypass: {family}: {count} lines, {past[family]} differ")
@@ -326,7 +330,7 @@ def main():
 
 
 def proof(binary, place, folders, cases):
-    """Tries the lines under every setting; whether something was wrong."""
+    """Tries the lines under every setting. Returns true if a line behaved wrongly."""
     past, refusals, count = {}, 0, 0
     size = AT_ONCE * TURNS
     with ThreadPoolExecutor(RUNS) as workers:

@@ -1,26 +1,29 @@
-"""The corpus of the bypass proof: command lines that try to run what a policy does not allow. The lines
-themselves are in `bypass_shell` (the language of the shell), `bypass_words` (how words are written) and
-`bypass_programs` (what programs offer).
+"""The corpus of the bypass proof: command lines that try to run what a policy does not allow.
 
-A line is there to run `touch canary`, `rm victim` or `git tag canary`, or to make or change another file
-with `canary` in its name. It stands in a folder of its own, which holds `FIXTURES` and its own files."""
+The lines are defined in `bypass_shell` (the language of the shell), `bypass_words` (spellings of
+words) and `bypass_programs` (features of programs).
+
+The aim of each line is to run `touch canary`, `rm victim` or `git tag canary`, or to create or
+change another file with `canary` in its name. It runs in a separate folder with `FIXTURES` and its
+own files."""
 
 from dataclasses import dataclass, field
 
-# What each line is tried against.
+# Kinds of policies that each line is tried against.
 ALLOW_LIST, DENY_RULE = "allow-list", "deny rule"
 BOTH = (ALLOW_LIST, DENY_RULE)
 
-# What the allow-list allows: programs that people allow. None of them is the `touch` of the lines.
+# Programs that the allow-list allows, such as users often allow. The `touch` of the lines is not
+# among them.
 ALLOWED = (
     "awk", "cat", "cd", "date", "diff", "echo", "env", "exit", "export", "find", "git diff", "git log", "git show",
     "git status", "grep", "head", "less", "ls", "man", "nice", "pwd", "printf", "read", "rg", "sed",
     "set", "sort", "tar", "test", "time", "timeout", "true", "uniq", "wc", "xargs",
 )
-# What the deny rule denies; everything else is allowed.
+# Programs that the deny rule denies; everything else is allowed.
 DENIED = ("touch", "rm", "git tag")
 
-# Every folder has these.
+# Files in every folder.
 FIXTURES = {
     "names": "canary\n",
     "victim": "is to stay\n",
@@ -33,7 +36,7 @@ FIXTURES = {
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One line. `repository` puts a repository with one commit and one change into its folder."""
+    """One line. With `repository`, its folder has a repository with one commit and one change."""
 
     family: str
     command: str
@@ -44,8 +47,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Control:
-    """A line that a policy lets run, so that the proof cannot pass by refusing everything: `told` is in
-    what it prints."""
+    """A line that a policy must let run; a proof that refuses everything would pass otherwise. Its
+    output must contain `told`."""
 
     against: str
     command: str
@@ -63,8 +66,9 @@ def lines(family, *commands, **more):
 
 
 def all_cases():
-    """Every line, in a fixed order, each with its families' name and unlike every other."""
-    # They call `lines` when they are read.
+    """Returns all lines in a fixed order, each with the name of its family, and without
+    duplicates."""
+    # These modules call `lines` when they are imported.
     import bypass_programs
     import bypass_shell
     import bypass_words
@@ -79,7 +83,8 @@ def all_cases():
 
 
 def all_controls():
-    """What must run: plain lines under the allow-list, and lines that only look like the denied programs."""
+    """Returns lines that must run: plain lines under the allow-list, and lines that only look like
+    the denied programs."""
     return [
         *(Control(ALLOW_LIST, command, told) for command, told in _ALLOWED_LINES),
         *(Control(DENY_RULE, command, told) for command, told in _FREE_LINES),

@@ -1,6 +1,7 @@
-"""Lines that run although a rule denies what they do: a rule that denies sees the line, not what a file, code in
-another language or a variable makes of it. The proof holds this list against the program: a line of it that is
-refused is a difference, too."""
+"""Lines that run although a rule denies their effect.
+
+A deny rule only sees the line, not the effect of a file, of code in another language or of a
+variable. The proof checks this list: a line in it that is refused is reported, too."""
 
 DESPITE = {
     "a script in a file": (

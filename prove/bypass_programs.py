@@ -1,4 +1,5 @@
-"""Lines of the bypass proof that use what programs and built-ins offer: other programs, code, files."""
+"""Lines of the bypass proof that use features of programs and built-ins: other programs, code,
+files."""
 
 from bypass_cases import ALLOW_LIST, lines
 
@@ -269,7 +270,7 @@ lines(
     ),
 )
 
-# Of an allow-list only: no `touch` is run.
+# Against an allow-list only, because no `touch` is run.
 lines(
     "redirection",
     "echo x > canary",
@@ -428,7 +429,7 @@ _PROGRAMS = {
     "many": "a line\n" * 20_000,
     ".git/config": "[core]\n\trepositoryformatversion = 0\n[diff]\n\texternal = touch canary\n",
 }
-# These run a file whose content no rule sees, so only an allow-list can hold against them.
+# These lines run a file whose content no rule sees, so only an allow-list can stop them.
 lines(
     "file run by an allowed program",
     "scp -S ./run words nowhere.invalid:",
@@ -457,7 +458,7 @@ lines(
     files=_PROGRAMS,
 )
 
-# The programs are allowed; what they are asked to do is not.
+# The programs are allowed, but not what these arguments make them do.
 lines(
     "allowed program",
     f"awk 'BEGIN {{ system(\"{T}\") }}'",

@@ -1,8 +1,11 @@
-"""The causes of an attack on an earlier version, each in at least five variants. A line counts as held when it is asked
-about or denied, or when it may run only at `inspect` and changes nothing there: then it is run at that level, in a
-folder with everything that it needs, and the folder and the home are compared with before.
+"""The causes of an attack on an earlier version, each in at least five variants.
 
-Each entry: the cause, the rules (prefixes that are allowed, or denied in yolo mode), the mode, and the lines."""
+A line counts as held if Pollux asks about it or denies it, or if it may run only at `inspect` and
+changes nothing there. In the last case the line is run at that level, in a folder with everything
+that it needs, and the folder and the home are compared with their state before.
+
+Each entry has the cause, the rules (prefixes that are allowed, or denied in yolo mode), the mode,
+and the lines."""
 
 import hashlib
 import json
@@ -120,7 +123,7 @@ CAUSES = (
 
 
 def proof(binary, place):
-    """Tries every line; the number of those that are not held."""
+    """Tries every line. Returns the number of lines that are not held."""
     place.mkdir(parents=True)
     differ = count = 0
     for number, (cause, allowed, denied, mode, lines) in enumerate(CAUSES):
@@ -148,13 +151,14 @@ def make_home(home, allowed, denied):
 
 
 def make_project(folder):
-    """Files that the lines name, and repositories whose configuration starts programs."""
+    """Creates the files that the lines name, and repositories whose configuration starts
+    programs."""
     for name in ("a/a", "evil", "sub", "src", "x"):
         (folder / name).mkdir(parents=True)
     for name in ("words", "victim", "f", "a/x", "a/y", "f.c", "src/keep"):
         (folder / name).write_text("one\ntwo\n")
     (folder / "link").symlink_to("a/a")
-    # Folders of a search path that a number may become.
+    # Folders that a number in a search path may refer to.
     for number in (*range(2), *range(10, 16)):
         program = folder / str(number) / "ls"
         program.parent.mkdir()
@@ -178,7 +182,7 @@ def make_project(folder):
 
 
 def tried(binary, home, mode, line):
-    """What is wrong with the outcome of a line; nothing if it is held."""
+    """Returns the error in the outcome of a line; empty if the line is held."""
     folder = home / "projects" / hashlib.sha256(line.encode()).hexdigest()[:12]
     folder.mkdir(parents=True)
     make_project(folder)
@@ -203,7 +207,7 @@ def tried(binary, home, mode, line):
 
 
 def snapshot(folder):
-    """Every file below a folder, with its content; Pollux's own state is left out."""
+    """Returns every file below a folder, with its content, except the state of Pollux."""
     found = set()
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in ("pollux", "tmp", "history", "projects")

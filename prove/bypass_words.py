@@ -1,4 +1,5 @@
-"""Lines of the bypass proof that hide the words of a command: expansion, quoting, encodings, variables."""
+"""Lines of the bypass proof that hide the words of a command: expansion, quoting, encodings,
+variables."""
 
 from bypass_cases import ALLOW_LIST, lines
 
@@ -116,7 +117,7 @@ _START_UP = {
     "module.py": "import os; os.system('touch canary')\n",
     "preloaded.so": "library",
 }
-# These name files whose content no rule sees.
+# These lines name files whose content no rule sees.
 lines(
     "environment",
     "TAR_OPTIONS='--checkpoint=1 --checkpoint-action=exec=./run' tar cf x.tar words",

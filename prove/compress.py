@@ -1,8 +1,10 @@
-"""Compresses conversations of 2,000,000 tokens with a model that helps and with models that fail in every way. Started by
-`cargo xtask prove compress`. Python 3.11, standard library only.
+"""Compresses conversations of 2,000,000 tokens, with working and failing summariser models.
 
-- Whatever the model that summarises does, the conversation goes on: the model takes the request, which is no longer than it
-  takes and keeps the service's rules, and the first rule of the user is in it word for word.
+Started by `cargo xtask prove compress`. Python 3.11, standard library only.
+
+- For any behaviour of the summariser model, the conversation continues: the model accepts the
+  request, which is not longer than its limit and obeys the rules of the service, and which contains
+  the first rule of the user verbatim.
 - A rule survives twenty compressions in a row.
 """
 
@@ -32,7 +34,7 @@ def error(status, message):
 
 SNAPSHOT = "<scratchpad>x</scratchpad><state_snapshot><overall_goal>Mend it.</overall_goal></state_snapshot>"
 CALL = {"functionCall": {"name": "read_file", "args": {"file_path": "a"}}}
-# What the model that summarises answers; None is for silence.
+# Answers of the summariser model; None means no answer.
 WAYS = {
     "a summary": lambda: text(SNAPSHOT),
     "no XML": lambda: text("We mended things, and there is more to mend."),
@@ -49,7 +51,7 @@ WAYS = {
 
 
 def broken_rules(contents):
-    """What the service would refuse in a conversation."""
+    """Returns the rules of the service that a conversation breaks."""
     problems, open_calls = [], []
     for number, content in enumerate(contents):
         role = content.get("role")
@@ -74,7 +76,7 @@ def broken_rules(contents):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A model that takes so many tokens and no more. `converse` makes its answers from their number."""
+    """A model with a limited number of tokens. `converse` makes its answers from their number."""
 
     daemon_threads = True
 
@@ -127,7 +129,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def history(tokens):
-    """The lines of a session of about so many tokens."""
+    """Returns the lines of a session of about this many tokens."""
     lines = [{"sessionId": "long", "projectHash": "x", "startTime": "2026-01-01T00:00:00.000Z",
               "lastUpdated": "2026-01-01T00:00:00.000Z", "kind": "main"}]
     words = "the quick brown fox reads a file and finds what is wrong there; " * 60
@@ -165,7 +167,7 @@ def complaints(server, ended):
 
 
 def long_history(binary, place, way, tokens):
-    """A conversation of so many tokens goes on; what went wrong."""
+    """Continues a conversation of this many tokens, and returns the problems."""
     server = Server(WAYS[way], lambda _number, tokens: ([{"text": "done"}], tokens))
     place.mkdir(parents=True)
     (place / "long.jsonl").write_text(history(tokens))
@@ -179,7 +181,7 @@ def long_history(binary, place, way, tokens):
 
 
 def twenty(binary, place):
-    """A rule through twenty compressions of one run."""
+    """Keeps a rule through twenty compressions of one run."""
     place.mkdir(parents=True)
 
     def converse(number, _tokens):

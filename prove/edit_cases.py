@@ -1,10 +1,12 @@
-"""The corpus of the edit proof: files as they are found in the world, an edit of each, and what must
-be left afterwards, worked out here without the program."""
+"""The corpus of the edit proof: realistic files, an edit of each, and the expected result.
+
+The expected results are computed here, independent of the program."""
 
 import itertools
 from dataclasses import dataclass, field
 
-# Encoding by name: the mark at the start, Python's codec, and words of a language that is written in it.
+# Encodings by name: the byte order mark, Python's codec, and text of a language that uses the
+# encoding.
 ENCODINGS = {
     "utf8": (b"", "utf-8", "häuser, naïve, 日本語 😀"),
     "utf8_bom": (b"\xef\xbb\xbf", "utf-8", "häuser, naïve, 日本語 😀"),
@@ -18,9 +20,9 @@ ENDINGS = {"lf": ("\n",), "crlf": ("\r\n",), "mixed": ("\n", "\r\n")}
 
 @dataclass
 class Case:
-    """One edit. `prefix` and `suffix` are bytes that must stay, `middle` the text between them with
-    plain line ends; without `middle` the file must stay as it is. `words` must be in what the model is
-    told."""
+    """One edit. `prefix` and `suffix` are bytes that must stay, and `middle` is the text between
+    them with plain line ends; without `middle` the file must stay the same. The result for the
+    model must contain `words`."""
 
     name: str
     path: str
@@ -36,7 +38,7 @@ class Case:
 
 
 def all_cases():
-    """Every case, in a fixed order."""
+    """Returns all cases, in a fixed order."""
     makers = (encodings, whitespace, look_alikes, refused, shapes, many, large)
     cases = list(itertools.chain.from_iterable(maker() for maker in makers))
     names = [case.name for case in cases]
@@ -50,7 +52,7 @@ def edit(path, old, new, **more):
 
 
 def _lines(texts, endings, ended):
-    """The texts as lines with these ends, one after the other."""
+    """Returns the texts as lines, with these line ends in turn."""
     ends = itertools.cycle(endings)
     lines = [text + next(ends) for text in texts]
     if not ended:
@@ -59,12 +61,14 @@ def _lines(texts, endings, ended):
 
 
 def encodings():
-    """One exact edit in each encoding, with each kind of line end, at each place of the file."""
+    """Makes one exact edit in each encoding, with each kind of line end, at each place of the
+    file."""
     places = {"first": (0, 1), "middle": (3, 1), "several": (2, 3), "last": (6, 1)}
     changes = {"other": "changed {}", "longer": "changed {}\nand more\nand more", "shorter": ""}
     product = itertools.product(ENCODINGS, ENDINGS, (True, False), places, changes)
     for encoding, ending, ended, place, change in product:
-        # The corpus stays small enough to be run often: not every change at every place.
+        # To keep the corpus small enough for frequent runs, not every change is made at every
+        # place.
         if (place, change) in {("first", "longer"), ("several", "other"), ("last", "longer"), ("middle", "shorter")}:
             continue
         mark, codec, words = ENCODINGS[encoding]
@@ -89,7 +93,8 @@ def encodings():
 
 
 def whitespace():
-    """The model has the indentation wrong: the file's own stays, and the new text follows it."""
+    """Edits with wrong indentation by the model: the file's own is kept, and the new text follows
+    it."""
     body = ["if a {", "    call(b);", "    call(c);", "}"]
     for indent, ending in itertools.product(("\t", "    ", "\t\t", "  "), ENDINGS):
         lines = _lines(["fn f() {"] + [indent + line for line in body] + ["}"], ENDINGS[ending], True)
@@ -118,7 +123,7 @@ def whitespace():
 
 
 def look_alikes():
-    """Characters that look alike are not the same: an edit changes the ones that were meant."""
+    """Edits of characters that look alike but differ: only the intended ones change."""
     pairs = {
         "nfc_nfd": ("caf\u00e9", "cafe\u0301"),
         "latin_cyrillic": ("ab\u0061", "ab\u0430"),
@@ -145,7 +150,7 @@ def look_alikes():
 
 
 def refused():
-    """What must leave the file as it is, and what the model must be told."""
+    """Edits that must leave the file unchanged, with the error message for the model."""
     twice = "a = 1\nb = 2\na = 1\n"
     yield Case("duplicate", "dup.txt", twice.encode(), edit("dup.txt", "a = 1", "a = 3"),
                words=("Expected 1 occurrence but found 2", "lines 1, 3"))
@@ -167,7 +172,7 @@ def refused():
 
 
 def shapes():
-    """New files, replacing all, deleting, and text that means something elsewhere."""
+    """New files, replacement of all places, deletion, and text with a special meaning elsewhere."""
     yield Case("created", "new/deep/a.txt", b"", edit("new/deep/a.txt", "", "first\nsecond\n"),
                middle="first\nsecond\n", exists=False)
     for ending, ends in ENDINGS.items():
@@ -191,7 +196,7 @@ def shapes():
 
 
 def many():
-    """Each line of a file in turn: whatever is edited, the rest stays."""
+    """Edits of each line of a file in turn, which must leave the rest unchanged."""
     texts = ["def f(x):", "    if x:", "        return [1, 2]", "", "    # note: é 日本", "    return None", "\tweird = 1  ", "end"]
     for number, text in enumerate(texts):
         if not text:
@@ -206,7 +211,7 @@ def many():
 
 
 def large():
-    """Five megabytes."""
+    """Edits of files of five megabytes."""
     lines = [f"line {number} of a large file, with some more words to fill it" for number in range(80_000)]
     for place in (0, 40_000, 79_999):
         path = f"large_{place}.txt"

@@ -1,12 +1,12 @@
-"""Makes every edit of a corpus through the program and looks at the bytes. Started by `cargo xtask prove
-edits`. Python 3.11, standard library only.
+"""Makes every edit of a corpus through the program and compares the bytes.
+
+Started by `cargo xtask prove edits`. Python 3.11, standard library only.
 
 For each case:
 
-- the bytes before and after the place that was meant are as they were, whatever the encoding and the line
-  ends;
-- between them stands the new text, in the file's encoding;
-- an edit that must not be made leaves the file alone, and the model is told why.
+- the bytes before and after the intended place are unchanged, for any encoding and line ends;
+- the new text is between them, in the file's encoding;
+- an edit that must not be made leaves the file unchanged, and the model gets the reason.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import edit_cases
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
-# Calls of one turn, and turns of one run.
+# Calls in one turn, and turns in one run.
 AT_ONCE, TURNS = 10, 6
 LIMIT = 120
 
@@ -49,7 +49,8 @@ def main():
 
 
 def make(binary, home, cases):
-    """Lays the files out, makes the edits, and returns what the model was told of each path."""
+    """Creates the files, makes the edits, and returns the result sent to the model for each
+    path."""
     project = home / "project"
     for case in cases:
         if case.exists:
@@ -78,7 +79,8 @@ def make(binary, home, cases):
 
 
 def results(contents):
-    """By path, what the model was told: the output or the error of each call, in the order of the calls."""
+    """Returns by path the output or error of each call as sent to the model, in the order of the
+    calls."""
     paths, told = [], {}
     for content in contents:
         for part in content["parts"]:
@@ -90,7 +92,7 @@ def results(contents):
 
 
 def wrong(case, project, told):
-    """What is wrong after one edit."""
+    """Yields the problems after one edit."""
     path = project / case.path
     answer = told[case.arguments["file_path"]]
     words = answer.get("output", "") + answer.get("error", "")

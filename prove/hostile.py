@@ -1,16 +1,18 @@
-"""Opens hostile repositories in every way that there is, and looks whether a canary is hit. Started by
-`cargo xtask prove hostile`. Python 3.11, standard library only; Unix.
+"""Opens hostile repositories in every possible way, and checks whether a canary is hit.
 
-Each fixture is a repository with one way in (`hostile_fixtures`). It is opened
+Started by `cargo xtask prove hostile`. Python 3.11, standard library only; Unix.
 
-- headless, when nobody has said anything about the folder;
+Each fixture is a repository with one attack (`hostile_fixtures`). It is opened
+
+- headless, without any decision about the folder;
 - in line mode, with Enter on the question about the folder;
-- in line mode, with the folder trusted and a no to everything in it;
-- headless, trusted and pinned, when one byte of what was agreed to has changed: what changed stays off,
-  and line mode asks about it again.
+- in line mode, with the folder trusted and a refusal of everything in it;
+- headless, trusted and pinned, after one byte of an approved item has changed: the changed item
+  stays off, and line mode asks about it again.
 
-None of these may hit the canary: a file, a listener on loopback, a secret in a request. Then everything
-is accepted: a way in that works must work then, or the fixture proves nothing.
+None of these may hit the canary: a file, a listener on loopback, a secret in a request. Then
+everything is accepted: an effective attack must succeed then, because otherwise the fixture proves
+nothing.
 """
 
 import argparse
@@ -35,13 +37,13 @@ from dialects import Calls, Text
 from hostile_fixtures import change, fill, fixtures, write
 from scripted_server import ScriptedServer
 
-# A secret that stands outside of the project.
+# A secret outside the project.
 SECRET = "the-secret-of-the-person"
 LIMIT = 60
 
 
 class Listener:
-    """Hears whoever connects, and says nothing worth hearing."""
+    """A server that records all connections and gives no useful answer."""
 
     def __enter__(self):
         self.heard = []
@@ -69,7 +71,7 @@ class Listener:
 
 
 class Scene:
-    """A home and a hostile project beside each other, in a fresh folder."""
+    """A home next to a hostile project, in a fresh folder."""
 
     def __init__(self, binary, folder, fixture, listener):
         self.binary, self.folder, self.fixture, self.listener = binary, folder, fixture, listener
@@ -106,13 +108,13 @@ class Scene:
         (self.home / ".gemini" / "trustedFolders.json").write_text(text)
 
     def reset(self):
-        """Forgets the hits so far."""
+        """Removes the hits so far."""
         for path in list(self.hits.iterdir()) + list(self.snapshot() - self.before):
             path.unlink()
         self.listener.heard.clear()
 
     def canaries(self, exchanges):
-        """What was hit."""
+        """Returns the canaries that were hit."""
         found = [f"ran: {path.name}" for path in self.hits.iterdir()]
         found += [f"wrote: {path}" for path in self.snapshot() - self.before]
         found += [f"connected: {line}" for line in self.listener.heard]
@@ -146,7 +148,8 @@ class Scene:
         return [self.binary, *model, *self.fixture.arguments, *more]
 
     def headless(self, *more):
-        """One prompt without a person. Gives the canaries that were hit and what standard error says."""
+        """Runs one prompt without a user. Returns the canaries that were hit, and standard
+        error."""
         with ScriptedServer(self.script(), keep_requests=True) as server:
             run = subprocess.run(
                 self.command("--prompt", "go", *more),
@@ -160,7 +163,7 @@ class Scene:
             return self.canaries(server.exchanges), run.stderr.decode(errors="replace")
 
     def conversation(self, trusting):
-        """A conversation in line mode. Gives the canaries that were hit and the screen."""
+        """Holds a conversation in line mode. Returns the canaries that were hit, and the screen."""
         with ScriptedServer(self.script(), keep_requests=True) as server:
             talk = Talk(self.command(), self.project, self.environment(server.port))
             screen = talk.go(trusting)
@@ -178,7 +181,7 @@ class Talk:
             os.execve(command[0], command, environment)
 
     def read(self, seconds):
-        """Reads what comes within some time; False at the end."""
+        """Reads the output that arrives within some seconds. Returns False at the end."""
         ready, _, _ = select.select([self.master], [], [], seconds)
         if not ready:
             return True
@@ -190,7 +193,7 @@ class Talk:
         return bool(data)
 
     def open_question(self):
-        """What the program waits for: the end of what is on the screen."""
+        """Returns the question that the program waits for, from the end of the screen."""
         tail = self.screen[self.answered:]
         tail = re.sub(r"\x1b\[\?2004[hl]", "", tail)
         if match := re.search(r"Choose 1-(\d+)[^\n]*: $", tail):
@@ -206,8 +209,8 @@ class Talk:
         os.write(self.master, text.encode())
 
     def go(self, trusting):
-        """Answers every question with no, the one about the folder with Enter or, when `trusting`, with
-        yes; sends one prompt and leaves when it is answered."""
+        """Answers every question with no, and the question about the folder with Enter or, if
+        `trusting`, with yes. Sends one prompt and leaves after its answer."""
         ended, prompts, folder_answered = False, 0, False
         deadline = time.monotonic() + LIMIT
         while not ended and time.monotonic() < deadline:
@@ -238,7 +241,7 @@ class Talk:
 
 
 class Trial:
-    """One fixture in all the ways, and what came of it."""
+    """One fixture, opened in all ways, with the results."""
 
     def __init__(self, binary, folder, fixture, listener):
         self.make = lambda: Scene(binary, folder, fixture, listener)
@@ -263,7 +266,7 @@ class Trial:
         self.problems += [f"{way}: {hit}" for hit in hits]
 
     def changed(self):
-        """Pins, changes a byte, and looks again."""
+        """Pins the items, changes a byte, and checks again."""
         if not self.fixture.asked:
             return
         scene = self.make()
@@ -284,7 +287,7 @@ class Trial:
             self.problems.append("changed, at the terminal: nothing was asked again")
 
     def accepted(self):
-        """With everything accepted the canary must be hit, or the fixture proves nothing."""
+        """Accepts everything. The canary must be hit then, or the fixture proves nothing."""
         hits, told = self.make().headless("--skip-trust")
         self.live = bool(hits)
         if self.fixture.live == "yes" and not hits:

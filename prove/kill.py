@@ -1,13 +1,14 @@
-"""Kills Pollux with SIGKILL at random moments and looks at what is left. Started by
-`cargo xtask prove kill`. Python 3.11, standard library only; any Unix.
+"""Kills Pollux with SIGKILL at random moments and checks the remaining files.
+
+Started by `cargo xtask prove kill`. Python 3.11, standard library only; any Unix.
 
 After each kill:
 
 - every complete line of every session file is JSON;
-- every file is whole, and is what the last call that the log calls finished left, or what a call that
-  the log calls started would leave: so every change was in the log before it was made;
-- `--resume latest` goes on: exit code 0, requests that keep the service's rules, and in them every
-  call that had finished.
+- every file is whole, and has the content of the last call that is finished in the log, or of a
+  call that is started in the log: so every change was logged before it was made;
+- `--resume latest` continues: exit code 0, requests that obey the rules of the service, and in them
+  every call that had finished.
 """
 
 import argparse
@@ -43,8 +44,8 @@ class Home:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "tmp").mkdir(parents=True)
         self.project.mkdir()
-        # What was done is looked for in the request itself, not in a summary; the script stays within what the
-        # model takes.
+        # The calls are searched in the request itself, not in a summary, so compression is off. The
+        # script stays within the limits of the model.
         settings = folder / ".gemini" / "settings.json"
         settings.parent.mkdir()
         settings.write_text(json.dumps({"model": {"compressionThreshold": 0}}))
@@ -79,7 +80,7 @@ class Home:
 
 
 class Log:
-    """What the session files say: their complete lines, and the calls that started and finished."""
+    """Content of the session files: complete lines, and the calls that started and finished."""
 
     def __init__(self, paths):
         self.problems, self.started, self.statuses = [], set(), {}
@@ -108,8 +109,8 @@ class Log:
 
 
 def wrong_files(steps, project, log):
-    """The files that are neither what the last finished call left nor what a started one would, each
-    in words."""
+    """Describes the files with the content of neither the last finished call nor of a started
+    call."""
     wrong = []
     for path in sorted({step.path for step in steps.values()}):
         last, possible = None, set()
@@ -131,7 +132,7 @@ def wrong_files(steps, project, log):
 
 
 def _difference(found, versions, log):
-    """How a wrong file is wrong. `versions` are the calls that would have left it so."""
+    """Describes the error of a file. `versions` are the calls that result in its content."""
     if found is None:
         return "is missing"
     if not versions:
@@ -142,7 +143,7 @@ def _difference(found, versions, log):
 
 
 class Proof:
-    """All runs, and what they came to."""
+    """All runs and their results."""
 
     def __init__(self, binary, folder, seed):
         self.binary, self.folder = binary, folder
@@ -165,7 +166,7 @@ class Proof:
         self.seconds_per_turn = self.whole_run() / script.TURNS
 
     def whole_run(self):
-        """One run that nobody kills: the script must be sound. Returns its length in seconds."""
+        """Makes one run without a kill, to check the script. Returns its duration in seconds."""
         home = Home(self.folder / "whole", self.binary)
         begin = time.perf_counter()
         with ScriptedServer(script.server_script(self.turns)) as server:
@@ -183,7 +184,7 @@ class Proof:
         return took
 
     def run(self, number):
-        """One kill and what must hold after it."""
+        """Makes one kill and checks the conditions after it."""
         # Near the end the program can be faster than the kill: then another moment is tried.
         for _ in range(ATTEMPTS):
             home = Home(self.folder / f"run{number}", self.binary)
@@ -211,8 +212,8 @@ class Proof:
             shutil.rmtree(home.folder)
 
     def kill(self, home, turn, delay):
-        """Runs the script and kills the program that long after a turn's request (-1: after its
-        start). Returns whether that came before its end."""
+        """Runs the script and kills the program `delay` seconds after a turn's request (-1: after
+        its start). Returns true if the kill came before the program's end."""
         process = None
         with ScriptedServer(script.server_script(self.turns)) as server:
             process = home.start(server.port, "--prompt", "hi")
@@ -228,13 +229,13 @@ class Proof:
             return process.wait() == -signal.SIGKILL
 
     def look_at_files(self, home, log):
-        """What is wrong with the files of a run, and what else lies there."""
+        """Returns the problems with the files of a run, and counts the temporary files."""
         self.counts["files looked at"] += len({step.path for step in self.steps.values()})
         self.counts["temporary files left"] += len(list(home.project.glob(".pollux-*.tmp")))
         return wrong_files(self.steps, home.project, log)
 
     def resume(self, home, log):
-        """Goes on with the killed session; what is wrong with that."""
+        """Resumes the killed session and returns the problems."""
         arguments = {"file_path": "resumed.txt", "content": "resumed\n"}
         answers = [Calls((("tool", ("write_file", arguments)),)), Text(("done",))]
         with ScriptedServer(answers, keep_requests=True) as server:
@@ -260,7 +261,7 @@ class Proof:
         if not (home.project / "resumed.txt").exists():
             problems.append("the resumed session did not do its work")
         after = Log(home.sessions())
-        # A line that the kill tore stays in the file, closed by a line feed.
+        # A line that was cut off by the kill stays in the file, closed by a line feed.
         return problems + after.problems[log.torn :]
 
 

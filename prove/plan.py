@@ -1,14 +1,15 @@
-"""Lets the model try to write in plan mode by every way that there is, and looks at the files. Started by
-`cargo xtask prove plan`. Python 3.11, standard library only; Linux.
+"""Lets the model try to write in plan mode in every possible way, and checks the files.
+
+Started by `cargo xtask prove plan`. Python 3.11, standard library only; Linux.
 
 After each answer of the model:
 
-- every file of the project, of the folder beside it and of the home is what it was, byte for byte; only the
-  folder for plans and Pollux's own records may change;
-- and a plan can still be written, or the mode would hold by refusing everything.
+- every file of the project, of the folder next to it and of the home is unchanged, byte for byte;
+  only the folder for plans and the records of Pollux may change;
+- a plan can still be written, because a mode that refuses everything would pass otherwise.
 
-The same is tried at a terminal, where a person says yes to every question but that about the plan; with hooks that make
-something else of a call, or put another one in its place; and with prompts that name files and commands.
+The same is tried at a terminal, where a user approves everything except the plan; with hooks that
+change a call or replace it by another one; and with prompts that name files and commands.
 """
 
 import argparse
@@ -33,10 +34,10 @@ from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
 SESSION = "plan-proof"
-# Answers of one run.
+# Model answers in one run.
 TURNS = 60
 LIMIT = 120
-# What Pollux keeps for itself, below the home: sessions, plans and the like, and the list of projects.
+# Records of Pollux below the home: sessions, plans and others, and the list of projects.
 RECORDS = (".gemini/tmp", ".gemini/history", ".gemini/pollux", ".gemini/projects.json")
 
 FILES = {
@@ -50,7 +51,7 @@ FILES = {
     ".gemini/GEMINI.md": "alpha\n",
 }
 
-# A program at BeforeTool and AfterTool that looks up what to make of a call.
+# A program at BeforeTool and AfterTool that reads the replacement of a call from a table.
 HOOK = """import json, sys
 event, table = json.load(sys.stdin), json.load(open(sys.argv[1]))
 arguments = event["tool_input"]
@@ -64,8 +65,8 @@ if made:
     print(json.dumps({"hookSpecificOutput": made[0]}))
 """
 
-# Ways to be in plan mode: what is set, the arguments, and turns before it.
-# A model whose every call is refused is taken for one that goes round in circles.
+# Ways to enter plan mode: settings, arguments, and turns before the attempts. A model whose calls
+# are all refused would be stopped by the loop detection.
 DEFAULTS = {"tools": {"shell": {"enableInteractiveShell": False}}, "model": {"disableLoopDetection": True}}
 WAYS = {
     "--approval-mode plan": ({}, ("--approval-mode", "plan"), []),
@@ -94,7 +95,7 @@ class Stage:
         (place / ".gemini/settings.json").write_text(json.dumps(DEFAULTS | settings))
 
     def plans(self):
-        """Where this session writes its plans."""
+        """Returns the folder in which this session writes its plans."""
         if self.own_plans:
             return self.project / self.own_plans
         folders = list((self.place / ".gemini/tmp").glob("*/*"))
@@ -102,7 +103,7 @@ class Stage:
         return (owner[0] if owner else self.place / ".gemini/tmp/project") / SESSION / "plans"
 
     def plant(self):
-        """Links in the folder for plans that lead out of it."""
+        """Creates links in the folder for plans that lead out of it."""
         plans = self.plans()
         plans.mkdir(parents=True, exist_ok=True)
         for name, target in {
@@ -117,7 +118,7 @@ class Stage:
                 (plans / name).symlink_to(target)
 
     def tree(self):
-        """Every file that must stay: its kind, mode and content."""
+        """Returns every file that must stay unchanged: its kind, mode and content."""
         found = {}
         for place, folders, files in os.walk(self.place):
             folders[:] = [name for name in folders if not self.may_change(Path(place, name))]
@@ -133,7 +134,7 @@ class Stage:
         return bool(is_plans) or shown in ("tmp", "errors") or shown in RECORDS
 
     def filled(self, turns):
-        """The calls with the places of this home."""
+        """Returns the calls with the paths of this home."""
         places = {
             plan_attempts.PROJECT: str(self.project),
             plan_attempts.PLANS: str(self.plans()),
@@ -154,14 +155,15 @@ def fingerprint(path):
 
 
 def headless(command, stage, environment, prompts, _):
-    """One run without a person: its exit code and what it printed."""
+    """Makes one run without a user. Returns its exit code and output."""
     ended = subprocess.run([*command, "--prompt", prompts[0]], cwd=stage.project, env=environment, stdin=subprocess.DEVNULL,
                            capture_output=True, timeout=LIMIT, check=False)
     return ended.returncode, ended.stdout + ended.stderr
 
 
 def at_terminal(command, stage, environment, prompts, is_over):
-    """A conversation with a person who says yes to all but the plan, and goes on until it is over."""
+    """Holds a conversation until it is over, with a user who approves everything except the
+    plan."""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(stage.project)
@@ -181,7 +183,7 @@ def at_terminal(command, stage, environment, prompts, is_over):
 
 
 def reply(said, typed, is_over):
-    """What the person types at what the screen says, when it asks for anything."""
+    """Returns the user's reply to a question on the screen, if there is one."""
     last = said.rsplit("\n", 1)[-1]
     if choices := re.match(r"Choose 1-(\d+)", last):
         is_plan = "Ready to start implementation?" in said
@@ -196,8 +198,8 @@ def reply(said, typed, is_over):
 
 
 def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_end=False):
-    """Lets the model answer with these turns; what changed after which of them, and what it was told. `may_end`: a
-    prompt need not reach the model."""
+    """Lets the model answer with these turns. Returns the changes after each turn, and the results
+    sent to the model. With `may_end`, a prompt need not reach the model."""
     before, changes = stage.tree(), []
     filled = stage.filled(turns)
 
@@ -232,7 +234,7 @@ def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_en
 
 
 def told(contents):
-    """What the model was told of each call, in order."""
+    """Returns the result of each call as sent to the model, in order."""
     return [str(part["functionResponse"]["response"]) for content in contents
             for part in content["parts"] if "functionResponse" in part]
 
@@ -242,7 +244,7 @@ def shown(calls):
 
 
 def can_plan(binary, stage, arguments, before):
-    """Writes a plan, which must be allowed, and plants the links beside it."""
+    """Writes a plan, which must be allowed, and creates the links next to it."""
     turns = [*before, [("write_file", plan_attempts.write("plan.md"))], [("read_file", {"file_path": "a.txt"})]]
     changes, answers = run(binary, stage, (*arguments, "--session-id", SESSION), turns)
     written = list(stage.plans().glob("plan.md"))
@@ -256,7 +258,7 @@ def can_plan(binary, stage, arguments, before):
 
 
 def try_way(binary, place, name, sample):
-    """Everything that is tried in one way of being in plan mode: how many calls, and what went wrong."""
+    """Tries everything in one form of plan mode. Returns the number of calls, and the problems."""
     settings, arguments, before = WAYS[name]
     stage = Stage(place / "home", settings)
     problems = can_plan(binary, stage, arguments, before)
@@ -280,7 +282,7 @@ def chosen(every, sample):
 
 
 def try_terminal(binary, place, sample):
-    """The same calls where a person is asked; the screen's input has commands and files in it, too."""
+    """Tries the same calls with a user at a terminal, whose input has commands and files, too."""
     stage = Stage(place / "home", {})
     problems, turns = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.attempts(), sample)
     for at in range(0, len(turns), TURNS):
@@ -296,7 +298,7 @@ def try_terminal(binary, place, sample):
 
 
 def try_hooks(binary, place, sample):
-    """Calls that would be let through, of which a hook makes something else, or after which it has another one made."""
+    """Tries permitted calls that a hook changes, or after which a hook requests another call."""
     home = place / "home"
     program, table = home / "tmp/hook.py", home / "tmp/table.json"
     command = {"type": "command", "command": f"{sys.executable} {program} {table}"}
@@ -313,7 +315,7 @@ def try_hooks(binary, place, sample):
 
 
 def try_inputs(binary, place, sample):
-    """Prompts that name files or look like commands, each with calls that would write."""
+    """Tries prompts that name files or look like commands, each with calls that would write."""
     stage = Stage(place / "home", {})
     problems, inputs = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.PROMPTS, sample)
     tries = [[call] for call in plan_attempts.TRIES]

@@ -1,12 +1,12 @@
-"""What the plan proof tries: calls of every tool that writes, spelled and aimed in every way.
+"""Attempts of the plan proof: calls of all writing tools, in all spellings and with all targets.
 
-Paths are written with the markers below; nothing of this may change a file, but for plans."""
+Paths are written with the markers below. None of the calls may change a file, except plans."""
 
 from dataclasses import dataclass, field
 
 PROJECT, HOME, BESIDE, PLANS = "<project>", "<home>", "<beside>", "<plans>"
 
-# Names under which models know the tools that write, here or elsewhere.
+# Names under which models call the tools that write, in this program or in others.
 WRITERS = (
     "write_file", "WriteFile", "WriteFileTool", "Write", "write", "Write_File", "WRITE_FILE", "write_file ", " write_file",
     "write-file", "default_api.write_file", "default_api:write_file", "functions.write_file", "mcp_files_write_file",
@@ -15,7 +15,7 @@ WRITERS = (
 EDITORS = ("replace", "Edit", "EditTool", "edit", "edit_file", "smart_edit", "SmartEdit", "Replace", "str_replace", "multi_edit")
 SHELLS = ("run_shell_command", "ShellTool", "Shell", "shell", "bash", "Bash", "run_command", "exec", "Run_Shell_Command")
 
-# Where a write would show, as a path that the tools may take.
+# Places where a write would be visible, as paths that the tools may accept.
 TARGETS = (
     "a.txt", "./a.txt", f"{PROJECT}/a.txt", "../project/a.txt", "new.txt", "new.md", "src/new.md", "src/main.rs",
     "src/../a.txt", "plans/x.md", "plans/../a.txt", "plans/../../project/a.txt", f"{PLANS}/../a.txt", f"{PLANS}/x.txt",
@@ -46,7 +46,7 @@ COMMANDS = (
 
 
 def attempts():
-    """Turns, each a list of calls that one answer of the model makes. The mode stays as it is."""
+    """Returns turns, each a list of calls in one answer of the model. The mode stays the same."""
     turns = [[(name, write(target))] for target in TARGETS for name in ("write_file",)]
     turns += [[("replace", edit(target))] for target in TARGETS]
     turns += [[(name, write("new.txt"))] for name in WRITERS]
@@ -67,7 +67,7 @@ def edit(path, old="alpha", new="changed"):
 
 
 def odd_calls():
-    """Calls with arguments that might be read in another way than they are judged."""
+    """Returns calls with arguments that might be executed differently than they are judged."""
     shell, touch = "run_shell_command", {"command": "touch new.txt"}
     return [
         (shell, {**touch, "is_background": True}),
@@ -122,22 +122,22 @@ def odd_calls():
     ]
 
 
-# What a model tries when it only wants to write.
+# Calls that simply try to write.
 TRIES = [("write_file", write("new.txt")), ("replace", edit("a.txt")), ("run_shell_command", {"command": "touch new.txt"})]
 
-# Prompts that bring files along or look like commands.
+# Prompts that include files or look like commands.
 PROMPTS = (
     "see @a.txt", "@src and @../beside/b.txt", "@a.txt > new.txt", "@./a.txt", "@$(touch new.txt)", "@a.txt;touch new.txt",
     "!touch new.txt", "$(touch new.txt)", "`touch new.txt`", "/help", "/about", "/stats", "/memory show", "/memory list", "/hooks",
     "/yolo", "/plan off", "/nonsense > new.txt", "--yolo", "y", "1", "/quit", "/mode", "@",
 )
-# The same typed at the terminal: the model's turns go on behind them.
+# The same for input at the terminal; the model's turns continue after each input.
 INPUTS = ("go", "/help", "see @a.txt", "/stats", "/mode", "/memory show", "@a.txt > new.txt", "/hooks")
 
 
 @dataclass
 class Hooked:
-    """Calls with a mark, and what hooks make of those with it."""
+    """Calls with a mark, and the replacements that hooks make for them."""
 
     turns: list = field(default_factory=list)
     table: dict = field(default_factory=lambda: {"inputs": {}, "tails": {}})
@@ -155,7 +155,8 @@ class Hooked:
 
 
 def hooked():
-    """Every target and command, as what a hook makes of a harmless call, and as what it puts in its place."""
+    """Returns every target and command as the changed form of a harmless call, and as its
+    replacement."""
     made = Hooked()
     for target in TARGETS:
         made.rewrite("write_file", write(target))
@@ -171,7 +172,7 @@ def hooked():
 
 
 def together():
-    """Several calls in one answer: what one of them allows must not carry over to the next."""
+    """Returns turns of several calls: a permission for one of them must not extend to the next."""
     reads, plan = ("read_file", {"file_path": "a.txt"}), ("write_file", write("plan.md"))
     return [
         [reads, ("write_file", write("new.txt"))],
@@ -185,8 +186,8 @@ def together():
 
 
 def leaving():
-    """Ways out of plan mode, each for a session of its own: turns, the last of which tries to write.
-    Without a person nobody can approve a plan, so the project stays as it is all the same."""
+    """Returns ways out of plan mode, each for a separate session. The last turn tries to write.
+    Without a user, a plan cannot be approved, so the project stays unchanged."""
     plan, tries = ("write_file", write("plan.md")), TRIES
 
     def leave(name):

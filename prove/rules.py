@@ -1,13 +1,14 @@
-"""The rules that the Gemini API holds a conversation to: a request that breaks one is refused, and so
-is every later request of that conversation."""
+"""The rules of the Gemini API for a conversation.
+
+A request that breaks a rule is refused, and so is every later request of that conversation."""
 
 from collections import Counter
 
 
 def broken_rule(contents):
-    """The first rule that a request's `contents` break, in words; nothing when all are kept.
+    """Describes the first rule that a request's `contents` break; empty if there is none.
 
-    User and model take turns and the user begins, nothing is empty, and every call is answered
+    User and model alternate and the user begins, nothing is empty, and every call is answered
     exactly once in the very next content.
     """
     if not contents:

@@ -1,13 +1,14 @@
-"""Tries to get out of the levels of confinement, and does everyday jobs in them. Started by `cargo xtask prove sandbox`.
-Python 3.11, standard library only; Linux.
+"""Tries to escape from the levels of confinement, and does everyday jobs in them.
 
-Each attempt is a script that ends with 0 when it has reached what it was after. It runs at every level, as root (if
-the proof does) and as a user without rights, in a home and a project of its own. A level that promises to refuse the
-attempt must refuse it; where a level promises nothing, the table says why. Without confinement the attempt must work
-for at least one of the users, or it proves nothing.
+Started by `cargo xtask prove sandbox`. Python 3.11, standard library only; Linux.
 
-Each job must work at `protect`, at `workspace-write` and without confinement, for each user. A job is named as not tried
-where the machine lacks one of its programs.
+Each attempt is a script that ends with 0 if it succeeded. It runs at every level, as root (if the
+proof does) and as a user without rights, in a separate home and project. A level that guarantees to
+refuse the attempt must refuse it; for the other levels the table gives the reason. Without
+confinement the attempt must succeed for at least one of the users, or it proves nothing.
+
+Each job must work at `protect`, at `workspace-write` and without confinement, for each user. A job
+is reported as not tried if the machine lacks one of its programs.
 """
 
 import argparse
@@ -33,7 +34,7 @@ AT_ONCE = 2 + (os.cpu_count() or 2)
 
 
 def as_user(user):
-    """Words before a command that a user starts."""
+    """Returns the prefix of a command that runs as this user."""
     if user is None:
         return []
     return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
@@ -46,7 +47,7 @@ def given_to(user, folder):
 
 
 class Place:
-    """Home and project of one user, and a process of the same user outside of every level."""
+    """Home and project of one user, and a process of the same user outside every level."""
 
     def __init__(self, user):
         self.user = user
@@ -79,7 +80,8 @@ class Place:
             "SECRET_IN_ENVIRONMENT": "SECRET",
         }
         self.victim = subprocess.Popen([*as_user(self.user), "sleep", "600"], env=self.environment, cwd=project)
-        # Root without capabilities: whoever has some may trace it, unless something else is in the way.
+        # A root process without capabilities: a process with capabilities may trace it unless
+        # another mechanism prevents it.
         weak = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if user is None and os.geteuid() == 0 else []
         self.weak_victim = subprocess.Popen([*as_user(self.user), *weak, "sleep", "600"], env=self.environment, cwd=project)
         self.environment.pop("SECRET_IN_ENVIRONMENT")
@@ -102,7 +104,7 @@ class Place:
 
 
 def tried(binary, user, level, script):
-    """True if the script reached what it was after."""
+    """Returns true if the script succeeded."""
     place = Place(user)
     try:
         return place.run(binary, level, script).returncode == 0
@@ -111,7 +113,7 @@ def tried(binary, user, level, script):
 
 
 def levels_that_hold(binary):
-    """The levels that this system offers; each other one is named with the reason."""
+    """Returns the levels that this system offers, and prints the reason for each missing one."""
     status = subprocess.run([binary, "sandbox", "status", "--json"], capture_output=True, check=True)
     found = {level["level"]: level for level in json.loads(status.stdout)["levels"]}
     for name in LEVELS:
@@ -121,7 +123,7 @@ def levels_that_hold(binary):
 
 
 def attempt_row(binary, users, levels, attempt):
-    """Results of an attempt, and what is printed of them."""
+    """Returns the results of an attempt, and the text to print."""
     works = any([tried(binary, user, "none", attempt.script) for user in users])
     results, row = [], []
     for level in levels:
@@ -147,7 +149,7 @@ class Workshop:
         self.folder = Path(tempfile.mkdtemp(prefix="pollux-prove-", dir="/var/tmp"))
         os.chmod(self.folder, 0o755)
         self.template = self.folder / "template"
-        # Wrappers of version managers look for their programs in the person's home.
+        # Wrapper scripts of version managers search for their programs in the user's home.
         path = [entry for entry in os.environ["PATH"].split(":") if "shims" not in entry]
         self.path = ":".join([*self.toolchain(), *path])
         self.make_template()
@@ -158,7 +160,8 @@ class Workshop:
                 subprocess.run(pip, env={**os.environ, "PATH": self.path}, capture_output=True, timeout=60)
 
     def toolchain(self):
-        """Folder of the programs of Rust, where every user can start them: hard links, as it is large."""
+        """Returns a folder of Rust's programs that all users can start: hard links, as it is
+        large."""
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
             found = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
             sysroot, target = Path(found.stdout.strip()), self.folder / "rust"
@@ -169,7 +172,7 @@ class Workshop:
         return []
 
     def make_template(self):
-        """Home, project and remote repository that each job gets a copy of."""
+        """Creates the home, project and remote repository that each job gets a copy of."""
         caches = ("home/.cache", "home/.npm", "home/.cargo/registry", "home/.cargo/git")
         for name in (*caches, "home/.ssh", "home/.gemini", "project"):
             (self.template / name).mkdir(parents=True)
@@ -198,14 +201,14 @@ class Workshop:
 
     @functools.cache
     def lacks(self, user, program):
-        """True if the machine has no such program for this user."""
+        """Returns true if the machine has no such program for this user."""
         check = "python3 -c 'import pytest'" if program == "pytest" else f"command -v {program}"
         environment = self.environment(self.folder)
         run = subprocess.run([*as_user(user), "bash", "-c", check], env=environment, cwd="/", capture_output=True)
         return run.returncode != 0
 
     def fault(self, user, level, job):
-        """Does a job at a level. Returns what went wrong, if anything did."""
+        """Does a job at a level. Returns the problem, if there is one."""
         place = Path(tempfile.mkdtemp(prefix="pollux-prove-", dir="/var/tmp"))
         try:
             subprocess.run(["cp", "-a", f"{self.template}/.", place], check=True)
@@ -237,7 +240,7 @@ class Workshop:
             shutil.rmtree(place, ignore_errors=True)
 
     def row(self, levels, job):
-        """Results of a job, and what is printed of them."""
+        """Returns the results of a job, and the text to print."""
         results, row, faults, tried_by, reasons = [], [], [], [], []
         for user in self.users:
             name = "another user" if user is not None else "root" if os.geteuid() == 0 else "this user"
@@ -271,7 +274,7 @@ class Workshop:
 
 
 def counted(rows, width, kinds):
-    """Prints rows as they come. Returns how many results there are of each kind."""
+    """Prints rows as they arrive. Returns the number of results of each kind."""
     counts = dict.fromkeys(kinds, 0)
     for name, row in rows:
         results, shown = row.result()

@@ -14,7 +14,7 @@ NETWORK = "protect keeps the network"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A script that ends with 0 if it reached what it was after, and the levels that promise to refuse it."""
+    """A script that ends with 0 if it succeeded, and the levels that guarantee to refuse it."""
 
     name: str
     script: str
@@ -24,7 +24,7 @@ class Attempt:
 
 
 def service_address(folder):
-    """Path of a socket that stands for a service."""
+    """Returns the path of a socket that simulates a service."""
     return folder / "service"
 
 
@@ -33,7 +33,7 @@ def python(text):
 
 
 def call(number_x86, *arguments):
-    """A raw system call that succeeds."""
+    """Returns a raw system call that succeeds."""
     shown = ", ".join(str(argument) for argument in arguments)
     return python(
         "import ctypes, sys\nlibc = ctypes.CDLL(None, use_errno=True)\n"
@@ -80,7 +80,7 @@ ATTEMPTS = [
     Attempt("mount writable again in a user namespace", "unshare -Urm sh -c 'mount -o remount,rw,bind .git/hooks; echo x > .git/hooks/pre-commit'", ALL),
     Attempt("bind the folder elsewhere", "mkdir n && unshare -Urm sh -c 'mount --bind . n && echo x > n/.git/hooks/pre-commit'", ALL),
     Attempt("bind .git elsewhere, alone", "mkdir n && unshare -Urm sh -c 'mount --bind .git n && echo x > n/hooks/pre-commit'", ALL),
-    # Start-up files and Pollux's own.
+    # Start-up files and files of Pollux.
     Attempt("append to .bashrc", "echo x >> ~/.bashrc", ALL),
     Attempt("replace .bashrc", "echo x > ~/n && mv -f ~/n ~/.bashrc", ALL),
     Attempt("change the mode of .bashrc", "chmod 700 ~/.bashrc", ALL),

@@ -1,4 +1,4 @@
-"""Everyday jobs of `sandbox.py`, as data: what must work at `protect` and at `workspace-write`."""
+"""Everyday jobs of `sandbox.py`, as data. They must work at `protect` and at `workspace-write`."""
 
 from dataclasses import dataclass, field
 
@@ -11,25 +11,26 @@ NAMED = "it needs an entry in the list of users"
 
 @dataclass(frozen=True)
 class Job:
-    """Command lines that each end with 0 if the job works. They run in the project of a home of their own."""
+    """Command lines that each end with 0 if the job works. They run in the project of a separate
+    home."""
 
     name: str
-    # One line is one command: what the first leaves running, the second finds.
+    # Each line is one command: processes that one line leaves running are seen by the next line.
     lines: tuple
-    # Run before and after at no level, in the same folder.
+    # Commands before and after the job, without confinement, in the same folder.
     prepare: str = ""
     check: str = ""
     # Programs that the machine must have.
     needs: tuple = ("git",)
-    # A command that the tables of programs know to change the configuration of a repository.
+    # True if the tables of programs list the command as changing a repository's configuration.
     configures_git: bool = False
-    # At workspace-write with the setting `tools.sandboxNetworkAccess`.
+    # True if the job needs the setting `tools.sandboxNetworkAccess` at workspace-write.
     network: bool = False
-    # Levels of which this is no job, with the reason.
+    # Levels at which the job is not tried, with the reason.
     except_at: dict = field(default_factory=dict)
-    # Why no user but root does it.
+    # Reason for which only root can do the job.
     root_only: str = ""
-    # Why a user without an entry in the list of users cannot do it.
+    # Reason for which a user without an entry in the list of users cannot do the job.
     named_only: str = ""
 
 
@@ -46,7 +47,7 @@ def job(name, needs, *lines, **more):
 
 
 def serve(kind, line):
-    """A line with a service that ends with it."""
+    """Returns a line with a service that ends together with the line."""
     wait = "until test -e port; do sleep 0.05; done"
     return (
         f"python3 $PLACE/services.py {kind} port > /dev/null 2>&1 & server=$!; trap 'kill $server' EXIT; "
@@ -67,7 +68,7 @@ fn main() {
 END
 echo 'fn main() { println!("{}", include!(concat!(env!("OUT_DIR"), "/two.rs"))); }' > src/main.rs
 """
-# A dependency from a repository on this machine fills the caches of Cargo.
+# A dependency from a repository on this machine, which fills the caches of Cargo.
 GIT_DEPENDENCY = """
 mkdir -p ../other/src && printf '[package]\\nname = "other"\\nversion = "0.1.0"\\n' > ../other/Cargo.toml
 echo 'pub fn two() -> u8 { 2 }' > ../other/src/lib.rs
@@ -80,7 +81,7 @@ NODE_PROJECT = """
 echo '{"name": "p", "version": "1.0.0", "scripts": {"hello": "node hello.js > out"}}' > package.json
 echo 'console.log("hello")' > hello.js
 """
-# A package that builds itself, so that nothing is fetched.
+# A package with its own build backend, so that nothing is downloaded.
 PYTHON_PACKAGE = """
 mkdir package && cat > package/pyproject.toml <<'END'
 [build-system]
@@ -182,7 +183,7 @@ JOBS = [
     job("curl of a server", "curl python3", serve("files", "curl -sf http://127.0.0.1:$PORT/file -o out"), check="cmp file out", network=True),
     job("a server in the background", "curl python3", "python3 $PLACE/services.py files port > /dev/null 2>&1 & echo $! > pid; until test -e port; do sleep 0.05; done", "curl -sf http://127.0.0.1:$(cat port)/file -o out && kill $(cat pid)", check="cmp file out && sleep 0.2 && ! curl -sf http://127.0.0.1:$(cat port)/", network=True),
     job("a unix socket", "python3", "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect(\"s\")'", check="test -S s", network=True),
-    # Pollux in Pollux.
+    # Pollux inside Pollux.
     job("pollux demo", "git", "mkdir own && HOME=$PWD/own $POLLUX demo > out", check="grep -q 'All checks pass' out", network=True),
     job("pollux -p", "python3", serve("model", "mkdir own; HOME=$PWD/own GEMINI_API_KEY=k GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$PORT $POLLUX --skip-trust -m gemini-2.5-pro -p inner > out"), check="grep -q 'a sentence of the model' out", network=True),
     job("pollux -p with the same home", "python3", serve("model", "GEMINI_API_KEY=k GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$PORT $POLLUX --skip-trust -m gemini-2.5-pro -p inner > out"), check="grep -q 'a sentence of the model' out && ls ~/.gemini/tmp/*/chats/*", except_at={"workspace-write": OUTSIDE}),

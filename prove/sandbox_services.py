@@ -1,6 +1,8 @@
-"""Local services for the jobs of `sandbox_jobs.py`: `sandbox_services.py KIND PORT_FILE`. The port is written into the
-file when the service listens. Kinds: `files` (the current folder), `packages` (a registry of npm with one package) and
-`model` (a model that answers each request with one sentence). Standard library only."""
+"""Local services for the jobs of `sandbox_jobs.py`: `sandbox_services.py KIND PORT_FILE`.
+
+The service writes its port into the file when it listens. Kinds: `files` (the current folder),
+`packages` (an npm registry with one package) and `model` (a model that answers each request with
+one sentence). Standard library only."""
 
 import base64
 import gzip
@@ -15,7 +17,7 @@ from pathlib import Path
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Files of the current folder."""
+    """Serves the files of the current folder."""
 
     def log_message(self, *_):
         pass
@@ -29,7 +31,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class Packages(Quiet):
-    """A registry with the package `three`."""
+    """An npm registry with the package `three`."""
 
     def do_GET(self):
         tarball = package()
@@ -53,7 +55,7 @@ class Packages(Quiet):
 
 
 class Model(Quiet):
-    """A model that says one sentence."""
+    """A model that answers with one sentence."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -63,7 +65,7 @@ class Model(Quiet):
 
 
 def package():
-    """The tarball of the package; the same bytes each time."""
+    """Returns the tarball of the package, with the same bytes each time."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as files:
         for name, text in {
@@ -80,7 +82,7 @@ def main():
     kind, port_file = sys.argv[1:]
     handler = {"files": Quiet, "packages": Packages, "model": Model}[kind]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    # Whoever waits for the file reads the whole number.
+    # The rename makes sure that a reader of the file sees the whole number.
     Path(port_file + ".part").write_text(str(server.server_address[1]))
     os.rename(port_file + ".part", port_file)
     server.serve_forever()

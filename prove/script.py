@@ -1,5 +1,6 @@
-"""The script of the kill proof: fifty turns of writes, edits and shell commands, and for every file
-the contents that it may ever have."""
+"""The script of the kill proof: fifty turns of writes, edits and shell commands.
+
+For every file it also has all contents that the file may ever have."""
 
 import json
 from dataclasses import dataclass
@@ -8,13 +9,14 @@ from dialects import Calls, Text
 
 TURNS = 50
 FILES = 6
-# Large enough that a write takes several pages and a careless one would be caught in the middle.
+# Large enough that a write takes several pages, so that a write without protection would be
+# interrupted in the middle.
 LINES = 2_000
 
 
 @dataclass(frozen=True)
 class Step:
-    """One call, and what its file holds when it has run."""
+    """One call, and the content of its file after the call."""
 
     name: str
     arguments: dict
@@ -22,23 +24,23 @@ class Step:
     content: str
 
     def key(self):
-        """How the call is recognised in the log and in a request, where its id is another."""
+        """Returns the key of the call in the log and in a request, where its id differs."""
         return key(self.name, self.arguments)
 
 
 def key(name, arguments):
-    """A call's name and arguments as one text."""
+    """Returns a call's name and arguments as one text."""
     return name + json.dumps(arguments, sort_keys=True)
 
 
 def text(path, version):
-    """One version of a file, whole: any mixture of two versions is neither."""
+    """Returns one version of a whole file, which differs from any mixture of two versions."""
     line = f"{path} version {version}\n"
     return line + f"{path} filler {version % 7}\n" * LINES + "the end\n"
 
 
 def steps():
-    """The calls of each turn. Every third turn has two calls that run beside each other."""
+    """Returns the calls of each turn. Every third turn has two parallel calls."""
     contents = {}
     turns = []
     for number in range(TURNS):
@@ -68,7 +70,7 @@ def _step(contents, number, file):
         content = "".join(
             f"{path} by a command in turn {number}: {line}\n" for line in range(1, 501)
         )
-        # The command replaces its file as a whole; the proof is about Pollux, not about the shell.
+        # The command replaces its file atomically, because the proof tests Pollux, not the shell.
         command = (
             f"next=$HOME/tmp/{path}.$$; for line in $(seq 1 500); do "
             f'echo "{path} by a command in turn {number}: $line"; done > $next && mv $next {path}'
@@ -82,6 +84,6 @@ def _step(contents, number, file):
 
 
 def server_script(turns):
-    """The same as the scripted server wants it."""
+    """Returns the same calls in the format of the scripted server."""
     calls = [Calls(tuple(("tool", (step.name, step.arguments)) for step in turn)) for turn in turns]
     return [*calls, Text(("all done",))]

@@ -1,12 +1,13 @@
-"""Lets the model run commands that never end by themselves, that hide, that flood, and looks at what
-comes of it. Started by `cargo xtask prove shell`. Python 3.11, standard library only; Linux.
+"""Lets the model run commands that never end by themselves, that hide or that print without end.
 
-Each command is tried twice: headless, where it runs over plain pipes, and in a conversation on a terminal, where
-it has a terminal of its own and a person who answers whatever it asks. For each:
+Started by `cargo xtask prove shell`. Python 3.11, standard library only; Linux.
 
-- its result reaches the model within a bound, whatever the command does;
-- the memory of Pollux stays under 40 MB, and its files under the cap of 100 MB each;
-- when Pollux has ended, no process that it started is left, daemons included.
+Each command is tried twice: headless, where it runs over plain pipes, and in a conversation on a
+terminal, where the command has a separate terminal and a user who answers all questions. For each:
+
+- its result reaches the model within a time limit;
+- the memory of Pollux stays under 40 MB, and each of its files under the limit of 100 MB;
+- when Pollux has ended, no process that it started is left, including daemons.
 """
 
 import argparse
@@ -35,15 +36,16 @@ from scripted_server import ScriptedServer
 
 MOST_MEMORY = 40 << 20
 MOST_ON_DISK = 100_000_000
-# From the last result to the end of the program: asking takes 200 ms, killing a second at most.
+# Maximum time in seconds from the last result to the end of the program: SIGTERM takes 200 ms,
+# SIGKILL a second at most.
 FAREWELL = 3.0
 LIMIT = 300
-# What a busy machine may add to any of the times.
+# Margin for a busy machine in seconds, added to each time limit.
 SLACK = 2.0
 
 PR_SET_CHILD_SUBREAPER = 36
 
-# What line mode shows when a command waits for somebody to type, and what ends the input of most.
+# Prompts of line mode when a command waits for input, and the key that ends most input.
 ASKS = (b"input> ", b"input (not shown)> ")
 END_OF_INPUT = b"\x04"
 QUIT = b"q\r"
@@ -51,23 +53,24 @@ QUIT = b"q\r"
 
 @dataclass(frozen=True)
 class Trial:
-    """A command, what it is about, and when its result must be there."""
+    """A command, its description, and the time limit of its result."""
 
     about: str
     command: str
     seconds: float
-    # Words that the result must have.
+    # Text that the result must contain.
     told: str = ""
-    # Further arguments of the call.
+    # Additional arguments of the call.
     arguments: tuple = ()
-    # A signal that ends Pollux while the command runs.
+    # Signal that ends Pollux while the command runs.
     signal: int = 0
-    # What the person types when the command asks.
+    # Input of the user when the command asks.
     answer: bytes = END_OF_INPUT
-    # Nobody in a terminal could answer it: it asks on one of its own.
+    # True if the command asks on a terminal of its own, where a user at a terminal could not
+    # answer.
     headless_only: bool = False
-    # What is run in a terminal instead. The terminals of Linux pass on some tens of megabytes a second, and only
-    # a few of short lines.
+    # Alternative command in a terminal. The terminals of Linux pass on some tens of megabytes per
+    # second, and only a few if the lines are short.
     command_in_terminal: str = ""
 
     def call(self, command):
@@ -83,7 +86,7 @@ CANCELLED = "exceeded the total time limit of 1.0 seconds"
 
 
 def trials():
-    """Everything that is tried."""
+    """Returns all trials."""
     return [
         Trial("a daemon by setsid", "setsid sleep 1000 & echo begun", 1, "begun"),
         Trial("a daemon by nohup", "nohup sleep 1000 >/dev/null 2>&1 & echo begun", 1, "begun"),
@@ -97,7 +100,7 @@ def trials():
         Trial("sleep inf &", "sleep inf & echo begun", 1, "Background PIDs: "),
         Trial("sudo without a password", "sudo -n true", 2),
         Trial("sudo with one", "sudo true", 5),
-        # vim waits for keys on its standard error, which is a pipe: only a limit ends it.
+        # vim waits for keys on its standard error, which is a pipe: only a time limit ends it.
         Trial("an editor", "vim file || vi file", 1, "", LIMITED),
         Trial("a pager", "seq 10000 | less", 5, answer=QUIT),
         Trial("top", "top", 10, answer=QUIT),
@@ -127,13 +130,13 @@ def trials():
 
 
 def adopt_orphans():
-    """Makes this program the parent of whatever Pollux leaves behind."""
+    """Makes this program the parent of all processes that Pollux leaves behind."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise SystemExit("shell: orphans cannot be adopted on this system")
 
 
 def children():
-    """The living children of this program: process number to command line. The dead are buried."""
+    """Returns the living children by process number, with their command lines. Reaps dead ones."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -148,13 +151,13 @@ def children():
                 words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
                 found[int(entry.name)] = words.decode(errors="replace").strip()
         except (OSError, ValueError):
-            # It has ended meanwhile.
+            # The process has ended meanwhile.
             continue
     return found
 
 
 def end(processes):
-    """Ends processes that should not be there, so that they do not trouble the next trial."""
+    """Ends processes that should not exist, so that they do not disturb the next trial."""
     for process in processes:
         try:
             os.kill(process, signal.SIGKILL)
@@ -164,7 +167,7 @@ def end(processes):
 
 
 def peak_memory(process):
-    """The most memory that a process ever had, in bytes; 0 when it is gone."""
+    """Returns the peak memory use of a process in bytes; 0 if the process is gone."""
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except OSError:
@@ -174,7 +177,7 @@ def peak_memory(process):
 
 
 class Run:
-    """One trial in a fresh home, and what came of it: headless."""
+    """One headless trial in a fresh home, with its result."""
 
     manner = "headless"
 
@@ -186,7 +189,7 @@ class Run:
             (folder / name).mkdir(parents=True)
 
     def go(self):
-        """Runs it to its end."""
+        """Runs the trial to its end."""
         turns = [Calls((self.trial.call(self.command()),)), Text(("done",))]
         with ScriptedServer(turns, keep_requests=True, on_request=self.look) as server:
             self.process = self.start(server.port)
@@ -235,7 +238,7 @@ class Run:
             )
 
     def look(self, _number):
-        """Looks at the memory before each answer: what the command cost has been paid by then."""
+        """Measures the memory before each answer, when the command has already used its memory."""
         if self.process:
             self.memory = max(self.memory, peak_memory(self.process.pid))
 
@@ -287,7 +290,8 @@ class Run:
 
 
 class Conversation(Run):
-    """The same on a terminal, with a person who answers what the command asks and leaves when all is told."""
+    """The same on a terminal, with a user who answers the command and leaves after the last
+    answer."""
 
     manner = "in a terminal"
 
@@ -312,7 +316,8 @@ class Conversation(Run):
         return process
 
     def converse(self, master, process):
-        """Reads what Pollux prints, so that it never waits, answers, and ends the conversation."""
+        """Reads the output of Pollux, so that it never waits, answers, and ends the
+        conversation."""
         screen, done, answered = b"", None, 0.0
         with (self.folder / "errors").open("wb") as errors:
             while process.poll() is None:
@@ -325,11 +330,12 @@ class Conversation(Run):
                     screen = (screen + output)[-200:]
                     if screen.endswith(ASKS):
                         screen = b""
-                        # A program that drew once more before it heard the answer is asked about again.
+                        # A program may draw the prompt once more before it reads the answer; this
+                        # is not answered again.
                         if time.perf_counter() - answered > 0.3:
                             os.write(master, self.trial.answer)
                             answered = time.perf_counter()
-                # All is told: the prompt stands there and waits.
+                # The answer is complete: the prompt is shown and waits.
                 if screen.endswith(b"> ") and b"done" in screen:
                     done = done or time.perf_counter()
                     if time.perf_counter() - done > 0.1:
@@ -340,7 +346,7 @@ class Conversation(Run):
     def interrupt(self, server):
         super().interrupt(server)
         if self.trial.signal == signal.SIGINT:
-            # The first stops the work, the second ends the conversation.
+            # The first signal stops the work, the second ends the conversation.
             time.sleep(0.5)
             self.process.send_signal(self.trial.signal)
 
@@ -349,7 +355,7 @@ class Conversation(Run):
 
 
 def last_result(request):
-    """What the model is told of its call."""
+    """Returns the result of the call as sent to the model."""
     parts = json.loads(request)["contents"][-1]["parts"]
     responses = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
     return "".join(str(response.get("output", response)) for response in responses)

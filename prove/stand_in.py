@@ -1,5 +1,7 @@
-"""A program in place of Pollux, for the tests of the proofs: it asks the scripted model as Pollux would, and does with
-the answer what the test says."""
+"""A replacement for Pollux in the tests of the proofs.
+
+It sends requests to the scripted model as Pollux would, and treats the answers as the test
+requires."""
 
 import http.client
 import json
@@ -10,7 +12,7 @@ from pathlib import Path
 
 
 def ask(contents):
-    """The parts that the model answers with."""
+    """Returns the parts of the model's answer."""
     url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
     connection = http.client.HTTPConnection(url.hostname, url.port)
     connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({"contents": contents}))
@@ -20,18 +22,18 @@ def ask(contents):
 
 
 def text(words):
-    """A person's words."""
+    """Returns a user message."""
     return {"role": "user", "parts": [{"text": words}]}
 
 
 def results(outputs):
-    """What came of calls: pairs of a tool's name and its output."""
+    """Returns the results of calls, given as pairs of a tool's name and its output."""
     told = [{"functionResponse": {"name": name, "response": {"output": output}}} for name, output in outputs]
     return {"role": "user", "parts": told}
 
 
 def converse(treat):
-    """Treats calls, by name and arguments, until the model makes no more."""
+    """Treats calls, by name and arguments, until the model makes no more calls."""
     contents = [text("go")]
     while True:
         parts = ask(contents)
@@ -43,7 +45,7 @@ def converse(treat):
 
 
 def write(path, source):
-    """Makes a program of the source, which finds this module."""
+    """Writes a program with this source, which can import this module."""
     here = str(Path(__file__).parent)
     path.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {here!r})\nimport stand_in\n{source}")
     path.chmod(0o755)

@@ -1,5 +1,7 @@
-"""The bypass proof must find what it looks for: lines that get past a policy, and a policy that refuses
-everything. `cargo xtask prove bypass` runs this first."""
+"""Tests that the bypass proof finds lines that bypass a policy, and a policy that refuses
+everything.
+
+`cargo xtask prove bypass` runs this first."""
 
 import sys
 import tempfile
@@ -10,7 +12,7 @@ import bypass
 import bypass_cases
 import stand_in
 
-# Treats each command as the deed says, and tells the model what came of it.
+# Treats each command as the code in `deed` does, and sends the result to the model.
 PROGRAM = """import subprocess
 def treat(command, folder):
 {deed}

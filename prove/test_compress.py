@@ -1,4 +1,6 @@
-"""The compression proof must find what it looks for: conversations that the service would refuse, and rules that are lost.
+"""Tests that the compression proof finds conversations that the service would refuse, and lost
+rules.
+
 `cargo xtask prove compress` runs this first."""
 
 import types

@@ -1,4 +1,4 @@
-"""The edit proof must find what it looks for: each kind of damage, once."""
+"""Tests that the edit proof finds each kind of damage."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""The hostile proof must find what it looks for. `cargo xtask prove hostile` runs this first."""
+"""Tests that the hostile proof finds violations. `cargo xtask prove hostile` runs this first."""
 
 import sys
 import tempfile
@@ -9,8 +9,8 @@ import hostile
 import stand_in
 from hostile_fixtures import Fixture, change, fixtures, settings
 
-# It does something bad at some moment of its life. Without a terminal it
-# says what the real one says; with one it asks, and goes on at the prompt.
+# Program that does something bad at a chosen moment. Without a terminal it prints the messages of
+# the real program; with a terminal it asks, and continues at the prompt.
 PROGRAM = """import json, os, subprocess
 flag = "--skip-trust" in sys.argv
 trusted = os.path.exists(os.path.join(os.environ["HOME"], ".gemini/trustedFolders.json"))

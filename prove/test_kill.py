@@ -1,4 +1,4 @@
-"""The kill proof must find what it looks for. `cargo xtask prove kill` runs this first."""
+"""Tests that the kill proof finds violations. `cargo xtask prove kill` runs this first."""
 
 import json
 import tempfile
@@ -23,7 +23,7 @@ def started(step):
 
 
 class Files(unittest.TestCase):
-    """Old finished; new not started, started or finished; the file in each state."""
+    """An old version that is finished, and a new one that is not started, started or finished."""
 
     def wrong(self, found, *records, end="\n"):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
-"""The plan proof must find what it looks for: a file that changes, wherever it is, and a mode that refuses
-everything. `cargo xtask prove plan` runs this first."""
+"""Tests that the plan proof finds any changed file, and a mode that refuses everything.
+
+`cargo xtask prove plan` runs this first."""
 
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import plan
 import plan_attempts
 import stand_in
 
-# Treats each call as the deed says.
+# Treats each call as the code in `deed` does.
 PROGRAM = """import glob, os, subprocess
 home = os.environ["HOME"]
 plans = home + "/.gemini/tmp/project/{session}/plans"
@@ -27,7 +28,7 @@ PLANS_ONLY = '''    if name == "write_file" and path == "plan.md":
         return "alpha"'''
 
 
-# Does what a hook makes of a call, and what it wants after it, without judging that.
+# Executes the changed calls and the additional calls of hooks, without any check.
 OBEYS_HOOKS = '''
     import json
     settings = json.load(open(home + "/.gemini/settings.json"))

@@ -1,4 +1,4 @@
-"""Tests of `sandbox.py`: it must find a level that does not hold, and one at which a job does not work."""
+"""Tests that `sandbox.py` finds a broken level, and a level at which a job does not work."""
 
 import contextlib
 import json
@@ -16,14 +16,15 @@ LEVELS = [{"level": level, "holds": True, "reason": None} for level in ("inspect
 STATUS = f"#!/bin/bash\nif [ $2 = status ]; then echo '{json.dumps({'levels': LEVELS})}'; exit; fi\n"
 # Runs the command without any confinement.
 OPEN = STATUS + 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'
-# As above, but at protect no repository can be written, and what is made at workspace-write is reported as undone.
+# The same, but at protect no repository can be written, and files created at workspace-write are
+# reported as reverted.
 NARROW = OPEN.replace(
     "while",
     'case "$*" in\n*" protect "*) chmod -R a-w .git/objects; exec 2> /dev/null; cd /;;\n'
     '*" workspace-write "*) echo "x is new, and protected; moved to y" >&2;;\nesac\nwhile',
     1,
 )
-# Runs nothing at all.
+# Runs no command.
 CLOSED = STATUS + "exit 1\n"
 
 

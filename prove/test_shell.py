@@ -1,4 +1,4 @@
-"""The shell proof must find what it looks for. `cargo xtask prove shell` runs this first."""
+"""Tests that the shell proof finds violations. `cargo xtask prove shell` runs this first."""
 
 import sys
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 import shell
 import stand_in
 
-# Asks twice, and does something bad between.
+# Sends two requests, and does something bad between them.
 PROGRAM = """import os, subprocess, time
 def ask(told):
     stand_in.ask([stand_in.results([("run_shell_command", told)])])
@@ -30,7 +30,7 @@ class Detection(unittest.TestCase):
                 run = manner(program, Path(folder, "home"), trial)
                 run.go()
                 found.append("; ".join(run.problems))
-            # What is wrong in one manner is wrong in the other, but for the figures.
+            # A problem in one mode is a problem in the other one, too, except for the figures.
             self.assertEqual(bool(found[0]), bool(found[1]), found)
             return found[0]
 
