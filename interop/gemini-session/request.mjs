@@ -1,10 +1,11 @@
-// Judges the request that a program would have sent after resuming a session.
+// Checks the request that a program would have sent after resuming a session.
 //
 //   node request.mjs STDERR_FILE READER [TEXT…]
 //
 // With an empty script of responses both programs print "got request:" and the request. It must
-// hold every TEXT, in order, none that is written `not:TEXT`, and keep the rules that the vendors enforce. READER is `pollux` or
-// `original`: the original 0.61 sends a resumed tool response twice, which is its own affair.
+// contain every TEXT, in order, must not contain a text that is written `not:TEXT`, and must obey
+// the rules that the vendors enforce. READER is `pollux` or `original`: the original 0.61 sends a
+// resumed tool response twice, which is not an error here.
 import { readFileSync } from 'node:fs';
 
 const [file, reader, ...texts] = process.argv.slice(2);
@@ -18,13 +19,13 @@ function requestIn(output) {
   const mark = output.indexOf('got request:');
   if (mark < 0) fail('no request was printed');
   const rest = output.slice(output.indexOf('{', mark));
-  // The request is the longest run of lines that parses: it may be pretty-printed.
+  // The request is the longest run of lines that can be parsed, because it may be pretty-printed.
   const lines = rest.split('\n');
   for (let count = lines.length; count > 0; count--) {
     try {
       return JSON.parse(lines.slice(0, count).join('\n'));
     } catch {
-      // Other messages follow it; try without the last line.
+      // Other messages follow the request; try again without the last line.
     }
   }
   return fail('the printed request is not JSON');

@@ -1,9 +1,10 @@
-"""The list of deliberate differences, and what it allows.
+"""The list of deliberate differences, and its application.
 
-An entry of `differences.toml` names cases and places by regular expressions, and what may differ there:
-`original` and `pollux` are regular expressions whose matches are left out of the two values before these
-are compared again. So an entry excuses exactly the words it names; what stands around them must
-still agree. An entry that excuses nothing in a full run is an error: the list cannot rot.
+An entry of `differences.toml` names cases and places by regular expressions, and the permitted
+difference: the matches of the regular expressions `original` and `pollux` are removed from the two
+values before they are compared again. So an entry permits exactly the text that it matches; the
+text around it must still be equal. An entry that permits nothing in a full run is an error, so that
+the list stays up to date.
 """
 
 import re
@@ -31,7 +32,7 @@ class Allowance:
 
 
 def load(path):
-    """Reads the list; an entry without a reason, or with a key that means nothing, is an error."""
+    """Reads the list. An entry without a reason, or with an unknown key, is an error."""
     allowances = []
     for number, entry in enumerate(tomllib.loads(path.read_text())["difference"], 1):
         if unknown := entry.keys() - KEYS:
@@ -50,7 +51,8 @@ def load(path):
 
 
 def judge(case, difference, allowances):
-    """The reasons that excuse the difference, and what of it they leave: None, or a failure."""
+    """Returns the reasons that permit the difference, and the remaining difference: None, or a
+    failure."""
     original, pollux = difference.original, difference.pollux
     used = []
     for allowance in allowances:
@@ -61,7 +63,7 @@ def judge(case, difference, allowances):
         if (left, right) != (original, pollux):
             used.append(allowance)
             original, pollux = left, right
-        # What is the same already needs no further excuse.
+        # Equal values need no further permission.
         if original == pollux:
             break
     if original != pollux:

@@ -1,24 +1,25 @@
-"""What of two runs is compared, and where they differ."""
+"""Comparison of two runs: the compared values, and the places where they differ."""
 
 import itertools
 import json
 import re
 from dataclasses import dataclass
 
-# Lines on standard error that are about the programs themselves, not about the run.
+# Lines on standard error about the programs themselves, not about the run.
 NOISE = re.compile(
     r"\[STARTUP\]|YOLO mode is enabled|.*MaxListenersExceededWarning|.*--trace-warnings"
     r"|    at .*(file:///|node:|<anonymous>)"
 )
 NOTHING = "(nothing)"
 
-# A shorter system instruction (characters) is none of the programs' own but a case's `system.md`.
+# Number of characters below which a system instruction is not that of a program, but from a case's
+# `system.md`.
 LONGEST_OWN_INSTRUCTION = 2000
 
 
 @dataclass
 class Difference:
-    """One thing that is not the same: where, and both values as text."""
+    """One difference: its place, and both values as text."""
 
     where: str
     original: str
@@ -26,7 +27,7 @@ class Difference:
 
 
 def differences(case, original, pollux):
-    """Everything that differs between the two runs of a case."""
+    """Returns all differences between the two runs of a case."""
     found = []
     (left_steps, left_tree), (right_steps, right_tree) = original, pollux
     for number, (left, right) in enumerate(zip(left_steps, right_steps, strict=True), 1):
@@ -44,7 +45,7 @@ def _between(left, right, prefix):
 
 
 def _views(case, outcome):
-    """A step's outcome as named texts."""
+    """Returns a step's outcome as named texts."""
     streams = [r for r in outcome.requests if "streamGenerateContent" in r["path"]]
     others = [r["path"] for r in outcome.requests if r not in streams]
     views = {
@@ -69,7 +70,7 @@ def _views(case, outcome):
     if "sources" in case.views:
         views["sources"] = "\n".join(_sources(outcome.requests))
     if "pages" in case.views:
-        # Those of one call are fetched side by side.
+        # The pages of one call are fetched in parallel.
         views["pages"] = "\n".join(sorted(_shown(page) for page in outcome.pages))
     if "final results" in case.views:
         views.update({f"final {name}": shown for name, shown in _results(streams[-1:]).items()})
@@ -81,7 +82,8 @@ def _views(case, outcome):
 
 
 def _ordered(output):
-    """A JSON object with its keys in order, for their order means nothing; other output as it is."""
+    """Returns a JSON object with sorted keys, as their order has no meaning; other output
+    unchanged."""
     try:
         value = json.loads(output) if output.startswith("{\n") else None
     except ValueError:
@@ -92,7 +94,7 @@ def _ordered(output):
 
 
 def _results(streams):
-    """What the model got back for each call, and the order in which the results came."""
+    """Returns the result of each call as sent to the model, and the order of the results."""
     results = {}
     for request in streams:
         for content in request["body"].get("contents", []):
@@ -104,7 +106,8 @@ def _results(streams):
 
 
 def _settled(response):
-    """The result of a search with its files in order: ripgrep searches them side by side."""
+    """Returns the result of a search with sorted files, because ripgrep searches them in
+    parallel."""
     output = response.get("response", {}).get("output")
     if response.get("name") != "grep_search" or not isinstance(output, str):
         return response
@@ -113,7 +116,8 @@ def _settled(response):
 
 
 def _layout(request):
-    """The shape of a request: its path, keys, settings and parts, without the words of the prompts."""
+    """Returns the form of a request: its path, keys, settings and parts, without the prompt
+    texts."""
     body = request["body"]
     lines = [request["path"], "keys: " + " ".join(body)]
     lines.append("config: " + _shown(body.get("generationConfig")))
@@ -133,7 +137,7 @@ def _part(part):
 
 
 def _memory(body):
-    """The part of the system instruction that the user's own files bring."""
+    """Returns the part of the system instruction that comes from the user's own files."""
     parts = body.get("systemInstruction", {}).get("parts", [])
     words = "".join(part.get("text", "") for part in parts)
     start = words.find("<loaded_context>")
@@ -143,7 +147,7 @@ def _memory(body):
 
 
 def _sources(requests):
-    """The pages that a model beside the conversation is given to answer from."""
+    """Yields the pages that a utility model gets for its answer."""
     for request in requests:
         if request["path"].endswith(":generateContent"):
             for part in request["body"]["contents"][-1]["parts"]:
@@ -155,7 +159,7 @@ def _tools(body):
 
 
 def _declarations(body):
-    """What the model is told of the arguments of each tool, but for the words."""
+    """Returns the declarations of each tool's arguments for the model, without the texts."""
     declared = (f for tool in body.get("tools", []) for f in tool["functionDeclarations"])
     return {f"declaration {f['name']}": _shown(_wordless(f.get("parametersJsonSchema"))) for f in declared}
 

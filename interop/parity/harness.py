@@ -1,9 +1,10 @@
-"""Runs every case through the original and through Pollux and prints where they differ.
+"""Runs every case through the original and through Pollux and prints the differences.
 
     harness.py --original PROGRAM --pollux PROGRAM [--sample N] [--list] [PATTERN ...]
 
-A pattern (a regular expression) chooses the cases whose names contain it. Ends with one line,
-`parity: N cases, S same, D deliberate differences, F failures`, and exit code 1 when F is not 0.
+A pattern (a regular expression) selects the cases whose names contain a match. The last line of
+output is `parity: N cases, S same, D deliberate differences, F failures`. The exit code is 1 if F
+is not 0.
 """
 
 import argparse
@@ -24,16 +25,16 @@ import scenario
 
 HERE = Path(__file__).resolve().parent
 
-# The original spends a second of processor time per run.
+# Number of parallel runs. The original uses a second of processor time per run.
 AT_ONCE = 2
 
-# Longest excerpt of a difference that is printed, in lines and in characters of a line.
+# Maximum size of a printed excerpt of a difference, in lines and in characters per line.
 LINES, WIDTH = 60, 600
 
 
 @dataclass
 class Verdict:
-    """How one case went."""
+    """Result of one case."""
 
     case: scenario.Case
     failures: list
@@ -73,7 +74,7 @@ def parse():
 
 
 def chosen(cases, arguments):
-    """The cases that the patterns name; of these, a sample at equal distances."""
+    """Returns the cases that match the patterns, or a sample of them at equal distances."""
     if arguments.pattern:
         cases = [c for c in cases if any(re.search(p, c.name) for p in arguments.pattern)]
     if arguments.leave_out:
@@ -87,7 +88,7 @@ def chosen(cases, arguments):
 
 
 def run_all(cases, arguments, allowed, folder):
-    """Runs the cases, some at once, and prints each as it is done."""
+    """Runs the cases, some in parallel, and prints each result when it is ready."""
     roots = threading.local()
     numbers = iter(range(AT_ONCE))
     lock = threading.Lock()
@@ -130,7 +131,7 @@ def report(verdict):
 
 
 def excerpt(difference):
-    """A unified diff, shortened; minus is the original, plus is Pollux."""
+    """Returns a shortened unified diff; minus is the original, plus is Pollux."""
     left, right = (broken(text) for text in (difference.original, difference.pollux))
     lines = list(difflib.unified_diff(left, right, lineterm="", n=1))[2:]
     if len(lines) > LINES:
@@ -139,12 +140,13 @@ def excerpt(difference):
 
 
 def broken(text):
-    """Lines, also where a JSON text has them escaped; the last one tells whether it was ended."""
+    """Returns lines, also where JSON text has them escaped; the last one shows a missing line
+    end."""
     return [repr(line)[1:-1] for line in text.replace("\\n", "\\n\n").split("\n")]
 
 
 def report_idle(allowed):
-    """Prints the entries of the list that excused nothing; how many there were."""
+    """Prints the entries of the list that permitted nothing, and returns their number."""
     idle = [allowance for allowance in allowed if not allowance.used]
     for allowance in idle:
         print(f"FAILED differences.toml: nothing differs like this any more: "

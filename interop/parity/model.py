@@ -1,4 +1,4 @@
-"""A model server on the loopback interface that answers from a script and keeps each request."""
+"""A model server on the loopback interface that answers from a script and records each request."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from scenario import LAST_PID, TASK_OF, Failure, Raw, text
 
 
 class Model:
-    """Serves one run of one program; `requests` are the paths and bodies, in order of arrival."""
+    """Serves one run of one program; `requests` has the paths and bodies, in order of arrival."""
 
     def __init__(self, script, asides=()):
         self.script = list(script)
@@ -27,7 +27,8 @@ class Model:
         self._server.server_close()
 
     def answer(self, path, body):
-        """Records a request and takes its answer; past its end the script says so."""
+        """Records a request and returns its answer; after the end of the script a text reports the
+        end."""
         with self._lock:
             self.requests.append({"path": path, "body": body})
             if "streamGenerateContent" in path:
@@ -39,7 +40,7 @@ class Model:
 
 
 def _filled(answer, body):
-    """The answer with the number of the last process, and the ids of the tasks, that the request tells of."""
+    """Returns the answer with the last process number, and the task ids, from the request."""
     words = json.dumps(answer) if isinstance(answer, list) else ""
     if LAST_PID in words:
         told = re.findall(r"P(?:G|)ID:? (\d+)", json.dumps(body)) or ["0"]
@@ -53,7 +54,7 @@ def _filled(answer, body):
 
 
 def _tasks(body):
-    """The calls that made tasks, and the ids of these."""
+    """Yields the calls that created tasks, with the task ids."""
     for content in body.get("contents", []):
         for part in content.get("parts", []):
             response = part.get("functionResponse", {})

@@ -1,4 +1,4 @@
-"""Lays out the home and the project of a case, runs one program through its steps, and looks."""
+"""Creates the home and the project of a case, runs one program through its steps, and records."""
 
 import copy
 import hashlib
@@ -15,10 +15,10 @@ from model import Model
 from scenario import HOME, LINK, PROJECT, ROOT
 from web import Web
 
-# Seconds after which a program hangs.
+# Time in seconds after which a program counts as hanging.
 PATIENCE = 90
 
-# What would make the original differ from run to run, or call home.
+# Settings against variation from run to run and against network access by the original.
 BASE_SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "tools": {"shell": {"enableInteractiveShell": False}, "useRipgrep": False},
@@ -26,28 +26,29 @@ BASE_SETTINGS = {
     "general": {"enableAutoUpdate": False, "topicUpdateNarration": False},
     "ui": {"showCompatibilityWarnings": False},
     "model": {"disableLoopDetection": True},
-    # Pollux reads AGENTS.md too unless told which names to read.
+    # Without this setting, Pollux reads AGENTS.md, too.
     "context": {"fileName": ["GEMINI.md"]},
 }
 
-# All project files get this time of change, so that orders by time are the same twice.
+# Modification time of all project files, so that the order by time is the same in each run.
 LAID_OUT = 1_700_000_000
 
 
 @dataclass
 class Outcome:
-    """What one step left behind."""
+    """Result of one step."""
 
     exit: int
     stdout: str
     stderr: str
     requests: list
-    # What was asked of the web.
+    # Requests to the web.
     pages: list
 
 
 def run(program, case, root):
-    """Runs the program through the case in the folder `root`; its outcomes and the project's files."""
+    """Runs the program through the case in the folder `root`. Returns its outcomes and the
+    project's files."""
     case = _placed(copy.deepcopy(case), str(root))
     _lay_out(case, root)
     outcomes = []
@@ -57,7 +58,7 @@ def run(program, case, root):
 
 
 def _placed(value, root):
-    """The same value with the marker of the root replaced by its path, keys included."""
+    """Returns the same value with the marker of the root replaced by its path, including keys."""
     if isinstance(value, str):
         return value.replace(ROOT, root)
     if isinstance(value, (list, tuple)):
@@ -165,7 +166,7 @@ def _program(argv, folder, environment, stdin):
     return process.returncode, out, err
 
 
-# What differs from one run of the same program to the next, and what to write instead.
+# Text that varies between runs of the same program, and its replacement.
 VARYING = [
     (re.compile(pattern), instead)
     for pattern, instead in [
@@ -182,8 +183,8 @@ VARYING = [
 
 
 def _normal(output, root, model, tasks):
-    """The output with places, ports, ids, times and process numbers replaced by their names. Tasks are
-    named by the order in which they were made."""
+    """Returns the output with paths, ports, ids, times and process numbers replaced by names. Tasks
+    are named by the order of their creation."""
     words = output.decode("utf-8", "replace") if isinstance(output, bytes) else output
     words = words.replace(str(root / "project"), PROJECT).replace(str(root / "home"), HOME)
     words = words.replace(str(root), ROOT).replace(f"127.0.0.1:{model.port}", "<model>")
@@ -195,7 +196,8 @@ def _normal(output, root, model, tasks):
 
 
 def tree(folder):
-    """Every file below a folder but git's own: path to mode and content, or the target of a link."""
+    """Returns every file below a folder, except those in .git: mode and content, or the target of a
+    link, by path."""
     found = {}
     for place, folders, files in os.walk(folder):
         if place == str(folder) and ".git" in folders:

@@ -1,9 +1,9 @@
-"""What a case is, and the words to write one: scripted calls, replies and failures.
+"""The definition of a case, and functions to write one: scripted calls, replies and failures.
 
-A case is data. It names the files of a project, the command lines to run in it one after the other,
-and what the model answers to each request. Paths are written with the markers below, which stand for
-the folders of the run, so that both programs see the same text and reports do not depend on where
-they ran.
+A case is data. It has the files of a project, the command lines to run in it one after the other,
+and the model's answer to each request. Paths are written with the markers below, which stand for
+the folders of the run, so that both programs see the same text and reports do not depend on the
+place of the run.
 """
 
 import base64
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 ROOT = "<root>"
 PROJECT = ROOT + "/project"
 HOME = ROOT + "/home"
-# In the arguments of a call: the number of the last process that the program told of.
+# In the arguments of a call: the last process number that the program has printed.
 LAST_PID = "<last pid>"
-# The same for the task that the call with this id made.
+# In the arguments of a call: the task that the call with this id created.
 TASK_OF = "<task of {}>"
 
 FLASH = ["-m", "gemini-2.5-flash"]
@@ -24,7 +24,7 @@ GO = YOLO + ["-p", "go"]
 
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
-# The smallest picture: one pixel.
+# The smallest image: one pixel.
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
@@ -34,13 +34,13 @@ _cases = {}
 
 @dataclass
 class Step:
-    """One command line and what the model answers to its requests, in order."""
+    """One command line and the model's answers to its requests, in order."""
 
     argv: list
     script: list = field(default_factory=list)
-    # What it answers to requests beside the conversation (`generateContent`), in order.
+    # Answers to side calls (`generateContent`), in order.
     asides: list = field(default_factory=list)
-    # The web: address to page. A step that has one reaches it through a proxy.
+    # Web pages by address. A step with pages reaches them through a proxy.
     web: dict = field(default_factory=dict)
     stdin: object = None
     env: dict = field(default_factory=dict)
@@ -48,22 +48,23 @@ class Step:
 
 @dataclass
 class Case:
-    """One comparison: both programs do the steps, each in a fresh home and project."""
+    """One comparison: both programs run the steps, each in a fresh home and project."""
 
     name: str
     steps: list
-    # Relative path to text, bytes, `LINK + target` or None for an empty folder.
+    # Content by relative path: text, bytes, `LINK + target`, or None for an empty folder.
     files: dict = field(default_factory=dict)
     home: dict = field(default_factory=dict)
-    # Files beside the project and the home.
+    # Files next to the project and the home.
     beside: dict = field(default_factory=dict)
-    # Merged into the base settings; a text replaces the whole file.
+    # Settings that are merged into the base settings; a text replaces the whole file.
     settings: object = field(default_factory=dict)
     git: bool = False
-    # Where the program starts, relative to the root of the run.
+    # Working directory of the program, relative to the root of the run.
     folder: str = "project"
-    # Further views of the requests: request, parts, context, tools, declarations, sources (what a model beside the conversation is given
-    # to read), pages (what was asked of the web), final results (what the last request says of the calls).
+    # Further views of the requests: request, parts, context, tools, declarations, sources (text
+    # that the utility model gets to read), pages (requests to the web), final results (results of
+    # the calls in the last request).
     views: tuple = ()
 
 
@@ -71,7 +72,7 @@ LINK = "link to "
 
 
 def case(name, argv=None, *, script=None, stdin=None, env=None, steps=None, asides=(), web=None, **rest):
-    """Registers a case; without `steps` it has the one that the first arguments describe."""
+    """Registers a case; without `steps` it has a single step, made from the first arguments."""
     if name in _cases:
         raise ValueError(f"two cases are called {name}")
     if steps is None:
@@ -82,17 +83,17 @@ def case(name, argv=None, *, script=None, stdin=None, env=None, steps=None, asid
 
 
 def all_cases():
-    """Every registered case, in the order of registration."""
+    """Returns every registered case, in the order of registration."""
     return list(_cases.values())
 
 
 def tool_case(name, tool, calls_by_id, **rest):
-    """A case that calls one tool again and again, one call a turn: id to arguments."""
+    """Registers a case that calls one tool repeatedly, one call per turn: arguments by id."""
     case(name, script=turns(*(call(tool, args, id) for id, args in calls_by_id.items())), **rest)
 
 
 def chunk(parts, finish=None, usage=USAGE, **fields):
-    """One event of a streamed response."""
+    """Returns one event of a streamed response."""
     candidate = {"content": {"role": "model", "parts": parts}, "index": 0}
     if finish:
         candidate["finishReason"] = finish
@@ -103,7 +104,7 @@ def chunk(parts, finish=None, usage=USAGE, **fields):
 
 
 def text(words, finish="STOP"):
-    """A whole response that is one text."""
+    """Returns a whole response with a single text."""
     return [chunk([{"text": words}], finish)]
 
 
@@ -111,7 +112,7 @@ _numbers = itertools.count(1)
 
 
 def call(tool, args=None, id="", **fields):
-    """A part that calls a tool. Without `id` it gets a number; with None it has no id at all."""
+    """Returns a part that calls a tool. Without `id` it gets a number; with None it has no id."""
     function = {"name": tool, "args": {} if args is None else args}
     if id is not None:
         function["id"] = id or f"c{next(_numbers)}"
@@ -119,18 +120,18 @@ def call(tool, args=None, id="", **fields):
 
 
 def calls(*parts, say=None):
-    """A whole response that calls tools, after some words if there are any."""
+    """Returns a whole response that calls tools, after a text if there is one."""
     return [chunk(([{"text": say}] if say else []) + list(parts), "STOP")]
 
 
 def turns(*parts):
-    """A script that makes the calls one turn after the other and then ends."""
+    """Returns a script that makes the calls one turn after the other and then ends."""
     return [calls(part) for part in parts] + [text("done")]
 
 
 @dataclass
 class Failure:
-    """A response that is no stream: a status with a body."""
+    """A response that is not a stream: a status with a body."""
 
     status: int
     body: object
@@ -139,7 +140,7 @@ class Failure:
 
 @dataclass
 class Page:
-    """A page of the web."""
+    """A web page."""
 
     body: object
     kind: str | None = "text/html; charset=utf-8"
@@ -149,13 +150,13 @@ class Page:
 
 @dataclass
 class Raw:
-    """A response whose body is these very bytes."""
+    """A response with exactly this body."""
 
     body: str
 
 
 def api_error(code, message, status, details=None, **headers):
-    """An error as the Gemini API words it."""
+    """Returns an error in the format of the Gemini API."""
     error = {"code": code, "message": message, "status": status}
     if details:
         error["details"] = details

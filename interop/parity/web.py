@@ -1,4 +1,4 @@
-"""A web of made-up pages behind a proxy on the loopback interface."""
+"""A web of fictional pages behind a proxy on the loopback interface."""
 
 import socket
 import threading
@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Web:
-    """Serves the pages of a step to whoever asks through it; `requests` are what was asked, in order."""
+    """Serves the pages of a step to its clients; `requests` has the requests, in order."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -22,7 +22,7 @@ class Web:
         self._server.server_close()
 
     def page(self, url, headers):
-        """Records a request and finds its page."""
+        """Records a request and returns its page."""
         with self._lock:
             kept = {name: headers.get(name) for name in ("user-agent", "accept")}
             self.requests.append({"url": url, "headers": kept})
@@ -32,11 +32,11 @@ class Web:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     web = None
-    # The host that a tunnel leads to.
+    # Host at the other end of a tunnel.
     host = None
 
     def date_time_string(self, *_):
-        """The same twice."""
+        """Returns a fixed date, so that responses are always the same."""
         return "Tue, 14 Nov 2023 22:13:20 GMT"
 
     def log_message(self, *_):
@@ -47,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
         if host in ("127.0.0.1", "localhost"):
             self._tunnel(host, int(port))
             return
-        # Every other host is here.
+        # Every other host is served here.
         self.send_response(200)
         self.end_headers()
         self.host = host if port == "80" else self.path
@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(page.status, page.kind, body, page.headers)
 
     def do_POST(self):
-        """A request to the model, not through a tunnel."""
+        """Forwards a request to the model, without a tunnel."""
         length = int(self.headers.get("content-length") or 0)
         host, port = self.path.split("/")[2].split(":")
         lines = [f"POST /{self.path.split('/', 3)[3]} HTTP/1.1", *(f"{k}: {v}" for k, v in self.headers.items()),
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self.wfile.write(body)
         except OSError:
-            # Who has had enough of a page hangs up.
+            # A client may hang up before the end of a page.
             self.close_connection = True
 
 

@@ -2,8 +2,8 @@
 
     check.py FOLDER
 
-FOLDER holds one JSON file for each request: its path and its body. Exits 1 when a body is refused, and
-when a dialect does not occur at all.
+FOLDER has one JSON file for each request, with its path and its body. Exits with 1 if a body is
+refused, or if there is no request in one of the dialects.
 """
 
 import collections
@@ -23,13 +23,13 @@ from openai.types.chat import completion_create_params
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import is_typeddict
 
-# Fields of Gemini's API that are younger than its protobuf messages: the path of the object that holds
-# them, their name, and the type of google-genai that knows them.
+# Fields of Gemini's API that are newer than its protobuf messages: the path of the object with the
+# field, the field's name, and the type of google-genai that supports it.
 NEWER = [
     (("generationConfig", "thinkingConfig"), "thinkingLevel", genai.ThinkingConfig),
 ]
 
-# Where the scripted server sends a client in circles: no address of an API.
+# Path with which the scripted server redirects a client endlessly; it is not an address of an API.
 REDIRECTS = "/redirect-loop/"
 
 GEMINI = {
@@ -58,7 +58,7 @@ def main() -> int:
             else:
                 openai_dialect.check(path, body)
                 checked["OpenAI"] += 1
-        except Exception as error:  # Each library has its own.
+        except Exception as error:  # Each library has its own exceptions.
             refused.setdefault(f"{action}: {error}", file.name)
     for error in refused:
         print(f"refused: {error}")
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def check_gemini(message, body: dict) -> None:
-    """Parses into the protobuf message; what is too young for it into google-genai's model."""
+    """Parses into the protobuf message, and newer fields into google-genai's model."""
     for path, name, newer in NEWER:
         holder = body
         for key in path:
@@ -81,7 +81,7 @@ def check_gemini(message, body: dict) -> None:
 
 
 class OpenAI:
-    """OpenAI's types of requests, in which no dictionary takes extra keys."""
+    """OpenAI's types of requests, changed so that no dictionary accepts additional keys."""
 
     def __init__(self) -> None:
         for package in (openai.types.chat, openai.types.shared_params):
@@ -109,7 +109,8 @@ def forbid_extra_keys(module) -> None:
 
 
 def prove_strict(openai_dialect: OpenAI) -> None:
-    """A check that accepts everything would pass unnoticed."""
+    """Checks that unknown fields are refused, because a check that accepts everything would
+    pass."""
     gemini = {"contents": [{"parts": [{"text": "hi", "bogus": 1}]}]}
     chat = {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "bogus": 1}]}]}
     for check, body in [
@@ -118,13 +119,13 @@ def prove_strict(openai_dialect: OpenAI) -> None:
     ]:
         try:
             check(body)
-        except Exception:  # Each library has its own.
+        except Exception:  # Each library has its own exceptions.
             continue
         raise SystemExit(f"request-types: an unknown field is not refused: {body}")
 
 
 def consume(value) -> None:
-    """Iterables are validated when they are read."""
+    """Reads all iterables, because they are validated when they are read."""
     if isinstance(value, dict):
         value = value.values()
     elif isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):

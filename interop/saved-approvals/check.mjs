@@ -1,11 +1,12 @@
-// Compares what Gemini CLI decides by files of saved approvals with what Pollux decides by them.
+// Compares the decisions of Gemini CLI from files of saved approvals with those of Pollux.
 //
 //   node check.mjs BUNDLE APPROVALS [--plant]
 //
-// BUNDLE is the folder of the installed program; its own policy engine reads each file from ~/.gemini/policies, as the
-// program does when it starts. APPROVALS is what the example `saved_approvals` prints. A call that Pollux asks about must
-// not be allowed there, unless it is without the file, too; the approved call must be allowed there, unless the case says
-// why not. With --plant the files lack the quote that ends a command, and the check must find that.
+// BUNDLE is the folder of the installed program; its own policy engine reads each file from
+// ~/.gemini/policies, as the program does when it starts. APPROVALS is the output of the example
+// `saved_approvals`. Gemini CLI must not allow a call that Pollux asks about, unless it also allows
+// the call without the file. It must allow the approved call, unless the case gives a reason. With
+// --plant the files lack the quote that ends a command, and the check must detect that.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,14 +21,14 @@ function fail(message) {
   process.exit(1);
 }
 
-// The module that the program itself loads: the bundle holds others that look the same.
+// The module that the program itself loads; the bundle has others that look the same.
 const entry = readFileSync(join(bundle, 'gemini.js'), 'utf8');
 const name = entry.match(/import\("\.\/(dist-[A-Z0-9]+\.js)"\)/)?.[1] ?? fail('the program loads no core');
 const core = await import(pathToFileURL(join(bundle, name)).href);
 for (const used of ['PolicyEngine', 'createPolicyEngineConfig', 'initializeShellParsers', 'coreEvents']) {
   if (!core[used]) fail(`the core does not export ${used}`);
 }
-// The engine reports each decision, and each line that it cannot parse.
+// The engine prints each decision, and each line that it cannot parse.
 const { log } = console;
 console.debug = console.warn = console.log = () => {};
 await core.initializeShellParsers();
@@ -37,12 +38,12 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 process.env.GEMINI_CLI_HOME = home;
 const folder = join(home, '.gemini', 'policies');
 mkdirSync(folder, { recursive: true });
-// No approval of another line becomes one of this line, in either program.
+// A line that no approval of another line may allow, in either program.
 const NEVER = 'rm -rf src';
 const complaints = [];
 core.coreEvents.on('user-feedback', (event) => complaints.push(event.message));
 
-// As the program starts with this file: an engine for each mode.
+// Returns an engine for each mode, created as in a start of the program with this file.
 async function engines(text) {
   const file = join(folder, 'auto-saved.toml');
   if (text === undefined) rmSync(file, { force: true });

@@ -1,4 +1,4 @@
-"""Approval modes, allowed, excluded and core tools, and the tools that each offers."""
+"""Approval modes, allowed, excluded and core tools, and the tools that each of them offers."""
 
 from scenario import FLASH, GO, call, calls, case, text, turns
 

@@ -1,4 +1,4 @@
-"""Command lines and settings: what is refused, in which words, and what reaches the model."""
+"""Command lines and settings: error messages, and the data that reaches the model."""
 
 import json
 

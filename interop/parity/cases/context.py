@@ -1,4 +1,4 @@
-"""GEMINI.md and its imports, the session's context, own system instructions, more folders."""
+"""GEMINI.md and its imports, the session's context, custom system instructions, more folders."""
 
 from scenario import GO, ROOT, call, case, turns
 

@@ -1,4 +1,4 @@
-"""Which arguments models are told that the tools take."""
+"""Declarations of the tools' arguments for the models."""
 
 from cases.discovered import FILES, SETTINGS
 from scenario import FLASH, GO, case

@@ -1,4 +1,4 @@
-"""Tools that a command of the settings lists: names, declarations, results, errors."""
+"""Tools that are listed by a command from the settings: names, declarations, results, errors."""
 
 from scenario import FLASH, PROJECT, call, case, turns
 

@@ -1,4 +1,4 @@
-"""Errors of the API, answers that are none, and calls that make no sense."""
+"""Errors of the API, invalid answers, and invalid calls."""
 
 import json
 

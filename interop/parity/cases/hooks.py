@@ -1,4 +1,4 @@
-"""Hooks: every event, what programs are told, and what comes of what they say."""
+"""Hooks: every event, the input of hook programs, and the effects of their output."""
 
 import json
 
@@ -9,7 +9,8 @@ READ = call("read_file", {"file_path": "a.txt"}, "r")
 WRITING = [calls(WRITE, say="hello"), text("done")]
 NEVER = []
 
-# Keeps what a program is told, without what differs from run to run, in a file of the project.
+# Saves the input of a hook program, without the values that vary from run to run, in a file of the
+# project.
 KEEP = (
     "python3 -c 'import json,sys; e=json.load(sys.stdin); "
     "[e.pop(k) for k in (\"session_id\",\"transcript_path\",\"timestamp\")]; "
@@ -21,17 +22,17 @@ KEEP = (
 
 
 def says(reply):
-    """A command line that prints this reply."""
+    """Returns a command line that prints this reply."""
     return "cat > /dev/null; printf '%s' '" + json.dumps(reply).replace("'", "'\\''") + "'"
 
 
 def special(**fields):
-    """A reply with what is special about an event."""
+    """Returns a reply with the fields that are specific to an event."""
     return says({"hookSpecificOutput": fields})
 
 
 def at(event, command, matcher=None, sequential=None, **fields):
-    """Settings with one command line, or several, at an event."""
+    """Returns settings with one or several command lines at an event."""
     commands = [command] if isinstance(command, str) else command
     definition = {"hooks": [{"type": "command", "command": one, **fields} for one in commands]}
     if matcher is not None:
@@ -42,7 +43,7 @@ def at(event, command, matcher=None, sequential=None, **fields):
 
 
 def hooks(name, *settings, script=None, argv=None, more=None, **rest):
-    """A case whose hooks are these settings together."""
+    """Registers a case whose hooks are all these settings together."""
     together = {}
     for one in settings:
         for event, definitions in one.items():
@@ -53,12 +54,12 @@ def hooks(name, *settings, script=None, argv=None, more=None, **rest):
 
 
 def formats(name, *settings, script=None):
-    """The same in all three formats."""
+    """Registers the same case in all three formats."""
     for form in ("text", "json", "stream-json"):
         hooks(f"{name}.{form}", *settings, script=script, argv=[*YOLO, "-o", form, "-p", "go"])
 
 
-# ---- What programs are told
+# ---- Input of hook programs
 
 for event in ("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeModel", "BeforeToolSelection", "AfterModel",
               "BeforeTool", "AfterTool", "PreCompress", "Notification"):
@@ -77,7 +78,7 @@ hooks("told.environment", at("BeforeAgent", "pwd > out; printenv GEMINI_PROJECT_
                              "test -n \"$(printenv GEMINI_SESSION_ID)\" && test -n \"$(printenv GEMINI_PLANS_DIR)\" && echo both >> out", env={"OWN": "mine"}))
 hooks("told.names", at("BeforeAgent", "echo $GEMINI_PROJECT_DIR \"$GEMINI_CWD\" '$CLAUDE_PROJECT_DIR' > out"))
 
-# ---- Exit codes and words
+# ---- Exit codes and output
 
 for name, command in {
     "nothing": "true",

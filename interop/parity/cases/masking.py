@@ -1,8 +1,8 @@
-"""Old results that become short in the conversation."""
+"""Old results that are shortened in the conversation."""
 
 from scenario import GO, call, calls, case, text, turns
 
-# Each is a little less than the 50,000 tokens that are never masked.
+# Each file is slightly shorter than the 50,000 tokens that are never masked.
 LINE = "some words of a file, and many more of them so that they fill a line of about a hundred letters...\n"
 FILES = {f"f{number}.txt": f"file {number}\n" + LINE * 1950 for number in range(6)}
 READ = [call("read_file", {"file_path": name}, name[:2]) for name in FILES]
@@ -13,7 +13,7 @@ def shell(id, command):
 
 
 def masked(name, script, **settings):
-    """What the last request says of the calls."""
+    """Registers a case that compares the results of the calls in the last request."""
     case(f"masking.{name}", GO, files=FILES, script=script, views=("final results",), settings=settings)
 
 

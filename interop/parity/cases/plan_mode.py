@@ -1,4 +1,4 @@
-"""enter_plan_mode and exit_plan_mode: what they say, and what may be done before and after."""
+"""enter_plan_mode and exit_plan_mode: their results, and the permissions before and after them."""
 
 from scenario import FLASH, GO, call, case, turns
 

@@ -1,4 +1,4 @@
-"""Policy files: every field, tiers, priorities, modes, patterns, broken files, and the rules of the settings."""
+"""Policy files: fields, tiers, priorities, modes, patterns, broken files, rules of the settings."""
 
 import json
 
@@ -15,7 +15,7 @@ SHELL, WRITE = "run_shell_command", "write_file"
 
 
 def rule(toolName=SHELL, decision="allow", priority=100, **fields):
-    """A rule as it stands in a file; a field that is None is left out."""
+    """Returns a rule as written in a file; a field that is None is left out."""
     fields = {"toolName": toolName, "decision": decision, "priority": priority, **fields}
     return "[[rule]]\n" + "".join(f"{name} = {toml(value)}\n" for name, value in fields.items() if value is not None)
 
@@ -43,7 +43,7 @@ def glob():
 
 
 def policy(name, file, calls, argv=DEFAULT, files=FILES, home=None, **rest):
-    """A policy file of the user, and calls one after the other."""
+    """Registers a case with a policy file of the user, and calls one after the other."""
     file = {} if file is None else {".gemini/policies/own.toml": "\n".join(file) if isinstance(file, list) else file}
     case(f"policies.{name}", argv, script=turns(*calls), files=files, home={**file, **(home or {})}, **rest)
 
@@ -114,7 +114,7 @@ policy("edits_denied_in_auto_edit", rule([WRITE, "replace"], "deny"), write("n.t
 policy("plan_write_allowed_elsewhere", rule(WRITE, modes=["default"]), write("n.txt"), argv=PLAN)
 policy("asks_in_yolo", rule(decision="ask_user"), sh("touch n.txt"), argv=YOLO)
 
-# The beginning of a command.
+# Prefixes of commands.
 
 policy("prefix", rule(commandPrefix="echo"), sh("echo", "echo a", "echoa", "echo\ta", "pwd", "echo-a"))
 policy("prefixes", rule(commandPrefix=["echo", "pwd"]), sh("echo a", "pwd", "date +%Y >/dev/null", "hostname"))
@@ -203,7 +203,7 @@ policy("byte_order_mark", "\ufeff" + rule(), sh("echo a"))
 policy("literal_strings", "[[rule]]\ntoolName = 'run_shell_command'\ncommandRegex = 'echo \\w'\ndecision = 'allow'\npriority = 7\n", sh("echo a", "echo !"))
 policy("inline_tables", "rule = [{ toolName = \"run_shell_command\", decision = \"allow\", priority = 1 }]\n", sh("echo a"))
 
-# Files that are wrong.
+# Invalid files.
 
 BROKEN = {
     "syntax": "[[rule]\ntoolName = \n",
@@ -235,7 +235,7 @@ for name, file in BROKEN.items():
 policy("broken_given", rule(), sh("echo a"), argv=DEFAULT + ["--policy", ROOT + "/bad.toml"], beside={"bad.toml": "x ="})
 policy("broken_folder", None, sh("echo a"), home={".gemini/policies/p.toml/x": "a folder"})
 
-# What the settings say.
+# Rules from the settings.
 
 
 def settings(name, calls, argv=DEFAULT, file=None, **tools):
@@ -261,7 +261,7 @@ settings("core_in_yolo", read("a.txt") + sh("echo a"), argv=YOLO, core=["read_fi
 settings("core_and_file", glob() + read("a.txt"), file=rule("glob", priority=999), core=["read_file"])
 settings("core_plan", glob() + read("a.txt"), argv=PLAN, core=["read_file"])
 
-# Commands that are known.
+# Known commands.
 
 policy("dangerous_by_tool", rule(), sh("rm -rf sub", "rm -f a.txt", "find . -name a.txt -delete", "rm notes.md"))
 policy("dangerous_by_prefix", rule(commandPrefix=["rm", "find"]), sh("rm -f a.txt", "find . -name '*.md'"))
@@ -269,7 +269,7 @@ policy("dangerous_in_yolo", None, sh("rm -rf sub", "rm -f a.txt"), argv=YOLO)
 policy("safe_when_asked", rule(decision="ask_user", priority=1), sh("ls", "git status", "cat a.txt | head -1", "sed -n 1p a.txt", "sed s/a/b/ a.txt", "find . -name a.txt", "git stash", "git diff -p"), git=True)
 policy("git_prefix", rule(commandPrefix="git log"), sh("git status", "git log", "git log -1", "git push"), git=True)
 
-# Wrappers and what only bash reads: Pollux looks behind them.
+# Wrappers and syntax that only bash reads: Pollux checks the commands inside.
 
 policy("wrapped_denied", rule(decision="deny", commandPrefix="touch"),
        sh("env touch x", "timeout 5 touch x", "xargs touch < a.txt", "nice touch x", "/usr/bin/touch x", "'touch' x", "t\\ouch x", "command touch x"), argv=YOLO)

@@ -1,4 +1,4 @@
-"""Where a prompt comes from: arguments, standard input, and files named with @."""
+"""Sources of a prompt: arguments, standard input, and files named with @."""
 
 from scenario import GO, PNG, PROJECT, ROOT, YOLO, case
 

@@ -1,4 +1,4 @@
-"""run_shell_command: output, endings, folders, environment, background work, arguments."""
+"""run_shell_command: output, endings, folders, environment, background commands, arguments."""
 
 from scenario import LAST_PID, call, case, tool_case, turns
 
@@ -61,7 +61,7 @@ case("run_shell_command.credentials",
 
 
 def background(name, command, *calls_after, **arguments):
-    """A case that starts a command in the background and then calls the tools about it."""
+    """Registers a case that starts a background command and then calls the tools for it."""
     started = call("run_shell_command", of(command, is_background=True, **arguments), "started")
     case(f"run_shell_command.background_{name}", script=turns(started, *calls_after))
 

@@ -1,4 +1,5 @@
-"""Settings: which layer wins, how layers merge, old keys, variables, and what is said of wrong values."""
+"""Settings: precedence and merging of layers, old keys, variables, and messages about wrong
+values."""
 
 import json
 
@@ -11,16 +12,16 @@ FLASH_MODEL = {"model": {"name": "gemini-2.5-flash"}}
 
 
 def project(**settings):
-    """The files of a project whose settings are these."""
+    """Returns the files of a project with these settings."""
     return {".gemini/settings.json": json.dumps(settings)}
 
 
 def model(name, user=None, **rest):
-    """Shows which model is asked when nothing but settings and variables name one."""
+    """Registers a case that shows the model chosen by settings and variables only."""
     case(f"settings.{name}", X, settings={"model": {"name": user}} if user else {}, views=("request",), **rest)
 
 
-# ---- Which layer wins
+# ---- Precedence of layers
 
 model("project_over_user", "gemini-2.5-flash", files=project(model={"name": PRO}))
 model("variable_over_project", "gemini-2.5-flash", files=project(model={"name": PRO}), env={"GEMINI_MODEL": LITE})
@@ -45,7 +46,7 @@ case("settings.defaults_of_the_system", FLASH + X, views=("request",), beside={"
 case("settings.admin_in_files", GO, settings={"admin": {"secureModeEnabled": True}},
      files=project(admin={"secureModeEnabled": True}))
 
-# ---- How layers merge
+# ---- Merging of layers
 
 case("settings.exclude_is_joined", settings={"tools": {"exclude": ["glob"]}}, views=("tools",),
      files=project(tools={"exclude": ["grep_search", "glob"]}))

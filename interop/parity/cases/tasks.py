@@ -1,4 +1,5 @@
-"""Topics, lists and the tracker: what the model does to keep to its work, and which models may."""
+"""Topics, lists and the tracker: the model's tools for organising its work, and their
+availability."""
 
 from scenario import FLASH, GO, TASK_OF, call, calls, case, text, tool_case, turns
 
@@ -78,7 +79,7 @@ def task(id):
 
 
 def see(name):
-    """Everything that can be seen of the tasks."""
+    """Returns calls that show everything about the tasks."""
     return [call("tracker_list_tasks", {}, f"list_{name}"), call("tracker_visualize", {}, f"graph_{name}")]
 
 

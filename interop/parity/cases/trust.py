@@ -1,4 +1,4 @@
-"""Folder trust, `.env` files, and what a project may set."""
+"""Folder trust, `.env` files, and the settings that a project may set."""
 
 from scenario import GO, ROOT, call, case, turns
 

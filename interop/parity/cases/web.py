@@ -1,5 +1,7 @@
-"""Searching the web, and reading pages of it. The pages are made up and stand behind a proxy; their hosts are
-numbers, for there is no other way to look up a name here."""
+"""Web search and web pages.
+
+The pages are fictional and served through a proxy. Their hosts are IP addresses, because no names
+can be resolved here."""
 
 from scenario import FLASH, GO, PNG, Page, call, case, chunk, text, tool_case, turns
 
@@ -22,7 +24,7 @@ def grounded(words, supports=(), sources=SOURCES):
 
 
 def asking(name, tool, asks, **rest):
-    """A case that calls a tool with each argument, and what the model beside the conversation answers."""
+    """Registers a case that calls a tool with each argument, with the utility model's answers."""
     case(name, GO + ["-o", "stream-json"], script=turns(*(call(tool, args, id) for id, (args, _) in asks.items())),
          asides=[answer for _, answer in asks.values() if answer is not None], **rest)
 
@@ -68,7 +70,7 @@ for mode in ("default", "auto_edit", "plan"):
 case("web_fetch.often", script=turns(*(call("web_fetch", {"prompt": f"{HOST}/{n}"}, f"f{n}") for n in range(12))),
      asides=[text("found")] * 12)
 
-# ---- web_fetch, pages fetched here because the vendor has nothing to say
+# ---- web_fetch, pages fetched here because the vendor returns nothing
 
 LONG = "".join(f"{number:09} " for number in range(30_000))
 PAGES = {
@@ -89,7 +91,7 @@ WEB = {f"{HOST}/{name}": page for name, page in PAGES.items()}
 
 
 def fetched_here(name, **prompts):
-    """Each prompt is fetched: the vendor says nothing, then a model answers from the pages."""
+    """Registers a case in which the vendor returns nothing, and a model answers from the pages."""
     case(f"web_fetch.here_{name}", GO + ["-o", "stream-json"], web=WEB, views=("sources", "pages"),
          script=turns(*(call("web_fetch", {"prompt": prompt}, id) for id, prompt in prompts.items())),
          asides=[answer for id in prompts for answer in (text(""), text(f"answer about {id}"))])

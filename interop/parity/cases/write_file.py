@@ -1,4 +1,4 @@
-"""write_file: new and present files, line ends and encodings, paths, placeholders, arguments."""
+"""write_file: new and existing files, line ends, encodings, paths, placeholders, arguments."""
 
 from scenario import HOME, LINK, call, calls, case, text, tool_case
 
@@ -31,7 +31,7 @@ def of(path, content, **arguments):
 
 
 def sixty(changed):
-    """The long file with other lines in place of some; None takes a line away."""
+    """Returns the long file with some lines replaced; None removes a line."""
     return "".join(changed.get(i, line) or "" for i, line in enumerate(SIXTY, 1))
 
 
