@@ -1,12 +1,13 @@
-"""What a script says, and how it is told to a program in its own dialect and with its own tools.
+"""Turns of a script, in the API dialect and with the tools of each program.
 
-A turn is a `Text` (an answer, in pieces) or `Calls` (what the model wants done):
+A turn is a `Text` (an answer, in pieces) or `Calls` (tool calls of the model):
 
 - Gemini: `POST …:streamGenerateContent`
 - OpenAI Responses: `POST …/responses`
 - OpenAI Chat Completions: `POST …/chat/completions`
 
-`prompt_tokens` is what the model says the request came to; only Gemini's dialect tells it.
+`prompt_tokens` is the token count that the model reports for the request; only Gemini's dialect has
+it.
 """
 
 import json
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Text:
-    """An answer, in the pieces in which it streams."""
+    """An answer, in the pieces in which it is streamed."""
 
     pieces: tuple[str, ...]
     prompt_tokens: int = 10
@@ -23,15 +24,15 @@ class Text:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls of one turn: `(action, argument)`, where action is read, shell or grep, or
-    `("tool", (name, arguments))` for a call word for word."""
+    """Calls of one turn: `(action, argument)`, where action is read, shell or grep, or `("tool",
+    (name, arguments))` for an exact call."""
 
     calls: tuple[tuple, ...]
     prompt_tokens: int = 10
 
 
 def declared_tools(body):
-    """The names of the tools that a request declares, whatever its dialect."""
+    """Returns the names of the tools that a request declares, in any dialect."""
     try:
         tools = json.loads(body).get("tools") or []
     except ValueError:
@@ -59,7 +60,7 @@ GEMINI_TOOLS = {
 
 
 def gemini_events(turn, _number, _tools):
-    """The events of a turn in Gemini's dialect."""
+    """Yields the events of a turn in Gemini's dialect."""
 
     def event(parts, finish=None):
         candidate = {"content": {"role": "model", "parts": parts}, "index": 0}
@@ -101,7 +102,7 @@ def _shell_call(action, argument, tools):
 
 
 def responses_events(turn, number, tools):
-    """The events of a turn in the dialect of OpenAI Responses."""
+    """Yields the events of a turn in the dialect of OpenAI Responses."""
     response = {"id": f"resp_{number}"}
     yield _data({"type": "response.created", "response": response}, "response.created")
     items = []
@@ -163,7 +164,7 @@ CHAT_TOOLS = {
 
 
 def chat_events(turn, number, _tools):
-    """The events of a turn in the dialect of OpenAI Chat Completions."""
+    """Yields the events of a turn in the dialect of OpenAI Chat Completions."""
 
     def event(delta, finish=None):
         choice = {"index": 0, "delta": delta, "finish_reason": finish}

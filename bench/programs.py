@@ -1,4 +1,4 @@
-"""The programs that are compared: how each is started against a server on loopback."""
+"""The programs that are compared, and how to start each against a server on loopback."""
 
 import json
 import shutil
@@ -8,8 +8,8 @@ from pathlib import Path
 
 MODEL = "gemini-2.5-flash"
 
-# Nothing is sent anywhere but to the scripted server: no statistics, no updates. The session limit
-# of the original is 100 turns; one measurement takes 150.
+# All requests go to the scripted server: no statistics, no updates. The session limit of the
+# original is 100 turns; one measurement takes 150.
 GEMINI_SETTINGS = {
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
     "privacy": {"usageStatisticsEnabled": False},
@@ -33,7 +33,7 @@ env_key = "OPENAI_API_KEY"
 
 @dataclass(frozen=True)
 class Program:
-    """One program: its name, how it starts, what it weighs, and what it cannot do."""
+    """One program: its name, binary, files that count for its size, and ability to resume."""
 
     name: str
     binary: Path
@@ -41,7 +41,7 @@ class Program:
     resumes_jsonl: bool
 
     def environment(self, home, port, path):
-        """A clean environment with a home of its own; `path` is the search path."""
+        """Returns a clean environment with a separate home; `path` is the search path."""
         both = {
             "PATH": path,
             "HOME": str(home),
@@ -78,7 +78,7 @@ class Program:
         path.write_text(text)
 
     def arguments(self, *, stream=False, resume=False):
-        """The command for one prompt; everything is allowed, nothing is asked."""
+        """Returns the command for one prompt; everything is allowed without a question."""
         if self.name == "codex":
             options = [
                 "exec",
@@ -104,7 +104,7 @@ class Program:
         ]
 
     def version(self):
-        """What `--version` prints, or nothing when it does not start."""
+        """Returns the output of `--version`; None if the program does not start."""
         try:
             done = subprocess.run(
                 [self.binary, "--version"], capture_output=True, timeout=30, text=True, check=False
@@ -139,8 +139,8 @@ def _opencode_settings(port):
 
 
 def peers(folder):
-    """The peers of `package.json`, installed into `folder` where npm can; missing ones are left out
-    with a message."""
+    """Returns the peers of `package.json`, installed into `folder` by npm. Prints a message for
+    each missing peer."""
     wanted = Path(__file__).parent / "peers"
     folder.mkdir(parents=True, exist_ok=True)
     lock = folder / "installed-lock.json"
@@ -156,8 +156,8 @@ def peers(folder):
             return []
         shutil.copy(wanted / "package-lock.json", lock)
     modules = folder / "node_modules"
-    # Where a package is a launcher around a native program, the native program is measured: that is
-    # the faster way to start it.
+    # If a package is a launcher around a native program, the native program is measured, because it
+    # starts faster.
     found = [
         Program(
             "gemini",
@@ -182,7 +182,7 @@ def peers(folder):
 
 
 def bundled_ripgrep(folder):
-    """The ripgrep that a peer brings along, if any."""
+    """Returns the ripgrep that a peer includes, if there is one."""
     found = sorted((folder / "node_modules").glob("@openai/codex-*/vendor/*/codex-path/rg"))
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""The figures as a table: medians with least and most, ratios to Pollux, goals."""
+"""The figures as a table: medians with minimum and maximum, ratios to Pollux, goals."""
 
 import datetime
 from statistics import median
@@ -13,14 +13,14 @@ NAMES = {
 
 
 def number(value):
-    """Three digits that mean something."""
+    """Returns a value with three significant digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def spread(values, unit):
-    """The median, and the least and most where they differ."""
+    """Returns the median, and the minimum and maximum if they differ."""
     text = f"{number(median(values))} {unit}"
     low, high = number(min(values)), number(max(values))
     return text if low == high else f"{text} ({low}–{high})"
@@ -46,7 +46,7 @@ def _goal(figure, column):
 
 
 def write(bench, machine, runs):
-    """The page, as Markdown."""
+    """Returns the page, as Markdown."""
     names = [program.name for program in bench.programs]
     versions = ", ".join(f"{NAMES[name]} {bench.versions[name]}" for name in names)
     lines = [

@@ -1,8 +1,9 @@
-"""Measures Pollux beside its peers and writes `bench/RESULTS.md`. Started by `cargo xtask bench`.
+"""Measures Pollux and its peers, and writes `bench/RESULTS.md`. Started by `cargo xtask bench`.
 
 Python 3.11, standard library only; Linux, because memory is read from /proc. Each figure is the
-median of several runs after one that does not count, with the least and the most. All programs talk
-to the same scripted server on loopback, in turn, so that a busy moment of the machine hits all.
+median of several runs, with the minimum and the maximum; a first run does not count. All programs
+use the same scripted server on loopback, in turn, so that a busy moment of the machine affects all
+of them.
 """
 
 import argparse
@@ -25,11 +26,11 @@ HERE = Path(__file__).resolve().parent
 
 
 class Skipped(Exception):
-    """A program did not do what the script asked; the text says what."""
+    """A program did not do what the script asked; the text describes the problem."""
 
 
 class Bench:
-    """One session: the programs, the search path they get, and the figures so far."""
+    """One session: the programs, their search path, and the figures so far."""
 
     def __init__(self, options, work):
         self.options, self.work = options, work
@@ -38,7 +39,7 @@ class Bench:
         own = programs.Program("pollux", options.binary, (options.binary,), True)
         found = [] if options.no_peers else programs.peers(cache / "peers")
         self.rg = shutil.which("rg") or programs.bundled_ripgrep(cache / "peers")
-        # Whoever searches with ripgrep shall have one.
+        # A program that searches with ripgrep must find one.
         self.path = os.environ["PATH"] + (f":{Path(self.rg).parent}" if self.rg else "")
         self.skipped, self.programs, self.versions = [], [], {}
         for program in [own, *found]:
@@ -46,7 +47,7 @@ class Bench:
         self.rows = []
 
     def admit(self, program):
-        """Takes a program that starts and can hold a conversation with the server."""
+        """Adds a program if it starts and can hold a conversation with the server."""
         version = program.version()
         reason = "does not start" if version is None else None
         if version is not None:
@@ -71,7 +72,7 @@ class Bench:
         return self.work / program.name
 
     def once(self, scenario, program, limit=sampling.TIME_LIMIT):
-        """One run: its cost and its exchanges with the server."""
+        """Makes one run. Returns its cost and its exchanges with the server."""
         home = self.home(program)
         project = home / "project"
         shutil.rmtree(project, ignore_errors=True)
@@ -101,7 +102,7 @@ class Bench:
         return cost, exchanges
 
     def restore_session(self, program):
-        """Puts the 100 MB session back, as it was before the last run; made on the first use."""
+        """Restores the 100 MB session to its state before the last run. Created on first use."""
         stored = self.home(program) / "large-session"
         origin = self.home(program) / "large-session.name"
         if not stored.exists():
@@ -119,7 +120,8 @@ class Bench:
         shutil.copyfile(stored, path)
 
     def measure(self, scenario):
-        """All programs, all runs, in turn; the rows of the scenario's figures."""
+        """Measures all programs in turn, in all runs. Returns the rows of the scenario's
+        figures."""
         print(scenario.name, flush=True)
         like_gemini = scenario.only_resuming or scenario.named_tools
         able = [p for p in self.programs if p.resumes_jsonl or not like_gemini]
@@ -162,7 +164,7 @@ class Bench:
         )
 
     def ripgrep_alone(self, arguments):
-        """The same by ripgrep itself, start to end."""
+        """Measures the same search by ripgrep itself, from start to end."""
         tree, taken = scenarios.make_tree(self.work / "tree"), []
         for _ in range(self.options.runs + 1):
             begin = time.perf_counter()
@@ -196,7 +198,7 @@ def _size(path):
 
 
 def machine():
-    """The machine in words, without its name."""
+    """Returns a description of the machine, without its name."""
     memory = next(
         line for line in Path("/proc/meminfo").read_text().splitlines() if "MemTotal" in line
     )

@@ -1,4 +1,4 @@
-"""Running one program and what it costs: time, processor time, memory of its process tree."""
+"""Running of one program, and its cost: time, processor time, memory of its process tree."""
 
 import os
 import signal
@@ -8,18 +8,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Seconds; whoever takes longer for one run hangs.
+# Time limit of one run, in seconds.
 TIME_LIMIT = 90.0
 
 
 class Hung(Exception):
-    """A program did not end within the limit."""
+    """A program did not end within the time limit."""
 
 
 @dataclass
 class Cost:
-    """What one run took: seconds, seconds of processor time, bytes of memory at the peak (0 when not
-    sampled), and how it ended."""
+    """Cost of one run: seconds, seconds of processor time, bytes of memory at the peak (0 if not
+    sampled), and how the run ended."""
 
     started: float
     wall: float
@@ -32,7 +32,8 @@ class Cost:
 
 def run(command, cwd, environment, *, sample=False, limit=TIME_LIMIT, sampler=None):
     """Runs a program to its end and returns its cost. The processor time is that of the process and
-    of all children it waited for. Memory is sampled only when asked for: sampling disturbs."""
+    of all children that it waited for. Memory is only sampled on request, because sampling slows
+    the program down."""
     started = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -84,10 +85,10 @@ def _kill(pid):
 
 
 class Memory:
-    """The peak of a process tree: the largest sum of resident memory over the tree at one moment, or
-    the kernel's own high-water mark of one of its processes, whichever is larger. (The kernel's mark
-    misses nothing that happened before the last look; `wait4` has one too, but it counts the program
-    that started this one.)"""
+    """The peak memory of a process tree: the maximum over time of the resident memory summed over
+    the tree, or the kernel's peak value of one process, whichever is larger. (The kernel's value
+    includes everything before the last sample. `wait4` has such a value, too, but that one includes
+    the program that started this one.)"""
 
     def __init__(self):
         self.peak = 0
@@ -96,20 +97,20 @@ class Memory:
         self._thread = None
 
     def watch(self, pid):
-        """Starts to look, every millisecond at first, less often later."""
+        """Starts sampling, every millisecond at first, less often later."""
         self._pid = pid
         self._thread = threading.Thread(target=self._look_on, daemon=True)
         self._thread.start()
         return self
 
     def end(self):
-        """Stops; the peak in bytes."""
+        """Stops sampling. Returns the peak in bytes."""
         self._ended.set()
         self._thread.join()
         return self.peak
 
     def look(self):
-        """Looks once, now."""
+        """Takes one sample now."""
         if self._pid is None:
             return
         whole = 0
@@ -127,7 +128,7 @@ class Memory:
 
 
 def _tree(root):
-    """The process and all its descendants."""
+    """Returns the process and all its descendants."""
     found, ahead = [], [root]
     while ahead:
         pid = ahead.pop()
@@ -147,14 +148,14 @@ def _tree(root):
 
 
 def resident(pid):
-    """Resident memory now and at its highest, in bytes; 0 for a process that has ended."""
+    """Returns resident memory now and at its peak, in bytes; 0 for a process that has ended."""
     try:
         fields = dict(
             line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
         )
     except OSError:
         return 0, 0
-    # Between fork and exec a process still has the memory of the one that started it.
+    # Between fork and exec a process still has the memory of its parent.
     if fields.get("Name", "").strip().startswith("python"):
         return 0, 0
     now, highest = (int(fields.get(name, "0 kB").split()[0]) for name in ("VmRSS", "VmHWM"))
@@ -162,7 +163,8 @@ def resident(pid):
 
 
 def written(pid):
-    """Bytes that a process has sent to the device, or is about to; 0 for one that has ended."""
+    """Returns the bytes that a process has written to the device, or will write; 0 after its
+    end."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
     except OSError:

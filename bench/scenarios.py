@@ -1,4 +1,4 @@
-"""What is measured: each scenario is a script, a project to run in, and the figures to take.
+"""The scenarios: each has a script, a project to run in, and the figures to measure.
 
 A figure is a function from the cost of a run and its exchanges with the server to a number.
 """
@@ -20,8 +20,9 @@ MARKER = "needle_marker"
 
 @dataclass(frozen=True)
 class Figure:
-    """One row of the table: title, unit (ms, MB, kB or a ratio), how to take it, and the goal: its
-    text and whether the medians by program's name reach it."""
+    """One row of the table: title, unit (ms, MB, kB or a ratio), measuring function, and the goal.
+    The goal has a text, and a function that returns true if the medians by program name reach
+    it."""
 
     title: str
     unit: str
@@ -32,8 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One kind of run. `project` fills an empty folder, and returns that or another one
-    to run in."""
+    """One kind of run. `project` fills an empty folder, and returns the folder to run in."""
 
     name: str
     script: list
@@ -42,9 +42,9 @@ class Scenario:
     stream: bool = False
     sample: bool = False
     only_resuming: bool = False
-    # Only programs with Gemini CLI's tools can do it.
+    # True if only programs with Gemini CLI's tools can run it.
     named_tools: bool = False
-    # What ripgrep itself takes for the same: its arguments.
+    # Arguments of ripgrep for the same search, to measure its time.
     ripgrep: tuple = ()
 
 
@@ -65,14 +65,15 @@ def memory(cost, _exchanges):
 
 
 def gaps(exchanges, until="head"):
-    """Between each reply and the next request: its head, or its last byte. Milliseconds."""
+    """Returns the time between each reply and the next request (its head, or its last byte) in
+    ms."""
     return [
         milliseconds(getattr(after, until) - before.sent) for before, after in pairwise(exchanges)
     ]
 
 
 def turn(number, until="head"):
-    """The median of the eleven turns around one, in milliseconds."""
+    """Returns a function for the median of the eleven turns around a turn, in milliseconds."""
     return lambda _cost, exchanges: median(gaps(exchanges, until)[number - 5 : number + 6])
 
 
@@ -81,7 +82,7 @@ def at_most(limit):
 
 
 class Beside:
-    """Remembers what another figure came to."""
+    """Reference to the result of another figure."""
 
     def __init__(self, reached):
         self.medians, self.judge = {}, reached
@@ -91,7 +92,8 @@ class Beside:
         return self.judge(medians)
 
     def at_most_more(self, limit):
-        """Pollux takes at most that much more than there, if that was measured."""
+        """Returns true if Pollux takes at most `limit` more than in the other figure, if
+        measured."""
 
         def reached(medians):
             if "pollux" not in self.medians:
@@ -102,7 +104,8 @@ class Beside:
 
 
 def sooner(**factors):
-    """Pollux is that many times faster than each of these peers, if they were all measured."""
+    """Returns true if Pollux is faster than each of these peers by its factor, if all were
+    measured."""
 
     def reached(medians):
         if not factors.keys() <= medians.keys():
@@ -125,7 +128,8 @@ def _tool(name, arguments):
 
 
 def _files(count, text):
-    """Files of the same text. No script makes a call twice: programs stop a model that does."""
+    """Creates files with the same text. No call is repeated, because programs stop a model that
+    repeats calls."""
 
     def project(folder):
         for number in range(count):
@@ -136,7 +140,7 @@ def _files(count, text):
 
 
 def _hooks(count):
-    """A project with so many hooks, none of which this work calls for."""
+    """Creates a project with this many hooks, of which none matches the work."""
 
     def project(folder):
         hook = {"type": "command", "command": "true"}
@@ -168,7 +172,7 @@ priority = {0}
 
 
 def _rules_and_hooks(count):
-    """The same, with as many policy files of some rules each."""
+    """The same, with as many policy files of a few rules each."""
 
     def project(folder):
         folder = _hooks(count)(folder)
@@ -186,7 +190,8 @@ def _reads(count):
 
 
 def _lines(number):
-    """4 kB of an answer that never says the same twice: programs stop a model that does."""
+    """Returns 4 kB of an answer without repetitions, because programs stop a model that repeats
+    text."""
     lines = range(number * 64, number * 64 + 64)
     return "".join(
         f"Line {line:05} of the answer names the number {line * 7919:09}, as new.\n"
@@ -195,7 +200,7 @@ def _lines(number):
 
 
 def scenarios(work, quick):
-    """All scenarios; `quick` makes the long ones shorter."""
+    """Returns all scenarios; `quick` makes the long ones shorter."""
     turns, pieces = (60, 2_000) if quick else (150, 20_000)
     late = turns - 10
     small = _files(20, "hello\n" * 10)
@@ -415,7 +420,8 @@ def scenarios(work, quick):
 
 
 def make_tree(folder):
-    """50,000 files of about 1 kB in 500 folders; one file in a thousand has the marker. Made once."""
+    """Creates 50,000 files of about 1 kB in 500 folders, once. One file in a thousand has the
+    marker."""
     done = folder.with_suffix(".done")
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
@@ -430,14 +436,14 @@ def make_tree(folder):
 
 
 def session_file(home):
-    """The one session of a home, after one has been recorded in it."""
+    """Returns the only session file of a home, after a session was recorded in it."""
     found = sorted(Path(home, ".gemini", "tmp").glob("*/chats/session-*.json*"))
     return found[-1] if found else None
 
 
 def grow_session(path, size=100 * MEGABYTE):
-    """Makes a recorded session one of 100 MB whose last checkpoint is small: what a person has who
-    worked for weeks and compressed the conversation just now."""
+    """Makes a recorded session one of 100 MB whose last checkpoint is small, like that of a user
+    who has worked for weeks and has just compressed the conversation."""
     lines = path.read_text().splitlines()
     header = json.loads(lines[0])
     stamp = header["startTime"]

@@ -1,10 +1,11 @@
 """A scripted model server on loopback.
 
-A script is a list of turns, see `dialects`; each request for a turn takes the next one. A turn may be a
-function that makes it from the request. The path of the request tells the dialect.
+A script is a list of turns, see `dialects`; each request for a turn takes the next one. A turn may
+be a function that makes it from the request. The path of the request determines the dialect.
 
-The server keeps, for each turn, when the request's head came, when its last byte came, when the
-reply began to be sent, and how large the request was. Times are `time.perf_counter` seconds.
+For each turn the server records the times when the request's head arrived, when its last byte
+arrived, and when the reply began to be sent, and the size of the request. Times are
+`time.perf_counter` seconds.
 """
 
 import contextlib
@@ -30,8 +31,8 @@ class Exchange:
 
 @dataclass
 class ScriptedServer:
-    """Serves one script. `keep_requests` keeps the bodies; `on_request` is called with the number of
-    each turn before its reply is sent. `side_text` answers what is asked beside the conversation."""
+    """Serves one script. `keep_requests` keeps the bodies; `on_request` is called with the number
+    of each turn before its reply is sent. `side_text` is the answer to side calls."""
 
     script: list
     keep_requests: bool = False
@@ -49,8 +50,8 @@ class ScriptedServer:
         return self
 
     def __exit__(self, *_):
-        # A thread that still waits at the number of a closed socket would take the connections of the next
-        # server, which gets the same number.
+        # A thread that still waits on a closed socket would take the connections of the next
+        # server, which gets the same descriptor number.
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._accepting.join(1)
@@ -77,7 +78,7 @@ class ScriptedServer:
                     return
 
     def _exchange(self, connection, rest):
-        """One request and its reply; returns what was read beyond it, nothing at the end."""
+        """Serves one request. Returns the bytes read beyond it; None at the end."""
         while b"\r\n\r\n" not in rest:
             data = connection.recv(1 << 16)
             if not data:
@@ -102,7 +103,7 @@ class ScriptedServer:
         if dialect is None:
             connection.sendall(_side_reply(path, self.side_text))
         elif path.endswith("/chat/completions") and b'"tools"' not in body:
-            # A side question, such as a title for the conversation.
+            # A side call, such as for a title of the conversation.
             connection.sendall(
                 _stream(list(dialects.chat_events(dialects.Text(("A title",)), 0, set())))
             )
@@ -123,7 +124,8 @@ class ScriptedServer:
         if callable(turn):
             turn = turn(exchange)
         reply = _stream(list(dialect(turn, number, self._tools)))
-        # Before, not after: a fast program answers before this thread runs again.
+        # The time is taken before sending, because a fast program may answer before this thread
+        # continues.
         exchange.sent = time.perf_counter()
         connection.sendall(reply)
 
@@ -156,7 +158,7 @@ def _read_chunked(connection, rest):
 
 
 def _dialect(method, path):
-    """How to answer, or nothing for requests that are no turn of the conversation."""
+    """Returns the function for the dialect; None for requests that are not turns."""
     if method != "POST":
         return None
     if path.endswith(":streamGenerateContent"):
@@ -184,7 +186,7 @@ def _side_reply(path, text):
 
 
 def _stream(events):
-    """Server-sent events, each in an HTTP chunk of its own, as a model server sends them."""
+    """Returns server-sent events, each in a separate HTTP chunk, as a model server sends them."""
     head = (
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     )

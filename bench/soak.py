@@ -1,10 +1,11 @@
-"""One conversation of many thousand turns: does a turn cost more as the session ages, does memory grow?
+"""Measures the memory and the cost of a turn in one conversation of many thousand turns.
+
 Started by `cargo xtask bench soak`; writes the curve as `bench/soak.png`.
 
-Each turn reads a file, or runs a command, with 100 kB of output. The scripted model counts tokens as a
-real one does, so that the conversation is compressed whenever it has grown so far. At each request
-three things are noted: the memory of the process, the time since the reply before, and the size of the
-request.
+Each turn reads a file, or runs a command, with 100 kB of output. The scripted model counts tokens
+like a real one, so that the conversation is compressed whenever it has grown enough. At each
+request three values are recorded: the memory of the process, the time since the last reply, and the
+size of the request.
 
 Linux, because memory is read from /proc. matplotlib draws the curve.
 """
@@ -34,7 +35,7 @@ OUTPUT = 100_000
 FILES = 50
 LINE = 64
 
-# What must hold: megabytes at most, and how much the last fifth may exceed the second one.
+# Limits: memory in megabytes, and maximum ratio of the last fifth to the second fifth.
 MEMORY_LIMIT = 150
 GROWTH_LIMIT = 1.2
 TURN_LIMIT = 1.3
@@ -51,7 +52,7 @@ SNAPSHOT = """<state_snapshot>
 
 
 class Script:
-    """Turn after turn without an end in sight, and then an answer. Nothing is ever asked for twice."""
+    """A long series of turns, and then an answer. No request is repeated."""
 
     def __init__(self, turns):
         self.turns = turns
@@ -82,7 +83,7 @@ def _call(number):
 
 
 def fill(project, turns):
-    """A log and files with lines that are all different, long enough for every turn."""
+    """Creates a log and files of lines that all differ, long enough for every turn."""
     reach = OUTPUT // LINE + turns // (2 * FILES) + 2
     for number in range(FILES):
         _write(project / f"part{number}.txt", number * 1_000_000, reach)
@@ -97,20 +98,22 @@ def _write(path, first, count):
 
 @dataclass
 class Curve:
-    """What was noted at each request."""
+    """Values recorded at each request."""
 
     memory: list = field(default_factory=list)
     size: list = field(default_factory=list)
     gap: list = field(default_factory=list)
 
     def part(self, values, fifth):
-        """One fifth of the session, counted from 0. The first turn has no reply before it."""
+        """Returns one fifth of the session, counted from 0. The first turn has no reply before
+        it."""
         length = len(values) // 5
         return values[max(1, fifth * length) : (fifth + 1) * length]
 
 
 class Process:
-    """Stands where a sampler would: looks only when a request comes, so that it disturbs nothing."""
+    """Replacement for a sampler that only samples at a request, so that it does not slow the
+    program."""
 
     def __init__(self):
         self.pid, self.written = 0, 0
@@ -124,7 +127,7 @@ class Process:
 
 
 def soak(binary, turns, work):
-    """Runs the session; its curve and what it wrote, in bytes."""
+    """Runs the session. Returns its curve and the number of bytes written."""
     home, project = work / "home", work / "project"
     project.mkdir(parents=True)
     fill(project, turns)
@@ -167,8 +170,8 @@ def soak(binary, turns, work):
 
 
 def judge(curve):
-    """The figures, each with whether it is as it must be."""
-    # Every other turn runs a command, which costs its process.
+    """Returns the figures, each with its limit."""
+    # Every other turn runs a command, which includes the cost of its process.
     reads, commands = curve.gap[1::2], curve.gap[2::2]
     rows = [("peak memory", max(curve.memory), "MB", MEMORY_LIMIT)]
     for what, values, take, limit in (
@@ -182,7 +185,7 @@ def judge(curve):
 
 
 def draw(curve, path):
-    """Memory, time and size over the turns, one below the other."""
+    """Draws memory, time and size over the turns, one below the other."""
     turns = range(len(curve.memory))
     figure, axes = pyplot.subplots(3, 1, sharex=True, figsize=(9, 7), dpi=110)
     for axis, values, title in (

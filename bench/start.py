@@ -1,8 +1,8 @@
-"""Where Pollux's start-up time goes, by phase. Started by `cargo xtask bench --profile start`.
+"""Measures Pollux's start-up time by phase. Started by `cargo xtask bench --profile start`.
 
-strace writes down every system call with its time; a few of them mark where one phase ends and the
-next begins. Tracing makes each call slower, so the shares are what counts, and the whole is also
-measured without it.
+strace records every system call with its time; a few of them mark the end of one phase and the
+beginning of the next. Tracing makes each call slower, so only the shares count, and the total is
+also measured without strace.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sampling
 import scenarios
 from scripted_server import ScriptedServer
 
-# Each phase ends with the first system call, after the end of the one before, that looks like this.
+# Each phase ends with the first matching system call after the end of the previous phase.
 PHASES = (
     ("exec, linking", r"prctl\(PR_SET_DUMPABLE"),
     ("runtime, arguments", r"open.*[./]gemini"),
@@ -33,8 +33,8 @@ SLOWEST = 8
 
 
 def traced(program, home, path):
-    """One run under strace: the length of each phase and the time spent in each kind of call before
-    the request, in milliseconds."""
+    """Makes one run under strace. Returns the duration of each phase and the time spent in each
+    kind of call before the request, in milliseconds."""
     trace = home / "trace"
     with ScriptedServer([scenarios.HELLO]) as server:
         program.prepare(home, server.port)
@@ -73,7 +73,8 @@ def traced(program, home, path):
 
 
 def untraced(program, home, path):
-    """One run without strace: from exec to the first request, in milliseconds."""
+    """Makes one run without strace. Returns the time from exec to the first request in
+    milliseconds."""
     with ScriptedServer([scenarios.HELLO]) as server:
         program.prepare(home, server.port)
         cost = sampling.run(
