@@ -1,10 +1,11 @@
-//! `@path` tokens of a prompt: each lies where it says, in order, and none is empty.
+//! `@path` tokens of a prompt: each range is correct, the tokens are in order, and no token is
+//! empty.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-// The tokenizer belongs to the program, which is no library: the file is taken as it is.
+// The tokenizer is part of a crate that does not export it, so its file is included directly.
 #[path = "../../crates/host/src/references/at_path.rs"]
 mod at_path;
 

@@ -1,4 +1,4 @@
-//! Streams of chat completions: whatever the bytes, chunks or an error, and calls with names.
+//! Streams of chat completions: any bytes give chunks or an error, and every call has a name.
 
 #![no_main]
 

@@ -1,5 +1,6 @@
-//! Marks of sources: whatever a vendor claims, the words of the answer stay as they are.
-//! The input is claims of part, end and source with the words that they speak of, and the text.
+//! Marks of sources: for any claims of a vendor, the text of the answer is unchanged except for the
+//! marks. The input is the text, and claims of part, end and source with the text that each claim
+//! refers to.
 
 #![no_main]
 
@@ -9,7 +10,7 @@ use pollux_tools::{OffsetUnit, cite};
 
 fuzz_target!(|input: (bool, Vec<(u8, u64, u8, Option<&str>)>, &str)| {
     let (utf_16, claims, text) = input;
-    // A mark of the text's own could not be told from one that was added.
+    // A mark in the original text could not be distinguished from an added one.
     if text.contains('[') {
         return;
     }

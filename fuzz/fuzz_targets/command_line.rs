@@ -1,4 +1,5 @@
-//! Command lines: whatever a model writes, reading ends, stays small, and points into the text.
+//! Command lines: reading any text ends, and the result is small and refers to positions in the
+//! text.
 
 #![no_main]
 
@@ -6,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use pollux_shell::Dialect;
 use pollux_shell::command_line::{CommandLine, read};
 
-/// Bytes of text that a reading may hold in all, for each byte of the line and for each line.
+/// Maximum size of the result, in bytes: `FACTOR` for each byte of the line, plus `LEAST`.
 const FACTOR: usize = 64;
 const LEAST: usize = 4096;
 
@@ -18,7 +19,7 @@ fuzz_target!(|input: (bool, &str)| {
     assert!(line.commands.iter().all(|command| command.position <= text.len()));
     for (index, command) in line.commands.iter().enumerate() {
         assert!(command.outer.is_none_or(|outer| outer < index));
-        // Naming more words makes no command less known.
+        // A rule that names more words never makes a known command unknown.
         let known = command.known(0).is_ok();
         assert!(!known || command.known(command.words.len()).is_ok());
     }

@@ -1,5 +1,5 @@
-//! The verdict about a command line. Whatever the line is: a deny rule for everything denies it, and under an
-//! allow-list without a person nothing runs that is read in the line and that the list does not name.
+//! The verdict about a command line. For any line, a deny rule for everything denies it; and under
+//! an allow-list without a user, no command in the line runs that the list does not name.
 
 #![no_main]
 

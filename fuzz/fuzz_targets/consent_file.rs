@@ -1,5 +1,5 @@
-//! The file of answers: whatever it holds, it is read or refused, nobody has agreed to what is not in it,
-//! and what was read can be written and read again.
+//! The file of answers: any text is read or rejected, a missing answer is never an approval, and
+//! answers that were read can be written and read again.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Imports of a context file: bounded in number, depth and size, never outside of what the reader gives, in both formats.
+//! Imports of a context file: bounded in number, depth and size, and limited to the files of the
+//! reader, in both formats.
 
 #![no_main]
 
@@ -14,7 +15,7 @@ fuzz_target!(|files: [&str; 4]| {
             asked += 1;
             assert!(path.is_absolute(), "{}", path.display());
             assert!(path.components().all(|part| part.as_os_str() != ".."), "{}", path.display());
-            // Names are as short as can be, so that files find each other.
+            // Names are as short as possible, so that the files can refer to each other.
             match path.file_name().and_then(|name| name.to_str()) {
                 Some("a") => Ok(files[1].to_owned()),
                 Some("b") => Ok(files[2].to_owned()),
@@ -25,7 +26,7 @@ fuzz_target!(|files: [&str; 4]| {
         };
         let expanded = expand(files[0], Path::new("/p/q"), format, &mut read);
         assert!(asked <= MAX_IMPORTS, "{asked} files were read");
-        // What is written around an import names it, by a path that is no longer than the texts together.
+        // The text around an import names its path, which is not longer than all texts together.
         let names: usize = files.iter().map(|file| file.len() + 100).sum();
         assert!(expanded.len() <= files[0].len() + MAX_TOTAL_BYTES + MAX_IMPORTS * 3 * names);
         if format == ImportFormat::Tree && !files[0].contains('@') {

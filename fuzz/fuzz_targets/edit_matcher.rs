@@ -1,5 +1,5 @@
-//! The edit matcher: whatever a model wants replaced, only the places that were found change, and
-//! one change means one place. The input is text, old and new with NULs between them.
+//! The edit matcher: for any edit of a model, only the places found change, and a single change
+//! means a single place. The input is text, old and new, separated by NULs.
 
 #![no_main]
 

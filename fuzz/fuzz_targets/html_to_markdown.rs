@@ -1,12 +1,12 @@
-//! Pages as Markdown: whatever the bytes of a page are, reading it ends, and what comes of it is no larger than the
-//! page and the addresses in it allow.
+//! Pages as Markdown: reading any page ends, and the size of the result is limited by the size of
+//! the page and the addresses in it.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pollux_tools::{MarkdownOptions, html_to_markdown};
 
-/// A page of one tag may become a few marks and line ends.
+/// Maximum growth: a page of one tag may become a few marks and line ends.
 const GROWTH: usize = 64;
 
 fuzz_target!(|input: &str| {

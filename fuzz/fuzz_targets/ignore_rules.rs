@@ -1,12 +1,14 @@
-//! Ignore files: whatever stands in them, every path gets an answer in bounded time, and a pattern means what the plainest
-//! possible reading of it means. The input is a file's content and a path.
+//! Ignore files: for any content, every path gets a verdict in bounded time, and a pattern has the
+//! same meaning as in the simplest possible implementation. The input is a file's content and a
+//! path.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pollux_fs::IgnorePatterns;
 
-/// Longer inputs make the plain reading slow: it tries everything.
+/// Maximum length of an input for the simple implementation, which tries all combinations and is
+/// slow for longer inputs.
 const SMALL: usize = 14;
 
 fuzz_target!(|input: (bool, bool, &[u8], &[u8])| {
@@ -27,7 +29,7 @@ fuzz_target!(|input: (bool, bool, &[u8], &[u8])| {
     }
 });
 
-/// Whether a pattern of letters, `*`, `?`, `**` and `/` matches a path, from `at` on.
+/// Returns true if a pattern of letters, `*`, `?`, `**` and `/`, from `at` on, matches a path.
 fn matches(pattern: &[u8], at: usize, path: &[u8]) -> bool {
     let Some(first) = pattern.get(at) else { return path.is_empty() };
     if *first != b'*' {
@@ -36,7 +38,8 @@ fn matches(pattern: &[u8], at: usize, path: &[u8]) -> bool {
     }
     let stars = pattern[at..].iter().take_while(|byte| **byte == b'*').count();
     let behind = at + stars;
-    // The text before the first wildcard is compared apart: what comes then begins anew.
+    // The text before the first wildcard is compared separately, so the rest counts as a new
+    // beginning.
     let begins = !pattern[..at].iter().any(|byte| b"*?".contains(byte)) || pattern[at - 1] == b'/';
     let is_component = stars > 1 && begins && matches!(pattern.get(behind), None | Some(b'/'));
     if !is_component {

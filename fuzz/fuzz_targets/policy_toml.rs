@@ -1,5 +1,5 @@
-//! Policy files: whatever stands in one, it is read in bounded time, what is wrong is told by its place, and
-//! the rules that come of it can be decided by.
+//! Policy files: any text is read in bounded time, each error is reported with its place, and the
+//! resulting rules can be used for decisions.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! A table of prices: whatever it holds, it is read or refused with a place, and a price that is found costs the same each
-//! time, and more tokens never less.
+//! A table of prices: any text is read or rejected with a place. A price that is found gives the
+//! same cost each time, and more tokens never cost less.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Tables of programs: a damaged one is refused as a whole, and never panics.
+//! Tables of programs: a damaged table is rejected as a whole, without a panic.
 
 #![no_main]
 

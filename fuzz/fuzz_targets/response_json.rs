@@ -1,5 +1,5 @@
-//! The model's answer: any bytes give a chunk or an error in words, and decoding again gives the
-//! same.
+//! The model's answer: any bytes give a chunk or an error message, and decoding them again gives
+//! the same result.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The plan that a confined process reads: a damaged one is refused, never followed in part.
+//! The plan that a confined process reads: a damaged plan is rejected, never applied in part.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Session files: whatever the bytes, what can be read makes a conversation that can go on.
+//! Session files: for any bytes, the readable part gives a conversation that can continue.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! A settings file: parsing, variables, merging and editing never panic; what was parsed can be written
-//! and read again, and an edit changes what it is to change and nothing else. The input is two layers
-//! with a NUL between them; the second is laid over the first, and its keys are edited into it.
+//! A settings file: parsing, variables, merging and editing never panic; parsed settings can be
+//! written and read again, and an edit changes only its target. The input is two layers with a NUL
+//! between them; the second is merged into the first, and its keys are set there by edits.
 
 #![no_main]
 
@@ -39,7 +39,7 @@ fuzz_target!(|input: &str| {
     }
 });
 
-/// Sets and unsets a key of the root, and one below it.
+/// Sets and unsets a key of the root, and a key one level below.
 fn edits(text: &str, settings: &Value, name: &str, value: &Value) {
     let path = Path::new("settings.json");
     let read = |text: &str| jsonc::parse(path, text).expect("an edited file can be read");
@@ -61,7 +61,7 @@ fn edits(text: &str, settings: &Value, name: &str, value: &Value) {
     }
 }
 
-/// Lists may grow with each merge.
+/// Returns true if a value contains a list. Lists may grow with each merge.
 fn holds_lists(value: &serde_json::Value) -> bool {
     match value {
         serde_json::Value::Array(_) => true,

@@ -1,5 +1,5 @@
-//! The summary of a conversation: whatever a model writes, what the user said and what was done is read back out of it as
-//! it was. The input is the model's answer, prompts of the user and a plan.
+//! The summary of a conversation: for any output of a model, the user messages and the action
+//! ledger are read back unchanged. The input is the model's answer, prompts of the user and a plan.
 
 #![no_main]
 

@@ -1,11 +1,11 @@
-//! Server-sent events: any cutting of the bytes gives the same events and the same end.
+//! Server-sent events: the bytes give the same events and the same end, in chunks of any size.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pollux_net::{ServerEvent, SseDecoder, SseError};
 
-/// Small enough for the fuzzer to reach it.
+/// Maximum size of an event, small enough for the fuzzer to reach it.
 const LIMIT: usize = 4096;
 
 fuzz_target!(|input: (u8, &[u8])| {
@@ -15,7 +15,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     assert_eq!(whole, pieces);
 });
 
-/// All events of `bytes` when they arrive `step` at a time, and how it ended.
+/// Returns all events of `bytes`, which arrive in chunks of `step`, and the final result.
 fn decode(bytes: &[u8], step: usize) -> (Vec<ServerEvent>, Result<(), SseError>) {
     let mut decoder = SseDecoder::with_limit(LIMIT);
     let mut events = Vec::new();

@@ -1,5 +1,5 @@
-//! The file of trusted folders: whatever it holds, it is read or refused, a rule that is added to it
-//! counts, and every other rule stays.
+//! The file of trusted folders: any text is read or rejected, a rule that is added takes effect,
+//! and all other rules stay the same.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ const FOLDER: &str = "/no-such-folder/of-the-fuzzer";
 fuzz_target!(|text: &str| {
     let (file, folder) = (Path::new(FILE), Path::new(FOLDER));
     let Ok(before) = TrustStore::parse(file, text) else { return };
-    // Out of reach of the folder's own rule, also when that trusted its parent.
+    // Outside the reach of the folder's own rule, even if that rule trusts the parent.
     let elsewhere = Path::new("/no-such-other-folder/elsewhere");
     for level in [TrustLevel::TrustFolder, TrustLevel::DoNotTrust] {
         let changed = TrustStore::with_rule(file, text, folder, level).expect("what was read");
