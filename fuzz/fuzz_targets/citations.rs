@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pollux_protocol::{Grounding, Part, Source, Support};
+use pollux_protocol::{Grounding, Part, WebSource, Support};
 use pollux_tools::{OffsetUnit, cite};
 
 fuzz_target!(|input: (bool, Vec<(u8, u64, u8, Option<&str>)>, &str)| {
@@ -21,7 +21,7 @@ fuzz_target!(|input: (bool, Vec<(u8, u64, u8, Option<&str>)>, &str)| {
         text: words.map(str::to_owned),
         sources: vec![source.into()],
     });
-    let sources = vec![Source::default(); 9];
+    let sources = vec![WebSource::default(); 9];
     let grounding = Grounding { supports: supports.collect(), sources, ..Grounding::default() };
     let unit = if utf_16 { OffsetUnit::Utf16 } else { OffsetUnit::Bytes };
     let marked = cite(&[Part::text(text)], &grounding, unit);

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pollux_config::consent::{ConsentStore, Known, Verdict, Way, decide};
+use pollux_config::consent::{ConsentStore, EarlierAnswers, ConsentVerdict, Way, decide};
 use pollux_protocol::ConsentItem;
 
 fuzz_target!(|text: &str| {
@@ -21,10 +21,10 @@ fuzz_target!(|text: &str| {
         needs_person: false,
     };
     let unheard = [item("a hash that no file has")];
-    let known = Known::of(&store, folder);
-    if known != Known::Nothing {
+    let known = EarlierAnswers::of(&store, folder);
+    if known != EarlierAnswers::Nothing {
         let verdicts = decide(&unheard, known, Way::Pinned, false);
-        assert!(text.contains(&unheard[0].hash) || verdicts == [Verdict::Unanswered]);
+        assert!(text.contains(&unheard[0].hash) || verdicts == [ConsentVerdict::Unanswered]);
     }
     if let Ok(store) = &store {
         let written = serde_json::to_string(store).expect("what was read can be written");

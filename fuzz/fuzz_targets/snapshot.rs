@@ -5,13 +5,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use pollux_agent::Toolset;
-use pollux_agent::compression::{ActionLedger, ActionSource, Kept, Said, Snapshot, Todos};
+use pollux_agent::compression::{ActionLedger, ActionSource, Kept, Said, CompressionSnapshot, Todos};
 use pollux_fs::Workspace;
 use pollux_protocol::{Content, Part};
 
 fuzz_target!(|input: (&str, Vec<&str>, Option<&str>)| {
     let (answer, prompts, plan) = input;
-    let Some(snapshot) = Snapshot::read(answer) else { return };
+    let Some(snapshot) = CompressionSnapshot::read(answer) else { return };
     let said: Vec<Content> =
         prompts.iter().map(|prompt| Content::user(vec![Part::text(*prompt)])).collect();
     let said = Said::in_contents(&said);

@@ -25,11 +25,11 @@ use crate::loop_guard::LoopGuard;
 use crate::outlet::Outlet;
 use crate::prompt_hooks::{Verdict, text_of};
 use crate::prompt_run::PromptRun;
-use crate::recorder::Recorder;
+use crate::recorder::HistoryRecorder;
 use crate::services::AgentServices;
 use crate::settings::LoopSettings;
 use crate::side_models::{Owner, WatchedModels};
-use crate::standing::Standing;
+use crate::standing::PinnedContext;
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
@@ -64,7 +64,7 @@ pub struct AgentParts {
     /// it.
     pub loading: Option<Loading>,
     /// Writer for the agent's log, with the outlet for its events.
-    pub recorder: Recorder,
+    pub recorder: HistoryRecorder,
     /// The conversation so far.
     pub history: History,
     /// Function that collects the context block at the start of a new conversation.
@@ -128,7 +128,8 @@ impl AgentLoop {
     /// Creates an agent that has not handled any prompt yet.
     pub fn new(services: AgentServices, parts: AgentParts) -> Self {
         let outlet = parts.recorder.outlet().clone();
-        let Standing { topic, plan, todos } = Standing::of(&parts.history, &parts.toolset.get());
+        let PinnedContext { topic, plan, todos } =
+            PinnedContext::of(&parts.history, &parts.toolset.get());
         let hooks = HookEvents::new(services.hooks.clone(), outlet.clone());
         // Side calls before the first request also use the model of the conversation.
         let requested = String::clone(&parts.requested_model.get());

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{AnswerSchema, PromptOutcome, Request, Unsatisfied};
+use pollux_protocol::{AnswerSchema, ModelRequest, PromptOutcome, Unsatisfied};
 use serde_json::Value;
 
 /// Required form of answers.
@@ -53,7 +53,7 @@ impl Shaping {
     }
 
     /// Adds the schema to a request.
-    pub(crate) fn shape(&mut self, mut request: Request) -> Request {
+    pub(crate) fn shape(&mut self, mut request: ModelRequest) -> ModelRequest {
         let schema = self.form.schema.document();
         if let Some(system) = request.system.take() {
             let kept = self.instruction.take().filter(|[bare, _]| Arc::ptr_eq(bare, &system));

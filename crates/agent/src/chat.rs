@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use pollux_protocol::{
     CancellationToken, Choice, ChunkStream, Event, InvalidStream, Measurement, ModelError,
-    ModelErrorKind, Models, Request, StreamRetryMeasure,
+    ModelErrorKind, ModelRequest, Models, StreamRetryMeasure,
 };
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ impl Chat {
     pub(crate) async fn ask(
         &self,
         choice: &Choice,
-        request: Request,
+        request: ModelRequest,
         guarded: bool,
         cancel: &CancellationToken,
     ) -> Answer {
@@ -148,7 +148,7 @@ impl Chat {
     async fn attempt(
         &self,
         choice: &Choice,
-        request: Request,
+        request: ModelRequest,
         guarded: bool,
         cancel: &CancellationToken,
     ) -> Answer {
@@ -239,7 +239,7 @@ impl Chat {
         Ok(None)
     }
 
-    fn measure_invalid(&self, choice: &Choice, request: &Request, reason: InvalidStream) {
+    fn measure_invalid(&self, choice: &Choice, request: &ModelRequest, reason: InvalidStream) {
         let model = choice.name.clone();
         let measure = Measurement::InvalidStream { model, role: request.role, reason };
         self.outlet.measure(&measure);
@@ -288,7 +288,7 @@ fn failed_attempt(
 }
 
 /// Returns the system instruction with an added hint about the unusable answer.
-fn nudged(request: &Request, error: &ModelError) -> Option<Arc<str>> {
+fn nudged(request: &ModelRequest, error: &ModelError) -> Option<Arc<str>> {
     let nudge = match error.kind {
         ModelErrorKind::Unusable(InvalidStream::ThinkingOnlyResponse) => {
             "Your last answer held only thoughts. Answer with text for the user, or call a tool."

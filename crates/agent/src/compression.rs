@@ -28,7 +28,7 @@ pub(crate) use files::states_of;
 pub use ledger::{ActionLedger, ActionSource};
 pub(crate) use local::{Truncation, drop_oldest, truncate};
 pub use said::Said;
-pub use snapshot::{Kept, SECTIONS, Snapshot};
+pub use snapshot::{CompressionSnapshot, Kept, SECTIONS};
 pub use split::{is_due, split_point, split_point_within};
 pub(crate) use summariser::{Summariser, Trouble};
 pub use todos::Todos;

@@ -4,10 +4,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pollux_policy::{Finding, Ruling};
+use pollux_policy::{CheckerFinding, Ruling};
 use pollux_protocol::{
-    CancellationToken, ConsecaPolicyMeasure, ConsecaVerdictMeasure, Content, Declaration, Entry,
-    Event, JsonRequest, Measurement, ModelRole, Part, Request, Severity, SideModels,
+    CancellationToken, ConsecaPolicyMeasure, ConsecaVerdictMeasure, Content, Declaration, Event,
+    HistoryEntry, JsonRequest, Measurement, ModelRequest, ModelRole, Part, Severity, SideModels,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
@@ -49,7 +49,7 @@ pub(crate) struct Inquiry<'a> {
 
 /// Judgement of the model about a call.
 struct Judged {
-    finding: Finding,
+    finding: CheckerFinding,
     verdict: &'static str,
     reason: String,
 }
@@ -64,11 +64,11 @@ impl Conseca {
         &self,
         inquiry: &Inquiry<'_>,
         cancel: &CancellationToken,
-    ) -> Option<Finding> {
+    ) -> Option<CheckerFinding> {
         cancel.run_until_cancelled(self.judge(inquiry, cancel)).await
     }
 
-    async fn judge(&self, inquiry: &Inquiry<'_>, cancel: &CancellationToken) -> Finding {
+    async fn judge(&self, inquiry: &Inquiry<'_>, cancel: &CancellationToken) -> CheckerFinding {
         let policy = self.policy(inquiry, cancel).await;
         let judged = match &policy {
             Ok(policy) => self.verdict(inquiry, policy, cancel).await,
@@ -76,7 +76,7 @@ impl Conseca {
         };
         let error = judged.as_ref().err().cloned();
         let judged = judged.unwrap_or_else(|_| Judged {
-            finding: Finding::ALLOW,
+            finding: CheckerFinding::ALLOW,
             verdict: "allow",
             reason: String::new(),
         });
@@ -159,11 +159,13 @@ async fn ask(
 ) -> Result<Value, String> {
     let choice = models.select(ALIAS).await.map_err(|error| error.to_string())?;
     let request = JsonRequest {
-        request: Request {
-            entries: vec![Entry::detached(Content::user(vec![Part::text(told.to_string())]))],
+        request: ModelRequest {
+            entries: vec![HistoryEntry::detached(Content::user(vec![Part::text(
+                told.to_string(),
+            )]))],
             system: Some(instruction.into()),
             role: ModelRole::UtilityTool,
-            ..Request::default()
+            ..ModelRequest::default()
         },
         schema,
         max_attempts: 1,
@@ -202,9 +204,9 @@ fn read_verdict(answer: &Value) -> Result<Judged, String> {
         return Err("The answer holds no decision that is known.".to_owned());
     };
     let finding = match ruling {
-        Ruling::Allow => Finding::ALLOW,
-        Ruling::AskUser => Finding::Ask(words),
-        Ruling::Deny => Finding::Deny(words),
+        Ruling::Allow => CheckerFinding::ALLOW,
+        Ruling::AskUser => CheckerFinding::Ask(words),
+        Ruling::Deny => CheckerFinding::Deny(words),
     };
     Ok(Judged { finding, verdict: ruling.as_str(), reason })
 }
@@ -265,9 +267,12 @@ mod tests {
         assert!(by_tool(&json!([])).is_err());
         let unexplained = "It does not keep to the policy for this prompt.".to_owned();
         for (answer, expected) in [
-            (json!({"decision": "allow", "reason": "x"}), Ok(Finding::ALLOW)),
-            (json!({"decision": "ask_user", "reason": "x"}), Ok(Finding::Ask("x".to_owned()))),
-            (json!({"decision": "deny"}), Ok(Finding::Deny(unexplained))),
+            (json!({"decision": "allow", "reason": "x"}), Ok(CheckerFinding::ALLOW)),
+            (
+                json!({"decision": "ask_user", "reason": "x"}),
+                Ok(CheckerFinding::Ask("x".to_owned())),
+            ),
+            (json!({"decision": "deny"}), Ok(CheckerFinding::Deny(unexplained))),
             (json!({"decision": "maybe"}), Err(())),
             (json!("allow"), Err(())),
         ] {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    Call, CallRecord, Compression, Content, Effects, Entry, EntryId, History, JournalError, Limits,
-    MessageRecord, NotReady, Part, Record, Role, Severity,
+    Call, CallRecord, Compression, Content, Effects, EntryId, History, HistoryEntry, JournalError,
+    MessageRecord, ModelLimits, NotReady, Part, Record, Role, Severity,
 };
 
 use crate::chat::Answer;
 use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
 use crate::outlet::Outlet;
-use crate::recorder::Recorder;
+use crate::recorder::HistoryRecorder;
 
 mod fill;
 
@@ -27,7 +27,7 @@ const LEAST_ROOM: usize = 2000;
 
 /// History and log of one agent. Each change is written to the log before the history changes.
 pub(crate) struct Conversation {
-    recorder: Recorder,
+    recorder: HistoryRecorder,
     history: History,
     /// Function that collects the context block of a new conversation.
     context: Box<dyn Fn() -> SessionContext + Send + Sync>,
@@ -39,7 +39,7 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     pub(crate) fn new(
-        recorder: Recorder,
+        recorder: HistoryRecorder,
         mut history: History,
         context: Box<dyn Fn() -> SessionContext + Send + Sync>,
         new_id: Arc<dyn Fn() -> String + Send + Sync>,
@@ -48,7 +48,7 @@ impl Conversation {
         Self { recorder, history, context, new_id, fill: Fill::default(), last_tokens: 0 }
     }
 
-    pub(crate) fn recorder(&self) -> &Recorder {
+    pub(crate) fn recorder(&self) -> &HistoryRecorder {
         &self.recorder
     }
 
@@ -61,7 +61,7 @@ impl Conversation {
     }
 
     /// Returns the entries that a request sends, oldest first.
-    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
+    pub(crate) fn entries(&self) -> &[Arc<HistoryEntry>] {
         self.history.entries()
     }
 
@@ -69,7 +69,7 @@ impl Conversation {
     ///
     /// # Errors
     /// Returns an error if the conversation cannot be sent in its current state.
-    pub(crate) fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
+    pub(crate) fn request(&self) -> Result<Vec<Arc<HistoryEntry>>, NotReady> {
         self.history.request()
     }
 
@@ -276,7 +276,7 @@ impl Conversation {
     /// Returns the maximum number of characters for one result: half of the remaining context, at
     /// four characters to a token. `None` if the size of the context is unknown. Gemini CLI allows
     /// the whole remaining context, and then cannot send another request.
-    pub(crate) fn room(&self, limits: Limits) -> Option<usize> {
+    pub(crate) fn room(&self, limits: ModelLimits) -> Option<usize> {
         if limits.context == 0 {
             return None;
         }

@@ -5,7 +5,9 @@
 //! the model has no tools, and its proposals are data of bounded size and form. The program stores
 //! the proposals, and ensures that they have no effect before the user approves them.
 
-use pollux_protocol::{Body, Content, Entry, JsonRequest, ModelRole, Part, Request, Role, Speaker};
+use pollux_protocol::{
+    Body, Content, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role, Speaker,
+};
 use serde_json::{Value, json};
 
 use crate::context::CONTEXT_ENTRY_ID;
@@ -149,12 +151,12 @@ pub fn request(transcripts: &[Transcript], index: &[String], known: &str) -> Jso
     }
     question += "What of this is worth noting?";
     JsonRequest {
-        request: Request {
-            entries: vec![Entry::detached(Content::user(vec![Part::text(question)]))],
+        request: ModelRequest {
+            entries: vec![HistoryEntry::detached(Content::user(vec![Part::text(question)]))],
             system: Some(INSTRUCTION.into()),
             prompt_id: PROMPT_ID.to_owned(),
             role: ModelRole::UtilitySummarizer,
-            ..Request::default()
+            ..ModelRequest::default()
         },
         schema: schema(),
         max_attempts: ATTEMPTS,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use pollux_fs::Workspace;
 use pollux_protocol::{
     CancellationToken, Choice, CompressTrigger, Compression, CompressionReport, CompressionStatus,
-    Entry, Event, History, JournalError, Live, Measurement, Severity, estimate,
+    Event, History, HistoryEntry, JournalError, Live, Measurement, Severity, estimate,
 };
 
 use crate::compression::{Cut, Trouble, is_due};
@@ -280,6 +280,6 @@ fn size(history: &History, occasion: &Occasion<'_>) -> u64 {
 }
 
 /// Returns the estimated tokens of entries.
-fn size_of(entries: &[Arc<Entry>]) -> f64 {
+fn size_of(entries: &[Arc<HistoryEntry>]) -> f64 {
     entries.iter().map(|entry| estimate::content(entry.content())).sum()
 }

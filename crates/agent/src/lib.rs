@@ -62,10 +62,10 @@ pub use outlet::Outlet;
 pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
 };
-pub use recorder::Recorder;
+pub use recorder::HistoryRecorder;
 pub use scheduler::{ApprovalChoices, Batch, CallInputs, Grants, Scheduler, denied, nobody_to_ask};
 pub use services::AgentServices;
 pub use settings::LoopSettings;
 pub use side_models::WatchedModels;
-pub use standing::Standing;
+pub use standing::PinnedContext;
 pub use toolset::Toolset;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    Content, Entry, FinishReason, JsonRequest, ModelRole, Part, Request, Role, SideModels, Speaker,
+    Content, FinishReason, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role,
+    SideModels, Speaker,
 };
 use serde_json::{Value, json};
 
@@ -72,7 +73,7 @@ impl NextSpeakerOptions {
 /// Returns the speaker after the last answer to a prompt, if it is known.
 pub(crate) async fn next_speaker(
     options: NextSpeakerOptions,
-    entries: &[Arc<Entry>],
+    entries: &[Arc<HistoryEntry>],
     side_models: &dyn SideModels,
     run: &PromptRun<'_>,
 ) -> Option<Speaker> {
@@ -108,7 +109,7 @@ enum Standing {
 }
 
 /// Returns the result of the conversation's structure.
-fn standing(entries: &[Arc<Entry>]) -> Standing {
+fn standing(entries: &[Arc<HistoryEntry>]) -> Standing {
     let Some(last) = entries.last().map(|last| last.content()) else { return Standing::Unknown };
     match last.role {
         _ if last.responses().next().is_some() => Standing::Model,
@@ -183,14 +184,14 @@ fn announces(sentence: &str) -> bool {
 }
 
 /// Returns the request about the end of this conversation.
-fn request(entries: &[Arc<Entry>], prompt_id: &str) -> JsonRequest {
-    let question = Entry::detached(Content::user(vec![Part::text(QUESTION.trim_end())]));
+fn request(entries: &[Arc<HistoryEntry>], prompt_id: &str) -> JsonRequest {
+    let question = HistoryEntry::detached(Content::user(vec![Part::text(QUESTION.trim_end())]));
     JsonRequest {
-        request: Request {
+        request: ModelRequest {
             entries: entries.iter().cloned().chain([question]).collect(),
             prompt_id: prompt_id.to_owned(),
             role: ModelRole::UtilityNextSpeaker,
-            ..Request::default()
+            ..ModelRequest::default()
         },
         schema: json!({
             "type": "object",
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(standing(history.entries()), Standing::Words);
         history.push_responses(id("3"), vec![Part::output("c", "glob", "a")]);
         assert_eq!(standing(history.entries()), Standing::Model);
-        let empty = Entry::detached(Content { role: Role::Model, parts: Vec::new() });
+        let empty = HistoryEntry::detached(Content { role: Role::Model, parts: Vec::new() });
         assert_eq!(standing(&[empty]), Standing::Model);
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use pollux_protocol::{Event, Operator, Outcome, Question, QuestionId, Reply};
+use pollux_protocol::{Event, Operator, Question, QuestionId, QuestionOutcome, QuestionReply};
 use tokio::sync::oneshot;
 
 use crate::outlet::Outlet;
@@ -13,7 +13,7 @@ use crate::outlet::Outlet;
 /// Operator of a session with a frontend.
 pub(crate) struct EventOperator {
     outlet: Outlet,
-    open: Mutex<HashMap<QuestionId, oneshot::Sender<Reply>>>,
+    open: Mutex<HashMap<QuestionId, oneshot::Sender<QuestionReply>>>,
 }
 
 impl EventOperator {
@@ -22,13 +22,15 @@ impl EventOperator {
     }
 
     /// Delivers a reply to its question. A reply without an open question is dropped.
-    pub(crate) fn reply(&self, reply: Reply) {
+    pub(crate) fn reply(&self, reply: QuestionReply) {
         if let Some(asked) = self.open().remove(&reply.question) {
             drop(asked.send(reply));
         }
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<QuestionId, oneshot::Sender<Reply>>> {
+    fn open(
+        &self,
+    ) -> std::sync::MutexGuard<'_, HashMap<QuestionId, oneshot::Sender<QuestionReply>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -44,8 +46,8 @@ impl Drop for OpenQuestion<'_> {
 
 #[async_trait]
 impl Operator for EventOperator {
-    async fn ask(&self, question: Question) -> Reply {
-        let refusal = question.reply(Outcome::Cancel);
+    async fn ask(&self, question: Question) -> QuestionReply {
+        let refusal = question.reply(QuestionOutcome::Cancel);
         let (sender, receiver) = oneshot::channel();
         self.open().insert(question.id, sender);
         let _open = OpenQuestion(self, question.id);

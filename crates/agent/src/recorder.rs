@@ -8,12 +8,12 @@ use crate::outlet::Outlet;
 
 /// Writes records: first to the journal, then to the outlet.
 #[derive(Clone)]
-pub struct Recorder {
+pub struct HistoryRecorder {
     journal: Arc<dyn Journal>,
     outlet: Outlet,
 }
 
-impl Recorder {
+impl HistoryRecorder {
     /// Creates the recorder of one agent. A subagent has its own journal.
     pub fn new(journal: Arc<dyn Journal>, outlet: Outlet) -> Self {
         Self { journal, outlet }

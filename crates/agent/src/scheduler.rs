@@ -23,14 +23,14 @@ use pollux_policy::{Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Call, CallConfinement, CallId, CallRecord, CallStatus, CancellationToken,
     Decision, Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError,
-    Limits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind,
+    ModelLimits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind,
     ToolOutput,
 };
 
 use crate::conseca::Conseca;
 use crate::hook_events::HookEvents;
 use crate::outlet::Outlet;
-use crate::recorder::Recorder;
+use crate::recorder::HistoryRecorder;
 use crate::response;
 use crate::services::AgentServices;
 use crate::side_models::WatchedModels;
@@ -111,7 +111,7 @@ pub struct Scheduler<'a> {
     pub(crate) services: &'a AgentServices,
     /// Rules for this batch.
     pub(crate) policy: &'a Policy,
-    pub(crate) recorder: &'a Recorder,
+    pub(crate) recorder: &'a HistoryRecorder,
     pub(crate) toolset: &'a Toolset,
     pub(crate) operator: &'a dyn Operator,
     pub(crate) hooks: &'a HookEvents,
@@ -127,7 +127,7 @@ pub struct Scheduler<'a> {
     /// Name of the model.
     pub(crate) model: &'a str,
     /// Limits of the model.
-    pub(crate) limits: Limits,
+    pub(crate) limits: ModelLimits,
     /// Maximum number of characters in one result for the remaining context, if known.
     pub(crate) room: Option<usize>,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_protocol::{
-    ApprovalMode, CancellationToken, Choice, Chunk, ChunkStream, JsonRequest, Model, ModelError,
-    ModelErrorKind, Models, Part, Request, SelectContext, SideModels, Usage,
+    ApprovalMode, CancellationToken, Choice, ChunkStream, JsonRequest, Model, ModelError,
+    ModelErrorKind, ModelRequest, Models, Part, ResponseChunk, SelectContext, SideModels, Usage,
 };
 use serde_json::Value;
 
@@ -94,14 +94,14 @@ struct WatchedModel {
 }
 
 impl WatchedModel {
-    fn named(&self, mut request: Request) -> Request {
+    fn named(&self, mut request: ModelRequest) -> ModelRequest {
         if request.prompt_id.is_empty() {
             request.prompt_id.clone_from(&self.prompt_id);
         }
         request
     }
 
-    fn asked(&self, request: Request) -> Asked {
+    fn asked(&self, request: ModelRequest) -> Asked {
         Asked::new(self.inner.vendor(), self.inner.name(), self.named(request))
     }
 
@@ -116,10 +116,10 @@ impl WatchedModel {
             let one = JsonRequest { request: one, schema, max_attempts: 1 };
             self.inner.generate_json(one, cancel.clone())
         };
-        let shown = |(value, usage): &(Value, Usage)| Chunk {
+        let shown = |(value, usage): &(Value, Usage)| ResponseChunk {
             parts: vec![Part::text(value.to_string())],
             usage: Some(*usage),
-            ..Chunk::default()
+            ..ResponseChunk::default()
         };
         self.whole(request.request.clone(), cancel, send, shown).await
     }
@@ -128,10 +128,10 @@ impl WatchedModel {
     /// measurements.
     async fn whole<T, F>(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: &CancellationToken,
-        send: impl FnOnce(Request) -> F,
-        shown: impl FnOnce(&T) -> Chunk,
+        send: impl FnOnce(ModelRequest) -> F,
+        shown: impl FnOnce(&T) -> ResponseChunk,
     ) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,
@@ -159,7 +159,7 @@ impl Model for WatchedModel {
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let mut asked = self.asked(request);
@@ -179,11 +179,11 @@ impl Model for WatchedModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         let send = |request| self.inner.generate(request, cancel.clone());
-        self.whole(request, &cancel, send, Chunk::clone).await
+        self.whole(request, &cancel, send, ResponseChunk::clone).await
     }
 
     async fn generate_json(
@@ -205,7 +205,7 @@ impl Model for WatchedModel {
     /// Counts tokens. This does not appear as a request in the measurements.
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         self.inner.count_tokens(request, cancel).await
@@ -232,7 +232,7 @@ struct Watched {
 
 impl Watched {
     /// Returns the next chunk, and the state for the chunks after it.
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Option<Self>)> {
+    async fn next(mut self) -> Option<(Result<ResponseChunk, ModelError>, Option<Self>)> {
         let next = self.cancel.run_until_cancelled(self.inner.next()).await;
         match next.unwrap_or_else(|| Some(Err(ModelError::cancelled()))) {
             Some(Ok(chunk)) => {

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Directive, Entry, FunctionCall, FunctionResponse, History, Part, Todo};
+use pollux_protocol::{
+    Directive, FunctionCall, FunctionResponse, History, HistoryEntry, Part, Todo,
+};
 
 use crate::toolset::Toolset;
 
@@ -12,7 +14,7 @@ const LONGEST_TOPIC: usize = 200;
 
 /// State of the work, as set by the calls of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct PinnedContext {
     /// Topic of the work.
     pub topic: Option<String>,
     /// File of the plan that the user has approved, as the model named it.
@@ -21,7 +23,7 @@ pub struct Standing {
     pub todos: Vec<Todo>,
 }
 
-impl Standing {
+impl PinnedContext {
     /// Reads the state from a conversation. The tools interpret their past calls, from the latest
     /// on.
     pub fn of(history: &History, toolset: &Toolset) -> Self {
@@ -45,7 +47,9 @@ impl Standing {
 }
 
 /// Returns the answered calls of a conversation with their answers, the last first.
-fn answered(entries: &[Arc<Entry>]) -> impl Iterator<Item = (&FunctionCall, &FunctionResponse)> {
+fn answered(
+    entries: &[Arc<HistoryEntry>],
+) -> impl Iterator<Item = (&FunctionCall, &FunctionResponse)> {
     entries.iter().enumerate().rev().flat_map(move |(place, entry)| {
         let answers = entries.get(place + 1);
         entry.content().parts.iter().rev().filter_map(Part::as_call).filter_map(move |call| {
@@ -123,7 +127,7 @@ mod tests {
     }
 
     /// Returns the state after calls with these arguments and answers.
-    fn after(steps: &[(Value, Option<&str>)]) -> Standing {
+    fn after(steps: &[(Value, Option<&str>)]) -> PinnedContext {
         let mut history = History::new();
         for (number, (args, answer)) in steps.iter().enumerate() {
             let (id, call) = (|kind: &str| EntryId::new(format!("{kind}{number}")), "c");
@@ -137,7 +141,7 @@ mod tests {
                 },
             );
         }
-        Standing::of(&history, &Toolset::new(vec![Arc::new(Remembering)]))
+        PinnedContext::of(&history, &Toolset::new(vec![Arc::new(Remembering)]))
     }
 
     #[test]
@@ -149,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_last_call_that_changed_something_counts() {
-        assert_eq!(after(&[]), Standing::default());
+        assert_eq!(after(&[]), PinnedContext::default());
         let standing = after(&[
             (json!({"topic": "First"}), Some("")),
             (json!({"topic": "Second\n one"}), Some("")),
@@ -163,7 +167,7 @@ mod tests {
             (json!({}), Some("")),
         ]);
         let todo = Todo { description: "read on".to_owned(), status: TodoStatus::Blocked };
-        let expected = Standing {
+        let expected = PinnedContext {
             topic: Some("Second one".to_owned()),
             plan: Some("one.md".to_owned()),
             todos: vec![todo],

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pollux_policy::{Policy, Subject};
 use pollux_protocol::{
     ApprovalMode, Declaration, Directive, Effects, FunctionCall, FunctionResponse, Invocation,
-    Limits, Tool, ToolFacts, ToolSource, spelling,
+    ModelLimits, Tool, ToolFacts, ToolSource, spelling,
 };
 
 /// Maximum length of a name in the search for similar names. A longer name is not similar to any
@@ -74,7 +74,7 @@ impl Toolset {
         policy: &Policy,
         mode: ApprovalMode,
         model: &str,
-        limits: Limits,
+        limits: ModelLimits,
     ) -> Self {
         let mut offered = self.clone();
         offered.retain(|tool| {

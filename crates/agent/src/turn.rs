@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use pollux_protocol::{
-    Body, Call, CallId, Chunk, Citation, Event, FinishReason, FunctionCall, Opaque, Part, Thought,
-    Usage,
+    Body, Call, CallId, Citation, Event, FinishReason, FunctionCall, Opaque, Part, ResponseChunk,
+    Thought, Usage,
 };
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ impl Turn {
     }
 
     /// Adds one chunk. Returns the events to report, in order: thoughts, text, calls.
-    pub(crate) fn take(&mut self, chunk: Chunk) -> Vec<Event> {
+    pub(crate) fn take(&mut self, chunk: ResponseChunk) -> Vec<Event> {
         let mut thoughts = Vec::new();
         let mut text = String::new();
         let mut calls = Vec::new();
@@ -261,8 +261,8 @@ fn call_id(name: &str, id: &str) -> String {
 mod tests {
     use super::*;
 
-    fn chunk(parts: Vec<Part>) -> Chunk {
-        Chunk { parts, ..Chunk::default() }
+    fn chunk(parts: Vec<Part>) -> ResponseChunk {
+        ResponseChunk { parts, ..ResponseChunk::default() }
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
             [(None, "asked"), (Some(""), "asked"), (Some("a"), "a"), (Some("b"), "a"), (None, "a")]
         {
             let model_version = version.map(str::to_owned);
-            turn.take(Chunk { model_version, ..Chunk::default() });
+            turn.take(ResponseChunk { model_version, ..ResponseChunk::default() });
             assert_eq!(turn.answered_by("asked"), expected);
         }
     }
@@ -337,11 +337,11 @@ mod tests {
     fn an_answer_is_one_response_of_the_gemini_api() {
         let mut turn = Turn::new("p", 7);
         turn.take(chunk(vec![Part::text("a"), Part::call("x", "glob", json!({"pattern": "*"}))]));
-        turn.take(Chunk {
+        turn.take(ResponseChunk {
             finish: Some(FinishReason::MaxTokens),
             usage: Some(Usage { prompt: 3, total: 3, ..Usage::default() }),
             model_version: Some("m".to_owned()),
-            ..Chunk::default()
+            ..ResponseChunk::default()
         });
         let answer: Value = serde_json::from_str(&turn.to_json()).unwrap();
         let candidate = &answer[0]["candidates"][0];
@@ -361,7 +361,7 @@ mod tests {
             uri: uri.to_owned(),
         };
         let citations = vec![cite(None, "u:b"), cite(Some("A"), "u:a"), cite(None, "u:b")];
-        turn.take(Chunk { citations, ..Chunk::default() });
+        turn.take(ResponseChunk { citations, ..ResponseChunk::default() });
         assert_eq!(turn.citations().unwrap(), "Citations:\n(A) u:a\nu:b");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pollux_protocol::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Event, Measurement,
-    ModelError, ModelErrorKind, Money, Request, RetryNotice, Usage, estimate,
+    ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, Usage, estimate,
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -35,7 +35,7 @@ pub(crate) struct Asked {
     model: String,
     /// Vendor that bills the request.
     vendor: String,
-    request: Request,
+    request: ModelRequest,
     /// Start of the current attempt; `None` during the wait for the next attempt.
     began: Option<Instant>,
     /// Budget that the current or the next attempt holds; `None` after it is settled.
@@ -43,7 +43,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn new(vendor: &str, model: &str, request: Request) -> Self {
+    pub(crate) fn new(vendor: &str, model: &str, request: ModelRequest) -> Self {
         let (vendor, model) = (vendor.to_owned(), model.to_owned());
         Self { model, vendor, request, began: None, hold: None }
     }
@@ -81,7 +81,7 @@ impl Watch {
         &self,
         asked: &mut Asked,
         cancel: &CancellationToken,
-        send: impl FnOnce(Request) -> F,
+        send: impl FnOnce(ModelRequest) -> F,
     ) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,

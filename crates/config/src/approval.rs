@@ -38,7 +38,7 @@ pub struct ApprovalDecision {
 /// Error of a request for yolo mode where yolo is forbidden. The program ends with the
 /// configuration exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ApprovalError {
+pub enum ApprovalModeError {
     /// `security.disableYoloMode` is set.
     #[error("YOLO mode is disabled by the setting security.disableYoloMode.")]
     DisabledBySetting,
@@ -49,7 +49,7 @@ pub enum ApprovalError {
 
 /// Chooses the mode: first by flag, then by `--yolo`, then by setting. Restrictions apply next, and
 /// trust last.
-pub fn resolve_approval(request: ApprovalRequest) -> Result<ApprovalDecision, ApprovalError> {
+pub fn resolve_approval(request: ApprovalRequest) -> Result<ApprovalDecision, ApprovalModeError> {
     let mut messages = Vec::new();
     let mut mode = asked_for(request);
     if mode == ApprovalMode::Plan && !request.plan_enabled {
@@ -62,10 +62,10 @@ pub fn resolve_approval(request: ApprovalRequest) -> Result<ApprovalDecision, Ap
     }
     if mode == ApprovalMode::Yolo {
         if request.secure_mode {
-            return Err(ApprovalError::DisabledByAdministrator);
+            return Err(ApprovalModeError::DisabledByAdministrator);
         }
         if request.yolo_disabled {
-            return Err(ApprovalError::DisabledBySetting);
+            return Err(ApprovalModeError::DisabledBySetting);
         }
         messages.push(
             "YOLO mode is enabled. All tool calls will be automatically approved.".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::merge::is_banned;
-use crate::schema::{self, Kind, Scope, Setting};
+use crate::schema::{self, Setting, SettingKind, SettingScope};
 use crate::validate::check_value;
 use crate::write::FileScope;
 
@@ -69,7 +69,7 @@ fn meant(suggestion: Option<&str>) -> String {
 ///
 /// # Errors
 /// Fails for an unknown key, and for the key of a group.
-pub fn target(key: &str) -> Result<(&'static Setting, Kind), AssignError> {
+pub fn target(key: &str) -> Result<(&'static Setting, SettingKind), AssignError> {
     let Some(setting) = schema::owner(key) else {
         let example = schema::all().find(|setting| {
             setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'))
@@ -83,7 +83,7 @@ pub fn target(key: &str) -> Result<(&'static Setting, Kind), AssignError> {
     let below = key.strip_prefix(setting.key).and_then(|rest| rest.strip_prefix('.'));
     for name in below.into_iter().flat_map(|below| below.split('.')) {
         kind = child(kind, name).ok_or_else(|| match kind {
-            Kind::Record(_) | Kind::Map(_) => unknown(key, None),
+            SettingKind::Record(_) | SettingKind::Map(_) => unknown(key, None),
             _ => AssignError::NothingBelow {
                 key: key.to_owned(),
                 setting: setting.key,
@@ -99,20 +99,24 @@ fn unknown(key: &str, suggestion: Option<&'static str>) -> AssignError {
 }
 
 /// Returns the type of the entry `name` of an object, or `None` if there is no such entry.
-fn child(kind: Kind, name: &str) -> Option<Kind> {
+fn child(kind: SettingKind, name: &str) -> Option<SettingKind> {
     if name.is_empty() || is_banned(name) {
         return None;
     }
     match kind {
-        Kind::Anything => Some(Kind::Anything),
-        Kind::Map(values) => Some(*values),
-        Kind::Record(record) => {
+        SettingKind::Anything => Some(SettingKind::Anything),
+        SettingKind::Map(values) => Some(*values),
+        SettingKind::Record(record) => {
             let field = record.fields.iter().find(|field| field.name == name);
             let kind = field.map(|field| field.kind);
-            kind.or_else(|| (!record.is_strict).then_some(Kind::Anything))
+            kind.or_else(|| (!record.is_strict).then_some(SettingKind::Anything))
         }
-        Kind::Either(kinds) => kinds.iter().find_map(|kind| child(*kind, name)),
-        Kind::Boolean | Kind::Number | Kind::Text | Kind::Choice(_) | Kind::List(_) => None,
+        SettingKind::Either(kinds) => kinds.iter().find_map(|kind| child(*kind, name)),
+        SettingKind::Boolean
+        | SettingKind::Number
+        | SettingKind::Text
+        | SettingKind::Choice(_)
+        | SettingKind::List(_) => None,
     }
 }
 
@@ -122,9 +126,9 @@ fn child(kind: Kind, name: &str) -> Option<Kind> {
 /// Fails if the setting has no effect there.
 pub fn check_scope(key: &str, setting: &Setting, scope: FileScope) -> Result<(), AssignError> {
     let reason = match (setting.scope, scope) {
-        (Scope::Remote, _) => "the account's administrator decides it, and no file",
-        (Scope::NotProject, FileScope::Project) => "a project's own file does not count",
-        (Scope::Any | Scope::NotProject, _) => return Ok(()),
+        (SettingScope::Remote, _) => "the account's administrator decides it, and no file",
+        (SettingScope::NotProject, FileScope::Project) => "a project's own file does not count",
+        (SettingScope::Any | SettingScope::NotProject, _) => return Ok(()),
     };
     Err(AssignError::NotHere { key: key.to_owned(), reason })
 }
@@ -135,13 +139,14 @@ pub fn check_scope(key: &str, setting: &Setting, scope: FileScope) -> Result<(),
 ///
 /// # Errors
 /// Fails if the text is not a value of the type.
-pub fn value(key: &str, kind: Kind, text: &str) -> Result<Value, AssignError> {
+pub fn value(key: &str, kind: SettingKind, text: &str) -> Result<Value, AssignError> {
     let candidates = match kind {
-        Kind::Text => vec![Value::from(text)],
+        SettingKind::Text => vec![Value::from(text)],
         // A text that is valid JSON is parsed as JSON: `true`, `{"enabled": true}`.
         _ => serde_json::from_str(text).into_iter().chain([Value::from(text)]).collect(),
     };
-    let is_single = matches!(kind, Kind::Boolean | Kind::Number | Kind::Choice(_));
+    let is_single =
+        matches!(kind, SettingKind::Boolean | SettingKind::Number | SettingKind::Choice(_));
     if is_single && is_reference(text) {
         return Ok(Value::from(text));
     }
@@ -164,10 +169,10 @@ pub fn value(key: &str, kind: Kind, text: &str) -> Result<Value, AssignError> {
 }
 
 /// Returns a description of a type, with an example for lists and objects.
-fn wanted(kind: Kind) -> String {
+fn wanted(kind: SettingKind) -> String {
     let example = match kind {
-        Kind::List(_) => ", written as JSON: [\"a\", \"b\"]",
-        Kind::Map(_) | Kind::Record(_) => ", written as JSON: {\"name\": \"value\"}",
+        SettingKind::List(_) => ", written as JSON: [\"a\", \"b\"]",
+        SettingKind::Map(_) | SettingKind::Record(_) => ", written as JSON: {\"name\": \"value\"}",
         _ => "",
     };
     kind.in_words() + example

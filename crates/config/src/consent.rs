@@ -24,7 +24,7 @@ mod tests;
 mod text;
 mod variables;
 
-pub use decision::{Known, Verdict, Way, decide};
+pub use decision::{ConsentVerdict, EarlierAnswers, Way, decide};
 use files_of_commands::content_of_policies;
 pub use files_of_commands::{CommandFiles, ReadCommand};
 pub use store::{ConsentStore, FolderPins};

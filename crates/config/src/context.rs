@@ -21,7 +21,7 @@ mod search;
 mod tests;
 
 use read::{Loader, Read};
-use search::{Found, ceiling, upward};
+use search::{PendingSettings, ceiling, upward};
 
 pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
 pub use render::{blocks, project_section, system_section};
@@ -79,7 +79,7 @@ pub struct ContextFiles {
 
 /// Origin of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ContextFileOrigin {
     /// The user's own files, for all projects.
     Global,
     /// The user's private notes about the project.
@@ -90,7 +90,7 @@ pub enum Origin {
     Subfolder,
 }
 
-impl Origin {
+impl ContextFileOrigin {
     /// Returns the heading in Gemini CLI's list.
     pub fn title(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ struct Seen {
 
 impl Seen {
     /// Records a file. Returns `false` if the file was already recorded, under any name.
-    fn insert(&mut self, found: &Found) -> bool {
+    fn insert(&mut self, found: &PendingSettings) -> bool {
         let new_path = self.paths.insert(found.path.clone());
         let new_identity = self.identities.insert(found.identity.clone());
         new_path && new_identity
@@ -145,7 +145,7 @@ pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     let names = names(&options.settings.file_names);
     let mut files = ContextFiles::default();
     let home = options.places.gemini_dir();
-    let own = names.iter().filter_map(|name| Found::at(home.join(name)));
+    let own = names.iter().filter_map(|name| PendingSettings::at(home.join(name)));
     let own: Vec<_> = own.collect();
     files.global = files.load(options, own, options.settings.import_format);
     files.private_memory = files.load_private_memory(options, &names);
@@ -183,10 +183,10 @@ fn link_item(path: &Path, real: &Path) -> ConsentItem {
 }
 
 /// Removes files that another file imports. Of files that import each other, the last one remains.
-fn without_imported(mut read: Vec<(Found, Read)>) -> Vec<ContextFile> {
+fn without_imported(mut read: Vec<(PendingSettings, Read)>) -> Vec<ContextFile> {
     let mut place = 0;
     while let Some((found, _)) = read.get(place) {
-        let is_told = |(other, (_, read)): (usize, &(Found, Read))| {
+        let is_told = |(other, (_, read)): (usize, &(PendingSettings, Read))| {
             other != place && read.imported.contains(&found.identity)
         };
         if read.iter().enumerate().any(is_told) {
@@ -200,13 +200,13 @@ fn without_imported(mut read: Vec<(Found, Read)>) -> Vec<ContextFile> {
 
 impl ContextFiles {
     /// Returns all loaded files by origin. Origins without files are omitted.
-    pub fn by_origin(&self) -> impl Iterator<Item = (Origin, &[ContextFile])> {
+    pub fn by_origin(&self) -> impl Iterator<Item = (ContextFileOrigin, &[ContextFile])> {
         let notes = self.private_memory.as_slice();
         [
-            (Origin::Global, self.global.as_slice()),
-            (Origin::PrivateMemory, notes),
-            (Origin::Project, &self.project),
-            (Origin::Subfolder, &self.subfolders),
+            (ContextFileOrigin::Global, self.global.as_slice()),
+            (ContextFileOrigin::PrivateMemory, notes),
+            (ContextFileOrigin::Project, &self.project),
+            (ContextFileOrigin::Subfolder, &self.subfolders),
         ]
         .into_iter()
         .filter(|(_, files)| !files.is_empty())
@@ -215,7 +215,7 @@ impl ContextFiles {
     /// Records subfolder files that an earlier run has already given to the model, so that they are
     /// not loaded again.
     pub fn note_told(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
-        for found in paths.into_iter().filter_map(Found::at) {
+        for found in paths.into_iter().filter_map(PendingSettings::at) {
             self.seen.insert(&found);
         }
     }
@@ -256,9 +256,9 @@ impl ContextFiles {
     fn admitted(
         &mut self,
         options: &ContextOptions<'_>,
-        found: Vec<Found>,
+        found: Vec<PendingSettings>,
         root: &Path,
-    ) -> Vec<Found> {
+    ) -> Vec<PendingSettings> {
         let mut admitted = Vec::new();
         for file in found {
             match search::way_out(&file, root) {
@@ -278,13 +278,13 @@ impl ContextFiles {
     fn load(
         &mut self,
         options: &ContextOptions<'_>,
-        found: Vec<Found>,
+        found: Vec<PendingSettings>,
         format: ImportFormat,
     ) -> Vec<ContextFile> {
         let markers = &options.settings.memory_boundary_markers;
         let mut loader = Loader { markers, format, bytes: self.bytes, warnings: Vec::new() };
         let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
-        let read: Vec<(Found, Read)> = fresh
+        let read: Vec<(PendingSettings, Read)> = fresh
             .into_iter()
             .filter_map(|found| loader.load(&found).map(|read| (found, read)))
             .collect();
@@ -302,7 +302,8 @@ impl ContextFiles {
     ) -> Option<ContextFile> {
         let folder = options.private_memory_dir.as_ref()?;
         let candidates = std::iter::once(PRIVATE_INDEX).chain(names.iter().map(String::as_str));
-        let found = candidates.into_iter().find_map(|name| Found::at(folder.join(name)))?;
+        let found =
+            candidates.into_iter().find_map(|name| PendingSettings::at(folder.join(name)))?;
         self.load(options, vec![found], options.settings.import_format).pop()
     }
 }

@@ -8,10 +8,10 @@ use crate::Environment;
 use crate::environment::names;
 use crate::error::Position;
 use crate::jsonc::{self, KeyPlaces};
-use crate::load::{FileState, LayerKind, Loaded, read_text};
+use crate::load::{LayerFileState, LayerKind, Loaded, read_text};
 use crate::merge::merge_into;
-use crate::schema::Strategy;
-use crate::schema::{self, Kind, Setting};
+use crate::schema::MergeStrategy;
+use crate::schema::{self, Setting, SettingKind};
 use crate::validate::check_value;
 
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod tests;
 
 /// Source of a value, ordered from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// The table of defaults in the program.
     Default,
     /// The file of a layer.
@@ -30,7 +30,7 @@ pub enum Source {
     Flag,
 }
 
-impl Source {
+impl ValueSource {
     /// Returns the name of the source in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Source {
 
 /// Effect of a source on the final value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SourceOutcome {
     /// The source determines the final value.
     Wins,
     /// The source's value is part of the final value.
@@ -60,7 +60,7 @@ pub enum Outcome {
     Ignored(String),
 }
 
-impl Outcome {
+impl SourceOutcome {
     /// Returns the name of the outcome in output.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -75,9 +75,9 @@ impl Outcome {
 
 /// A source and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct ExplanationStep {
     /// The source.
-    pub source: Source,
+    pub source: ValueSource,
     /// Path of the file, or of the `.env` file that a variable comes from.
     pub path: Option<PathBuf>,
     /// Position of the key in the file.
@@ -89,7 +89,7 @@ pub struct Step {
     /// Value of the source.
     pub value: Option<Value>,
     /// Effect on the final value.
-    pub outcome: Outcome,
+    pub outcome: SourceOutcome,
 }
 
 /// A value given by a flag.
@@ -113,7 +113,7 @@ pub struct Explanation {
     /// Final value.
     pub value: Option<Value>,
     /// All sources, the weakest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExplanationStep>,
     /// Further notes for the user, in sentences.
     pub notes: Vec<String>,
 }
@@ -174,12 +174,15 @@ impl<'a> Inspection<'a> {
         let mut steps = vec![default_step(key)];
         let mut notes = Vec::new();
         for file in &self.loaded.files {
-            let mut step = Step { path: Some(file.path.clone()), ..step(Source::File(file.kind)) };
+            let mut step = ExplanationStep {
+                path: Some(file.path.clone()),
+                ..step(ValueSource::File(file.kind))
+            };
             match &file.state {
-                FileState::Read => self.read_step(key, file.kind, &mut step),
-                FileState::Absent => {}
-                FileState::Skipped(reason) => {
-                    step.outcome = Outcome::Ignored(format!("not read: {reason}"));
+                LayerFileState::Read => self.read_step(key, file.kind, &mut step),
+                LayerFileState::Absent => {}
+                LayerFileState::Skipped(reason) => {
+                    step.outcome = SourceOutcome::Ignored(format!("not read: {reason}"));
                 }
             }
             steps.push(step);
@@ -195,7 +198,7 @@ impl<'a> Inspection<'a> {
     }
 
     /// Fills in the value of a layer's file, as merged and as written.
-    fn read_step(&self, key: &str, kind: LayerKind, step: &mut Step) {
+    fn read_step(&self, key: &str, kind: LayerKind, step: &mut ExplanationStep) {
         let layer = self.loaded.layers.iter().find(|layer| layer.kind == kind);
         step.value = layer.and_then(|layer| value_at(&layer.value, key)).cloned();
         let Some(file) = self.written.iter().find(|file| file.kind == kind) else { return };
@@ -208,7 +211,7 @@ impl<'a> Inspection<'a> {
                 LayerKind::Workspace => "it was not accepted for this folder",
                 _ => "it does not take effect",
             };
-            step.outcome = Outcome::Ignored(reason.to_owned());
+            step.outcome = SourceOutcome::Ignored(reason.to_owned());
         }
         step.written = written.filter(|written| Some(written) != step.value.as_ref());
     }
@@ -217,28 +220,28 @@ impl<'a> Inspection<'a> {
     ///
     /// Sources whose removal does not change the value are overridden; the weakest source is
     /// checked first. The remaining sources determine the value.
-    fn judge(&self, key: &str, steps: &mut [Step]) {
+    fn judge(&self, key: &str, steps: &mut [ExplanationStep]) {
         // Merging never crosses the first name of the key, so only that part is merged.
         let top = key.split('.').next().unwrap_or_default();
         let part = |value: &Value| value.get(top).map(|value| json!({ top: value }));
-        let mut parts: Vec<(Source, Value)> = Vec::new();
-        parts.extend(part(&schema::defaults()).map(|part| (Source::Default, part)));
+        let mut parts: Vec<(ValueSource, Value)> = Vec::new();
+        parts.extend(part(&schema::defaults()).map(|part| (ValueSource::Default, part)));
         for layer in &self.loaded.layers {
-            parts.extend(part(&layer.value).map(|part| (Source::File(layer.kind), part)));
+            parts.extend(part(&layer.value).map(|part| (ValueSource::File(layer.kind), part)));
         }
         let result = merged(&parts, key);
         for step in steps.iter_mut().filter(|step| step.value.is_some()) {
             let rest: Vec<_> =
                 parts.iter().filter(|(source, _)| *source != step.source).cloned().collect();
-            step.outcome = Outcome::Merged;
+            step.outcome = SourceOutcome::Merged;
             if merged(&rest, key) == result {
-                step.outcome = Outcome::Overridden;
+                step.outcome = SourceOutcome::Overridden;
                 parts = rest;
             }
         }
-        let mut remaining = steps.iter_mut().filter(|step| step.outcome == Outcome::Merged);
+        let mut remaining = steps.iter_mut().filter(|step| step.outcome == SourceOutcome::Merged);
         if let (Some(only), None) = (remaining.next(), remaining.next()) {
-            only.outcome = Outcome::Wins;
+            only.outcome = SourceOutcome::Wins;
         }
     }
 }
@@ -277,7 +280,7 @@ fn effective(loaded: &Loaded, given: &[Given]) -> Value {
 }
 
 /// Returns the value of a key after merging all parts.
-fn merged(parts: &[(Source, Value)], key: &str) -> Option<Value> {
+fn merged(parts: &[(ValueSource, Value)], key: &str) -> Option<Value> {
     let mut merged = Value::Object(Map::new());
     for (_, part) in parts {
         merge_into(&mut merged, part);
@@ -285,21 +288,21 @@ fn merged(parts: &[(Source, Value)], key: &str) -> Option<Value> {
     value_at(&merged, key).cloned()
 }
 
-fn step(source: Source) -> Step {
-    Step {
+fn step(source: ValueSource) -> ExplanationStep {
+    ExplanationStep {
         source,
         path: None,
         position: None,
         names: Vec::new(),
         written: None,
         value: None,
-        outcome: Outcome::Unset,
+        outcome: SourceOutcome::Unset,
     }
 }
 
-fn default_step(key: &str) -> Step {
+fn default_step(key: &str) -> ExplanationStep {
     let value = value_at(&schema::defaults(), key).cloned();
-    Step { value, ..step(Source::Default) }
+    ExplanationStep { value, ..step(ValueSource::Default) }
 }
 
 /// Reason why files cannot set `admin`.
@@ -307,11 +310,11 @@ pub(crate) const REMOTE: &str =
     "only the account's administrator sets this, and not through a file";
 
 /// Returns the steps of a setting's variables and flag, the weaker first.
-fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<Step> {
+fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<ExplanationStep> {
     let mut steps = Vec::new();
     if !setting.variables.is_empty() {
         let names = setting.variables.iter().map(|name| (*name).to_owned()).collect();
-        let mut step = Step { names, ..step(Source::Environment) };
+        let mut step = ExplanationStep { names, ..step(ValueSource::Environment) };
         if let Some((name, value)) = from_variables(setting, &loaded.environment) {
             step.names = vec![name.to_owned()];
             step.value = Some(value);
@@ -321,7 +324,7 @@ fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<Step> 
     }
     if let Some(flag) = setting.flag {
         let given = given.iter().rev().find(|given| given.key == setting.key);
-        let mut step = Step { names: vec![flag.to_owned()], ..step(Source::Flag) };
+        let mut step = ExplanationStep { names: vec![flag.to_owned()], ..step(ValueSource::Flag) };
         if let Some(given) = given {
             step.names = vec![given.flag.to_owned()];
             step.value = Some(over_list(loaded, setting, &given.value));
@@ -340,7 +343,7 @@ fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<Step> 
 fn over_list(loaded: &Loaded, setting: &Setting, value: &Value) -> Value {
     let base = loaded.settings.value(setting.key).cloned();
     match (setting.merge, base, value) {
-        (Strategy::Concat, Some(Value::Array(mut items)), Value::Array(more)) => {
+        (MergeStrategy::Concat, Some(Value::Array(mut items)), Value::Array(more)) => {
             items.extend(more.iter().cloned());
             Value::Array(items)
         }
@@ -348,16 +351,20 @@ fn over_list(loaded: &Loaded, setting: &Setting, value: &Value) -> Value {
     }
 }
 
-fn judge_over_files(setting: &Setting, steps: &mut Vec<Step>, over: Vec<Step>) {
+fn judge_over_files(
+    setting: &Setting,
+    steps: &mut Vec<ExplanationStep>,
+    over: Vec<ExplanationStep>,
+) {
     for mut step in over {
         if step.value.is_some() {
-            let adds = setting.merge == Strategy::Concat;
+            let adds = setting.merge == MergeStrategy::Concat;
             for weaker in steps.iter_mut().filter(|_| !adds) {
-                if matches!(weaker.outcome, Outcome::Wins | Outcome::Merged) {
-                    weaker.outcome = Outcome::Overridden;
+                if matches!(weaker.outcome, SourceOutcome::Wins | SourceOutcome::Merged) {
+                    weaker.outcome = SourceOutcome::Overridden;
                 }
             }
-            step.outcome = if adds { Outcome::Merged } else { Outcome::Wins };
+            step.outcome = if adds { SourceOutcome::Merged } else { SourceOutcome::Wins };
         }
         steps.push(step);
     }
@@ -368,7 +375,7 @@ fn from_variables<'s>(setting: &'s Setting, environment: &Environment) -> Option
     setting.variables.iter().find_map(|name| {
         let text = environment.get(name)?;
         let value = match setting.kind {
-            Kind::Boolean => Value::Bool(environment.is_enabled(name)),
+            SettingKind::Boolean => Value::Bool(environment.is_enabled(name)),
             _ if text.is_empty() => return None,
             _ if *name == names::GEMINI_SANDBOX => sandbox(text),
             _ => Value::from(text),
@@ -396,8 +403,10 @@ fn dotenv_of(loaded: &Loaded, name: &str) -> Option<PathBuf> {
 /// Returns the default if the value has the wrong type. Returns `None` for lists and objects, whose
 /// valid parts are used.
 fn fallback(setting: &Setting, value: &Value) -> Option<Value> {
-    let is_single =
-        matches!(setting.kind, Kind::Boolean | Kind::Number | Kind::Text | Kind::Choice(_));
+    let is_single = matches!(
+        setting.kind,
+        SettingKind::Boolean | SettingKind::Number | SettingKind::Text | SettingKind::Choice(_)
+    );
     let fits = check_value(setting.kind, setting.key, &mut value.clone()).is_empty();
     if !is_single || fits {
         return None;
@@ -417,16 +426,16 @@ fn remarks(loaded: &Loaded, setting: &Setting) -> Vec<String> {
         ));
     }
     match setting.merge {
-        Strategy::Replace => {}
-        Strategy::ShallowMerge => {
+        MergeStrategy::Replace => {}
+        MergeStrategy::ShallowMerge => {
             notes.push("An entry of a stronger file replaces the weaker one whole.".to_owned());
         }
-        Strategy::Concat => notes.push("The lists of all files are joined.".to_owned()),
-        Strategy::Union => {
+        MergeStrategy::Concat => notes.push("The lists of all files are joined.".to_owned()),
+        MergeStrategy::Union => {
             notes.push("The lists of all files are joined without repeats.".to_owned());
         }
     }
-    if setting.scope == schema::Scope::NotProject {
+    if setting.scope == schema::SettingScope::NotProject {
         notes.push("A project's own file does not count here.".to_owned());
     }
     if !setting.acted_on {

@@ -10,7 +10,7 @@
 //!
 //! A program calls in this order at its start: [`Environment::from_process`], [`Places::new`],
 //! [`find()`] (settings of the user and the system, trust, consent items of the project),
-//! [`Found::load`] with the accepted items (or [`load()`] for both), [`ProjectIdentity::resolve`],
+//! [`PendingSettings::load`] with the accepted items (or [`load()`] for both), [`ProjectIdentity::resolve`],
 //! [`context::discover`].
 
 pub mod approval;
@@ -44,18 +44,20 @@ mod trust;
 mod validate;
 mod write;
 
-pub use approval::{ApprovalDecision, ApprovalError, ApprovalRequest, resolve_approval};
+pub use approval::{ApprovalDecision, ApprovalModeError, ApprovalRequest, resolve_approval};
 pub use auth::{AuthType, select_auth_type};
 pub use consent::Accepted;
 pub use context::{ContextFile, ContextFiles, ContextOptions};
 pub use dotenv::DotEnv;
 pub use environment::{Environment, names};
 pub use error::{ConfigError, Position, SyntaxError};
-pub use explain::{Explanation, Given, Inspection, Outcome, Source, Step};
+pub use explain::{Explanation, ExplanationStep, Given, Inspection, SourceOutcome, ValueSource};
 pub use imports::ImportFormat;
 pub use installation::installation_id;
 pub use interpolate::{interpolate, interpolate_text};
-pub use load::{FileState, Found, Layer, LayerFile, LayerKind, LoadOptions, Loaded, find, load};
+pub use load::{
+    Layer, LayerFile, LayerFileState, LayerKind, LoadOptions, Loaded, PendingSettings, find, load,
+};
 pub use merge::{merge_into, strategy};
 pub use places::{GEMINI_DIR, Places};
 pub use project::ProjectIdentity;
@@ -65,7 +67,7 @@ pub use server_lists::{ServerLists, server_lists};
 pub use settings::{
     AdvancedSettings, AuthSettings, ContextSettings, FileFilteringSettings, GeneralSettings,
     ModelSettings, OtlpProtocol, SecuritySettings, SessionRetentionSettings, Settings,
-    ShellSettings, Snapshot, TelemetrySettings, TelemetryTarget, ToolSettings, UiSettings,
+    SettingsSnapshot, ShellSettings, TelemetrySettings, TelemetryTarget, ToolSettings, UiSettings,
 };
 pub use trust::{Trust, TrustLevel, TrustQuestion, TrustSource, TrustState, TrustStore};
 pub use validate::{Issue, check_value};

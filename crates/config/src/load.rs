@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::auth::{AuthType, select_auth_type};
 use crate::consent::{
-    self, Accepted, ConsentStore, Known, ReadCommand, SettingItem, Surroundings, Way, decide,
+    self, Accepted, ConsentStore, EarlierAnswers, ReadCommand, SettingItem, Surroundings, Way,
+    decide,
 };
 use crate::dotenv::{self, DotEnv, DotEnvOptions};
 use crate::error::SyntaxError;
@@ -53,7 +54,7 @@ pub struct Layer {
 
 /// State of a layer's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileState {
+pub enum LayerFileState {
     /// The file was read and is merged.
     Read,
     /// The file does not exist.
@@ -70,7 +71,7 @@ pub struct LayerFile {
     /// Path of the file.
     pub path: PathBuf,
     /// State of the file.
-    pub state: FileState,
+    pub state: LayerFileState,
 }
 
 /// Configuration of a run.
@@ -101,7 +102,7 @@ pub struct Loaded {
 /// Items of the project take effect if they are pinned. If the user was never asked about the
 /// folder, all of its items take effect except those that need a user who is present. All of them
 /// take effect if the question is switched off. Nothing is pinned. Fails like [`find()`] and
-/// [`Found::load`].
+/// [`PendingSettings::load`].
 pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
     let mut found = find(options)?;
     let accepted = match Way::from(found.trust) {
@@ -111,7 +112,7 @@ pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
             found.look();
             let items = found.items();
             let store = ConsentStore::load(options.places);
-            let known = Known::of(&store, options.cwd);
+            let known = EarlierAnswers::of(&store, options.cwd);
             let verdicts = decide(&items, known, Way::Pinned, false);
             let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
             Accepted::only(kept.map(|(item, _)| item))
@@ -125,7 +126,7 @@ pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
 ///
 /// Fails with [`ConfigError::Broken`], which lists every invalid settings file, or with
 /// [`ConfigError::BrokenTrust`].
-pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
+pub fn find(options: &LoadOptions<'_>) -> Result<PendingSettings, ConfigError> {
     let places = options.places;
     let mut reading = Reading::new(options.environment.clone());
     let mut read_system = |kind, path: &Path, name| match (options.check_system_file)(path) {
@@ -149,7 +150,7 @@ pub fn find(options: &LoadOptions<'_>) -> Result<Found, ConfigError> {
         places,
         cwd: options.cwd,
     });
-    let mut found = Found {
+    let mut found = PendingSettings {
         places: places.clone(),
         cwd: options.cwd.to_owned(),
         ignore_env: options.ignore_env,
@@ -182,9 +183,9 @@ pub(crate) fn read_text(path: &Path) -> Result<String, pollux_fs::Error> {
 }
 
 /// Starting point of a run: the settings of the user and the system, the trust decision, and, after
-/// [`Found::look`], the items of the project. None of the items is in effect.
+/// [`PendingSettings::look`], the items of the project. None of the items is in effect.
 #[derive(Debug)]
-pub struct Found {
+pub struct PendingSettings {
     /// Trust in the current folder. A frontend that has asked the user stores the answer here.
     pub trust: Trust,
     places: Places,
@@ -207,7 +208,7 @@ struct Project {
     broken: Vec<SyntaxError>,
 }
 
-impl Found {
+impl PendingSettings {
     /// Reads the project's items, as data. A later step decides whether they take effect.
     pub fn look(&mut self) {
         self.read_project_settings();
@@ -264,14 +265,14 @@ impl Found {
     }
 
     /// Returns the project's items that need consent, as far as this crate knows them: settings,
-    /// variables and definition files. Empty before [`Found::look`].
+    /// variables and definition files. Empty before [`PendingSettings::look`].
     pub fn items(&self) -> Vec<ConsentItem> {
         let settings = self.project.settings_items.iter().map(|found| &found.item);
         settings.chain(self.project.other_items.iter().flatten()).cloned().collect()
     }
 
     /// Returns the project's settings as they would be merged if all of them were accepted. Returns
-    /// `None` before [`Found::look`], or if there is no file.
+    /// `None` before [`PendingSettings::look`], or if there is no file.
     pub fn project_layer(&self) -> Option<Layer> {
         let mut value = self.project.settings.clone()?;
         interpolate(&mut value, &self.reading.environment);
@@ -316,7 +317,7 @@ impl Found {
                 consent::remove_refused(&mut value, &self.project.settings_items, &accepted);
                 self.reading.add(LayerKind::Workspace, &path, value);
             }
-            None => self.reading.note(LayerKind::Workspace, &path, FileState::Absent),
+            None => self.reading.note(LayerKind::Workspace, &path, LayerFileState::Absent),
         }
         let settings = Settings::new(self.reading.merged());
         let dotenv = self.read_dotenv(&settings, trusted);
@@ -398,7 +399,7 @@ impl Reading {
     fn read(&mut self, kind: LayerKind, path: &Path) {
         match self.parse(path) {
             Ok(Some(value)) => self.add(kind, path, value),
-            Ok(None) => self.note(kind, path, FileState::Absent),
+            Ok(None) => self.note(kind, path, LayerFileState::Absent),
             Err(error) => self.broken.push(error),
         }
     }
@@ -418,7 +419,7 @@ impl Reading {
     }
 
     fn add(&mut self, kind: LayerKind, path: &Path, mut value: Value) {
-        self.note(kind, path, FileState::Read);
+        self.note(kind, path, LayerFileState::Read);
         let steps = migrate::migrate(&mut value);
         if matches!(kind, LayerKind::System | LayerKind::SystemDefaults) {
             self.old_system_keys.extend(migrate::old_keys(&steps));
@@ -436,10 +437,10 @@ impl Reading {
     }
 
     fn skip(&mut self, kind: LayerKind, path: &Path, reason: impl Into<String>) {
-        self.note(kind, path, FileState::Skipped(reason.into()));
+        self.note(kind, path, LayerFileState::Skipped(reason.into()));
     }
 
-    fn note(&mut self, kind: LayerKind, path: &Path, state: FileState) {
+    fn note(&mut self, kind: LayerKind, path: &Path, state: LayerFileState) {
         let at = self.files.partition_point(|other| other.kind <= kind);
         self.files.insert(at, LayerFile { kind, path: path.to_owned(), state });
     }

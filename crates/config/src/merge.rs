@@ -5,18 +5,18 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Strategy};
+use crate::schema::{self, MergeStrategy};
 
 #[cfg(test)]
 mod tests;
 
 /// Returns the merge strategy of the dotted key `path`, as in the settings table. Hooks of an event
 /// unknown to the table are merged like those of known events.
-pub fn strategy(path: &str) -> Strategy {
+pub fn strategy(path: &str) -> MergeStrategy {
     match (schema::find(path), path.strip_prefix("hooks.")) {
         (Some(setting), _) => setting.merge,
-        (None, Some(event)) if !event.contains('.') => Strategy::Concat,
-        (None, _) => Strategy::Replace,
+        (None, Some(event)) if !event.contains('.') => MergeStrategy::Concat,
+        (None, _) => MergeStrategy::Replace,
     }
 }
 
@@ -66,9 +66,9 @@ fn adopted(value: &Value, path: &str) -> Value {
 
 fn merge_value(base: &mut Value, upper: &Value, path: &str) {
     match (strategy(path), base, upper) {
-        (Strategy::Concat, Value::Array(items), upper) => items.extend(as_items(upper)),
-        (Strategy::Union, Value::Array(items), upper) => unite(items, as_items(upper)),
-        (Strategy::ShallowMerge, Value::Object(base), Value::Object(upper)) => {
+        (MergeStrategy::Concat, Value::Array(items), upper) => items.extend(as_items(upper)),
+        (MergeStrategy::Union, Value::Array(items), upper) => unite(items, as_items(upper)),
+        (MergeStrategy::ShallowMerge, Value::Object(base), Value::Object(upper)) => {
             base.extend(upper.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         (_, Value::Object(base), Value::Object(upper)) => merge_objects(base, upper, path),

@@ -8,8 +8,8 @@ use crate::error::Position;
 use crate::explain::REMOTE;
 use crate::interpolate::interpolate;
 use crate::jsonc::{self, KeyPlaces};
-use crate::load::{FileState, Layer, LayerFile, LayerKind, Loaded, read_text};
-use crate::schema::{self, Scope};
+use crate::load::{Layer, LayerFile, LayerFileState, LayerKind, Loaded, read_text};
+use crate::schema::{self, SettingScope};
 use crate::validate::{self, Issue};
 use crate::{Environment, migrate};
 
@@ -62,7 +62,7 @@ pub struct Remark {
 
 /// Checks all settings files that are merged, the weakest first.
 pub fn report(loaded: &Loaded) -> Vec<Remark> {
-    let read = loaded.files.iter().filter(|file| file.state == FileState::Read);
+    let read = loaded.files.iter().filter(|file| file.state == LayerFileState::Read);
     let layer = |file: &LayerFile| loaded.layers.iter().find(|layer| layer.kind == file.kind);
     read.flat_map(|file| of_file(file, layer(file), &loaded.environment)).collect()
 }
@@ -120,15 +120,17 @@ fn not_in_effect(
     let said = |setting: &&schema::Setting| is_set(setting.key);
     let remark = |setting: &schema::Setting| {
         let kind = match setting.scope {
-            Scope::Remote => RemarkKind::NotHonoured(REMOTE),
-            Scope::NotProject if kind == LayerKind::Workspace => {
+            SettingScope::Remote => RemarkKind::NotHonoured(REMOTE),
+            SettingScope::NotProject if kind == LayerKind::Workspace => {
                 RemarkKind::NotHonoured("a project's own file does not count here")
             }
-            Scope::NotProject | Scope::Any if is_refused(setting.key) => {
+            SettingScope::NotProject | SettingScope::Any if is_refused(setting.key) => {
                 RemarkKind::NotHonoured("it was not accepted for this folder")
             }
-            Scope::NotProject | Scope::Any if !setting.acted_on => RemarkKind::NotActedOn,
-            Scope::NotProject | Scope::Any => return None,
+            SettingScope::NotProject | SettingScope::Any if !setting.acted_on => {
+                RemarkKind::NotActedOn
+            }
+            SettingScope::NotProject | SettingScope::Any => return None,
         };
         Some((setting.key.to_owned(), kind))
     };

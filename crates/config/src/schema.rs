@@ -34,10 +34,10 @@ mod tests;
 
 pub use json_schema::json_schema;
 pub(crate) use kind::type_name;
-pub use kind::{Field, Kind, Record};
+pub use kind::{Field, ObjectKind, SettingKind};
 pub use reference::reference;
-pub use setting::{DefaultValue, Scope, Setting};
-pub use strategy::Strategy;
+pub use setting::{DefaultValue, Setting, SettingScope};
+pub use strategy::MergeStrategy;
 pub(crate) use tree::{Branch, Node, root};
 
 /// All groups, in the order in which Gemini CLI reports wrong values.

@@ -21,17 +21,17 @@ pub use telemetry::{OtlpProtocol, TelemetrySettings, TelemetryTarget};
 
 /// All settings of a run. Clones share the snapshot; a change creates a new one.
 ///
-/// The groups that the program reads are fields (through [`Snapshot`]); every other key is found
+/// The groups that the program reads are fields (through [`SettingsSnapshot`]); every other key is found
 /// with [`Settings::value`].
 #[derive(Debug, Clone)]
 pub struct Settings {
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<SettingsSnapshot>,
 }
 
 /// Content of a [`Settings`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Snapshot {
+pub struct SettingsSnapshot {
     merged: Value,
     /// `general` and its sub-groups.
     pub general: GeneralSettings,
@@ -57,7 +57,7 @@ impl Settings {
     /// Creates settings from merged values, which include the defaults.
     pub(crate) fn new(merged: Value) -> Self {
         let reader = Reader { merged: &merged };
-        let snapshot = Snapshot {
+        let snapshot = SettingsSnapshot {
             general: GeneralSettings::read(reader),
             model: ModelSettings::read(reader),
             context: ContextSettings::read(reader),
@@ -116,9 +116,9 @@ impl Settings {
 }
 
 impl Deref for Settings {
-    type Target = Snapshot;
+    type Target = SettingsSnapshot;
 
-    fn deref(&self) -> &Snapshot {
+    fn deref(&self) -> &SettingsSnapshot {
         &self.snapshot
     }
 }
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
     fn text(self, key: &str) -> Option<&'a str> {
         match (self.value(key), schema::find(key)) {
             (Some(Value::String(text)), Some(setting)) => match setting.kind {
-                schema::Kind::Choice(choices) if !choices.contains(&text.as_str()) => {
+                schema::SettingKind::Choice(choices) if !choices.contains(&text.as_str()) => {
                     default_text(setting)
                 }
                 _ => Some(text),

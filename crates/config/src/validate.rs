@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Branch, Kind, Node, Record, type_name};
+use crate::schema::{self, Branch, Node, ObjectKind, SettingKind, type_name};
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,7 @@ pub(crate) fn check(layer: &mut Value) -> Findings {
 }
 
 /// Checks and converts one value of the dotted `key`, like a value in a settings file.
-pub fn check_value(kind: Kind, key: &str, value: &mut Value) -> Vec<Issue> {
+pub fn check_value(kind: SettingKind, key: &str, value: &mut Value) -> Vec<Issue> {
     let mut issues = Vec::new();
     check_kind(kind, key, value, &mut issues);
     issues
@@ -91,7 +91,7 @@ fn check_group(
             (Node::Group(_), value) => {
                 // `telemetry: true` is short for an object with `enabled`.
                 let is_short = key == "telemetry" && {
-                    coerce(Kind::Boolean, value);
+                    coerce(SettingKind::Boolean, value);
                     value.is_boolean()
                 };
                 if !is_short {
@@ -112,36 +112,43 @@ fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
-fn check_kind(kind: Kind, key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+fn check_kind(kind: SettingKind, key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
     coerce(kind, value);
     match (kind, &mut *value) {
-        (Kind::Anything, _)
-        | (Kind::Boolean, Value::Bool(_))
-        | (Kind::Number, Value::Number(_))
-        | (Kind::Text, Value::String(_)) => {}
-        (Kind::Choice(choices), Value::String(text)) => {
+        (SettingKind::Anything, _)
+        | (SettingKind::Boolean, Value::Bool(_))
+        | (SettingKind::Number, Value::Number(_))
+        | (SettingKind::Text, Value::String(_)) => {}
+        (SettingKind::Choice(choices), Value::String(text)) => {
             if !choices.contains(&text.as_str()) {
                 issues.push(wrong_choice(key, choices, text));
             }
         }
-        (Kind::List(items), Value::Array(values)) => {
+        (SettingKind::List(items), Value::Array(values)) => {
             for (index, value) in values.iter_mut().enumerate() {
                 check_kind(*items, &format!("{key}[{index}]"), value, issues);
             }
         }
-        (Kind::Map(kind), Value::Object(map)) => {
+        (SettingKind::Map(kind), Value::Object(map)) => {
             for (name, value) in map {
                 check_kind(*kind, &join(key, name), value, issues);
             }
         }
-        (Kind::Record(record), Value::Object(map)) => check_record(record, key, map, issues),
-        (Kind::Either(kinds), value) => check_either(kinds, key, value, issues),
-        (Kind::Choice(choices), value) => issues.push(mismatch(key, &either_of(choices), value)),
+        (SettingKind::Record(record), Value::Object(map)) => check_record(record, key, map, issues),
+        (SettingKind::Either(kinds), value) => check_either(kinds, key, value, issues),
+        (SettingKind::Choice(choices), value) => {
+            issues.push(mismatch(key, &either_of(choices), value))
+        }
         (kind, value) => issues.push(mismatch(key, kind.json_type(), value)),
     }
 }
 
-fn check_record(record: &Record, key: &str, map: &mut Map<String, Value>, issues: &mut Vec<Issue>) {
+fn check_record(
+    record: &ObjectKind,
+    key: &str,
+    map: &mut Map<String, Value>,
+    issues: &mut Vec<Issue>,
+) {
     for field in record.fields {
         let key = join(key, field.name);
         match map.get_mut(field.name) {
@@ -162,7 +169,7 @@ fn check_record(record: &Record, key: &str, map: &mut Map<String, Value>, issues
 
 /// Converts the value to the first matching type. If none matches, the issues are those of the type
 /// that has the value's JSON type.
-fn check_either(kinds: &[Kind], key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+fn check_either(kinds: &[SettingKind], key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
     for kind in kinds {
         let mut candidate = value.clone();
         if check_value(*kind, key, &mut candidate).is_empty() {
@@ -180,12 +187,12 @@ fn check_either(kinds: &[Kind], key: &str, value: &mut Value, issues: &mut Vec<I
 }
 
 /// Converts a string to the boolean or number that it spells.
-fn coerce(kind: Kind, value: &mut Value) {
+fn coerce(kind: SettingKind, value: &mut Value) {
     let Value::String(text) = &*value else { return };
     let spelled = match kind {
-        Kind::Boolean if text.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
-        Kind::Boolean if text.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
-        Kind::Number => number(text.trim()),
+        SettingKind::Boolean if text.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        SettingKind::Boolean if text.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+        SettingKind::Number => number(text.trim()),
         _ => None,
     };
     if let Some(spelled) = spelled {

@@ -96,7 +96,7 @@ impl Hook {
 
 /// Result of reading the settings.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct HookDefinitions {
     /// Hooks in planning order: the administrator's defaults, the user's hooks, the folder's hooks,
     /// and the administrator's overrides.
     pub hooks: Vec<Hook>,
@@ -106,8 +106,8 @@ pub struct Found {
 
 /// Reads the hooks of all settings files. Invalid definitions are skipped with a warning; the other
 /// definitions stay in effect.
-pub fn read(layers: &[Layer]) -> Found {
-    let mut found = Found::default();
+pub fn read(layers: &[Layer]) -> HookDefinitions {
+    let mut found = HookDefinitions::default();
     for layer in layers {
         let Some(group) = layer.value.get("hooks") else { continue };
         let mut reading = Reading { layer, found: &mut found, taken: 0 };
@@ -123,7 +123,7 @@ pub fn read(layers: &[Layer]) -> Found {
 /// State of reading one settings file.
 struct Reading<'a> {
     layer: &'a Layer,
-    found: &'a mut Found,
+    found: &'a mut HookDefinitions,
     taken: usize,
 }
 

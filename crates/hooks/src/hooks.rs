@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use crate::consent;
 use crate::definition::Hook;
 use crate::merge::{HookResult, merge};
-use crate::output::Reply;
+use crate::output::HookReply;
 use crate::plan::{Plan, plan};
 use crate::run::{HookRun, Surroundings};
 
@@ -153,7 +153,7 @@ impl Hooks {
         } else {
             self.beside_each_other(&plan, &input, cancel).await
         };
-        let replies: Vec<&Reply> = runs.iter().filter_map(|run| run.reply.as_ref()).collect();
+        let replies: Vec<&HookReply> = runs.iter().filter_map(|run| run.reply.as_ref()).collect();
         let (result, merged) = merge(event, &replies);
         Fired { result, merged, runs }
     }
@@ -223,7 +223,7 @@ fn text(input: &Map<String, Value>) -> Arc<str> {
 }
 
 /// Applies the changes in a program's reply to the input of the next program.
-fn hand_on(event: HookEvent, input: &mut Map<String, Value>, reply: &Reply) {
+fn hand_on(event: HookEvent, input: &mut Map<String, Value>, reply: &HookReply) {
     let Some(specific) = reply.specific() else { return };
     let mut overlay = |key: &str| {
         let changes = specific.get(key).and_then(Value::as_object);
@@ -256,8 +256,9 @@ mod tests {
 
     #[test]
     fn later_programs_see_what_earlier_ones_changed() {
-        let reply =
-            |specific: Value| Reply(Map::from_iter([("hookSpecificOutput".to_owned(), specific)]));
+        let reply = |specific: Value| {
+            HookReply(Map::from_iter([("hookSpecificOutput".to_owned(), specific)]))
+        };
         let table = [
             (
                 HookEvent::BeforeTool,

@@ -30,10 +30,10 @@ mod script;
 
 pub use commands::{SaveDisabled, commands};
 pub use consent::consent_items;
-pub use definition::{DEFAULT_TIMEOUT, Found, Hook, HookSource, read};
+pub use definition::{DEFAULT_TIMEOUT, Hook, HookDefinitions, HookSource, read};
 pub use hooks::{Fired, HookOptions, Hooks};
 pub use merge::{HookResult, TailCall, fenced};
 pub use migrate::{MigrateError, Migrated, migrate};
-pub use output::{Reply, parse};
+pub use output::{HookReply, parse};
 pub use run::HookRun;
 pub use sample::sample;

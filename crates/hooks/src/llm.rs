@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Chunk, Content, Entry, FinishReason, Part, Role, Tuning, Usage};
+use pollux_protocol::{
+    Content, FinishReason, HistoryEntry, Part, ResponseChunk, Role, Tuning, Usage,
+};
 use serde_json::{Map, Value, json};
 
 /// Returns a request: `model`, `messages`, and under `config` the parameters that are set.
-pub fn request(model: &str, entries: &[Arc<Entry>], tuning: &Tuning) -> Value {
+pub fn request(model: &str, entries: &[Arc<HistoryEntry>], tuning: &Tuning) -> Value {
     let messages: Vec<Value> = turns(entries).iter().filter_map(message).collect();
     let figures = [
         ("temperature", &tuning.temperature),
@@ -25,7 +27,7 @@ pub fn request(model: &str, entries: &[Arc<Entry>], tuning: &Tuning) -> Value {
 }
 
 /// Returns the entries as turns: adjacent messages of the same role are joined.
-fn turns(entries: &[Arc<Entry>]) -> Vec<Content> {
+fn turns(entries: &[Arc<HistoryEntry>]) -> Vec<Content> {
     let mut turns: Vec<Content> = Vec::with_capacity(entries.len());
     for entry in entries {
         let content = entry.content();
@@ -85,7 +87,7 @@ impl RequestChange {
     /// that has text. The other parts of a turn follow the new text. Surplus messages are added at
     /// the end; if there are fewer messages than turns, the remaining turns stay unchanged. Returns
     /// `None` if the change contains no messages.
-    pub fn apply(&self, entries: &[Arc<Entry>]) -> Option<Vec<Arc<Entry>>> {
+    pub fn apply(&self, entries: &[Arc<HistoryEntry>]) -> Option<Vec<Arc<HistoryEntry>>> {
         let mut messages = self.messages.as_ref()?.iter();
         let mut changed = Vec::with_capacity(entries.len());
         for mut turn in turns(entries) {
@@ -103,7 +105,7 @@ impl RequestChange {
         let more = messages
             .map(|(role, text)| Content { role: *role, parts: vec![Part::text(text.as_str())] });
         changed.extend(more);
-        Some(changed.into_iter().map(Entry::detached).collect())
+        Some(changed.into_iter().map(HistoryEntry::detached).collect())
     }
 }
 
@@ -124,7 +126,7 @@ fn said(message: &Value) -> Option<(Role, String)> {
 }
 
 /// Returns one chunk of a response.
-pub fn response(chunk: &Chunk) -> Value {
+pub fn response(chunk: &ResponseChunk) -> Value {
     let shown =
         |part| Part::as_text(part).or_else(|| part.as_thought().filter(|it| !it.is_empty()));
     let texts: Vec<&str> = chunk.parts.iter().filter_map(shown).collect();
@@ -150,7 +152,7 @@ pub fn response(chunk: &Chunk) -> Value {
 }
 
 /// Parses the response that a program supplies. Returns `None` if the response has no content.
-pub fn answer(response: &Value) -> Option<Chunk> {
+pub fn answer(response: &Value) -> Option<ResponseChunk> {
     let candidate = response.get("candidates")?.get(0)?;
     let parts: Vec<Part> = candidate
         .get("content")?
@@ -163,7 +165,7 @@ pub fn answer(response: &Value) -> Option<Chunk> {
         .collect();
     let finish = candidate.get("finishReason").and_then(Value::as_str).map(finish_reason);
     let usage = response.get("usageMetadata").map(usage);
-    (!parts.is_empty()).then(|| Chunk { parts, finish, usage, ..Chunk::default() })
+    (!parts.is_empty()).then(|| ResponseChunk { parts, finish, usage, ..ResponseChunk::default() })
 }
 
 fn finish_reason(word: &str) -> FinishReason {

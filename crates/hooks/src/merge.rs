@@ -3,7 +3,7 @@
 use pollux_protocol::{HookEvent, ToolChoice, ToolMode};
 use serde_json::{Map, Value, json};
 
-use crate::output::Reply;
+use crate::output::HookReply;
 
 /// Reason that is reported if a program gives none.
 const NO_REASON: &str = "No reason provided";
@@ -62,7 +62,7 @@ pub fn fenced(context: &str) -> String {
 
 /// Combines replies in the planning order of their hooks. Also returns the object that Gemini CLI
 /// builds from these replies; null if no program replied.
-pub(crate) fn merge(event: HookEvent, replies: &[&Reply]) -> (HookResult, Value) {
+pub(crate) fn merge(event: HookEvent, replies: &[&HookReply]) -> (HookResult, Value) {
     if replies.is_empty() {
         return (HookResult::default(), Value::Null);
     }
@@ -78,12 +78,12 @@ pub(crate) fn merge(event: HookEvent, replies: &[&Reply]) -> (HookResult, Value)
             replies.iter().flat_map(|reply| reply.0.clone()).collect()
         }
     };
-    let merged = Reply(merged);
+    let merged = HookReply(merged);
     (decision(event, &merged), Value::Object(merged.0))
 }
 
 /// Combines replies so that one reply is enough to stop the work or to block the event.
-fn any_decides(replies: &[&Reply]) -> Map<String, Value> {
+fn any_decides(replies: &[&HookReply]) -> Map<String, Value> {
     let mut merged = Map::new();
     let mut specific: Map<String, Value> = Map::new();
     let (mut stop_reasons, mut reasons, mut messages, mut contexts) =
@@ -135,7 +135,7 @@ fn any_decides(replies: &[&Reply]) -> Map<String, Value> {
 }
 
 /// Combines replies so that later fields replace earlier ones.
-fn later_replaces(replies: &[&Reply]) -> Map<String, Value> {
+fn later_replaces(replies: &[&HookReply]) -> Map<String, Value> {
     let mut merged = Map::new();
     for reply in replies {
         let mut specific = merged
@@ -155,7 +155,7 @@ fn later_replaces(replies: &[&Reply]) -> Map<String, Value> {
 }
 
 /// Combines tool selections: the union of all allowed tools, with the strictest mode.
-fn tools_united(replies: &[&Reply]) -> Map<String, Value> {
+fn tools_united(replies: &[&HookReply]) -> Map<String, Value> {
     let configs = || replies.iter().filter_map(|reply| reply.specific()?.get("toolConfig"));
     let has = |mode: &str| configs().any(|config| config.get("mode") == Some(&mode.into()));
     let mut names: Vec<&str> = configs()
@@ -179,7 +179,7 @@ fn tools_united(replies: &[&Reply]) -> Map<String, Value> {
 }
 
 /// Converts a combined object to a result.
-fn decision(event: HookEvent, merged: &Reply) -> HookResult {
+fn decision(event: HookEvent, merged: &HookReply) -> HookResult {
     let reason =
         merged.text("stopReason").or_else(|| merged.text("reason")).unwrap_or(NO_REASON).to_owned();
     let empty = Map::new();

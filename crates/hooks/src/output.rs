@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 /// Decision of one program: the JSON object that it printed, or an object built from its text
 /// output and exit code.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply(pub(crate) Map<String, Value>);
+pub struct HookReply(pub(crate) Map<String, Value>);
 
-impl Reply {
+impl HookReply {
     /// Returns the whole object.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.0
@@ -45,11 +45,11 @@ impl Reply {
 /// reason. Returns `None` if there is no output, or if the output is JSON that is not an object.
 ///
 /// `exit_code` is `None` for a program that a signal ended; this counts as 0.
-pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Reply> {
+pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<HookReply> {
     let (out, err) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let text = [trim(&out), trim(&err)].into_iter().find(|text| !text.is_empty())?;
     match json(text) {
-        Some(Value::Object(fields)) => return Some(Reply(fields)),
+        Some(Value::Object(fields)) => return Some(HookReply(fields)),
         // A list decides nothing, but is not plain text either.
         Some(_) => return None,
         None => {}
@@ -60,7 +60,7 @@ pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Rep
         Some(_) => json!({ "decision": "deny", "reason": text }),
     };
     match fields {
-        Value::Object(fields) => Some(Reply(fields)),
+        Value::Object(fields) => Some(HookReply(fields)),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use pollux_shell::{
 
 use crate::consent;
 use crate::definition::{Hook, HookSource};
-use crate::output::{Reply, parse};
+use crate::output::{HookReply, parse};
 use crate::script::substitute;
 
 /// Maximum number of bytes of each stream that are read as a reply. The largest expected reply is a
@@ -51,7 +51,7 @@ pub struct HookRun {
     /// JSON that the program received.
     pub input: Arc<str>,
     /// Decision of the program, if it made one.
-    pub reply: Option<Reply>,
+    pub reply: Option<HookReply>,
     /// Beginning of the standard output.
     pub stdout: String,
     /// Beginning of the standard error.

@@ -11,8 +11,8 @@ use pollux_config::Environment;
 use pollux_host::{Host, ReplaySource, RunOptions};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{
-    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, Outcome, Question, Reply,
-    RunningSession, SessionRequest, Sessions, SessionsError,
+    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, Question, QuestionOutcome,
+    QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError,
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -53,7 +53,7 @@ impl Notices for Person {
 /// Questions before a session runs: whether to trust the folder, and which items may take effect.
 #[async_trait::async_trait]
 impl Operator for Person {
-    async fn ask(&self, question: Question) -> Reply {
+    async fn ask(&self, question: Question) -> QuestionReply {
         self.show_question(&question);
         let mut inputs = self.inputs.lock().await;
         while let Some(Input::Line(line)) = inputs.recv().await {
@@ -62,12 +62,12 @@ impl Operator for Person {
                 None => self.show(AGAIN),
             }
         }
-        question.reply(Outcome::Cancel)
+        question.reply(QuestionOutcome::Cancel)
     }
 }
 
 /// Returns the reply for the number of a choice; Enter takes the default.
-fn reply_to(question: &Question, line: &str) -> Option<Reply> {
+fn reply_to(question: &Question, line: &str) -> Option<QuestionReply> {
     let number = line.trim().parse::<usize>().ok();
     let index = if line.trim().is_empty() { question.default } else { number?.checked_sub(1) };
     question.choose(index?)

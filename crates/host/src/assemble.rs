@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, FittingParts, Handle,
-    InstructionSource, Outlet, Recorder, SessionContext, SessionMode, Spending, Standing,
-    StreamRetries, Toolset,
+    HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionContext, SessionMode,
+    Spending, StreamRetries, Toolset,
 };
 use pollux_config::Environment;
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
@@ -51,7 +51,7 @@ pub(crate) struct Assembled {
     telemetry: Option<Arc<Telemetry>>,
     auto_memory: Option<AutoMemory>,
     /// Pinned context of a resumed conversation.
-    pub(crate) standing: Standing,
+    pub(crate) standing: PinnedContext,
     /// Maximum time that the agent may take to end.
     grace: Duration,
     closing: Arc<ClosingMessages>,
@@ -118,7 +118,7 @@ impl Setup {
             ..self.tool_context(session_id, &memory, mode)
         });
         let tools = Toolset::new(self.builtin_tools(&tool_context));
-        let standing = Standing::of(&history, &tools);
+        let standing = PinnedContext::of(&history, &tools);
         let toolset = Live::new(tools);
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
@@ -137,7 +137,7 @@ impl Setup {
             instruction_copy: wishes.copy,
             loading: self.discover_tools(&tool_context, &toolset, &outlet),
             toolset,
-            recorder: Recorder::new(log, outlet),
+            recorder: HistoryRecorder::new(log, outlet),
             history,
             context: self.context(memory),
             settings: settings.followed(),

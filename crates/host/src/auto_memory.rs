@@ -14,7 +14,7 @@ use pollux_agent::extraction::{self, Transcript};
 use pollux_agent::{WatchedModels, WeakHandle};
 use pollux_config::context::PRIVATE_INDEX;
 use pollux_fs::{DirLock, WriteOptions};
-use pollux_protocol::{CancellationToken, Op, Report, SideModels};
+use pollux_protocol::{CancellationToken, CommandReport, Op, SideModels};
 use pollux_session::{SessionStore, SessionSummary};
 use serde_json::json;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -112,7 +112,7 @@ impl Collector {
         loop {
             if self.run(&models()).await == Some(true) {
                 let text = "Earlier sessions led to proposals for your notes: /memory inbox";
-                agent.send(Op::Report(Report::ForPerson(text.to_owned())));
+                agent.send(Op::Report(CommandReport::ForPerson(text.to_owned())));
             }
             tokio::time::sleep(PAUSE).await;
         }

@@ -3,8 +3,10 @@
 //! It runs before anything of the project takes effect. The user is asked if possible; otherwise
 //! only pinned items take effect, and new or changed items stay off and are reported.
 
-use pollux_config::consent::{ConsentStore, Known, MAX_ITEMS, Verdict, Way, by_kind, decide};
-use pollux_config::{Accepted, Found};
+use pollux_config::consent::{
+    ConsentStore, ConsentVerdict, EarlierAnswers, MAX_ITEMS, Way, by_kind, decide,
+};
+use pollux_config::{Accepted, PendingSettings};
 use pollux_protocol::{ConsentItem, Operator};
 
 use crate::hooks::consent_items as hook_items;
@@ -41,7 +43,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
         Way::Pinned => {
             let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
             items.truncate(MAX_ITEMS);
-            let known = Known::of(&store, &beginning.cwd);
+            let known = EarlierAnswers::of(&store, &beginning.cwd);
             taking_effect(&items, &decide(&items, known, Way::Pinned, is_asked_about))
         }
     }
@@ -61,7 +63,7 @@ fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
 }
 
 fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
-    let found: &mut Found = &mut beginning.found;
+    let found: &mut PendingSettings = &mut beginning.found;
     found.look();
     let mut items = found.items();
     items.extend(hook_items(found, &beginning.cwd));
@@ -70,7 +72,7 @@ fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
 }
 
 /// Returns the items whose verdict lets them take effect.
-fn taking_effect(items: &[ConsentItem], verdicts: &[Verdict]) -> Accepted {
+fn taking_effect(items: &[ConsentItem], verdicts: &[ConsentVerdict]) -> Accepted {
     let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
     Accepted::only(kept.map(|(item, _)| item))
 }
@@ -83,7 +85,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = Known::of(&store, &beginning.cwd);
+    let known = EarlierAnswers::of(&store, &beginning.cwd);
     let verdicts = decide(&items, known, way, false);
     let of = |wanted| -> Vec<&ConsentItem> {
         let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);
@@ -95,11 +97,11 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
         ));
     }
     // A broken settings file ends the run, so none of its items may be pinned.
-    if known == Known::Nothing && beginning.found.project_errors().is_empty() {
-        pin(beginning, &of(Verdict::AcceptedAndPinned));
+    if known == EarlierAnswers::Nothing && beginning.found.project_errors().is_empty() {
+        pin(beginning, &of(ConsentVerdict::AcceptedAndPinned));
     }
     let (by_person, changed): (Vec<_>, Vec<_>) =
-        of(Verdict::Unanswered).into_iter().partition(|item| item.needs_person);
+        of(ConsentVerdict::Unanswered).into_iter().partition(|item| item.needs_person);
     for (reason, items) in
         [("only a person may agree", by_person), ("new or changed in this folder", changed)]
     {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use pollux_config::{Found, Loaded};
+use pollux_config::{Loaded, PendingSettings};
 use pollux_hooks::{HookOptions, Hooks};
 use pollux_protocol::ConsentItem;
 use pollux_tools::ToolOptions;
@@ -16,7 +16,7 @@ mod saving;
 pub(crate) use saving::saving;
 
 /// Returns the items that need consent before the hooks of the folder run.
-pub(crate) fn consent_items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
+pub(crate) fn consent_items(found: &PendingSettings, cwd: &Path) -> Vec<ConsentItem> {
     if !found.own_settings().boolean(ENABLED) {
         return Vec::new();
     }
@@ -28,9 +28,9 @@ pub(crate) fn consent_items(found: &Found, cwd: &Path) -> Vec<ConsentItem> {
 const ENABLED: &str = "hooksConfig.enabled";
 
 /// Returns the hooks that the settings define; empty if hooks are switched off.
-pub fn found_in(loaded: &Loaded) -> pollux_hooks::Found {
+pub fn found_in(loaded: &Loaded) -> pollux_hooks::HookDefinitions {
     if !loaded.settings.boolean(ENABLED) {
-        return pollux_hooks::Found::default();
+        return pollux_hooks::HookDefinitions::default();
     }
     pollux_hooks::read(&loaded.layers)
 }

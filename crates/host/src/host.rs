@@ -13,7 +13,7 @@ use pollux_session::{SessionStore, SessionSummary};
 use crate::consent;
 use crate::error::HostError;
 use crate::options::RunOptions;
-use crate::running::{PreparedSession, Running};
+use crate::running::{OpenSession, PreparedSession};
 use crate::sessions::ChosenSession;
 use crate::setup::{Beginning, Setup, Start};
 
@@ -37,7 +37,7 @@ impl Host {
     ///
     /// # Errors
     /// [`HostError`]; its variant names the kind of failure.
-    pub async fn open(&self, request: &SessionRequest) -> Result<Running, HostError> {
+    pub async fn open(&self, request: &SessionRequest) -> Result<OpenSession, HostError> {
         let setup = self.set_up(request).await?;
         let chosen = setup.session(&request.start)?;
         self.prepare(setup, chosen).await?.start()

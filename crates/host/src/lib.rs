@@ -46,6 +46,6 @@ pub use pollux_models::ReplaySource;
 pub use preview::PromptPreview;
 pub use references::{Expander, PromptSource};
 pub use rules::problem_notices;
-pub use running::{PreparedSession, Running};
+pub use running::{OpenSession, PreparedSession};
 pub use sessions::ChosenSession;
 pub use setup::{Setup, load_options};

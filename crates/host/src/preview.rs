@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pollux_agent::{Section, Situation, Toolset, system_prompt};
 use pollux_models::names;
-use pollux_protocol::{Declaration, Limits, Live, PromptFamily, SelectContext};
+use pollux_protocol::{Declaration, Live, ModelLimits, PromptFamily, SelectContext};
 
 use crate::error::HostError;
 use crate::memory::Memory;
@@ -60,7 +60,7 @@ impl Setup {
 
     /// Returns the model that would be asked. Without credentials its limits and family are derived
     /// from its name.
-    async fn preferred_model(&self) -> (String, Limits, PromptFamily) {
+    async fn preferred_model(&self) -> (String, ModelLimits, PromptFamily) {
         if !self.is_undecided()
             && let Ok(models) = self.models().await
         {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pollux_agent::{LoopSettings, MaskingOptions, NextSpeakerOptions, WeakHandle};
 use pollux_config::{Settings, schema};
-use pollux_protocol::{Live, Op, Report};
+use pollux_protocol::{CommandReport, Live, Op};
 
 use crate::consent;
 use crate::error::HostError;
@@ -86,7 +86,7 @@ impl LiveSettings {
         waiting.clone_from(&restart);
         live.set(followed(before));
         if let Some(agent) = agent.get() {
-            agent.send(Op::Report(Report::SettingsChanged { changed, restart }));
+            agent.send(Op::Report(CommandReport::SettingsChanged { changed, restart }));
         }
         Ok(())
     }

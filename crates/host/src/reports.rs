@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pollux_agent::WeakHandle;
-use pollux_protocol::{Op, Report};
+use pollux_protocol::{CommandReport, Op};
 use pollux_tools::{BackgroundEnd, Reporter};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -22,8 +22,8 @@ impl News {
     pub(crate) async fn deliver(mut self, agent: WeakHandle) {
         while let Some(end) = self.0.recv().await {
             agent.send(Op::Report(match end {
-                BackgroundEnd::ForModel(text) => Report::ForModel(text),
-                BackgroundEnd::ForPerson(text) => Report::ForPerson(text),
+                BackgroundEnd::ForModel(text) => CommandReport::ForModel(text),
+                BackgroundEnd::ForPerson(text) => CommandReport::ForPerson(text),
             }));
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use pollux_agent::{Spending, Standing};
+use pollux_agent::{PinnedContext, Spending};
 use pollux_protocol::{
     AgentHandle, Models, Part, ResumedState, RunningSession, SessionFacts, SessionsError,
 };
@@ -50,7 +50,7 @@ impl PreparedSession {
     /// # Errors
     /// [`HostError::Log`] if the file cannot be created; [`HostError::Input`] if another process
     /// has created the session in the meantime.
-    pub fn start(self) -> Result<Running, HostError> {
+    pub fn start(self) -> Result<OpenSession, HostError> {
         let Self { setup, mut chosen, models, wishes, spending } = self;
         let log = chosen.take_log(&setup)?;
         let ChosenSession { id, history, statistics, .. } = chosen;
@@ -87,17 +87,17 @@ impl PreparedSession {
             settings: settings.clone(),
         });
         facts.resumed = is_resumed.then(|| resumed(agent.standing.clone()));
-        Ok(Running { facts, agent, setup, settings, prompts: OnceLock::new() })
+        Ok(OpenSession { facts, agent, setup, settings, prompts: OnceLock::new() })
     }
 }
 
-fn resumed(standing: Standing) -> ResumedState {
-    let Standing { topic, plan, todos } = standing;
+fn resumed(standing: PinnedContext) -> ResumedState {
+    let PinnedContext { topic, plan, todos } = standing;
     ResumedState { topic, plan, todos }
 }
 
 /// An open session.
-pub struct Running {
+pub struct OpenSession {
     facts: SessionFacts,
     agent: Assembled,
     setup: Arc<Setup>,
@@ -106,7 +106,7 @@ pub struct Running {
     prompts: OnceLock<PromptLog>,
 }
 
-impl Running {
+impl OpenSession {
     /// Returns the statistics of the session.
     pub fn statistics(&self) -> &Statistics {
         &self.agent.statistics
@@ -114,7 +114,7 @@ impl Running {
 }
 
 #[async_trait]
-impl RunningSession for Running {
+impl RunningSession for OpenSession {
     fn facts(&self) -> &SessionFacts {
         &self.facts
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pollux_config::context;
 use pollux_config::{
-    Accepted, ApprovalRequest, Environment, Found, LoadOptions, Loaded, Places, ProjectIdentity,
-    TelemetrySettings, names as variables,
+    Accepted, ApprovalRequest, Environment, LoadOptions, Loaded, PendingSettings, Places,
+    ProjectIdentity, TelemetrySettings, names as variables,
 };
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
@@ -56,7 +56,7 @@ pub(crate) struct Beginning {
     pub(crate) places: Places,
     /// Settings of the user and the system, the trust decision, and the items that the project
     /// provides.
-    pub(crate) found: Found,
+    pub(crate) found: PendingSettings,
     /// Sink for notices to the user.
     pub(crate) notices: Arc<dyn Notices>,
     called_as: String,

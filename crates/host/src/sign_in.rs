@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pollux_models::local::LocalServer;
-use pollux_protocol::{Operator, Outcome, Question, QuestionChoice, QuestionSubject};
+use pollux_protocol::{Operator, Question, QuestionChoice, QuestionOutcome, QuestionSubject};
 
 use crate::setup::Setup;
 
@@ -20,7 +20,7 @@ impl Setup {
         }
         let servers = self.local_servers().await;
         let Some((question, names)) = question(&servers) else { return };
-        if let Outcome::Option(index) = operator.ask(question).await.outcome
+        if let QuestionOutcome::Option(index) = operator.ask(question).await.outcome
             && let Some(name) = names.get(index)
         {
             self.model = format!("local/{name}");
@@ -80,7 +80,7 @@ mod tests {
         let (question, names) = question(&servers).unwrap();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!(question.choices[1].label, "b (Ollama at http://127.0.0.1:11434)");
-        assert_eq!(question.choices[2].outcome, Outcome::Option(2));
+        assert_eq!(question.choices[2].outcome, QuestionOutcome::Option(2));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use pollux_protocol::{
-    AgentHandle, Confirmation, ConfirmationKind, Envelope, Event, Op, Outcome, Part, PromptId,
-    Question, QuestionId, QuestionSubject, SessionsError,
+    AgentHandle, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId, Question,
+    QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
 
@@ -200,7 +200,7 @@ impl<'a> Conversation<'a> {
         if self.questions.is_empty() {
             self.end();
         } else {
-            self.reply(Outcome::Cancel);
+            self.reply(QuestionOutcome::Cancel);
             self.ending = true;
         }
     }

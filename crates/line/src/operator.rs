@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use pollux_config::consent::{by_kind, counted, short};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    ConsentItem, Modification, Operator, Outcome, Question, QuestionSubject, Reply, TrustRequest,
+    ConsentItem, Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject,
+    TrustRequest,
 };
 use tokio::sync::Mutex;
 
@@ -61,7 +62,7 @@ impl TerminalOperator {
 
 #[async_trait]
 impl Operator for TerminalOperator {
-    async fn ask(&self, asked: Question) -> Reply {
+    async fn ask(&self, asked: Question) -> QuestionReply {
         let mut talk = self.0.lock().await;
         let reply = match &asked.subject {
             QuestionSubject::Trust(request) => {
@@ -74,7 +75,9 @@ impl Operator for TerminalOperator {
             }
             QuestionSubject::Consent(items) => talk.consent(&asked, items).await,
             // Questions of these kinds are asked by the conversation.
-            QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => asked.reply(Outcome::Cancel),
+            QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => {
+                asked.reply(QuestionOutcome::Cancel)
+            }
         };
         // Text that cannot be printed is lost because the terminal is closed.
         drop(talk.out.send().await);
@@ -101,7 +104,7 @@ impl Talk {
     }
 
     /// Asks for one of the numbered choices.
-    async fn choose(&mut self, asked: &Question) -> Reply {
+    async fn choose(&mut self, asked: &Question) -> QuestionReply {
         let numbered = (1..).zip(&asked.choices);
         let lines: Vec<String> =
             numbered.map(|(number, choice)| format!("  {number}. {}\n", choice.label)).collect();
@@ -109,7 +112,9 @@ impl Talk {
         let last = asked.choices.len();
         let label = question::label(last, asked.default, false);
         loop {
-            let Some(line) = self.line(&label).await else { return asked.reply(Outcome::Cancel) };
+            let Some(line) = self.line(&label).await else {
+                return asked.reply(QuestionOutcome::Cancel);
+            };
             let default = asked.default.and_then(|index| asked.choices.get(index));
             let chosen = match default.filter(|_| line.trim().is_empty()) {
                 Some(choice) => Some(choice.outcome),
@@ -123,7 +128,7 @@ impl Talk {
     }
 
     /// Asks about each item of a group. The end of the input refuses all remaining items.
-    async fn consent(&mut self, asked: &Question, group: &[ConsentItem]) -> Reply {
+    async fn consent(&mut self, asked: &Question, group: &[ConsentItem]) -> QuestionReply {
         if !std::mem::replace(&mut self.explained, true) {
             self.print(&format!("\n{ANSWERS}\n"));
         }
@@ -152,7 +157,7 @@ impl Talk {
             }
         }
         let modification = Some(Modification::Consents(consents));
-        Reply { modification, ..asked.reply(Outcome::ProceedOnce) }
+        QuestionReply { modification, ..asked.reply(QuestionOutcome::ProceedOnce) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    ConfinementLevel, Confirmation, ConfirmationKind, Outcome, Question, QuestionChoice,
+    ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionChoice, QuestionOutcome,
     QuestionSubject,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn is_words(line: &str) -> bool {
 }
 
 /// Returns the decision whose number is on the line.
-pub(super) fn chosen(line: &str, choices: &[QuestionChoice]) -> Option<Outcome> {
+pub(super) fn chosen(line: &str, choices: &[QuestionChoice]) -> Option<QuestionOutcome> {
     numbered(line, choices).map(|choice| choice.outcome)
 }
 
@@ -189,9 +189,9 @@ mod tests {
         let confirmation =
             Confirmation { call_id: CallId::new("c"), title: "Confirm".to_owned(), kind };
         let choices = vec![
-            QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y'),
-            QuestionChoice::new(Outcome::ProceedAlways, "Allow for this session", 'a'),
-            QuestionChoice::new(Outcome::Cancel, "No", 'n'),
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y'),
+            QuestionChoice::new(QuestionOutcome::ProceedAlways, "Allow for this session", 'a'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "No", 'n'),
         ];
         Question::new(Arc::default(), QuestionSubject::Call(confirmation), choices, None)
     }
@@ -281,9 +281,9 @@ mod tests {
     fn only_a_number_chooses() {
         let choices = question(run("ls")).choices;
         let table = [
-            ("1", Some(Outcome::ProceedOnce)),
-            (" 2 ", Some(Outcome::ProceedAlways)),
-            ("3", Some(Outcome::Cancel)),
+            ("1", Some(QuestionOutcome::ProceedOnce)),
+            (" 2 ", Some(QuestionOutcome::ProceedAlways)),
+            ("3", Some(QuestionOutcome::Cancel)),
             ("0", None),
             ("4", None),
             ("", None),

@@ -10,7 +10,7 @@ use crate::catalog::{self, GEMINI, Vendor};
 use crate::configs::ModelConfigs;
 use crate::local::{LocalModel, LocalServer};
 use crate::options::{ModelsOptions, ReplaySource};
-use crate::record::Recorder;
+use crate::record::ResponseRecorder;
 use crate::replay::Replay;
 use crate::roster::{Roster, Source};
 use crate::route::{Defaults, Route, route};
@@ -38,7 +38,8 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
             Source::Services(Box::new(services), defaults)
         }
     };
-    let record = options.record.as_ref().map(|path| Recorder::open(&options.cwd.join(path)));
+    let record =
+        options.record.as_ref().map(|path| ResponseRecorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
     Ok(Arc::new(Roster::new(source, configs, recorder, options.prices.clone())))
 }

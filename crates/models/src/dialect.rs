@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_net::Backoff;
-use pollux_protocol::{CancellationToken, Limits, Model, ModelError, PromptFamily};
+use pollux_protocol::{CancellationToken, Model, ModelError, ModelLimits, PromptFamily};
 
 use crate::catalog::Vendor;
 use crate::configs::ModelConfigs;
@@ -47,6 +47,6 @@ pub(crate) trait DialectClient: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct BuiltModel {
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ModelLimits,
     pub(crate) family: PromptFamily,
 }

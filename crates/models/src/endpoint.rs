@@ -73,14 +73,14 @@ impl Endpoint {
         method: http::Method,
         path: &str,
         body: Vec<bytes::Bytes>,
-    ) -> pollux_net::Request {
+    ) -> pollux_net::HttpRequest {
         let mut url = self.base.clone();
         // A base URL with a host always has a path.
         if let Ok(mut segments) = url.path_segments_mut() {
             let version = self.version.iter().flat_map(|version| version.split('/'));
             segments.pop_if_empty().extend(version).extend(path.split('/'));
         }
-        pollux_net::Request { method, url, headers: self.headers.clone(), body }
+        pollux_net::HttpRequest { method, url, headers: self.headers.clone(), body }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pollux_net::{Authoriser, Backoff, Error, HttpClient, Request, Response, Retry, retry};
+use pollux_net::{Authoriser, Backoff, Error, HttpClient, HttpRequest, Response, Retry, retry};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener, RetryNotice};
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ pub(crate) struct Exchange {
 
 /// One request, with its retry rules.
 pub(crate) struct Call<'a> {
-    pub(crate) request: Request,
+    pub(crate) request: HttpRequest,
     /// Reader of error responses.
     pub(crate) refusals: &'a dyn RefusalReader,
     /// Name of the model, for messages.
@@ -52,14 +52,18 @@ impl Exchange {
         self.attempts(&call, attempt).await
     }
 
-    async fn send(&self, request: Request, cancel: &CancellationToken) -> Result<Response, Error> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
         self.http.send_signed(request, &*self.authoriser, cancel).await
     }
 
     async fn attempts<T, F>(
         &self,
         call: &Call<'_>,
-        send: impl Fn(Request) -> F,
+        send: impl Fn(HttpRequest) -> F,
     ) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, Error>>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollux_net::Backoff;
-use pollux_protocol::{CancellationToken, Chunk, ModelError, ModelErrorKind, Usage};
+use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, ResponseChunk, Usage};
 use serde_json::Value;
 
 /// Repeats a request until the response is a JSON object, `max_attempts` times at most (0 counts as
@@ -18,7 +18,7 @@ pub(crate) async fn ask<F>(
     mut ask: impl FnMut() -> F,
 ) -> Result<(Value, Usage), ModelError>
 where
-    F: Future<Output = Result<Chunk, ModelError>>,
+    F: Future<Output = Result<ResponseChunk, ModelError>>,
 {
     let mut usage = Usage::default();
     let mut attempt = 1;
@@ -44,7 +44,7 @@ where
 }
 
 /// Returns the JSON object in a response, or a description of the problem.
-fn object(chunk: &Chunk) -> Result<Value, String> {
+fn object(chunk: &ResponseChunk) -> Result<Value, String> {
     let text = chunk.text();
     let text = without_fence(&text);
     if text.is_empty() {
@@ -72,10 +72,10 @@ mod tests {
 
     use super::*;
 
-    fn chunk(text: &str) -> Chunk {
+    fn chunk(text: &str) -> ResponseChunk {
         let parts = vec![Part::thought("hm"), Part::text(text)];
         let usage = Some(Usage { prompt: 3, ..Usage::default() });
-        Chunk { parts, usage, ..Chunk::default() }
+        ResponseChunk { parts, usage, ..ResponseChunk::default() }
     }
 
     #[test]

@@ -54,5 +54,5 @@ pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream};
 pub use options::{ModelsOptions, ReplaySource};
 pub use prices::{PriceBook, PriceTable, PricesError};
-pub use record::Recorder;
+pub use record::ResponseRecorder;
 pub use replay::Replay;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::{join, join_all};
 use pollux_config::Environment;
 use pollux_config::environment::names;
-use pollux_net::{ClientOptions, HttpClient, Request};
+use pollux_net::{ClientOptions, HttpClient, HttpRequest};
 use pollux_protocol::CancellationToken;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -101,7 +101,7 @@ async fn get(
 ) -> Option<serde_json::Value> {
     let url = address.join(path).ok()?;
     let asking = async {
-        let response = http.send(Request::get(url), cancel).await.ok()?;
+        let response = http.send(HttpRequest::get(url), cancel).await.ok()?;
         let body = response.bytes(ANSWER_LIMIT).await.ok()?;
         serde_json::from_slice(&body).ok()
     };

@@ -3,7 +3,7 @@
 //! The values are those of Gemini CLI 0.61 for a user with an API key, who is assumed to have
 //! access to previews and to the latest flash models.
 
-use pollux_protocol::{Limits, PromptFamily};
+use pollux_protocol::{ModelLimits, PromptFamily};
 
 /// Name that leaves the choice to Pollux. There is no router yet, so the name means the pro model,
 /// and no request is made only to choose a model.
@@ -44,14 +44,14 @@ pub fn is_auto(requested: &str) -> bool {
 }
 
 /// Returns the limits of a model.
-pub fn limits(name: &str) -> Limits {
+pub fn limits(name: &str) -> ModelLimits {
     let name = resolve(name);
     let context = if name.starts_with("gemma-4") { GEMMA_CONTEXT } else { CONTEXT };
     // Only the first generation 3 models are known to accept media there; `gemini-3.1-…` is not
     // one.
     let media_in_responses = name.starts_with("gemini-3-");
-    let vendor = Limits { web_search: true, reads_urls: true, ..Limits::default() };
-    Limits { context, media_in_responses, ..vendor }
+    let vendor = ModelLimits { web_search: true, reads_urls: true, ..ModelLimits::default() };
+    ModelLimits { context, media_in_responses, ..vendor }
 }
 
 /// Returns the prompt family of a model.

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_fs::AppendLog;
 use pollux_protocol::{
-    CancellationToken, Chunk, ChunkStream, FinishReason, JsonRequest, Model, ModelError,
-    ModelErrorKind, Part, Request, Usage,
+    CancellationToken, ChunkStream, FinishReason, JsonRequest, Model, ModelError, ModelErrorKind,
+    ModelRequest, Part, ResponseChunk, Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -21,11 +21,11 @@ use crate::replay::RecordedMethod;
 
 /// Recorder that writes responses to a file.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct ResponseRecorder {
     log: Mutex<AppendLog>,
 }
 
-impl Recorder {
+impl ResponseRecorder {
     /// Opens the file, or creates it. Existing content is kept.
     ///
     /// # Errors
@@ -45,11 +45,11 @@ impl Recorder {
 /// Model whose responses are recorded while they pass through.
 pub(crate) struct RecordingModel {
     inner: Arc<dyn Model>,
-    recorder: Arc<Recorder>,
+    recorder: Arc<ResponseRecorder>,
 }
 
 impl RecordingModel {
-    pub(crate) fn new(inner: Arc<dyn Model>, recorder: Arc<Recorder>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Model>, recorder: Arc<ResponseRecorder>) -> Self {
         Self { inner, recorder }
     }
 }
@@ -58,7 +58,7 @@ impl RecordingModel {
 struct Recording {
     inner: ChunkStream,
     chunks: Vec<Value>,
-    recorder: Arc<Recorder>,
+    recorder: Arc<ResponseRecorder>,
 }
 
 #[async_trait]
@@ -73,7 +73,7 @@ impl Model for RecordingModel {
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let inner = self.inner.stream(request, cancel).await?;
@@ -100,9 +100,9 @@ impl Model for RecordingModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         let chunk = self.inner.generate(request, cancel).await?;
         self.recorder.record(RecordedMethod::GenerateContent, &chunk_response(&chunk))?;
         Ok(chunk)
@@ -114,11 +114,11 @@ impl Model for RecordingModel {
         cancel: CancellationToken,
     ) -> Result<(Value, Usage), ModelError> {
         let (value, usage) = self.inner.generate_json(request, cancel).await?;
-        let chunk = Chunk {
+        let chunk = ResponseChunk {
             parts: vec![Part::text(value.to_string())],
             finish: Some(FinishReason::Stop),
             usage: Some(usage),
-            ..Chunk::default()
+            ..ResponseChunk::default()
         };
         self.recorder.record(RecordedMethod::GenerateContent, &chunk_response(&chunk))?;
         Ok((value, usage))
@@ -126,7 +126,7 @@ impl Model for RecordingModel {
 
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         let total = self.inner.count_tokens(request, cancel).await?;
@@ -149,7 +149,7 @@ impl Model for RecordingModel {
 }
 
 /// Converts a piece of a response to the format of the file.
-fn chunk_response(chunk: &Chunk) -> Value {
+fn chunk_response(chunk: &ResponseChunk) -> Value {
     let mut response = Map::new();
     let grounding = chunk.grounding.as_deref().map(write_grounding).unwrap_or_default();
     if !chunk.parts.is_empty()

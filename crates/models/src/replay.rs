@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_net::Backoff;
 use pollux_protocol::{
-    CancellationToken, Chunk, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind, Request,
-    Usage,
+    CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind, ModelRequest,
+    ResponseChunk, Usage,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -147,7 +147,7 @@ impl Answer {
 
     /// Decodes a recorded piece of a response. A recorded error keeps its meaning; a wrong shape is
     /// an error of the file, and a retry does not help.
-    fn chunk(&self, json: &str) -> Result<Chunk, ModelError> {
+    fn chunk(&self, json: &str) -> Result<ResponseChunk, ModelError> {
         decode_chunk(json.as_bytes()).map_err(|error| match error.kind {
             ModelErrorKind::Broken => {
                 failed(format!("line {} of the recorded responses: {error}", self.line))
@@ -169,12 +169,12 @@ impl ReplayModel {
         Self { replay, name: name.to_owned() }
     }
 
-    fn next(&self, method: RecordedMethod, request: &Request) -> Result<Answer, ModelError> {
+    fn next(&self, method: RecordedMethod, request: &ModelRequest) -> Result<Answer, ModelError> {
         self.replay.next(method, || self.shown(request))
     }
 
     /// Returns a request as shown in messages.
-    fn shown(&self, request: &Request) -> String {
+    fn shown(&self, request: &ModelRequest) -> String {
         let mut body = Body::default();
         body.text(&format!(r#"{{"model":{},"contents":"#, Value::from(self.name.as_str())));
         let as_it_is = Takes { signatures: false, nested_media: true };
@@ -200,7 +200,7 @@ impl Model for ReplayModel {
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let answer = self.next(RecordedMethod::GenerateContentStream, &request)?;
@@ -222,9 +222,9 @@ impl Model for ReplayModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         let answer = self.next(RecordedMethod::GenerateContent, &request)?;
         answer.chunk(answer.response.get())
     }
@@ -244,7 +244,7 @@ impl Model for ReplayModel {
 
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use crate::configs::{ModelConfigs, Purpose};
 use crate::dialect::BuiltModel;
 use crate::names;
 use crate::prices::PriceBook;
-use crate::record::{Recorder, RecordingModel};
+use crate::record::{RecordingModel, ResponseRecorder};
 use crate::replay::{Replay, ReplayModel};
 use crate::route::{self, Defaults, route};
 use crate::services::Services;
@@ -29,7 +29,7 @@ pub(crate) enum Source {
 pub(crate) struct Roster {
     source: Source,
     configs: Arc<ModelConfigs>,
-    recorder: Option<Arc<Recorder>>,
+    recorder: Option<Arc<ResponseRecorder>>,
     /// File with the user's own prices.
     prices: Option<PathBuf>,
     models: Mutex<HashMap<String, BuiltModel>>,
@@ -39,7 +39,7 @@ impl Roster {
     pub(crate) fn new(
         source: Source,
         configs: Arc<ModelConfigs>,
-        recorder: Option<Arc<Recorder>>,
+        recorder: Option<Arc<ResponseRecorder>>,
         prices: Option<PathBuf>,
     ) -> Self {
         Self { source, configs, recorder, prices, models: Mutex::default() }

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::{
-    Abilities, CancellationToken, Limits, ModelError, ModelErrorKind, ModelListing, Prices as _,
+    Abilities, CancellationToken, ModelError, ModelErrorKind, ModelLimits, ModelListing,
+    Prices as _,
 };
 use url::Url;
 
@@ -201,7 +202,7 @@ fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListin
             names::limits(name)
         } else {
             let context = facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT);
-            Limits { context, tells_overflow: true, ..Limits::default() }
+            ModelLimits { context, tells_overflow: true, ..ModelLimits::default() }
         };
         ModelListing {
             name: if is_geminis { name.to_owned() } else { format!("{}/{name}", vendor.id) },
@@ -227,7 +228,7 @@ fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> 
         ModelListing {
             name: format!("local/{}", model.name),
             vendor: server.kind.name().to_owned(),
-            limits: Limits { context, tells_overflow: true, ..Limits::default() },
+            limits: ModelLimits { context, tells_overflow: true, ..ModelLimits::default() },
             abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
             price: prices.price(LOCAL, &model.name),
         }

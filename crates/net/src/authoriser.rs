@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{HttpClient, Request, Response};
+use crate::client::{HttpClient, HttpRequest, Response};
 use crate::error::{Error, StatusError};
 
 /// Signs the requests to one service.
@@ -26,7 +26,7 @@ pub trait Authoriser: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`Error::Credentials`] when no credentials are available, with the remedy in the message.
     /// Network errors are returned unchanged, because another attempt may succeed.
-    async fn authorise(&self, request: &Request) -> Result<HeaderMap, Error>;
+    async fn authorise(&self, request: &HttpRequest) -> Result<HeaderMap, Error>;
 
     /// Reacts to an attempt that the service rejected with status 401 or 403. Called once for each
     /// such response.
@@ -52,7 +52,7 @@ impl HttpClient {
     /// The errors of [`send`](Self::send) and of the authoriser.
     pub async fn send_signed(
         &self,
-        request: Request,
+        request: HttpRequest,
         authoriser: &dyn Authoriser,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
@@ -75,7 +75,7 @@ impl HttpClient {
     }
 }
 
-fn signed(request: &Request, headers: &HeaderMap) -> Request {
+fn signed(request: &HttpRequest, headers: &HeaderMap) -> HttpRequest {
     let mut signed = request.clone();
     for (name, value) in headers {
         signed.headers.insert(name, value.clone());
@@ -115,7 +115,7 @@ impl FixedCredentials {
 
 #[async_trait]
 impl Authoriser for FixedCredentials {
-    async fn authorise(&self, _request: &Request) -> Result<HeaderMap, Error> {
+    async fn authorise(&self, _request: &HttpRequest) -> Result<HeaderMap, Error> {
         Ok(self.headers.clone())
     }
 

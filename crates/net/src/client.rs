@@ -29,7 +29,7 @@ pub use certificates::install_crypto_provider;
 pub use events::EventStream;
 pub use options::{ClientOptions, ProxySetting};
 pub use proxy::NoProxy;
-pub use request::Request;
+pub use request::HttpRequest;
 pub use response::Response;
 
 use certificates::Roots;
@@ -118,7 +118,7 @@ impl HttpClient {
     /// All errors of [`Error`] except [`Error::Status`] and those of reading the body.
     pub async fn execute(
         &self,
-        request: Request,
+        request: HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
         match cancel.run_until_cancelled(self.follow(request, cancel)).await {
@@ -131,7 +131,7 @@ impl HttpClient {
     /// body if the status is outside 200..=299.
     pub async fn send(
         &self,
-        request: Request,
+        request: HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
         let response = self.execute(request, cancel).await?;
@@ -144,7 +144,7 @@ impl HttpClient {
     /// Sends a request and returns the response. Redirects are returned, not followed.
     pub(crate) async fn once(
         &self,
-        request: Request,
+        request: HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
         let exchange = self.exchange(&request, cancel);
@@ -158,7 +158,7 @@ impl HttpClient {
 
     async fn follow(
         &self,
-        mut request: Request,
+        mut request: HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
         let mut visited = vec![request.url.clone()];
@@ -185,7 +185,7 @@ impl HttpClient {
     /// Makes one request and returns its response.
     async fn exchange(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
         let host = host_and_port(&request.url)?;
@@ -305,7 +305,7 @@ async fn within<T>(
 }
 
 /// Returns the address that a response redirects to, or `None` if the response is no redirect.
-fn redirect_target(request: &Request, response: &Response) -> Result<Option<Url>, Error> {
+fn redirect_target(request: &HttpRequest, response: &Response) -> Result<Option<Url>, Error> {
     let drops_body = match response.status() {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => true,
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => false,

@@ -23,9 +23,11 @@ pub mod sse;
 
 pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
-    ClientOptions, EventStream, HttpClient, NoProxy, Request, Response, install_crypto_provider,
+    ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, Response, install_crypto_provider,
 };
 pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_retryable_code};
 pub use pages::{Page, PageClient, Reach};
-pub use retry::{Backoff, Cancelled, RETRY_BASE_VARIABLE, Retry, RetryAdvice, RetryNotice, retry};
+pub use retry::{
+    Backoff, Cancelled, FailedAttempt, RETRY_BASE_VARIABLE, Retry, RetryAdvice, retry,
+};
 pub use sse::{ServerEvent, SseDecoder, SseError};

@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-use crate::client::{ClientOptions, HttpClient, NoProxy, Request, Response};
+use crate::client::{ClientOptions, HttpClient, HttpRequest, NoProxy, Response};
 use crate::error::{Error, RedirectReason};
 use crate::public::{is_local_name, is_public};
 
@@ -124,7 +124,7 @@ impl PageClient {
                 cause: "an address with a user name is not fetched".to_owned(),
             });
         }
-        let request = Request {
+        let request = HttpRequest {
             method: Method::GET,
             url: url.clone(),
             headers: headers.clone(),

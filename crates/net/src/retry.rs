@@ -91,7 +91,7 @@ pub enum RetryAdvice {
 
 /// Information about a failed attempt, reported before each wait.
 #[derive(Debug)]
-pub struct RetryNotice<'a, E> {
+pub struct FailedAttempt<'a, E> {
     /// Number of the attempt that failed, from 1.
     pub attempt: u32,
     /// Maximum number of attempts.
@@ -130,7 +130,7 @@ pub async fn retry<T, E, F>(
     rules: Retry<'_>,
     mut operation: impl FnMut(u32) -> F,
     advise: impl Fn(&E) -> RetryAdvice,
-    mut on_retry: impl FnMut(RetryNotice<'_, E>),
+    mut on_retry: impl FnMut(FailedAttempt<'_, E>),
 ) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,
@@ -151,7 +151,7 @@ where
         };
         let delay = rules.backoff.delay(attempt, after, rand::random());
         let max_attempts = rules.max_attempts;
-        on_retry(RetryNotice { attempt, max_attempts, delay, error: &error });
+        on_retry(FailedAttempt { attempt, max_attempts, delay, error: &error });
         if rules.cancel.run_until_cancelled(tokio::time::sleep(delay)).await.is_none() {
             return Err(Cancelled.into());
         }

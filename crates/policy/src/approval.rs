@@ -38,7 +38,7 @@ pub struct Approval {
 
 /// Set of calls that an approval covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApprovalScope {
     /// The same call: exactly this command line, or this tool with the same argument.
     Call,
     /// Command lines whose commands have the same programs and subcommands.
@@ -52,7 +52,7 @@ pub enum Scope {
 /// Error of an approval that could not be saved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Failed to persist policy for {tool}: {reason}")]
-pub struct ApprovalError {
+pub struct SaveApprovalError {
     /// Name of the tool.
     pub tool: String,
     /// Reason of the failure.
@@ -61,12 +61,12 @@ pub struct ApprovalError {
 
 impl Approval {
     /// Returns the scopes for a command line that the user can choose in addition to
-    /// [`Scope::Call`], each with the commands that it allows, for display. A scope that allows no
+    /// [`ApprovalScope::Call`], each with the commands that it allows, for display. A scope that allows no
     /// more than a narrower one is left out.
-    pub fn scopes(policy: &Policy, query: &Query<'_>) -> Vec<(Scope, String)> {
+    pub fn scopes(policy: &Policy, query: &Query<'_>) -> Vec<(ApprovalScope, String)> {
         let Some(line) = query.effects.command.as_deref() else { return Vec::new() };
-        let mut found: Vec<(Scope, String)> = Vec::new();
-        for scope in [Scope::Subcommand, Scope::Program] {
+        let mut found: Vec<(ApprovalScope, String)> = Vec::new();
+        for scope in [ApprovalScope::Subcommand, ApprovalScope::Program] {
             if let Some(Narrow::Prefixes(prefixes)) = narrow(policy, line, scope) {
                 let text = prefixes.join(", ");
                 if found.iter().all(|(_, other)| *other != text) {
@@ -79,13 +79,13 @@ impl Approval {
 
     /// Returns sentences about the programs that the programs of a command line start by
     /// themselves, for the narrowest of [`Approval::scopes`].
-    pub fn starts(scopes: &[(Scope, String)]) -> Vec<String> {
+    pub fn starts(scopes: &[(ApprovalScope, String)]) -> Vec<String> {
         let prefixes = scopes.first().map_or("", |(_, commands)| commands.as_str()).split(", ");
         prefixes.filter_map(lint::starts_sentence).collect()
     }
 
     /// Returns the rule that allows the call again for this scope; `None` if there is none.
-    pub fn of(policy: &Policy, query: &Query<'_>, scope: Scope) -> Option<Self> {
+    pub fn of(policy: &Policy, query: &Query<'_>, scope: ApprovalScope) -> Option<Self> {
         let tool = query.subject.tool;
         let mut text = String::from("[[rule]]\ndecision = \"allow\"\npriority = 950\n");
         let mut field = |name: &str, value: &str| {
@@ -100,7 +100,7 @@ impl Approval {
         let line = query.effects.command.as_deref();
         let narrowed = line.map(|line| narrow(policy, line, scope));
         match (query.subject.server, scope) {
-            (Some(server), Scope::Server) => {
+            (Some(server), ApprovalScope::Server) => {
                 field("toolName", "\"*\"");
                 field("mcpName", &quoted(server));
             }
@@ -116,7 +116,7 @@ impl Approval {
                         // Gemini CLI has no tables of programs: with the prefix alone it would
                         // allow every option and subcommand. The pattern restricts Gemini CLI to
                         // this line.
-                        let pattern = match narrow(policy, line?, Scope::Call) {
+                        let pattern = match narrow(policy, line?, ApprovalScope::Call) {
                             Some(Narrow::Exactly { pattern, .. }) => pattern,
                             Some(Narrow::Prefixes(_)) | None => NO_COMMAND.to_owned(),
                         };
@@ -155,11 +155,12 @@ impl Approval {
     /// of an invalid file is kept as a backup file.
     ///
     /// # Errors Returns an error if the file cannot be locked, read or written.
-    pub fn save(&self, path: &Path) -> Result<(), ApprovalError> {
+    pub fn save(&self, path: &Path) -> Result<(), SaveApprovalError> {
         // Marks the change as Pollux's own, so that it is not attributed to a command that runs at
         // this time.
-        pollux_shell::sandbox::own_change(path, || self.merge_into(path))
-            .map_err(|error| ApprovalError { tool: self.tool.clone(), reason: error.to_string() })
+        pollux_shell::sandbox::own_change(path, || self.merge_into(path)).map_err(|error| {
+            SaveApprovalError { tool: self.tool.clone(), reason: error.to_string() }
+        })
     }
 
     fn merge_into(&self, path: &Path) -> pollux_fs::Result<()> {

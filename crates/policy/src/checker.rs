@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::file::{Fault, Fields};
-use crate::judgement::Verdict;
+use crate::judgement::PolicyVerdict;
 use crate::policy::{CallArguments, Policy};
 use crate::rule::Rule;
 use crate::subject::Query;
@@ -54,7 +54,7 @@ pub struct CheckerRule {
 
 /// Result of a checker for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum CheckerFinding {
     /// No objection. The remark may report a problem with the check itself.
     Allow {
         /// Message for the user.
@@ -66,16 +66,16 @@ pub enum Finding {
     Deny(String),
 }
 
-impl Finding {
+impl CheckerFinding {
     /// A finding without objection or remark.
     pub const ALLOW: Self = Self::Allow { remark: None };
 
     /// Returns the verdict combined with this finding.
-    pub fn over(&self, verdict: Verdict) -> Verdict {
+    pub fn over(&self, verdict: PolicyVerdict) -> PolicyVerdict {
         match (self, verdict) {
-            (_, deny @ Verdict::Deny { .. }) => deny,
-            (Self::Deny(message), _) => Verdict::Deny { message: Some(message.clone()) },
-            (Self::Ask(_), _) => Verdict::Ask,
+            (_, deny @ PolicyVerdict::Deny { .. }) => deny,
+            (Self::Deny(message), _) => PolicyVerdict::Deny { message: Some(message.clone()) },
+            (Self::Ask(_), _) => PolicyVerdict::Ask,
             (Self::Allow { .. }, verdict) => verdict,
         }
     }
@@ -164,17 +164,18 @@ mod tests {
 
     #[test]
     fn a_finding_makes_a_verdict_stricter_never_weaker() {
-        let deny = |text: &str| Verdict::Deny { message: Some(text.to_owned()) };
-        let (ask, no) = (Finding::Ask("why".to_owned()), Finding::Deny("no".to_owned()));
+        let deny = |text: &str| PolicyVerdict::Deny { message: Some(text.to_owned()) };
+        let (ask, no) =
+            (CheckerFinding::Ask("why".to_owned()), CheckerFinding::Deny("no".to_owned()));
         for (finding, verdict, expected) in [
-            (&Finding::ALLOW, Verdict::Allow, Verdict::Allow),
-            (&Finding::ALLOW, Verdict::Ask, Verdict::Ask),
-            (&Finding::ALLOW, deny("a"), deny("a")),
-            (&ask, Verdict::Allow, Verdict::Ask),
-            (&ask, Verdict::Ask, Verdict::Ask),
+            (&CheckerFinding::ALLOW, PolicyVerdict::Allow, PolicyVerdict::Allow),
+            (&CheckerFinding::ALLOW, PolicyVerdict::Ask, PolicyVerdict::Ask),
+            (&CheckerFinding::ALLOW, deny("a"), deny("a")),
+            (&ask, PolicyVerdict::Allow, PolicyVerdict::Ask),
+            (&ask, PolicyVerdict::Ask, PolicyVerdict::Ask),
             (&ask, deny("a"), deny("a")),
-            (&no, Verdict::Allow, deny("no")),
-            (&no, Verdict::Ask, deny("no")),
+            (&no, PolicyVerdict::Allow, deny("no")),
+            (&no, PolicyVerdict::Ask, deny("no")),
             (&no, deny("a"), deny("a")),
         ] {
             assert_eq!(finding.over(verdict.clone()), expected, "{finding:?} {verdict:?}");

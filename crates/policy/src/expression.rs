@@ -50,7 +50,7 @@ enum Engine {
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum ExpressionMatch {
     /// The pattern was found; the match ends at this byte.
     Until(usize),
     /// The pattern was not found.
@@ -59,7 +59,7 @@ pub enum Found {
     TooMuch,
 }
 
-impl Found {
+impl ExpressionMatch {
     /// True if the pattern was found.
     pub fn is_sure(self) -> bool {
         matches!(self, Self::Until(_))
@@ -116,17 +116,17 @@ impl Expression {
     }
 
     /// Searches a text.
-    pub fn find(&self, text: &str) -> Found {
+    pub fn find(&self, text: &str) -> ExpressionMatch {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
-            Engine::Linear(regex) => {
-                regex.find(text).map_or(Found::No, |found| Found::Until(found.end()))
-            }
+            Engine::Linear(regex) => regex
+                .find(text)
+                .map_or(ExpressionMatch::No, |found| ExpressionMatch::Until(found.end())),
             Engine::Stepping(regex) => match regex.find(text) {
-                Ok(Some(found)) => Found::Until(found.end()),
-                Ok(None) => Found::No,
-                Err(_) => Found::TooMuch,
+                Ok(Some(found)) => ExpressionMatch::Until(found.end()),
+                Ok(None) => ExpressionMatch::No,
+                Err(_) => ExpressionMatch::TooMuch,
             },
-            Engine::Broken => Found::TooMuch,
+            Engine::Broken => ExpressionMatch::TooMuch,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::lint;
 use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::problem::{Problem, ProblemKind, position};
-use crate::rule::{Pattern, Priority, Rule, Ruling, Source, Tier, ToolPattern};
+use crate::rule::{Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
 
 mod fields;
 
@@ -155,7 +155,7 @@ impl FileReader<'_> {
         let priority = Priority::new(self.tier, fields.priority()?);
         let conditions = self.conditions(fields)?;
         let line = self.line(fields.at);
-        let source = Source::file(self.tier, self.path, line);
+        let source = RuleSource::file(self.tier, self.path, line);
         let rule = Rule {
             server: conditions.server,
             subagent: fields.text("subagent")?,
@@ -197,7 +197,7 @@ impl FileReader<'_> {
                 ToolPattern::All,
                 Ruling::AskUser,
                 Priority::new(self.tier, 0),
-                Source::file(self.tier, self.path, line),
+                RuleSource::file(self.tier, self.path, line),
             )
         };
         for tool in conditions.tools {

@@ -7,7 +7,7 @@ use crate::rule::{Rule, Ruling};
 
 /// Verdict about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// The call may run.
     Allow,
     /// The user must approve the call; without a user it must not run.
@@ -19,7 +19,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl PolicyVerdict {
     /// Returns the string used in policy files.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Verdict {
 #[derive(Debug, Clone)]
 pub struct Judgement<'a> {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// Rule that decided; `None` if no rule applied.
     pub rule: Option<&'a Rule>,
     /// Commands of a command line, each with its own ruling.

@@ -4,7 +4,7 @@
 //! clock nor on the user. Its assumptions about the disk are verified at the end (`ground`), which
 //! can only make the verdict stricter. Rules are values; they come from Pollux's built-in files,
 //! from the files of extensions, the project, the user and the administrator, and from settings.
-//! The agent asks the user if the verdict is [`Verdict::Ask`], and runs the checkers that apply to
+//! The agent asks the user if the verdict is [`PolicyVerdict::Ask`], and runs the checkers that apply to
 //! a call ([`Policy::checks`]). Checkers that are external programs run in this crate
 //! ([`CheckerPrograms`]); they are the only part that is not pure.
 
@@ -30,20 +30,20 @@ mod settings;
 mod store;
 mod subject;
 
-pub use approval::{Approval, ApprovalError, FILE_NAME as APPROVALS_FILE, Scope};
+pub use approval::{Approval, ApprovalScope, FILE_NAME as APPROVALS_FILE, SaveApprovalError};
 pub use checker::{
-    CheckedCall, Checker, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule, Finding,
+    CheckedCall, Checker, CheckerFinding, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule,
 };
-pub use expression::{Expression, ExpressionError, Found};
+pub use expression::{Expression, ExpressionError, ExpressionMatch};
 pub use facts::{ConfinementFacts, Facts};
 pub use file::{PolicyFile, read};
-pub use judgement::{Judgement, PartJudgement, Verdict};
+pub use judgement::{Judgement, PartJudgement, PolicyVerdict};
 pub use lint::{RuleReach, rule_reach};
 pub use names::renamed;
 pub use policy::Policy;
 pub use prefix::Prefix;
 pub use problem::{Problem, ProblemKind};
-pub use rule::{Modes, Pattern, Priority, Rule, Ruling, Source, Tier, ToolPattern};
+pub use rule::{Modes, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
 pub use settings::ToolLists;
 pub use store::{FoundPolicies, PolicyPlaces, consent_items};
 pub use subject::{Query, Subject};

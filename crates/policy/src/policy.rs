@@ -14,7 +14,7 @@ use crate::expression::Expression;
 use crate::facts::Facts;
 use crate::file::PolicyFile;
 use crate::index::Index;
-use crate::judgement::{Judgement, Verdict};
+use crate::judgement::{Judgement, PolicyVerdict};
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::{Query, Subject};
 
@@ -77,7 +77,7 @@ impl Policy {
     }
 
     /// Decides about one call.
-    pub fn decide(&self, query: Query<'_>) -> Verdict {
+    pub fn decide(&self, query: Query<'_>) -> PolicyVerdict {
         self.judge(query).verdict
     }
 
@@ -85,10 +85,10 @@ impl Policy {
     /// about the disk.
     pub fn judge(&self, query: Query<'_>) -> Judgement<'_> {
         let mut judgement = self.judge_by_text(query);
-        if judgement.verdict == Verdict::Allow {
+        if judgement.verdict == PolicyVerdict::Allow {
             let fault = judgement.assumes.iter().find_map(|assumed| assumed.fault(&self.facts));
             if let Some(fault) = fault {
-                judgement.verdict = Verdict::Ask;
+                judgement.verdict = PolicyVerdict::Ask;
                 judgement.reason = Some(fault);
             }
         }
@@ -176,12 +176,12 @@ impl Policy {
 
     /// Converts a ruling to a verdict. If no user can be asked, the caller refuses calls that need
     /// approval.
-    pub(crate) fn verdict(ruling: Ruling, rule: Option<&Rule>) -> Verdict {
+    pub(crate) fn verdict(ruling: Ruling, rule: Option<&Rule>) -> PolicyVerdict {
         match ruling {
-            Ruling::Allow => Verdict::Allow,
-            Ruling::AskUser => Verdict::Ask,
+            Ruling::Allow => PolicyVerdict::Allow,
+            Ruling::AskUser => PolicyVerdict::Ask,
             Ruling::Deny => {
-                Verdict::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) }
+                PolicyVerdict::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) }
             }
         }
     }
@@ -250,14 +250,14 @@ impl<'a> CallArguments<'a> {
         let [given, direct, absolute] =
             [found(&self.given), found(&self.direct), found(&self.absolute)];
         if ruling == Ruling::Allow {
-            absolute.is_some_and(super::expression::Found::is_sure)
-                || (given.is_some_and(super::expression::Found::is_sure)
-                    && direct.is_none_or(super::expression::Found::is_sure))
+            absolute.is_some_and(super::expression::ExpressionMatch::is_sure)
+                || (given.is_some_and(super::expression::ExpressionMatch::is_sure)
+                    && direct.is_none_or(super::expression::ExpressionMatch::is_sure))
         } else {
             [given, direct, absolute]
                 .into_iter()
                 .flatten()
-                .any(super::expression::Found::is_possible)
+                .any(super::expression::ExpressionMatch::is_possible)
         }
     }
 }

@@ -237,7 +237,7 @@ impl Modes {
 
 /// Origin of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct RuleSource {
     /// Description in the format of Gemini CLI: `User: my.toml`, `Settings (Tools Excluded)`.
     pub label: String,
     /// Path of the file, if the rule is in a file.
@@ -246,7 +246,7 @@ pub struct Source {
     pub line: usize,
 }
 
-impl Source {
+impl RuleSource {
     /// Creates the origin of a rule that is not in a file.
     pub fn named(label: &str) -> Self {
         Self { label: label.to_owned(), file: None, line: 0 }
@@ -260,7 +260,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for RuleSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.label)?;
         if self.line > 0 { write!(formatter, ":{}", self.line) } else { Ok(()) }
@@ -295,12 +295,12 @@ pub struct Rule {
     /// Addition to the message for the model if the rule denies the call.
     pub deny_message: Option<String>,
     /// Origin of the rule.
-    pub source: Source,
+    pub source: RuleSource,
 }
 
 impl Rule {
     /// Creates a rule about one tool, without further conditions.
-    pub fn new(tool: ToolPattern, ruling: Ruling, priority: Priority, source: Source) -> Self {
+    pub fn new(tool: ToolPattern, ruling: Ruling, priority: Priority, source: RuleSource) -> Self {
         Self {
             tool,
             server: None,

@@ -2,7 +2,7 @@
 
 use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
-use crate::rule::{Modes, Pattern, Priority, Rule, Ruling, Source, ToolPattern};
+use crate::rule::{Modes, Pattern, Priority, Rule, RuleSource, Ruling, ToolPattern};
 
 /// Source of rules from `tools.confirmationRequired`.
 pub(crate) const CONFIRMATION_REQUIRED: &str = "Settings (Confirmation Required)";
@@ -47,7 +47,7 @@ impl Entry {
 
     fn rule(self, ruling: Ruling, priority: Priority, source: &str) -> Rule {
         let pattern = self.prefix.map(Pattern::Prefix);
-        Rule { pattern, ..Rule::new(self.tool, ruling, priority, Source::named(source)) }
+        Rule { pattern, ..Rule::new(self.tool, ruling, priority, RuleSource::named(source)) }
     }
 }
 
@@ -78,7 +78,7 @@ impl ToolLists {
         rules.extend(each(&self.allowed, Ruling::Allow, 4300, "Settings (Tools Allowed)"));
         if self.allowed.iter().any(|entry| Entry::new(entry).prefix.is_some()) {
             // The entries name only some commands, so the others are not allowed.
-            let source = Source::named("Settings (Tools Allowed) (Narrowing Enforcement)");
+            let source = RuleSource::named("Settings (Tools Allowed) (Narrowing Enforcement)");
             let tool = ToolPattern::Tool(SHELL.to_owned());
             rules.push(Rule::new(tool, Ruling::Deny, Priority::thousandths(4290), source));
         }
@@ -97,7 +97,7 @@ impl ToolLists {
                 "Settings (Core Tools)",
             )
         };
-        let source = Source::named("Settings (Core Tools Allowlist Enforcement)");
+        let source = RuleSource::named("Settings (Core Tools Allowlist Enforcement)");
         let others = Rule {
             modes: Modes::but_plan(),
             ..Rule::new(ToolPattern::All, Ruling::Deny, Priority::thousandths(4240), source)
@@ -108,7 +108,7 @@ impl ToolLists {
     fn server_rules(&self) -> Vec<Rule> {
         let rule = |server: &String, ruling, rank, source: &str| {
             let tool = ToolPattern::new("*", Some(server));
-            Rule::new(tool, ruling, Priority::thousandths(rank), Source::named(source))
+            Rule::new(tool, ruling, Priority::thousandths(rank), RuleSource::named(source))
         };
         let allow = |server: &String, rank, source: &str| Rule {
             modes: Modes::but_plan(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pollux_config::{FileScope, Loaded, Places, edit, edit_file, jsonc};
-use pollux_hooks::{Fired, Found, Hook, HookOptions, HookResult, HookRun, Hooks, sample};
+use pollux_hooks::{Fired, Hook, HookDefinitions, HookOptions, HookResult, HookRun, Hooks, sample};
 use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
 use serde_json::{Map, Value, json};
@@ -60,7 +60,7 @@ pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
 struct Desk {
     loaded: Loaded,
     cwd: PathBuf,
-    found: Found,
+    found: HookDefinitions,
 }
 
 impl Desk {

@@ -1,7 +1,7 @@
 //! `pollux policy`: the decision of the rules about a command line, and the rules themselves.
 
 use pollux_host::RunOptions;
-use pollux_policy::{Judgement, Policy, Query, Rule, Subject, Verdict};
+use pollux_policy::{Judgement, Policy, PolicyVerdict, Query, Rule, Subject};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::command_line::{CommandLine, Gap, read};
@@ -105,20 +105,22 @@ fn gap(gap: Gap) -> String {
 }
 
 /// Returns the effect of the verdict; in a headless run a question counts as a refusal.
-fn outcome(verdict: &Verdict, interactive: bool) -> &'static str {
+fn outcome(verdict: &PolicyVerdict, interactive: bool) -> &'static str {
     match verdict {
-        Verdict::Allow => "runs",
-        Verdict::Ask if interactive => "asked",
-        Verdict::Ask | Verdict::Deny { .. } => "refused",
+        PolicyVerdict::Allow => "runs",
+        PolicyVerdict::Ask if interactive => "asked",
+        PolicyVerdict::Ask | PolicyVerdict::Deny { .. } => "refused",
     }
 }
 
 /// Returns the message that the model gets for a refused call.
 fn refusal(judgement: &Judgement<'_>, interactive: bool) -> Option<String> {
     match &judgement.verdict {
-        Verdict::Deny { message } => Some(denied(message.as_deref())),
-        Verdict::Ask if !interactive => Some(nobody_to_ask(SHELL, judgement.reason.as_deref())),
-        Verdict::Ask | Verdict::Allow => None,
+        PolicyVerdict::Deny { message } => Some(denied(message.as_deref())),
+        PolicyVerdict::Ask if !interactive => {
+            Some(nobody_to_ask(SHELL, judgement.reason.as_deref()))
+        }
+        PolicyVerdict::Ask | PolicyVerdict::Allow => None,
     }
 }
 
@@ -131,7 +133,7 @@ fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
     if let Some(words) = refusal(judgement, interactive) {
         lines.push(format!("  refused; the model is told: {}", visible(&words)));
     }
-    if !matches!(judgement.verdict, Verdict::Deny { .. }) {
+    if !matches!(judgement.verdict, PolicyVerdict::Deny { .. }) {
         lines.push(format!("  confined to: {}", judgement.level.as_str()));
     }
     if judgement.parts.len() > 1 {
@@ -153,8 +155,8 @@ fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
 
 fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
     let message = match &judgement.verdict {
-        Verdict::Deny { message } => message.as_deref(),
-        Verdict::Allow | Verdict::Ask => None,
+        PolicyVerdict::Deny { message } => message.as_deref(),
+        PolicyVerdict::Allow | PolicyVerdict::Ask => None,
     };
     let parts: Vec<Value> = judgement
         .parts

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::{Body, Content, Declaration, FunctionResponse, Part, Request};
+use crate::{Body, Content, Declaration, FunctionResponse, ModelRequest, Part};
 
 /// Maximum length, in UTF-16 units, of a text whose characters are counted one by one. A longer
 /// text is estimated from its length alone.
@@ -45,7 +45,7 @@ pub fn part(part: &Part) -> f64 {
 }
 
 /// Estimates the tokens of a request: its system instruction, its tools and its conversation.
-pub fn request(request: &Request) -> f64 {
+pub fn request(request: &ModelRequest) -> f64 {
     let entries = request.entries.iter().map(|entry| content(entry.content()));
     let system = request.system.as_deref().map_or(0.0, text);
     system + declarations(&request.tools) + entries.sum::<f64>()

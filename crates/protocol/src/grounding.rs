@@ -2,7 +2,7 @@
 
 /// Page that supports an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct WebSource {
     /// Title of the page, if given.
     pub title: Option<String>,
     /// URL of the page, if given.
@@ -42,7 +42,7 @@ pub struct Grounding {
     /// Web searches of the vendor.
     pub queries: Vec<String>,
     /// Pages that support the answer.
-    pub sources: Vec<Source>,
+    pub sources: Vec<WebSource>,
     /// Passages with the sources that support them.
     pub supports: Vec<Support>,
     /// URLs that the vendor was asked to read.

@@ -64,13 +64,13 @@ impl fmt::Display for EntryId {
 /// One entry of the history. Entries are immutable: a change creates an entry with a new serial, so
 /// that a dialect may cache the encoded bytes of an entry by its serial.
 #[derive(Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     serial: u64,
     id: EntryId,
     content: Content,
 }
 
-impl Entry {
+impl HistoryEntry {
     fn new(id: EntryId, content: Content) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self { serial: NEXT.fetch_add(1, Ordering::Relaxed), id, content })
@@ -129,7 +129,7 @@ pub enum Repair {
 /// A conversation. See the invariants in the module documentation.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<HistoryEntry>>,
     pending: Vec<(String, String)>,
     /// Entries that compressions have replaced, the latest compression last.
     folds: Vec<Fold>,
@@ -146,7 +146,7 @@ impl History {
     }
 
     /// Returns all entries, oldest first.
-    pub fn entries(&self) -> &[Arc<Entry>] {
+    pub fn entries(&self) -> &[Arc<HistoryEntry>] {
         &self.entries
     }
 
@@ -283,7 +283,7 @@ impl History {
     }
 
     /// Returns the conversation as a request sends it.
-    pub fn request(&self) -> Result<Vec<Arc<Entry>>, NotReady> {
+    pub fn request(&self) -> Result<Vec<Arc<HistoryEntry>>, NotReady> {
         if !self.pending.is_empty() {
             return Err(NotReady::CallsPending);
         }
@@ -353,7 +353,7 @@ impl History {
     }
 
     fn add(&mut self, id: EntryId, content: Content) {
-        self.entries.push(Entry::new(id, content));
+        self.entries.push(HistoryEntry::new(id, content));
     }
 }
 

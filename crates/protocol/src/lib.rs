@@ -76,8 +76,10 @@ pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
 pub use facts::{Shortening, SubjectArgument, ToolFacts};
 pub use files::{Files, LocalFiles, TextWritten};
-pub use grounding::{Grounding, RetrievedUrl, Source, Support};
-pub use history::{CONTINUE, Entry, EntryId, History, INTERRUPTED_RESPONSE, NotReady, Repair};
+pub use grounding::{Grounding, RetrievedUrl, Support, WebSource};
+pub use history::{
+    CONTINUE, EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE, NotReady, Repair,
+};
 pub use hook::{
     CompressTrigger, HookEvent, HookPayload, SessionEndReason, SessionSource, ToolCallPayload,
     ToolChoice, ToolErrorPayload, ToolMode, ToolResponsePayload,
@@ -86,17 +88,18 @@ pub use journal::{Journal, JournalError, Observer};
 pub use listing::{Abilities, ModelListing};
 pub use live::{Live, LiveWatch};
 pub use model::{
-    Adjustments, Choice, Chunk, ChunkStream, Citation, FinishReason, JsonRequest, Limits, Model,
-    ModelRole, Models, PromptFamily, Request, RetryListener, RetryNotice, SelectContext, Tuning,
+    Adjustments, Choice, ChunkStream, Citation, FinishReason, JsonRequest, Model, ModelLimits,
+    ModelRequest, ModelRole, Models, PromptFamily, ResponseChunk, RetryListener, RetryNotice,
+    SelectContext, Tuning,
 };
 pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
 pub use notices::Notices;
-pub use op::{Op, PromptId, Report};
+pub use op::{CommandReport, Op, PromptId};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{
-    ConsentItem, Modification, Operator, Outcome, Question, QuestionChoice, QuestionId,
-    QuestionSubject, Reply, TrustRequest,
+    ConsentItem, Modification, Operator, Question, QuestionChoice, QuestionId, QuestionOutcome,
+    QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageRecord, Record};
 pub use sessions::{

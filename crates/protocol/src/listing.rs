@@ -1,6 +1,6 @@
 //! List of available models.
 
-use crate::{Limits, Price};
+use crate::{ModelLimits, Price};
 
 /// Model that can be requested, as far as known without asking its vendor.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ pub struct ModelListing {
     /// Display name of its vendor.
     pub vendor: String,
     /// Limits; if the model's `context` is unknown, the vendor's usual value.
-    pub limits: Limits,
+    pub limits: ModelLimits,
     /// Abilities.
     pub abilities: Abilities,
     /// Price, if known.

@@ -10,7 +10,8 @@ use serde_json::{Number, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ApprovalMode, Declaration, Entry, Grounding, ModelError, ModelListing, Part, ToolChoice, Usage,
+    ApprovalMode, Declaration, Grounding, HistoryEntry, ModelError, ModelListing, Part, ToolChoice,
+    Usage,
 };
 
 /// Purpose of a model call. The strings are those of statistics and telemetry.
@@ -112,10 +113,10 @@ pub struct Adjustments {
 
 /// One request to a model. Cheap to clone: contents and declarations are shared.
 #[derive(Clone, Default)]
-pub struct Request {
+pub struct ModelRequest {
     /// The conversation; the last entry is the user's. Consecutive entries may have the same role:
     /// the dialect joins them.
-    pub entries: Vec<Arc<Entry>>,
+    pub entries: Vec<Arc<HistoryEntry>>,
     /// System instruction.
     pub system: Option<Arc<str>>,
     /// Tools that the model may call.
@@ -133,7 +134,7 @@ pub struct Request {
     pub on_retry: Option<RetryListener>,
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for ModelRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Request")
@@ -150,7 +151,7 @@ impl fmt::Debug for Request {
 #[derive(Debug, Clone)]
 pub struct JsonRequest {
     /// The underlying request.
-    pub request: Request,
+    pub request: ModelRequest,
     /// JSON schema of the answer.
     pub schema: Value,
     /// Maximum number of attempts if the answer is unusable, including the first one.
@@ -202,7 +203,7 @@ pub struct Citation {
 
 /// One piece of a streamed answer, or a whole answer.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Chunk {
+pub struct ResponseChunk {
     /// New parts: text and thoughts are increments, calls and signed thoughts are complete. A
     /// signed thought comes before the parts that it led to; its text is empty if increments have
     /// already contained it.
@@ -221,7 +222,7 @@ pub struct Chunk {
     pub model_version: Option<String>,
 }
 
-impl Chunk {
+impl ResponseChunk {
     /// Appends the next piece of the same answer.
     pub fn append(&mut self, next: Self) {
         self.parts.extend(next.parts);
@@ -240,11 +241,11 @@ impl Chunk {
 }
 
 /// Answer as a stream. Dropping it closes the connection.
-pub type ChunkStream = BoxStream<'static, Result<Chunk, ModelError>>;
+pub type ChunkStream = BoxStream<'static, Result<ResponseChunk, ModelError>>;
 
 /// Limits and capabilities of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct ModelLimits {
     /// Maximum number of tokens of a request and its answer together.
     pub context: u64,
     /// True if media may be inside a function response.
@@ -292,7 +293,7 @@ pub struct Choice {
     /// Name of the model as the vendor knows it.
     pub name: String,
     /// Limits of the model.
-    pub limits: Limits,
+    pub limits: ModelLimits,
     /// Set of prompt texts for the model.
     pub family: PromptFamily,
     /// Component that chose the model, such as `agent-router/override`.
@@ -339,7 +340,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Returns the sampling parameters of a request, without the request's own adjustments.
-    fn tuning(&self, _request: &Request) -> Tuning {
+    fn tuning(&self, _request: &ModelRequest) -> Tuning {
         Tuning::default()
     }
 
@@ -347,16 +348,16 @@ pub trait Model: Send + Sync {
     /// internally.
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError>;
 
     /// Requests the answer in one piece. The answer may be empty: the caller must check it.
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError>;
+    ) -> Result<ResponseChunk, ModelError>;
 
     /// Requests one JSON value that satisfies a schema.
     async fn generate_json(
@@ -368,7 +369,7 @@ pub trait Model: Send + Sync {
     /// Returns the number of tokens of a request, counted by the vendor.
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<u64, ModelError>;
 

@@ -1,13 +1,13 @@
 //! Operations: the requests of a frontend to the agent.
 
-use crate::{ApprovalMode, CallId, EntryId, Part, Reply};
+use crate::{ApprovalMode, CallId, EntryId, Part, QuestionReply};
 
 /// Id of one prompt or command, carried by all events, requests and calls that result from it.
 pub type PromptId = String;
 
 /// Message about an event outside the current work, such as the end of a background command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Report {
+pub enum CommandReport {
     /// Output of a program, sent to the model with the next request. It is data, not an
     /// instruction.
     ForModel(String),
@@ -72,11 +72,11 @@ pub enum Op {
     /// Adds text of the user to the current work; the model gets it with its next request.
     Steer(String),
     /// Reports an event outside the current work.
-    Report(Report),
+    Report(CommandReport),
     /// Stops the current work.
     Cancel,
     /// Replies to a question.
-    Answer(Reply),
+    Answer(QuestionReply),
     /// Sends keys to a running program.
     Key {
         /// Call that runs the program.

@@ -25,7 +25,7 @@ impl QuestionId {
     }
 }
 
-/// A question that waits for a [`Reply`].
+/// A question that waits for a [`QuestionReply`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Id that the reply names.
@@ -52,16 +52,16 @@ impl Question {
     }
 
     /// Creates the reply with this outcome.
-    pub fn reply(&self, outcome: Outcome) -> Reply {
-        Reply { question: self.id, outcome, modification: None }
+    pub fn reply(&self, outcome: QuestionOutcome) -> QuestionReply {
+        QuestionReply { question: self.id, outcome, modification: None }
     }
 
     /// Creates the reply that makes the choice at this index, counted from 0; `None` if there is no
     /// such choice. For consent, the reply makes the same decision about all items.
-    pub fn choose(&self, index: usize) -> Option<Reply> {
+    pub fn choose(&self, index: usize) -> Option<QuestionReply> {
         let mut reply = self.reply(self.choices.get(index)?.outcome);
         if let QuestionSubject::Consent(items) = &self.subject {
-            let is_yes = reply.outcome != Outcome::Cancel;
+            let is_yes = reply.outcome != QuestionOutcome::Cancel;
             reply.modification = Some(Modification::Consents(vec![is_yes; items.len()]));
         }
         Some(reply)
@@ -95,13 +95,13 @@ pub enum QuestionSubject {
         details: String,
     },
     /// Decision whether the files of a folder may take effect. Each choice is an
-    /// [`Outcome::Option`].
+    /// [`QuestionOutcome::Option`].
     Trust(TrustRequest),
     /// Items of one kind that take effect only with the user's consent. The reply contains
     /// [`Modification::Consents`].
     Consent(Vec<ConsentItem>),
     /// The user is not signed in and can choose one of several services. Each choice is an
-    /// [`Outcome::Option`].
+    /// [`QuestionOutcome::Option`].
     SignIn {
         /// Introduction to the choices.
         text: String,
@@ -140,7 +140,7 @@ fn joined<T>(items: &[T], describe: impl Fn(&T) -> String) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionChoice {
     /// Outcome of the reply.
-    pub outcome: Outcome,
+    pub outcome: QuestionOutcome,
     /// Text of the choice.
     pub label: String,
     /// Key that makes the choice in a frontend that reads single keys.
@@ -149,14 +149,17 @@ pub struct QuestionChoice {
 
 impl QuestionChoice {
     /// Creates a choice with a key.
-    pub fn new(outcome: Outcome, label: impl Into<String>, shortcut: char) -> Self {
+    pub fn new(outcome: QuestionOutcome, label: impl Into<String>, shortcut: char) -> Self {
         Self { outcome, label: label.into(), shortcut: Some(shortcut) }
     }
 
-    /// Creates a numbered list of choices, each an [`Outcome::Option`].
+    /// Creates a numbered list of choices, each an [`QuestionOutcome::Option`].
     pub fn options(labels: impl IntoIterator<Item = String>) -> Vec<Self> {
-        let choice =
-            |(index, label)| Self { outcome: Outcome::Option(index), label, shortcut: None };
+        let choice = |(index, label)| Self {
+            outcome: QuestionOutcome::Option(index),
+            label,
+            shortcut: None,
+        };
         labels.into_iter().enumerate().map(choice).collect()
     }
 }
@@ -164,7 +167,7 @@ impl QuestionChoice {
 /// Decision of the user. The strings are those of the agent protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum QuestionOutcome {
     /// Approved for this call only.
     ProceedOnce,
     /// Approved for this session.
@@ -210,11 +213,11 @@ pub enum Modification {
 
 /// Reply to a [`Question`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct QuestionReply {
     /// Id of the question.
     pub question: QuestionId,
     /// Decision of the user.
-    pub outcome: Outcome,
+    pub outcome: QuestionOutcome,
     /// Details of the decision.
     pub modification: Option<Modification>,
 }
@@ -247,11 +250,11 @@ pub struct ConsentItem {
 }
 
 /// Interface to the user, implemented by a frontend. A run without a user replies with
-/// [`Outcome::Cancel`].
+/// [`QuestionOutcome::Cancel`].
 #[async_trait]
 pub trait Operator: Send + Sync {
     /// Asks a question and waits for the reply. Dropping the future withdraws the question.
-    async fn ask(&self, question: Question) -> Reply;
+    async fn ask(&self, question: Question) -> QuestionReply;
 }
 
 #[cfg(test)]
@@ -266,13 +269,13 @@ mod tests {
     #[test]
     fn a_choice_about_consent_covers_every_item() {
         let choices = vec![
-            QuestionChoice::new(Outcome::ProceedOnce, "Allow", 'y'),
-            QuestionChoice::new(Outcome::Cancel, "Refuse", 'n'),
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
         ];
         let subject = QuestionSubject::Consent(vec![item("a"), item("b")]);
         let question = Question::new(Arc::default(), subject, choices.clone(), None);
         for (index, outcome, decision) in
-            [(0, Outcome::ProceedOnce, true), (1, Outcome::Cancel, false)]
+            [(0, QuestionOutcome::ProceedOnce, true), (1, QuestionOutcome::Cancel, false)]
         {
             let reply = question.choose(index).unwrap();
             let consents = Modification::Consents(vec![decision; 2]);
@@ -281,7 +284,7 @@ mod tests {
         assert_eq!(question.choose(2), None);
         let subject = QuestionSubject::Loop { details: String::new() };
         let question = Question::new(Arc::default(), subject, choices, None);
-        assert_eq!(question.choose(1), Some(question.reply(Outcome::Cancel)));
+        assert_eq!(question.choose(1), Some(question.reply(QuestionOutcome::Cancel)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{Choice, ModelError};
 pub trait SideModels: Send + Sync {
     /// Returns the model that a configuration names (`web-search`, `edit-corrector`, …); the
     /// conversation's own model if its vendor has no model for that configuration. Set
-    /// [`Request::role`](crate::Request::role) to the purpose of the call.
+    /// [`ModelRequest::role`](crate::Request::role) to the purpose of the call.
     ///
     /// # Errors The same as of [`Models::select`](crate::Models::select).
     async fn select(&self, alias: &str) -> Result<Choice, ModelError>;

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bounded::bounded;
 use crate::{
     AnsiOutput, ApprovalMode, CallConfinement, CallId, Confirmation, ConfirmationKind, Effects,
-    Limits, Measurement, Modification, Part, SideModels, Todo, ToolFacts,
+    Measurement, ModelLimits, Modification, Part, SideModels, Todo, ToolFacts,
 };
 
 /// First and last line of the block at the end of a result that lists context files found by its
@@ -404,7 +404,7 @@ pub trait Tool: Send + Sync {
     /// True if the model with this name and these limits gets the tool in the main conversation, as
     /// far as the tool and the settings decide; the policy decides, too. A tool that is not offered
     /// remains available to other models and to subagents.
-    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, _limits: ModelLimits) -> bool {
         true
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Command, CommandContext, CommandError, CommandSet, Op,
-    Outcome, SessionView,
+    QuestionOutcome, SessionView,
 };
 
 use crate::ScriptedOperator;
@@ -30,7 +30,7 @@ pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTra
         arguments: arguments.to_owned(),
         cancel: CancellationToken::new(),
         ops: Arc::new(move |op| sent.lock().unwrap().push(op)),
-        operator: Arc::new(ScriptedOperator::answering(Outcome::Cancel)),
+        operator: Arc::new(ScriptedOperator::answering(QuestionOutcome::Cancel)),
         output: Arc::new(move |text| said.lock().unwrap().push(text)),
         session: SessionView {
             session: "session".into(),

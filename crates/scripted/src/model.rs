@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_protocol::{
-    CancellationToken, Choice, Chunk, ChunkStream, JsonRequest, Limits, Model, ModelError,
-    ModelErrorKind, Models, PromptFamily, Request, SelectContext, SideModels, Usage,
+    CancellationToken, Choice, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind,
+    ModelLimits, ModelRequest, Models, PromptFamily, ResponseChunk, SelectContext, SideModels,
+    Usage,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -23,7 +24,7 @@ use crate::sent::{SentAs, SentRequest};
 #[derive(Clone)]
 pub struct ScriptedModels {
     script: Arc<Script>,
-    limits: Limits,
+    limits: ModelLimits,
     vendor: &'static str,
 }
 
@@ -67,7 +68,8 @@ impl ScriptedModels {
             sent: watch::Sender::new(Vec::new()),
             open: AtomicUsize::new(0),
         };
-        let limits = Limits { context: 1_000_000, tells_overflow: true, ..Limits::default() };
+        let limits =
+            ModelLimits { context: 1_000_000, tells_overflow: true, ..ModelLimits::default() };
         Self { script: Arc::new(script), limits, vendor: "" }
     }
 
@@ -80,7 +82,7 @@ impl ScriptedModels {
 
     /// Replaces the limits of the models.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: ModelLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -211,7 +213,7 @@ struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    fn note(&self, kind: SentAs, request: Request) -> SentRequest {
+    fn note(&self, kind: SentAs, request: ModelRequest) -> SentRequest {
         let sent = SentRequest { model: self.name.clone(), kind, request };
         self.script.sent.send_modify(|all| all.push(sent.clone()));
         sent
@@ -248,9 +250,9 @@ impl ScriptedModel {
     }
 
     /// Returns the whole answer as one chunk.
-    async fn whole(&self, sent: &SentRequest) -> Result<Chunk, ModelError> {
+    async fn whole(&self, sent: &SentRequest) -> Result<ResponseChunk, ModelError> {
         let (reply, _open) = self.opened(&self.script.generated, sent).await?;
-        let mut whole = Chunk::default();
+        let mut whole = ResponseChunk::default();
         reply.stream_chunks().into_iter().for_each(|chunk| whole.append(chunk));
         match reply.ending {
             Ending::Complete => Ok(whole),
@@ -301,7 +303,7 @@ impl Model for ScriptedModel {
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let sent = self.note(SentAs::Stream, request);
@@ -321,9 +323,9 @@ impl Model for ScriptedModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         let sent = self.note(SentAs::Generate, request);
         self.whole(&sent).await
     }
@@ -342,7 +344,7 @@ impl Model for ScriptedModel {
 
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         self.note(SentAs::Count, request);

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use pollux_protocol::{Operator, Outcome, Question, Reply};
+use pollux_protocol::{Operator, Question, QuestionOutcome, QuestionReply};
 
 /// Function that replies to a question; `None` leaves the question open forever.
-type Replying = Box<dyn Fn(&Question) -> Option<Reply> + Send + Sync>;
+type Replying = Box<dyn Fn(&Question) -> Option<QuestionReply> + Send + Sync>;
 
 /// An operator that replies to questions and keeps them.
 pub struct ScriptedOperator {
@@ -16,7 +16,7 @@ pub struct ScriptedOperator {
 
 impl ScriptedOperator {
     /// Creates an operator that replies to every question with this outcome.
-    pub fn answering(outcome: Outcome) -> Self {
+    pub fn answering(outcome: QuestionOutcome) -> Self {
         Self::new(move |asked| Some(asked.reply(outcome)))
     }
 
@@ -27,7 +27,7 @@ impl ScriptedOperator {
 
     /// Creates an operator that calls `reply` for its replies and never replies where `reply`
     /// returns `None`.
-    pub fn new(reply: impl Fn(&Question) -> Option<Reply> + Send + Sync + 'static) -> Self {
+    pub fn new(reply: impl Fn(&Question) -> Option<QuestionReply> + Send + Sync + 'static) -> Self {
         Self { reply: Box::new(reply), asked: Mutex::default() }
     }
 
@@ -39,7 +39,7 @@ impl ScriptedOperator {
 
 #[async_trait]
 impl Operator for ScriptedOperator {
-    async fn ask(&self, question: Question) -> Reply {
+    async fn ask(&self, question: Question) -> QuestionReply {
         let reply = (self.reply)(&question);
         self.asked.lock().unwrap().push(question);
         match reply {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pollux_protocol::{Chunk, Citation, FinishReason, ModelError, Part, RetryNotice, Usage};
+use pollux_protocol::{
+    Citation, FinishReason, ModelError, Part, ResponseChunk, RetryNotice, Usage,
+};
 use serde_json::Value;
 
 use crate::Gate;
@@ -35,7 +37,7 @@ pub fn reply() -> ScriptedReply {
 #[derive(Debug, Clone)]
 #[must_use = "a reply does nothing until it is in a model's script"]
 pub struct ScriptedReply {
-    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) chunks: Vec<ResponseChunk>,
     pub(crate) finish: Option<FinishReason>,
     pub(crate) usage: Option<Usage>,
     pub(crate) model_version: Option<String>,
@@ -87,11 +89,11 @@ impl ScriptedReply {
 
     /// Adds a part as it is.
     pub fn part(self, part: Part) -> Self {
-        self.chunk(Chunk { parts: vec![part], ..Chunk::default() })
+        self.chunk(ResponseChunk { parts: vec![part], ..ResponseChunk::default() })
     }
 
     /// Adds a chunk as it is.
-    pub fn chunk(mut self, chunk: Chunk) -> Self {
+    pub fn chunk(mut self, chunk: ResponseChunk) -> Self {
         self.chunks.push(chunk);
         self
     }
@@ -99,7 +101,7 @@ impl ScriptedReply {
     /// Adds a citation of a source.
     pub fn cites(self, title: &str, uri: &str) -> Self {
         let citation = Citation { title: Some(title.to_owned()), uri: uri.to_owned() };
-        self.chunk(Chunk { citations: vec![citation], ..Chunk::default() })
+        self.chunk(ResponseChunk { citations: vec![citation], ..ResponseChunk::default() })
     }
 
     /// Sets the finish reason.
@@ -181,13 +183,13 @@ impl ScriptedReply {
     }
 
     /// Returns the chunks as they are streamed: the last chunk carries finish reason and usage.
-    pub(crate) fn stream_chunks(&self) -> Vec<Chunk> {
+    pub(crate) fn stream_chunks(&self) -> Vec<ResponseChunk> {
         let mut chunks = self.chunks.clone();
         if !matches!(self.ending, Ending::Complete) {
             return chunks;
         }
         if chunks.is_empty() {
-            chunks.push(Chunk::default());
+            chunks.push(ResponseChunk::default());
         }
         if let Some(last) = chunks.last_mut() {
             last.finish = self.finish.clone().or(last.finish.take());

@@ -1,6 +1,6 @@
 //! Requests that a scripted model received.
 
-use pollux_protocol::{Content, Entry, Part, Request};
+use pollux_protocol::{Content, HistoryEntry, ModelRequest, Part};
 use serde_json::Value;
 
 /// The method of `Model` that received a request.
@@ -24,13 +24,13 @@ pub struct SentRequest {
     /// Method that received the request.
     pub kind: SentAs,
     /// The request itself.
-    pub request: Request,
+    pub request: ModelRequest,
 }
 
 impl SentRequest {
     /// Returns the contents, oldest first.
     pub fn contents(&self) -> Vec<&Content> {
-        self.request.entries.iter().map(|entry| Entry::content(entry)).collect()
+        self.request.entries.iter().map(|entry| HistoryEntry::content(entry)).collect()
     }
 
     /// Returns all texts of all contents, joined by newlines.

@@ -4,7 +4,7 @@
 use pollux_protocol::{AnsiOutput, AwaitedInput};
 
 use crate::command::ShellCommand;
-use crate::output::{Limits, Output};
+use crate::output::{Output, OutputLimits};
 use crate::spill::{Spill, Spilled, Spiller};
 use crate::terminal::TerminalSize;
 use crate::text::Decoder;
@@ -18,7 +18,7 @@ const SNIFFED_BYTES: u64 = 4096;
 
 /// A piece of live output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chunk<'a> {
+pub enum OutputChunk<'a> {
     /// Text as printed, escape sequences included. A character is never split over two chunks;
     /// invalid UTF-8 becomes U+FFFD.
     Text(&'a str),
@@ -46,7 +46,7 @@ pub(crate) enum Collector<F> {
     Terminal(Box<TerminalCapture<F>>),
 }
 
-impl<F: FnMut(Chunk<'_>)> Collector<F> {
+impl<F: FnMut(OutputChunk<'_>)> Collector<F> {
     pub(crate) fn new(command: &ShellCommand, in_terminal: bool, on_output: F) -> Self {
         let (limits, spill) = (command.limits, command.spill.clone());
         match command.terminal.filter(|_| in_terminal) {
@@ -103,7 +103,7 @@ impl<F: FnMut(Chunk<'_>)> Collector<F> {
             Self::Stream(capture) => &mut capture.on_output,
             Self::Terminal(capture) => capture.on_output(),
         };
-        tell(Chunk::Input(awaited));
+        tell(OutputChunk::Input(awaited));
     }
 
     pub(crate) async fn finish(self) -> Captured {
@@ -134,8 +134,8 @@ pub(crate) struct Captured {
     pub(crate) bytes: u64,
 }
 
-impl<F: FnMut(Chunk<'_>)> Capture<F> {
-    pub(crate) fn new(limits: Limits, spill: Option<Spill>, on_output: F) -> Self {
+impl<F: FnMut(OutputChunk<'_>)> Capture<F> {
+    pub(crate) fn new(limits: OutputLimits, spill: Option<Spill>, on_output: F) -> Self {
         let kept = limits.head.saturating_add(limits.tail);
         Self {
             on_output,
@@ -158,11 +158,11 @@ impl<F: FnMut(Chunk<'_>)> Capture<F> {
         }
         self.output.push(chunk);
         if self.binary {
-            (self.on_output)(Chunk::Binary { received: self.bytes });
+            (self.on_output)(OutputChunk::Binary { received: self.bytes });
         } else {
             let text = self.decoder.decode(chunk);
             if !text.is_empty() {
-                (self.on_output)(Chunk::Text(&text));
+                (self.on_output)(OutputChunk::Text(&text));
             }
         }
     }
@@ -170,7 +170,7 @@ impl<F: FnMut(Chunk<'_>)> Capture<F> {
     pub(crate) fn finish(mut self) -> Captured {
         let rest = self.decoder.finish();
         if !self.binary && !rest.is_empty() {
-            (self.on_output)(Chunk::Text(&rest));
+            (self.on_output)(OutputChunk::Text(&rest));
         }
         Captured {
             lines: None,

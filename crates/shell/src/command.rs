@@ -7,7 +7,7 @@ use pollux_protocol::{AnsiOutput, AwaitedInput};
 
 use crate::child::ChildProcess;
 use crate::error::ShellError;
-use crate::output::{BINARY_NOTICE, Limits, Output};
+use crate::output::{BINARY_NOTICE, Output, OutputLimits};
 use crate::sessions::Leftovers;
 use crate::spec::{ChildSpec, ChildStdio};
 use crate::spill::{Spill, Spilled};
@@ -24,7 +24,7 @@ pub struct ShellCommand {
     /// Longest time without output; `None` for no limit.
     pub inactivity: Option<Duration>,
     /// Bytes of output that stay in memory.
-    pub limits: Limits,
+    pub limits: OutputLimits,
     /// File for output that is too long; `None` for no file.
     pub spill: Option<Spill>,
     /// Terminal that the command runs in; `None` for plain pipes, with standard input closed. Plain
@@ -44,7 +44,7 @@ impl ShellCommand {
             child,
             timeout: None,
             inactivity: None,
-            limits: Limits::default(),
+            limits: OutputLimits::default(),
             spill: None,
             terminal: None,
             colour: true,
@@ -90,7 +90,7 @@ pub enum Wish {
 
 /// Result of a command.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// Output on both streams, in the order it was printed.
     pub output: Output,
     /// Exit code, unless a signal or Pollux ended the command.
@@ -116,7 +116,7 @@ pub struct Outcome {
     pub awaited: Option<AwaitedInput>,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Returns the output as in [`Output::text`], or [`BINARY_NOTICE`].
     pub fn text(&self) -> String {
         if self.binary { BINARY_NOTICE.to_owned() } else { self.output.text() }

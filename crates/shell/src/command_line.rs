@@ -28,7 +28,7 @@ mod table;
 mod tables;
 
 pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
-pub use programs::{Does, Known, Unfamiliar};
+pub use programs::{Does, KnownCommand, Unfamiliar};
 pub use reach::{Starter, starters};
 
 /// Reads the text of a table in the format of `programs/<name>.toml`.

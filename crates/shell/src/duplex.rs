@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::background::ProcessState;
 use crate::child::ChildProcess;
 use crate::error::ShellError;
-use crate::output::{Limits, Output};
+use crate::output::{Output, OutputLimits};
 use crate::pipe::DRAIN_LIMIT;
 use crate::sessions::Leftovers;
 use crate::spec::{ChildSpec, ChildStdio};
@@ -42,7 +42,7 @@ pub struct DuplexProcess {
 ///
 /// # Errors
 /// Fails if the server cannot be started.
-pub fn spawn_duplex(spec: &ChildSpec, stderr: Limits) -> Result<Duplex, ShellError> {
+pub fn spawn_duplex(spec: &ChildSpec, stderr: OutputLimits) -> Result<Duplex, ShellError> {
     let mut child = ChildProcess::start(spec, ChildStdio::Separate, Leftovers::End)?;
     let process = &mut child.process;
     let (Some(stdin), Some(stdout), Some(errors)) =

@@ -1,4 +1,4 @@
-//! Errors before a command runs. Once the command runs, its end is an [`Outcome`](crate::Outcome),
+//! Errors before a command runs. Once the command runs, its end is an [`CommandOutcome`](crate::Outcome),
 //! whatever its exit code.
 
 use std::io;

@@ -51,13 +51,13 @@ mod terminal;
 mod text;
 
 pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
-pub use capture::Chunk;
-pub use command::{Ended, Outcome, ShellCommand, Wish};
+pub use capture::OutputChunk;
+pub use command::{CommandOutcome, Ended, ShellCommand, Wish};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
 pub use environment::{child_environment, empty_git_config};
 pub use error::ShellError;
 pub use foreground::{ForegroundEnd, run_in_foreground, status_in_foreground};
-pub use output::{BINARY_NOTICE, Limits, Output, TRUNCATION_WARNING};
+pub use output::{BINARY_NOTICE, Output, OutputLimits, TRUNCATION_WARNING};
 pub use piped::{PipedCommand, PipedOutcome, run_piped};
 pub use redaction::{Redaction, redact};
 pub use run::{Ran, run, run_or_hand_over};

@@ -17,14 +17,14 @@ pub const BINARY_NOTICE: &str = "[Binary output detected. Halting stream...]";
 
 /// Numbers of output bytes that are kept in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct OutputLimits {
     /// Bytes kept from the beginning.
     pub head: usize,
     /// Bytes kept from the end.
     pub tail: usize,
 }
 
-impl Default for Limits {
+impl Default for OutputLimits {
     /// Returns limits of 16 MiB in total, as in Gemini CLI 0.61: 4 MiB from the beginning, 12 MiB
     /// from the end.
     fn default() -> Self {
@@ -33,10 +33,10 @@ impl Default for Limits {
 }
 
 /// The output of a command, both streams in the order they were written. Memory is allocated as
-/// output arrives, and never exceeds the [`Limits`].
+/// output arrives, and never exceeds the [`OutputLimits`].
 #[derive(Debug, Clone)]
 pub struct Output {
-    limits: Limits,
+    limits: OutputLimits,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     omitted: u64,
@@ -44,7 +44,7 @@ pub struct Output {
 
 impl Output {
     /// Creates an empty output.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: OutputLimits) -> Self {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), omitted: 0 }
     }
 

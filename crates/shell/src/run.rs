@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::attention::{Attention, Look};
 use crate::background::{BackgroundProcess, BackgroundProcesses};
-use crate::capture::{Chunk, Collector};
+use crate::capture::{Collector, OutputChunk};
 use crate::child::ChildProcess;
-use crate::command::{Ended, Outcome, ShellCommand, Wish, signal};
+use crate::command::{CommandOutcome, Ended, ShellCommand, Wish, signal};
 use crate::deadline::{deadline, reached};
 use crate::error::ShellError;
 use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, discard_rest, read_some};
@@ -40,8 +40,8 @@ const MOST_TYPED: usize = 64 << 10;
 pub async fn run(
     command: ShellCommand,
     cancel: CancellationToken,
-    on_output: impl FnMut(Chunk<'_>) + Send,
-) -> Result<Outcome, ShellError> {
+    on_output: impl FnMut(OutputChunk<'_>) + Send,
+) -> Result<CommandOutcome, ShellError> {
     let (_nobody, mut wishes) = unbounded_channel();
     let mut running = Running::start(&command, &cancel, on_output)?;
     match running.watch(&command, &cancel, &mut wishes).await? {
@@ -55,7 +55,7 @@ pub async fn run(
 #[derive(Debug)]
 pub enum Ran {
     /// The command has ended.
-    Ended(Box<Outcome>),
+    Ended(Box<CommandOutcome>),
     /// The command continues in the background, without its time limits.
     InBackground(Arc<BackgroundProcess>),
 }
@@ -68,7 +68,7 @@ pub enum Ran {
 pub async fn run_or_hand_over(
     command: ShellCommand,
     cancel: CancellationToken,
-    on_output: impl FnMut(Chunk<'_>) + Send,
+    on_output: impl FnMut(OutputChunk<'_>) + Send,
     mut wishes: UnboundedReceiver<Wish>,
     processes: &BackgroundProcesses,
 ) -> Result<Ran, ShellError> {
@@ -104,7 +104,7 @@ enum Happening {
     Looked(Look),
 }
 
-impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
+impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
     fn start(
         command: &ShellCommand,
         cancel: &CancellationToken,
@@ -263,7 +263,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
     }
 
     /// Reads the last output after the end of the command and returns its outcome.
-    async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> Outcome {
+    async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> CommandOutcome {
         let process_group = self.child.session.id();
         if status.is_some() {
             self.drain(DRAIN_LIMIT).await;
@@ -277,7 +277,7 @@ impl<F: FnMut(Chunk<'_>) + Send> Running<F> {
         }
         let jobs = self.child.jobs.filter(|_| status.is_some());
         let captured = self.collector.finish().await;
-        Outcome {
+        CommandOutcome {
             output: captured.output,
             exit_code: status.and_then(|status| status.code()),
             signal: status.and_then(signal),

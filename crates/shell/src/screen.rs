@@ -11,7 +11,7 @@ use vt100::capture::{
 };
 use vt100::{Callbacks, Parser};
 
-use crate::output::{Limits, Output};
+use crate::output::{Output, OutputLimits};
 use crate::terminal::TerminalSize;
 
 mod look;
@@ -43,7 +43,7 @@ struct Above {
 impl Screen {
     /// Creates an empty screen. `limits` apply to the text that is kept; without `colour` lines are
     /// plain.
-    pub(crate) fn new(size: TerminalSize, limits: Limits, colour: bool) -> Self {
+    pub(crate) fn new(size: TerminalSize, limits: OutputLimits, colour: bool) -> Self {
         let above = Above {
             text: Output::new(limits),
             state: BasicFormattedCaptureState::new(),
@@ -131,7 +131,7 @@ impl Screen {
         if let Some(own) = own.filter(|text| !text.trim().is_empty()) {
             above.text.push(format!("\n{}", own.trim_end()).as_bytes());
         }
-        std::mem::replace(&mut above.text, Output::new(Limits { head: 0, tail: 0 }))
+        std::mem::replace(&mut above.text, Output::new(OutputLimits { head: 0, tail: 0 }))
     }
 }
 

@@ -34,12 +34,12 @@ mod validate;
 
 pub use endpoint::Endpoint;
 pub use home::TestHome;
-pub use program::{Finished, Pollux, Running};
+pub use program::{Finished, Pollux, RunningProgram};
 pub use pty::{Key, Screen, Terminal};
-pub use reply::{Content, Reply, reply};
+pub use reply::{ModelReply, ReplyContent, reply};
 #[cfg(unix)]
 pub use rustix::process::Signal;
 pub use server::{CapturedRequest, ModelServer};
 pub use tiny_disk::{TinyDisk, tiny_disk, tiny_disk_at};
-pub use tree::{Entry, Tree, tree_hash};
+pub use tree::{Tree, TreeEntry, tree_hash};
 pub use validate::validate_contents;

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 pub use finished::Finished;
-pub use running::Running;
+pub use running::RunningProgram;
 
 use crate::{ModelServer, Terminal, TestHome, TinyDisk};
 
@@ -117,7 +117,7 @@ impl Pollux {
         self
     }
 
-    /// Leaves standard input open, as a pipe without data until [`Running::write_stdin`].
+    /// Leaves standard input open, as a pipe without data until [`RunningProgram::write_stdin`].
     pub fn stdin_held_open(mut self) -> Self {
         self.stdin = Stdin::HeldOpen;
         self
@@ -145,7 +145,7 @@ impl Pollux {
 
     /// Starts the program and returns immediately.
     #[must_use]
-    pub fn spawn(self) -> Running {
+    pub fn spawn(self) -> RunningProgram {
         let (program, arguments) = self.command_line();
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(self.child_environment());
@@ -155,7 +155,7 @@ impl Pollux {
             Stdin::Bytes(bytes) => Some((bytes, false)),
             Stdin::HeldOpen => Some((Vec::new(), true)),
         };
-        Running::start(command, stdin, self.stdout_limit, self.timeout)
+        RunningProgram::start(command, stdin, self.stdout_limit, self.timeout)
     }
 
     /// Starts the program in a pseudo-terminal of this size. The standard input and the time limit

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 ///     .call("glob", serde_json::json!({"pattern": "*.toml"}))
 ///     .usage(900, 20);
 /// ```
-pub fn reply() -> Reply {
-    Reply {
+pub fn reply() -> ModelReply {
+    ModelReply {
         status: 200,
         headers: Vec::new(),
         body: Body::Turn(Vec::new()),
@@ -40,7 +40,7 @@ pub fn reply() -> Reply {
 /// tokens for `countTokens`.
 #[derive(Debug, Clone)]
 #[must_use = "a reply does nothing until it is in a server's script"]
-pub struct Reply {
+pub struct ModelReply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Body,
@@ -58,7 +58,7 @@ enum Body {
     /// A model's turn, in order.
     Turn(Vec<Step>),
     /// Body that is sent for every endpoint.
-    Whole(Content),
+    Whole(ReplyContent),
 }
 
 #[derive(Debug, Clone)]
@@ -88,12 +88,12 @@ pub(crate) enum Ending {
 
 /// A body with its media type: made from a JSON value, a text or bytes.
 #[derive(Debug, Clone)]
-pub struct Content {
+pub struct ReplyContent {
     media_type: &'static str,
     bytes: Vec<u8>,
 }
 
-impl Content {
+impl ReplyContent {
     /// Creates an HTML page, which proxies and gateways send instead of an API error.
     pub fn html(page: &str) -> Self {
         Self::of("text/html; charset=UTF-8", page)
@@ -105,19 +105,19 @@ impl Content {
     }
 }
 
-impl From<Value> for Content {
+impl From<Value> for ReplyContent {
     fn from(value: Value) -> Self {
         Self { media_type: "application/json; charset=UTF-8", bytes: value.to_string().into() }
     }
 }
 
-impl From<&str> for Content {
+impl From<&str> for ReplyContent {
     fn from(text: &str) -> Self {
         Self { media_type: "text/plain; charset=UTF-8", bytes: text.as_bytes().to_vec() }
     }
 }
 
-impl From<Vec<u8>> for Content {
+impl From<Vec<u8>> for ReplyContent {
     fn from(bytes: Vec<u8>) -> Self {
         Self { media_type: "application/octet-stream", bytes }
     }
@@ -126,7 +126,7 @@ impl From<Vec<u8>> for Content {
 /// Methods that add to the model's turn. Each text and each thought is a separate chunk;
 /// consecutive calls share one chunk, as the service sends them. The finish reason and the usage
 /// are part of the last of these chunks.
-impl Reply {
+impl ModelReply {
     /// Adds a text part.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(json!({"text": text.into()}))
@@ -235,9 +235,9 @@ impl Reply {
 }
 
 /// Methods that set a body that is not a model's turn.
-impl Reply {
-    /// Sends this status and body: a JSON value, a text, bytes, or [`Content::html`].
-    pub fn status(mut self, status: u16, body: impl Into<Content>) -> Self {
+impl ModelReply {
+    /// Sends this status and body: a JSON value, a text, bytes, or [`ReplyContent::html`].
+    pub fn status(mut self, status: u16, body: impl Into<ReplyContent>) -> Self {
         self.status = status;
         self.body = Body::Whole(body.into());
         self
@@ -269,7 +269,7 @@ impl Reply {
 
 /// Methods for timing and faults. Chunks are counted after the head of the response:
 /// `drop_after(0)` sends the head and no event.
-impl Reply {
+impl ModelReply {
     /// Waits before the first byte of the answer.
     pub fn delay_before(mut self, delay: Duration) -> Self {
         self.delay_before = delay;
@@ -336,7 +336,7 @@ impl Reply {
     }
 }
 
-/// Path prefix of the hops of [`Reply::redirect_loop`].
+/// Path prefix of the hops of [`ModelReply::redirect_loop`].
 pub(crate) const REDIRECT_LOOP: &str = "/redirect-loop/";
 
 #[cfg(test)]

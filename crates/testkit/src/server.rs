@@ -21,7 +21,7 @@ pub use capture::CapturedRequest;
 
 use crate::endpoint::Endpoint;
 use crate::errors;
-use crate::reply::{REDIRECT_LOOP, Reply, reply};
+use crate::reply::{ModelReply, REDIRECT_LOOP, reply};
 use crate::validate::validate_request;
 
 /// A model server that answers from a script and records its requests.
@@ -34,7 +34,7 @@ pub struct ModelServer {
     thread: Option<JoinHandle<()>>,
 }
 
-type Responder = Arc<dyn Fn(&CapturedRequest) -> Reply + Send + Sync>;
+type Responder = Arc<dyn Fn(&CapturedRequest) -> ModelReply + Send + Sync>;
 
 /// State that the server's thread and the test share.
 struct Shared {
@@ -44,7 +44,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    queues: BTreeMap<Endpoint, VecDeque<Reply>>,
+    queues: BTreeMap<Endpoint, VecDeque<ModelReply>>,
     responders: BTreeMap<Endpoint, Responder>,
     routes: BTreeMap<String, Responder>,
     requests: Vec<CapturedRequest>,
@@ -99,17 +99,17 @@ impl ModelServer {
 /// Methods that write the script.
 impl ModelServer {
     /// Adds a reply for the next `streamGenerateContent` request.
-    pub fn stream(&self, reply: Reply) -> &Self {
+    pub fn stream(&self, reply: ModelReply) -> &Self {
         self.enqueue(Endpoint::StreamGenerateContent, reply)
     }
 
     /// Adds a reply for the next `generateContent` request.
-    pub fn generate(&self, reply: Reply) -> &Self {
+    pub fn generate(&self, reply: ModelReply) -> &Self {
         self.enqueue(Endpoint::GenerateContent, reply)
     }
 
     /// Adds a reply to an endpoint's queue.
-    pub fn enqueue(&self, endpoint: Endpoint, reply: Reply) -> &Self {
+    pub fn enqueue(&self, endpoint: Endpoint, reply: ModelReply) -> &Self {
         self.state().queues.entry(endpoint).or_default().push_back(reply);
         self
     }
@@ -120,7 +120,7 @@ impl ModelServer {
     pub fn answer_with(
         &self,
         endpoint: Endpoint,
-        responder: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static,
+        responder: impl Fn(&CapturedRequest) -> ModelReply + Send + Sync + 'static,
     ) -> &Self {
         self.state().responders.insert(endpoint, Arc::new(responder));
         self
@@ -131,7 +131,7 @@ impl ModelServer {
     pub fn route(
         &self,
         path: &str,
-        responder: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static,
+        responder: impl Fn(&CapturedRequest) -> ModelReply + Send + Sync + 'static,
     ) -> &Self {
         self.state().routes.insert(path.to_owned(), Arc::new(responder));
         self
@@ -254,7 +254,7 @@ impl Shared {
     }
 
     /// Records a complete request and returns its number and its reply.
-    fn take_reply(&self, request: &CapturedRequest) -> (usize, Reply) {
+    fn take_reply(&self, request: &CapturedRequest) -> (usize, ModelReply) {
         let mut state = self.lock();
         let number = state.requests.len();
         if request.endpoint == Some(Endpoint::StreamGenerateContent)
@@ -277,7 +277,7 @@ impl Shared {
         (number, reply)
     }
 
-    fn fail(&self, number: usize, request: &CapturedRequest, reason: &str) -> Reply {
+    fn fail(&self, number: usize, request: &CapturedRequest, reason: &str) -> ModelReply {
         let message = format!("request {number} ({} {}): {reason}", request.method, request.path);
         self.lock().failures.push(message.clone());
         errors::api_error(500, "INTERNAL", &format!("testkit: {message}"), &[])
@@ -296,7 +296,7 @@ impl Shared {
 const FEW_TOKENS: u64 = 1000;
 
 enum Planned {
-    Reply(Box<Reply>),
+    Reply(Box<ModelReply>),
     Responder(Responder),
     Nothing(&'static str),
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Content of one path in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum TreeEntry {
     /// A folder.
     Directory,
     /// A file: its bytes and its permission bits (0 on systems without permission bits).
@@ -22,7 +22,7 @@ pub enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Tree {
     /// Entries by path below the folder, with `/` between names.
-    pub entries: BTreeMap<String, Entry>,
+    pub entries: BTreeMap<String, TreeEntry>,
 }
 
 impl Tree {
@@ -59,15 +59,15 @@ impl Tree {
                 if name != ".git" {
                     self.read(&entry.path(), &format!("{path}/"));
                 }
-                self.entries.insert(path, Entry::Directory);
+                self.entries.insert(path, TreeEntry::Directory);
             } else if kind.is_symlink() {
-                self.entries.insert(path, Entry::Link(fs::read_link(entry.path()).unwrap()));
+                self.entries.insert(path, TreeEntry::Link(fs::read_link(entry.path()).unwrap()));
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path()).unwrap();
                 let mode = mode_of(&entry.metadata().unwrap());
-                self.entries.insert(path, Entry::File(bytes, mode));
+                self.entries.insert(path, TreeEntry::File(bytes, mode));
             } else {
-                self.entries.insert(path, Entry::Other);
+                self.entries.insert(path, TreeEntry::Other);
             }
         }
     }

@@ -31,7 +31,7 @@ const NAMED_PLACES: usize = 20;
 
 /// The step of the ladder that matched. The names are used in telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
+pub enum EditStrategy {
     /// The text occurs exactly.
     Exact,
     /// The lines are equal except for white space at their ends; the replacement is indented again.
@@ -42,7 +42,7 @@ pub enum Strategy {
     Fuzzy,
 }
 
-impl Strategy {
+impl EditStrategy {
     /// Returns the name in telemetry.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Strategy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundEdit {
     /// Step that found the edit.
-    pub strategy: Strategy,
+    pub strategy: EditStrategy,
     /// Byte spans of the text and their replacements, in order, without overlap; at least one.
     pub replacements: Vec<(Range<usize>, String)>,
 }
@@ -169,16 +169,16 @@ pub fn find_edit(
 fn climb(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
     let found = exact(text, old, new, multiple)?;
     if !found.is_empty() {
-        return Ok(FoundEdit { strategy: Strategy::Exact, replacements: found });
+        return Ok(FoundEdit { strategy: EditStrategy::Exact, replacements: found });
     }
     if text.len() > LADDER_LIMIT || old.trim().is_empty() {
         return Err(EditFailure::NotFound { nearest: None });
     }
     let lines = Lines::of(text);
-    let ladder: [(Strategy, Step); 3] = [
-        (Strategy::Flexible, flexible::find),
-        (Strategy::Regex, tokens::find),
-        (Strategy::Fuzzy, fuzzy::find),
+    let ladder: [(EditStrategy, Step); 3] = [
+        (EditStrategy::Flexible, flexible::find),
+        (EditStrategy::Regex, tokens::find),
+        (EditStrategy::Fuzzy, fuzzy::find),
     ];
     for (strategy, step) in ladder {
         let Matches { replacements, ambiguous } = step(&lines, old, new);

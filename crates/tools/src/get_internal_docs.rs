@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, Limits, RunContext, Tool, ToolError,
+    Args, Declaration, Display, Effects, Invocation, ModelLimits, RunContext, Tool, ToolError,
     ToolErrorKind, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
@@ -94,7 +94,7 @@ impl Tool for GetInternalDocsTool {
 
     /// The tool is meant for agents that answer questions about the program. It is offered to a
     /// model that works on a project only if the settings name it.
-    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, _limits: ModelLimits) -> bool {
         self.context.options.internal_docs
     }
 

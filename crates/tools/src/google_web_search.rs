@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Chunk, Declaration, Display, Effects, Invocation, Limits, ModelError, ModelErrorKind,
-    Part, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
+    Args, Declaration, Display, Effects, Invocation, ModelError, ModelErrorKind, ModelLimits, Part,
+    ResponseChunk, RunContext, Tool, ToolError, ToolErrorKind, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -68,7 +68,7 @@ impl Tool for GoogleWebSearchTool {
     }
 
     /// The tool is not offered for vendors that cannot search the web.
-    fn is_offered_to(&self, _model: &str, limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, limits: ModelLimits) -> bool {
         limits.web_search
     }
 
@@ -112,11 +112,11 @@ impl Invocation for Search {
 }
 
 impl Search {
-    async fn ask(&self, caller: &Caller) -> Result<Chunk, ModelError> {
+    async fn ask(&self, caller: &Caller) -> Result<ResponseChunk, ModelError> {
         side_call::ask(CONFIGURATION, vec![Part::text(self.query.as_str())], caller).await
     }
 
-    fn result(&self, answer: &Chunk) -> ToolOutput {
+    fn result(&self, answer: &ResponseChunk) -> ToolOutput {
         let query = &self.query;
         if answer.text().trim().is_empty() {
             let told = format!("No search results or information found for query: \"{query}\"");

@@ -56,7 +56,7 @@ pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
 pub use context::{ContextLookup, ToolContext, ToolOptions, builtin};
 pub use diff::{Difference, Figures, Labels, diff_stat};
 pub use discovered::{Discovered, DiscoveryCommands, discover};
-pub use edit::{EditFailure, FoundEdit, NearbyLines, Strategy, find_edit};
+pub use edit::{EditFailure, EditStrategy, FoundEdit, NearbyLines, find_edit};
 pub use html::{MarkdownOptions, html_to_markdown};
 pub use ledger::Ledger;
 pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles};

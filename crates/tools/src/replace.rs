@@ -20,7 +20,7 @@ use crate::change::{Change, Report, Shown, unreadable};
 use crate::contents;
 use crate::context::{ToolContext, failed};
 use crate::diff::Labels;
-use crate::edit::{FoundEdit, Strategy, find_edit};
+use crate::edit::{EditStrategy, FoundEdit, find_edit};
 use crate::placeholder::omissions;
 use crate::validation::{Schema, invalid};
 
@@ -325,7 +325,7 @@ impl Replace {
             done,
             remarks,
             quotes_exactly: corrected.is_none()
-                && found.is_some_and(|found| found.strategy == Strategy::Exact),
+                && found.is_some_and(|found| found.strategy == EditStrategy::Exact),
             proposed_by_model: self.params.ai_proposed_content.clone(),
             labels: Labels::PROPOSAL,
         }

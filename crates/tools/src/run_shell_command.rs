@@ -16,8 +16,8 @@ use pollux_protocol::{
 };
 use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec};
 use pollux_shell::{
-    ChildSpec, Chunk, Confinement, Dialect, Limits, Program, Ran, Shell, ShellCommand, ShellError,
-    Spill, TerminalSize, Wish, command_line,
+    ChildSpec, Confinement, Dialect, OutputChunk, OutputLimits, Program, Ran, Shell, ShellCommand,
+    ShellError, Spill, TerminalSize, Wish, command_line,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -38,7 +38,7 @@ mod report;
 const NAME: &str = "run_shell_command";
 /// Bytes kept in memory of output that will be cut in any case. Further output goes to a file while
 /// the command runs.
-const SHORT_LIMITS: Limits = Limits { head: 1 << 20, tail: 3 << 20 };
+const SHORT_LIMITS: OutputLimits = OutputLimits { head: 1 << 20, tail: 3 << 20 };
 /// Maximum threshold, in characters, for which the short limits keep all text that is shown.
 const MAX_SHORT_THRESHOLD: usize = 500_000;
 /// Number of bytes of output after which the folder for the file is created.
@@ -318,7 +318,7 @@ impl RunShellCommand {
         let context = &self.context;
         let limits = match context.options.truncate_threshold {
             1..=MAX_SHORT_THRESHOLD => SHORT_LIMITS,
-            _ => Limits::default(),
+            _ => OutputLimits::default(),
         };
         let redaction = context.options.redaction.clone();
         let redaction = redaction.strict_in_actions(&context.environment);
@@ -403,13 +403,15 @@ impl RunShellCommand {
 
     /// Returns the receiver of the command's output, which also creates the folder for the file in
     /// time.
-    fn taker(&self, live: &Arc<Live>) -> impl FnMut(Chunk<'_>) + Send + use<> {
+    fn taker(&self, live: &Arc<Live>) -> impl FnMut(OutputChunk<'_>) + Send + use<> {
         let (live, folder) = (Arc::clone(live), self.context.spill_directory.clone());
         let (mut received, mut has_folder) = (0_usize, false);
         move |chunk| {
             received = match chunk {
-                Chunk::Text(_) | Chunk::Input(_) => received.saturating_add(live::length(chunk)),
-                Chunk::Binary { .. } | Chunk::Screen { .. } => live::length(chunk),
+                OutputChunk::Text(_) | OutputChunk::Input(_) => {
+                    received.saturating_add(live::length(chunk))
+                }
+                OutputChunk::Binary { .. } | OutputChunk::Screen { .. } => live::length(chunk),
             };
             // Created only for commands that may need it.
             if !has_folder && received > FOLDER_ABOVE {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use pollux_fs::{Access, RealPath};
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
-    Limits, Part, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput,
+    ModelLimits, Part, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -81,7 +81,7 @@ impl Tool for SaveMemoryTool {
     }
 
     /// Gemini CLI writes memories with its file tools; in Pollux this tool must be enabled.
-    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, _limits: ModelLimits) -> bool {
         self.context.options.save_memory
     }
 

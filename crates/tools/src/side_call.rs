@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CancellationToken, Chunk, Content, Entry, ModelError, ModelRole, Part, Request, RunContext,
-    SideModels,
+    CancellationToken, Content, HistoryEntry, ModelError, ModelRequest, ModelRole, Part,
+    ResponseChunk, RunContext, SideModels,
 };
 
 /// The call on whose behalf a model is asked.
@@ -30,14 +30,14 @@ pub(crate) async fn ask(
     configuration: &str,
     parts: Vec<Part>,
     caller: &Caller,
-) -> Result<Chunk, ModelError> {
+) -> Result<ResponseChunk, ModelError> {
     let choice = caller.models.select(configuration).await?;
-    let request = Request {
-        entries: vec![Entry::detached(Content::user(parts))],
+    let request = ModelRequest {
+        entries: vec![HistoryEntry::detached(Content::user(parts))],
         system: caller.models.instruction(),
         prompt_id: caller.prompt_id.clone(),
         role: ModelRole::UtilityTool,
-        ..Request::default()
+        ..ModelRequest::default()
     };
     choice.model.generate(request, caller.cancel.clone()).await
 }

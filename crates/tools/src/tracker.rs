@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Display, Effects, Invocation, Limits, RunContext, Tool, ToolError,
+    Args, Declaration, Display, Effects, Invocation, ModelLimits, RunContext, Tool, ToolError,
     ToolErrorKind, ToolKind, ToolOutput,
 };
 use serde::de::DeserializeOwned;
@@ -122,7 +122,7 @@ impl<O: Operation> Tool for TrackerTool<O> {
         }
     }
 
-    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, _limits: ModelLimits) -> bool {
         self.context.options.task_tracker
     }
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Directive, Display, Effects, Invocation, Limits, Part, RunContext, Tool,
-    ToolError, ToolFacts, ToolKind, ToolOutput,
+    Args, Declaration, Directive, Display, Effects, Invocation, ModelLimits, Part, RunContext,
+    Tool, ToolError, ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ impl Tool for UpdateTopicTool {
         }
     }
 
-    fn is_offered_to(&self, _model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, _model: &str, _limits: ModelLimits) -> bool {
         self.context.options.topics
     }
 

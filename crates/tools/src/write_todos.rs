@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Declaration, Directive, Display, Effects, Invocation, Limits, RunContext, Todo,
+    Args, Declaration, Directive, Display, Effects, Invocation, ModelLimits, RunContext, Todo,
     TodoStatus, Tool, ToolError, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
@@ -94,7 +94,7 @@ impl Tool for WriteTodosTool {
     }
 
     /// Older models need a list to stay on plan; if enabled, the tracker replaces the list.
-    fn is_offered_to(&self, model: &str, _limits: Limits) -> bool {
+    fn is_offered_to(&self, model: &str, _limits: ModelLimits) -> bool {
         let options = &self.context.options;
         options.write_todos && !options.task_tracker && is_second_generation(model)
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pollux_protocol::{
     Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, Measurement,
-    ModelError, ModelErrorKind, PromptOutcome, Request, SelectContext, UsageReport,
+    ModelError, ModelErrorKind, ModelRequest, PromptOutcome, SelectContext, UsageReport,
 };
 
 use super::{AgentLoop, End};
@@ -161,7 +161,7 @@ impl AgentLoop {
         choice: &Choice,
         toolset: &Arc<Toolset>,
         run: &PromptRun<'_>,
-    ) -> Result<Request, End> {
+    ) -> Result<ModelRequest, End> {
         let entries = self.conversation.request().map_err(|error| {
             let message = format!("The conversation cannot be sent: {error}.");
             PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message))
@@ -169,7 +169,7 @@ impl AgentLoop {
         let (policy, mode) = (self.services.policy.get(), self.services.modes.get());
         let (system, tools) = self.instruction.make(toolset, &policy, mode, choice);
         self.own_side_calls(run.id, Some(Arc::clone(&system)));
-        let request = Request {
+        let request = ModelRequest {
             entries,
             system: Some(system),
             tools,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pollux_hooks::llm::{self, RequestChange};
 use pollux_protocol::{
-    CancellationToken, Choice, Chunk, Event, HookEvent, HookPayload, Models, Request,
+    CancellationToken, Choice, Event, HookEvent, HookPayload, ModelRequest, Models, ResponseChunk,
     SelectContext, Severity, ToolChoice, ToolMode,
 };
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(crate) enum Interference {
     /// All work must stop, for this reason.
     Stopped(String),
     /// The request or the answer was blocked. A given answer replaces it.
-    Blocked(Option<Box<Chunk>>),
+    Blocked(Option<Box<ResponseChunk>>),
     /// The answer repeated itself and was cut off.
     Looped(Finding),
 }
@@ -35,7 +35,7 @@ pub(super) struct Hooked {
 /// Request as it is sent, with its description for the hooks that see the answer.
 pub(super) struct Prepared {
     pub(super) choice: Choice,
-    pub(super) request: Request,
+    pub(super) request: ModelRequest,
     /// `None` if there are no `AfterModel` hooks.
     pub(super) told: Option<Value>,
 }
@@ -48,7 +48,7 @@ impl Chat {
     pub(super) async fn before(
         &self,
         choice: Choice,
-        request: Request,
+        request: ModelRequest,
         cancel: &CancellationToken,
     ) -> Result<Prepared, Interference> {
         let mut prepared = Prepared { choice, request, told: None };
@@ -86,9 +86,9 @@ impl Chat {
     pub(super) async fn after(
         &self,
         told: Option<&Value>,
-        chunk: Chunk,
+        chunk: ResponseChunk,
         cancel: &CancellationToken,
-    ) -> Result<Chunk, Interference> {
+    ) -> Result<ResponseChunk, Interference> {
         let (Some(hooked), Some(told)) = (&self.hooked, told) else { return Ok(chunk) };
         let llm_response = llm::response(&chunk);
         let payload = HookPayload::AfterModel { llm_request: told.clone(), llm_response };
@@ -101,7 +101,7 @@ impl Chat {
             return Err(self.block(reason, answer).await);
         }
         let Some(answer) = answer else { return Ok(chunk) };
-        Ok(Chunk {
+        Ok(ResponseChunk {
             parts: answer.parts,
             finish: answer.finish.or(chunk.finish),
             usage: answer.usage.or(chunk.usage),
@@ -109,7 +109,7 @@ impl Chat {
         })
     }
 
-    async fn block(&self, reason: String, answer: Option<Chunk>) -> Interference {
+    async fn block(&self, reason: String, answer: Option<ResponseChunk>) -> Interference {
         self.outlet.emit(Event::Blocked { reason }).await;
         Interference::Blocked(answer.map(Box::new))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Body, Content, Entry, Part, estimate};
+use pollux_protocol::{Body, Content, HistoryEntry, Part, estimate};
 use serde_json::{Map, Value};
 
 /// Maximum share of a piece that one message may take. With it, a call and its results always fit.
@@ -13,8 +13,8 @@ const GAP: &str = "\n[... cut ...]\n";
 
 /// Divides the entries into pieces of at most about `tokens` tokens. A call and its responses stay
 /// in the same piece. A message that is too long for a piece loses its middle.
-pub(super) fn chunks(entries: &[Arc<Entry>], tokens: f64) -> Vec<Vec<Arc<Entry>>> {
-    let mut chunks: Vec<Vec<Arc<Entry>>> = Vec::new();
+pub(super) fn chunks(entries: &[Arc<HistoryEntry>], tokens: f64) -> Vec<Vec<Arc<HistoryEntry>>> {
+    let mut chunks: Vec<Vec<Arc<HistoryEntry>>> = Vec::new();
     let mut size = 0.0;
     for entry in entries {
         let (entry, cost) = fitted(entry, tokens * SHARE);
@@ -34,7 +34,7 @@ pub(super) fn chunks(entries: &[Arc<Entry>], tokens: f64) -> Vec<Vec<Arc<Entry>>
 }
 
 /// Returns the entry and its number of tokens. An entry of more than `tokens` tokens is cut.
-fn fitted(entry: &Arc<Entry>, tokens: f64) -> (Arc<Entry>, f64) {
+fn fitted(entry: &Arc<HistoryEntry>, tokens: f64) -> (Arc<HistoryEntry>, f64) {
     let cost = estimate::content(entry.content());
     if cost <= tokens {
         return (Arc::clone(entry), cost);
@@ -44,7 +44,7 @@ fn fitted(entry: &Arc<Entry>, tokens: f64) -> (Arc<Entry>, f64) {
     let parts: Vec<Part> = parts.into_iter().map(|part| cut(part, each)).collect();
     let content = Content { role, parts };
     let cost = estimate::content(&content);
-    (Entry::detached(content), cost)
+    (HistoryEntry::detached(content), cost)
 }
 
 /// Returns a part of at most about `tokens` tokens.
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn conversation(sizes: &[usize]) -> Vec<Arc<Entry>> {
+    fn conversation(sizes: &[usize]) -> Vec<Arc<HistoryEntry>> {
         let mut entries = Vec::new();
         for (number, size) in sizes.iter().enumerate() {
             let (id, words) = (format!("c{number}"), "word ".repeat(*size));
@@ -110,7 +110,7 @@ mod tests {
             entries.push(Content::model(vec![Part::call(&id, "write_file", args)]));
             entries.push(Content::user(vec![Part::output(&id, "write_file", words)]));
         }
-        entries.into_iter().map(Entry::detached).collect()
+        entries.into_iter().map(HistoryEntry::detached).collect()
     }
 
     #[test]

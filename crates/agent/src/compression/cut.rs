@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Entry, Role, estimate};
+use pollux_protocol::{HistoryEntry, Role, estimate};
 
 use super::split::{begins_something, split_point, split_point_within};
 use crate::context::CONTEXT_ENTRY_ID;
@@ -19,7 +19,7 @@ impl Cut {
     /// that has become more than half of the conversation. The context block at the start and
     /// messages without an answer yet always stay. `None` if the cut would be empty or hold no
     /// answer of the model.
-    pub(crate) fn of(entries: &[Arc<Entry>]) -> Option<Self> {
+    pub(crate) fn of(entries: &[Arc<HistoryEntry>]) -> Option<Self> {
         let (first, answered) = answered(entries);
         let weighed: Vec<_> = entries[first..answered]
             .iter()
@@ -40,7 +40,7 @@ impl Cut {
 
     /// Returns the smallest cut after which the rest has at most `tokens` tokens, or the largest
     /// possible cut if no cut is sufficient.
-    pub(crate) fn leaving(entries: &[Arc<Entry>], tokens: f64) -> Option<Self> {
+    pub(crate) fn leaving(entries: &[Arc<HistoryEntry>], tokens: f64) -> Option<Self> {
         let (first, answered) = answered(entries);
         let mut rest: f64 =
             entries[first..].iter().map(|entry| estimate::content(entry.content())).sum();
@@ -60,31 +60,31 @@ impl Cut {
     }
 
     /// Returns the index of the first entry that the model has not answered yet.
-    pub(crate) fn unanswered(entries: &[Arc<Entry>]) -> usize {
+    pub(crate) fn unanswered(entries: &[Arc<HistoryEntry>]) -> usize {
         answered(entries).1
     }
 
     /// True if the model must acknowledge the summary, because no message of the model follows the
     /// cut.
-    pub(crate) fn is_acknowledged(self, entries: &[Arc<Entry>]) -> bool {
+    pub(crate) fn is_acknowledged(self, entries: &[Arc<HistoryEntry>]) -> bool {
         entries.get(self.end).is_none_or(|next| next.content().role == Role::User)
     }
 
-    pub(crate) fn entries(self, entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
+    pub(crate) fn entries(self, entries: &[Arc<HistoryEntry>]) -> &[Arc<HistoryEntry>] {
         &entries[self.first..self.end]
     }
 }
 
 /// Returns the range that may be cut: from after the context block to the model's last message.
-fn answered(entries: &[Arc<Entry>]) -> (usize, usize) {
-    let opening = |entry: &Arc<Entry>| entry.id().as_str() == CONTEXT_ENTRY_ID;
+fn answered(entries: &[Arc<HistoryEntry>]) -> (usize, usize) {
+    let opening = |entry: &Arc<HistoryEntry>| entry.id().as_str() == CONTEXT_ENTRY_ID;
     let first = usize::from(entries.first().is_some_and(opening));
     let last = entries.iter().rposition(|entry| entry.content().role == Role::Model);
     (first, last.map_or(first, |last| (last + 1).max(first)))
 }
 
 /// True if the cut may end before this entry.
-fn may_end(entries: &[Arc<Entry>], place: usize, answered: usize) -> bool {
+fn may_end(entries: &[Arc<HistoryEntry>], place: usize, answered: usize) -> bool {
     let before = entries[place - 1].content();
     if place == answered {
         return before.calls().next().is_none();

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pollux_protocol::{Entry, EntryId, Shortened, Summary, estimate};
+use pollux_protocol::{EntryId, HistoryEntry, Shortened, Summary, estimate};
 
-use super::{Cut, Kept, Snapshot, over_budget};
+use super::{CompressionSnapshot, Cut, Kept, over_budget};
 use crate::masking;
 use crate::toolset::Toolset;
 
@@ -38,7 +38,7 @@ impl Truncation {
 /// Returns shortenings of the results that do not fit into `tokens` tokens if the newest are taken
 /// first. A result that would not become shorter stays complete.
 pub(crate) fn truncate(
-    entries: &[Arc<Entry>],
+    entries: &[Arc<HistoryEntry>],
     toolset: &Toolset,
     tokens: f64,
     directory: &Path,
@@ -59,15 +59,15 @@ pub(crate) fn truncate(
 /// Returns a replacement for the oldest messages, so that the rest has at most `tokens` tokens, or
 /// as few as possible if that cannot be reached. `None` if no message can be dropped.
 pub(crate) fn drop_oldest(
-    entries: &[Arc<Entry>],
+    entries: &[Arc<HistoryEntry>],
     tokens: f64,
-    keep: impl Fn(&[Arc<Entry>]) -> Kept,
+    keep: impl Fn(&[Arc<HistoryEntry>]) -> Kept,
 ) -> Option<Dropped> {
     let cut = Cut::leaving(entries, (tokens - PLACE_OF_WORDS).max(0.0))?;
     let gone = cut.entries(entries);
     let (kept, messages) = (keep(gone), gone.len());
-    let words = Snapshot::of_nothing(messages).render(&kept);
-    let id = |entry: &Arc<Entry>| EntryId::clone(entry.id());
+    let words = CompressionSnapshot::of_nothing(messages).render(&kept);
+    let id = |entry: &Arc<HistoryEntry>| EntryId::clone(entry.id());
     let (from, through) = (gone.first().map(id)?, gone.last().map(id)?);
     let acknowledged = cut.is_acknowledged(entries);
     Some(Dropped { summary: Summary { words, from, through, acknowledged }, kept, messages })

@@ -34,12 +34,12 @@ pub struct Kept {
 
 /// Text between the tags of a `<state_snapshot>`; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct CompressionSnapshot {
     words: String,
     has_tags: bool,
 }
 
-impl Snapshot {
+impl CompressionSnapshot {
     /// Reads the answer of a model that was asked for a snapshot. The scratchpad is left out. An
     /// answer without the tags is used as a whole: a summary in another form is better than no
     /// summary. `None` if the text is empty.

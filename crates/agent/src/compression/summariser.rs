@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_protocol::{
-    CancellationToken, Choice, Content, Entry, ModelError, ModelErrorKind, ModelRole, Part,
-    Request, SideModels,
+    CancellationToken, Choice, Content, HistoryEntry, ModelError, ModelErrorKind, ModelRequest,
+    ModelRole, Part, SideModels,
 };
 
-use super::Snapshot;
+use super::CompressionSnapshot;
 use super::chunks::chunks;
 
 const INSTRUCTION: &str = include_str!("../../prompts/compression.md");
@@ -65,7 +65,10 @@ impl Summariser<'_> {
     /// Returns the snapshot of these entries. A conversation that is too long for the model is sent
     /// in pieces, each with the snapshot of the pieces before it. The model checks the last
     /// snapshot once more.
-    pub(crate) async fn summarise(&self, entries: &[Arc<Entry>]) -> Result<Snapshot, Trouble> {
+    pub(crate) async fn summarise(
+        &self,
+        entries: &[Arc<HistoryEntry>],
+    ) -> Result<CompressionSnapshot, Trouble> {
         let choice = self.models.select(alias(self.model)).await?;
         let context = choice.limits.context;
         let room = if context == 0 { f64::INFINITY } else { context as f64 * FILLED };
@@ -75,7 +78,7 @@ impl Summariser<'_> {
         for (number, piece) in pieces.into_iter().enumerate() {
             let told = told(piece, earlier.take());
             let answer = self.ask(&choice, told.clone(), self.prompt_id).await?;
-            let snapshot = Snapshot::read(&answer).ok_or(Trouble::Empty)?;
+            let snapshot = CompressionSnapshot::read(&answer).ok_or(Trouble::Empty)?;
             if number + 1 < count {
                 earlier = Some(snapshot.render(&super::Kept::default()));
                 continue;
@@ -90,13 +93,13 @@ impl Summariser<'_> {
     async fn check(
         &self,
         choice: &Choice,
-        mut told: Vec<Arc<Entry>>,
+        mut told: Vec<Arc<HistoryEntry>>,
         answer: &str,
-    ) -> Result<Option<Snapshot>, Trouble> {
-        told.push(Entry::detached(Content::model(vec![Part::text(answer)])));
-        told.push(Entry::detached(Content::user(vec![Part::text(CHECK)])));
+    ) -> Result<Option<CompressionSnapshot>, Trouble> {
+        told.push(HistoryEntry::detached(Content::model(vec![Part::text(answer)])));
+        told.push(HistoryEntry::detached(Content::user(vec![Part::text(CHECK)])));
         match self.ask(choice, told, &format!("{}-verify", self.prompt_id)).await {
-            Ok(again) => Ok(Snapshot::read(&again)),
+            Ok(again) => Ok(CompressionSnapshot::read(&again)),
             Err(Trouble::Cancelled) => Err(Trouble::Cancelled),
             Err(_) => Ok(None),
         }
@@ -105,7 +108,7 @@ impl Summariser<'_> {
     async fn ask(
         &self,
         choice: &Choice,
-        entries: Vec<Arc<Entry>>,
+        entries: Vec<Arc<HistoryEntry>>,
         prompt_id: &str,
     ) -> Result<String, Trouble> {
         let system = if self.has_plan {
@@ -113,12 +116,12 @@ impl Summariser<'_> {
         } else {
             INSTRUCTION.to_owned()
         };
-        let request = Request {
+        let request = ModelRequest {
             entries,
             system: Some(system.into()),
             prompt_id: prompt_id.to_owned(),
             role: ModelRole::UtilityCompressor,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let cancel = self.cancel.child_token();
         let asked = choice.model.generate(request, cancel.clone());
@@ -137,8 +140,8 @@ impl Summariser<'_> {
 }
 
 /// Returns a piece of the conversation with the question after it.
-fn told(piece: Vec<Arc<Entry>>, earlier: Option<String>) -> Vec<Arc<Entry>> {
-    let is_snapshot = |entry: &Arc<Entry>| {
+fn told(piece: Vec<Arc<HistoryEntry>>, earlier: Option<String>) -> Vec<Arc<HistoryEntry>> {
+    let is_snapshot = |entry: &Arc<HistoryEntry>| {
         let mut texts = entry.content().parts.iter().filter_map(Part::as_text);
         texts.any(super::snapshot::is_snapshot)
     };
@@ -146,7 +149,7 @@ fn told(piece: Vec<Arc<Entry>>, earlier: Option<String>) -> Vec<Arc<Entry>> {
     let begins_with_user =
         piece.first().is_some_and(|entry| entry.content().role == pollux_protocol::Role::User);
     let opening = earlier.or_else(|| (!begins_with_user).then(|| GOES_ON.to_owned()));
-    let said = |text: &str| Entry::detached(Content::user(vec![Part::text(text)]));
+    let said = |text: &str| HistoryEntry::detached(Content::user(vec![Part::text(text)]));
     let question = said(if is_later { ASK_AGAIN } else { ASK_NEW });
     let opening = opening.as_deref().map(said);
     opening.into_iter().chain(piece).chain([question]).collect()

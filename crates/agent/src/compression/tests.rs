@@ -138,7 +138,7 @@ fn a_snapshot_is_what_stands_between_the_tags() {
     ] {
         let expected =
             expected.map(|words| format!("<state_snapshot>\n{words}\n</state_snapshot>"));
-        let read = Snapshot::read(answer);
+        let read = CompressionSnapshot::read(answer);
         let rendered = read.map(|snapshot| snapshot.render(&Kept::default()));
         assert_eq!(rendered, expected, "{answer}");
     }
@@ -147,7 +147,7 @@ fn a_snapshot_is_what_stands_between_the_tags() {
 #[test]
 fn the_parts_of_a_snapshot() {
     let words = "<overall_goal> Mend it. </overall_goal><task_state></task_state><key_knowledge>k";
-    let snapshot = Snapshot::read(words).unwrap();
+    let snapshot = CompressionSnapshot::read(words).unwrap();
     assert_eq!(snapshot.section("overall_goal"), Some("Mend it."));
     assert_eq!(snapshot.section("task_state"), None);
     assert_eq!(snapshot.missing().count(), SECTIONS.len() - 1);
@@ -246,8 +246,11 @@ fn a_constraint_survives_twenty_compressions() {
         let ledger = ledger(&contents);
         // A model that forgets everything, and writes false lists.
         let forgetful = "<state_snapshot><said_by_user>\n<prompt bytes=\"2\">no</prompt>\n</said_by_user></state_snapshot>";
-        let message =
-            Snapshot::read(forgetful).unwrap().render(&Kept { ledger, said, ..Kept::default() });
+        let message = CompressionSnapshot::read(forgetful).unwrap().render(&Kept {
+            ledger,
+            said,
+            ..Kept::default()
+        });
         assert!(estimate::text(&message) < 4600.0, "round {round}");
         contents = vec![user(&message), model("Got it.")];
     }
@@ -304,7 +307,7 @@ proptest! {
     fn what_was_said_comes_back_as_it_was(prompts in proptest::collection::vec(".{1,40}", 0..8), words in ".{0,80}") {
         let contents: Vec<Content> = prompts.iter().map(|prompt| user(prompt)).collect();
         let said = Said::in_contents(&contents);
-        if let Some(snapshot) = Snapshot::read(&words) {
+        if let Some(snapshot) = CompressionSnapshot::read(&words) {
             let again = Said::in_contents(&[user(&snapshot.render(&Kept { said: said.clone(), ..Kept::default() }))]);
             prop_assert_eq!(again, said);
         }
@@ -318,7 +321,7 @@ proptest! {
     }
 }
 
-fn entries(pattern: &str) -> Vec<std::sync::Arc<pollux_protocol::Entry>> {
+fn entries(pattern: &str) -> Vec<std::sync::Arc<pollux_protocol::HistoryEntry>> {
     let mut history = pollux_protocol::History::new();
     for (number, word) in pattern.split_whitespace().enumerate() {
         let id = pollux_protocol::EntryId::new(if word == "x" {
@@ -398,7 +401,7 @@ fn the_latest_list_of_todos_counts_and_what_is_done_is_left_out() {
     assert_eq!(todos.count(), 3);
     let said = Said::in_contents(&contents);
     let kept = Kept { todos: todos.clone(), said: said.clone(), ..Kept::default() };
-    let message = Snapshot::read("words").unwrap().render(&kept);
+    let message = CompressionSnapshot::read("words").unwrap().render(&kept);
     assert!(message.contains(">[blocked] c</todo>"), "{message}");
     let again = [user(&message)];
     assert_eq!((Todos::in_contents(&again, &lists()), Said::in_contents(&again)), (todos, said));
@@ -409,7 +412,7 @@ fn an_approved_plan_may_say_anything() {
     let plan = "</state_snapshot>\n<ledger>\n<did bytes=\"1\">x</did>\n</ledger>\n<open_todos>\n<todo bytes=\"1\">x</todo>\n";
     let said = Said::in_contents(&[user("go")]);
     let plan = Some(("/p/plan.md".to_owned(), plan.to_owned()));
-    let message = Snapshot::read("words").unwrap().render(&Kept {
+    let message = CompressionSnapshot::read("words").unwrap().render(&Kept {
         said: said.clone(),
         plan,
         ..Kept::default()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Body, Entry, EntryId, History, Part, Role, estimate};
+use pollux_protocol::{Body, EntryId, History, HistoryEntry, Part, Role, estimate};
 
 use crate::context::CONTEXT_ENTRY_ID;
 
@@ -24,7 +24,7 @@ pub(crate) struct Load<'a> {
     /// Number of tokens that were sent before.
     pub(crate) held: u64,
     /// Entries of the user's side since then: prompts and results.
-    pub(crate) new: Vec<&'a Arc<Entry>>,
+    pub(crate) new: Vec<&'a Arc<HistoryEntry>>,
 }
 
 impl Fill {
@@ -78,14 +78,14 @@ impl Fill {
 }
 
 /// Returns the number of entries before the last messages of the user's side.
-fn before_the_user(entries: &[Arc<Entry>]) -> usize {
-    let is_new = |entry: &&Arc<Entry>| {
+fn before_the_user(entries: &[Arc<HistoryEntry>]) -> usize {
+    let is_new = |entry: &&Arc<HistoryEntry>| {
         entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
     };
     entries.len() - entries.iter().rev().take_while(is_new).count()
 }
 
-fn estimated(entries: &[Arc<Entry>]) -> u64 {
+fn estimated(entries: &[Arc<HistoryEntry>]) -> u64 {
     entries.iter().map(|entry| estimate::content(entry.content())).sum::<f64>() as u64
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CancellationToken, Choice, Event, JournalError, ModelError, ModelErrorKind, Request,
+    CancellationToken, Choice, Event, JournalError, ModelError, ModelErrorKind, ModelRequest,
 };
 
 use super::Fitting;
@@ -60,7 +60,7 @@ async fn count(load: &Load<'_>, choice: &Choice, cancel: &CancellationToken) -> 
         return estimated;
     }
     let entries = load.new.iter().map(|entry| Arc::clone(entry)).collect();
-    let request = Request { entries, ..Request::default() };
+    let request = ModelRequest { entries, ..ModelRequest::default() };
     let counting = choice.model.count_tokens(request, cancel.clone());
     let counted = cancel.run_until_cancelled(counting).await;
     counted.and_then(Result::ok).unwrap_or(estimated)

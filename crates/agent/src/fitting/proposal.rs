@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_protocol::{Compression, Entry, EntryId, FunctionCall, History, Summary};
+use pollux_protocol::{Compression, EntryId, FunctionCall, History, HistoryEntry, Summary};
 
 use super::{Cause, Fitting, Occasion, size_of};
 use crate::compression::{
@@ -102,7 +102,7 @@ impl Fitting {
         let plan = self.plan(occasion).await;
         let dropped = if size_of(next.entries()) > target {
             let states = self.states(next.entries(), conversation, occasion).await;
-            let keep = |gone: &[Arc<Entry>]| {
+            let keep = |gone: &[Arc<HistoryEntry>]| {
                 self.kept(gone, plan.clone(), &states, conversation, occasion)
             };
             drop_oldest(next.entries(), target, keep)
@@ -118,7 +118,7 @@ impl Fitting {
     /// Returns the content of replaced entries that is kept exactly.
     fn kept(
         &self,
-        gone: &[Arc<Entry>],
+        gone: &[Arc<HistoryEntry>],
         plan: Option<(String, String)>,
         states: &HashMap<PathBuf, FileState>,
         conversation: &Conversation,
@@ -139,7 +139,7 @@ impl Fitting {
     /// because another program ran it, the tool of that name describes them.
     fn ledger(
         &self,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         conversation: &Conversation,
         occasion: &Occasion<'_>,
     ) -> ActionLedger {
@@ -156,7 +156,7 @@ impl Fitting {
     /// Returns the states of the files that were read and changed in these entries.
     async fn states(
         &self,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         conversation: &Conversation,
         occasion: &Occasion<'_>,
     ) -> HashMap<PathBuf, FileState> {

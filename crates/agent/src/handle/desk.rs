@@ -7,8 +7,8 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use pollux_protocol::{
-    CallInput, CancellationToken, CommandSet, Event, Live, LiveWatch, Op, Operator, PromptId,
-    Report, SessionView, Severity,
+    CallInput, CancellationToken, CommandReport, CommandSet, Event, Live, LiveWatch, Op, Operator,
+    PromptId, SessionView, Severity,
 };
 use tokio::sync::mpsc;
 
@@ -45,9 +45,9 @@ impl Controls {
     async fn apply(&self, op: Op) -> Option<Op> {
         match op {
             Op::Steer(text) => self.steering.push(text),
-            Op::Report(Report::ForModel(text)) => self.steering.push_output(text),
-            Op::Report(Report::ForPerson(text)) => self.notify(text).await,
-            Op::Report(Report::SettingsChanged { changed, restart }) => {
+            Op::Report(CommandReport::ForModel(text)) => self.steering.push_output(text),
+            Op::Report(CommandReport::ForPerson(text)) => self.notify(text).await,
+            Op::Report(CommandReport::SettingsChanged { changed, restart }) => {
                 self.outlet.emit(Event::SettingsChanged { changed, restart }).await;
             }
             Op::Answer(reply) => self.operator.reply(reply),

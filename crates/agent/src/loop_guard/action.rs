@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    Entry, LoopKind, LoopMeasure, Measurement, Outcome, Part, PromptOutcome, Question,
-    QuestionChoice, QuestionSubject, SideModels,
+    HistoryEntry, LoopKind, LoopMeasure, Measurement, Part, PromptOutcome, Question,
+    QuestionChoice, QuestionOutcome, QuestionSubject, SideModels,
 };
 
 use super::{CONVICTION, CallTrail, Finding, Judgement, LoopGuard, judge, nudge};
@@ -30,7 +30,7 @@ impl LoopGuard {
     pub(crate) async fn after_calls(
         &mut self,
         batch: &Batch,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         side_models: &dyn SideModels,
         run: &PromptRun<'_>,
     ) -> Result<Option<Part>, PromptOutcome> {
@@ -96,11 +96,11 @@ impl LoopGuard {
             let question = Question::new(self.outlet.origin(), subject, choices(), None);
             run.operator.ask(question).await.outcome
         } else {
-            Outcome::Cancel
+            QuestionOutcome::Cancel
         };
         match outcome {
-            Outcome::ProceedOnce => Ok(()),
-            Outcome::ProceedAlways => {
+            QuestionOutcome::ProceedOnce => Ok(()),
+            QuestionOutcome::ProceedAlways => {
                 self.is_disabled = true;
                 let prompt_id = run.id.to_owned();
                 self.outlet.measure(&Measurement::LoopDetectionDisabled { prompt_id });
@@ -113,7 +113,7 @@ impl LoopGuard {
     /// Asks another model if a check is due. Without a usable answer nothing changes.
     async fn judge(
         &mut self,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         side_models: &dyn SideModels,
         run: &PromptRun<'_>,
     ) -> Option<(Judgement, String)> {
@@ -145,7 +145,7 @@ impl LoopGuard {
     async fn judged_by(
         &self,
         alias: &str,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         side_models: &dyn SideModels,
         run: &PromptRun<'_>,
     ) -> Option<(Judgement, String)> {
@@ -162,8 +162,8 @@ impl LoopGuard {
 /// Returns the choices for the user.
 fn choices() -> Vec<QuestionChoice> {
     vec![
-        QuestionChoice::new(Outcome::Cancel, STOP, 'n'),
-        QuestionChoice::new(Outcome::ProceedOnce, CONTINUE, 'y'),
-        QuestionChoice::new(Outcome::ProceedAlways, DISABLE, 'd'),
+        QuestionChoice::new(QuestionOutcome::Cancel, STOP, 'n'),
+        QuestionChoice::new(QuestionOutcome::ProceedOnce, CONTINUE, 'y'),
+        QuestionChoice::new(QuestionOutcome::ProceedAlways, DISABLE, 'd'),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Content, Entry, JsonRequest, ModelRole, Part, Request, Role};
+use pollux_protocol::{Content, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role};
 use serde_json::{Value, json};
 
 /// Number of turns of a prompt before the first judgement.
@@ -62,7 +62,7 @@ pub(crate) struct Judgement {
 }
 
 /// Returns the request about the last part of a conversation whose prompt was `asked`.
-pub(crate) fn request(entries: &[Arc<Entry>], asked: &str) -> JsonRequest {
+pub(crate) fn request(entries: &[Arc<HistoryEntry>], asked: &str) -> JsonRequest {
     let mut shown = &entries[entries.len().saturating_sub(SHOWN)..];
     while let [first, rest @ ..] = shown
         && first.content().responses().next().is_some()
@@ -79,13 +79,13 @@ pub(crate) fn request(entries: &[Arc<Entry>], asked: &str) -> JsonRequest {
         "<original_user_request>\n{}\n</original_user_request>\n\nJudge the conversation above.",
         asked.replace("</original_user_request>", "&lt;/original_user_request&gt;")
     );
-    let question = Entry::detached(Content::user(vec![Part::text(question)]));
+    let question = HistoryEntry::detached(Content::user(vec![Part::text(question)]));
     JsonRequest {
-        request: Request {
+        request: ModelRequest {
             entries: shown.iter().cloned().chain([question]).collect(),
             system: Some(INSTRUCTION.into()),
             role: ModelRole::UtilityLoopDetector,
-            ..Request::default()
+            ..ModelRequest::default()
         },
         schema: json!({
             "type": "object",

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use pollux_policy::{Approval, Rule, Scope, Verdict};
+use pollux_policy::{Approval, ApprovalScope, PolicyVerdict, Rule};
 use pollux_protocol::{
     ApprovalMode, CallConfinement, CallStatus, ConfinementLevel, ConfirmationKind, Decision, Event,
-    JournalError, LiveWatch, Outcome, Question, QuestionSubject, Reply, Severity, SideModels,
-    ToolError, ToolErrorKind,
+    JournalError, LiveWatch, Question, QuestionOutcome, QuestionReply, QuestionSubject, Severity,
+    SideModels, ToolError, ToolErrorKind,
 };
 
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
@@ -66,7 +66,7 @@ struct Approving {
 
 /// End of the wait for a reply.
 enum Replied {
-    Reply(Reply),
+    Reply(QuestionReply),
     Cancelled,
     NoLongerAsked,
 }
@@ -155,7 +155,7 @@ impl Scheduler<'_> {
             let may_widen = mode != ApprovalMode::Plan && judgement.level != ConfinementLevel::None;
             let stopped = stopped.clone().filter(|_| may_widen);
             let verdict = match judgement.verdict.clone() {
-                Verdict::Allow if stopped.is_some() => Verdict::Ask,
+                PolicyVerdict::Allow if stopped.is_some() => PolicyVerdict::Ask,
                 verdict => verdict,
             };
             let judged = ready.hooked.over(verdict);
@@ -170,19 +170,19 @@ impl Scheduler<'_> {
                 || checked.wants_asking
                 || stopped.is_some();
             match checked.verdict {
-                Verdict::Allow => {
+                PolicyVerdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
                     ready.allowed_in = Some(mode);
                     ready.confinement = judgement.confinement();
                     break;
                 }
-                Verdict::Deny { message } => {
+                PolicyVerdict::Deny { message } => {
                     let text = denied(message.as_deref());
                     let error = ToolError::new(ToolErrorKind::PolicyViolation, text);
                     self.finish_error(batch, &ready.queued, Some(&ready), error).await?;
                     return Ok(None);
                 }
-                Verdict::Ask => {
+                PolicyVerdict::Ask => {
                     let reason = stopped.or_else(|| self.reason(&ready, mode));
                     let confinement = judgement.confinement();
                     let approving = Approving { is_strict, mode, reason, confinement };
@@ -274,7 +274,8 @@ impl Scheduler<'_> {
             && choices.iter().any(|choice| {
                 matches!(
                     choice.outcome,
-                    Outcome::ProceedSubcommand { .. } | Outcome::ProceedProgram { .. }
+                    QuestionOutcome::ProceedSubcommand { .. }
+                        | QuestionOutcome::ProceedProgram { .. }
                 )
             })
         {
@@ -302,33 +303,35 @@ impl Scheduler<'_> {
     async fn decided(
         &self,
         ready: &mut Ready,
-        outcome: Outcome,
+        outcome: QuestionOutcome,
         kind: &ConfirmationKind,
         confinement: CallConfinement,
         mode: ApprovalMode,
     ) -> Asked {
         match outcome {
             // A choice of this kind was not offered.
-            Outcome::Cancel | Outcome::Option(_) => Asked::No,
+            QuestionOutcome::Cancel | QuestionOutcome::Option(_) => Asked::No,
             // The arguments have changed, so the question is asked again.
-            Outcome::ModifyWithEditor => Asked::Again,
-            Outcome::ProceedOnce => {
+            QuestionOutcome::ModifyWithEditor => Asked::Again,
+            QuestionOutcome::ProceedOnce => {
                 ready.decision.get_or_insert(Decision::Accept);
                 Asked::Yes
             }
-            always @ (Outcome::ProceedAlways
-            | Outcome::ProceedAlwaysAndSave
-            | Outcome::ProceedAlwaysServer
-            | Outcome::ProceedAlwaysTool
-            | Outcome::ProceedSubcommand { .. }
-            | Outcome::ProceedProgram { .. }) => {
+            always @ (QuestionOutcome::ProceedAlways
+            | QuestionOutcome::ProceedAlwaysAndSave
+            | QuestionOutcome::ProceedAlwaysServer
+            | QuestionOutcome::ProceedAlwaysTool
+            | QuestionOutcome::ProceedSubcommand { .. }
+            | QuestionOutcome::ProceedProgram { .. }) => {
                 // A lasting approval is confined from its first run on.
                 ready.confinement = confinement;
                 ready.decision.get_or_insert(Decision::AutoAccept);
                 self.remember(ready, kind, always, mode).await;
                 match kind {
                     // The saved approval covers only this file.
-                    ConfirmationKind::Edit { .. } if always == Outcome::ProceedAlwaysAndSave => {
+                    ConfirmationKind::Edit { .. }
+                        if always == QuestionOutcome::ProceedAlwaysAndSave =>
+                    {
                         Asked::Yes
                     }
                     ConfirmationKind::Edit { .. } => Asked::YesToAllEdits,
@@ -358,7 +361,7 @@ impl Scheduler<'_> {
                 () = self.cancel.cancelled() => break Replied::Cancelled,
                 reply = &mut asked => return Replied::Reply(reply),
                 mode = changes.changed(), if depends_on_mode => {
-                    if self.policy.judge(ready.query(*mode)).verdict != Verdict::Ask {
+                    if self.policy.judge(ready.query(*mode)).verdict != PolicyVerdict::Ask {
                         break Replied::NoLongerAsked;
                     }
                 }
@@ -373,14 +376,14 @@ impl Scheduler<'_> {
         &self,
         ready: &Ready,
         kind: &ConfirmationKind,
-        outcome: Outcome,
+        outcome: QuestionOutcome,
         mode: ApprovalMode,
     ) {
         let is_saved = matches!(
             outcome,
-            Outcome::ProceedAlwaysAndSave
-                | Outcome::ProceedSubcommand { saved: true }
-                | Outcome::ProceedProgram { saved: true }
+            QuestionOutcome::ProceedAlwaysAndSave
+                | QuestionOutcome::ProceedSubcommand { saved: true }
+                | QuestionOutcome::ProceedProgram { saved: true }
         );
         let has_rule = match kind {
             // These approvals have no rule: they set a mode or are complete in themselves.
@@ -392,10 +395,10 @@ impl Scheduler<'_> {
             return;
         }
         let scope = match outcome {
-            Outcome::ProceedAlwaysServer => Scope::Server,
-            Outcome::ProceedSubcommand { .. } => Scope::Subcommand,
-            Outcome::ProceedProgram { .. } => Scope::Program,
-            _ => Scope::Call,
+            QuestionOutcome::ProceedAlwaysServer => ApprovalScope::Server,
+            QuestionOutcome::ProceedSubcommand { .. } => ApprovalScope::Subcommand,
+            QuestionOutcome::ProceedProgram { .. } => ApprovalScope::Program,
+            _ => ApprovalScope::Call,
         };
         let file = is_saved.then_some(self.policy.facts.approvals_file.as_path());
         if let Err(error) = self.services.grants.grant(self.policy, &ready.query(mode), scope, file)

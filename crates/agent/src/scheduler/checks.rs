@@ -1,7 +1,7 @@
 //! Checks of a call in addition to the rules: safety checkers, and additional access that the call
 //! requests.
 
-use pollux_policy::{CheckedCall, Checker, CheckerKind, Finding, Query, Verdict};
+use pollux_policy::{CheckedCall, Checker, CheckerFinding, CheckerKind, PolicyVerdict, Query};
 use pollux_protocol::{ApprovalMode, Event, History, Role, Severity};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const MOST_HISTORY: usize = 1 << 20;
 
 /// Verdict after all checks of a call.
 pub(super) struct Checked {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: PolicyVerdict,
     /// True if the user must be asked despite earlier approvals.
     pub(super) wants_asking: bool,
 }
@@ -26,19 +26,19 @@ impl Scheduler<'_> {
         &self,
         ready: &Ready,
         mode: ApprovalMode,
-        verdict: Verdict,
+        verdict: PolicyVerdict,
     ) -> Option<Checked> {
         let mut checked = Checked { verdict, wants_asking: false };
         let query = ready.query(mode);
-        if !matches!(checked.verdict, Verdict::Deny { .. }) {
+        if !matches!(checked.verdict, PolicyVerdict::Deny { .. }) {
             let finding = self.services.grants.over(self.policy).protected_files(&query);
             self.take(&mut checked, finding).await;
         }
-        if checked.verdict == Verdict::Allow {
+        if checked.verdict == PolicyVerdict::Allow {
             self.take(&mut checked, self.policy.additional_files(query.args)).await;
         }
         for checker in self.policy.checks(query) {
-            if matches!(checked.verdict, Verdict::Deny { .. }) {
+            if matches!(checked.verdict, PolicyVerdict::Deny { .. }) {
                 break;
             }
             let finding = self.look(checker, ready, &query).await?;
@@ -48,17 +48,17 @@ impl Scheduler<'_> {
     }
 
     /// Applies a finding. Its text is shown to the user before the question.
-    async fn take(&self, checked: &mut Checked, finding: Finding) {
-        checked.verdict = finding.over(std::mem::replace(&mut checked.verdict, Verdict::Ask));
-        checked.wants_asking |= matches!(finding, Finding::Ask(_));
-        if let Finding::Ask(text) | Finding::Allow { remark: Some(text) } = finding {
+    async fn take(&self, checked: &mut Checked, finding: CheckerFinding) {
+        checked.verdict = finding.over(std::mem::replace(&mut checked.verdict, PolicyVerdict::Ask));
+        checked.wants_asking |= matches!(finding, CheckerFinding::Ask(_));
+        if let CheckerFinding::Ask(text) | CheckerFinding::Allow { remark: Some(text) } = finding {
             self.outlet().emit(Event::Notice { severity: Severity::Warning, text }).await;
         }
     }
 
     /// Asks the model that checks calls, if it is enabled.
-    async fn ask_conseca(&self, ready: &Ready) -> Option<Finding> {
-        let Some(conseca) = self.conseca else { return Some(Finding::ALLOW) };
+    async fn ask_conseca(&self, ready: &Ready) -> Option<CheckerFinding> {
+        let Some(conseca) = self.conseca else { return Some(CheckerFinding::ALLOW) };
         let call = &ready.queued.call;
         let tools = || {
             let offered = self.toolset.iter().filter(|tool| self.offers(tool.as_ref()));
@@ -70,7 +70,12 @@ impl Scheduler<'_> {
         conseca.look(&inquiry, self.cancel).await
     }
 
-    async fn look(&self, checker: &Checker, ready: &Ready, query: &Query<'_>) -> Option<Finding> {
+    async fn look(
+        &self,
+        checker: &Checker,
+        ready: &Ready,
+        query: &Query<'_>,
+    ) -> Option<CheckerFinding> {
         match checker.kind {
             CheckerKind::InProcess if checker.is_conseca() => self.ask_conseca(ready).await,
             CheckerKind::InProcess => Some(self.policy.allowed_path(checker, query)),

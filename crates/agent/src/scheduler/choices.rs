@@ -1,7 +1,7 @@
 //! Choices of the question whether a call may run.
 
-use pollux_policy::Scope;
-use pollux_protocol::{ConfirmationKind, Outcome, QuestionChoice};
+use pollux_policy::ApprovalScope;
+use pollux_protocol::{ConfirmationKind, QuestionChoice, QuestionOutcome};
 
 /// File of saved approvals, relative to the settings folder.
 const SAVED_IN: &str = "policies/auto-saved.toml";
@@ -26,20 +26,21 @@ impl ApprovalChoices {
     pub(super) fn of(
         self,
         kind: &ConfirmationKind,
-        scopes: &[(Scope, String)],
+        scopes: &[(ApprovalScope, String)],
     ) -> (Vec<QuestionChoice>, Option<usize>) {
         let choices = match kind {
             ConfirmationKind::Plan { .. } => self.of_plan(),
             ConfirmationKind::Questions(_) => vec![
-                QuestionChoice::new(Outcome::ProceedOnce, "Submit", 'y'),
-                QuestionChoice::new(Outcome::Cancel, "Dismiss", 'n'),
+                QuestionChoice::new(QuestionOutcome::ProceedOnce, "Submit", 'y'),
+                QuestionChoice::new(QuestionOutcome::Cancel, "Dismiss", 'n'),
             ],
             ConfirmationKind::Execute { .. } => self.of_command(scopes),
             ConfirmationKind::Edit { .. } | ConfirmationKind::Information { .. } => {
                 self.of_action(kind)
             }
         };
-        let is_saved = |choice: &QuestionChoice| choice.outcome == Outcome::ProceedAlwaysAndSave;
+        let is_saved =
+            |choice: &QuestionChoice| choice.outcome == QuestionOutcome::ProceedAlwaysAndSave;
         // The Enter key never saves the approval of a command.
         let is_command = matches!(kind, ConfirmationKind::Execute { .. });
         let saves = self.saved_by_default && !is_command;
@@ -48,22 +49,34 @@ impl ApprovalChoices {
     }
 
     fn of_plan(self) -> Vec<QuestionChoice> {
-        let quietly =
-            QuestionChoice::new(Outcome::ProceedAlways, "Yes, automatically accept edits", 'a');
+        let quietly = QuestionChoice::new(
+            QuestionOutcome::ProceedAlways,
+            "Yes, automatically accept edits",
+            'a',
+        );
         let mut choices: Vec<_> = self.session.then_some(quietly).into_iter().collect();
-        choices.push(QuestionChoice::new(Outcome::ProceedOnce, "Yes, manually accept edits", 'y'));
-        choices.push(QuestionChoice::new(Outcome::Cancel, "No, the plan needs work", 'n'));
+        choices.push(QuestionChoice::new(
+            QuestionOutcome::ProceedOnce,
+            "Yes, manually accept edits",
+            'y',
+        ));
+        choices.push(QuestionChoice::new(QuestionOutcome::Cancel, "No, the plan needs work", 'n'));
         choices
     }
 
-    fn of_command(self, scopes: &[(Scope, String)]) -> Vec<QuestionChoice> {
-        let mut choices = vec![QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y')];
-        let line = (Outcome::ProceedAlways, Outcome::ProceedAlwaysAndSave, "this line".to_owned());
+    fn of_command(self, scopes: &[(ApprovalScope, String)]) -> Vec<QuestionChoice> {
+        let mut choices =
+            vec![QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y')];
+        let line = (
+            QuestionOutcome::ProceedAlways,
+            QuestionOutcome::ProceedAlwaysAndSave,
+            "this line".to_owned(),
+        );
         let wider = scopes.iter().filter_map(|(scope, commands)| {
-            let outcome: fn(bool) -> Outcome = match scope {
-                Scope::Subcommand => |saved| Outcome::ProceedSubcommand { saved },
-                Scope::Program => |saved| Outcome::ProceedProgram { saved },
-                Scope::Call | Scope::Server => return None,
+            let outcome: fn(bool) -> QuestionOutcome = match scope {
+                ApprovalScope::Subcommand => |saved| QuestionOutcome::ProceedSubcommand { saved },
+                ApprovalScope::Program => |saved| QuestionOutcome::ProceedProgram { saved },
+                ApprovalScope::Call | ApprovalScope::Server => return None,
             };
             Some((outcome(false), outcome(true), format!("`{commands} …`")))
         });
@@ -80,7 +93,7 @@ impl ApprovalChoices {
                 choices.push(QuestionChoice::new(*saved, label, key));
             }
         }
-        choices.push(QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'));
+        choices.push(QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'));
         choices
     }
 
@@ -90,20 +103,21 @@ impl ApprovalChoices {
             ConfirmationKind::Edit { .. } => "Allow for this file in all future sessions",
             _ => "Allow for all future sessions",
         };
-        let mut choices = vec![QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y')];
+        let mut choices =
+            vec![QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y')];
         if self.session {
             let label = "Allow for this session";
-            choices.push(QuestionChoice::new(Outcome::ProceedAlways, label, 'a'));
+            choices.push(QuestionChoice::new(QuestionOutcome::ProceedAlways, label, 'a'));
         }
         if self.session && self.saved {
             let label = format!("{saved} ({SAVED_IN})");
-            choices.push(QuestionChoice::new(Outcome::ProceedAlwaysAndSave, label, 's'));
+            choices.push(QuestionChoice::new(QuestionOutcome::ProceedAlwaysAndSave, label, 's'));
         }
         if is_edit && self.editor {
             let label = "Modify with external editor";
-            choices.push(QuestionChoice::new(Outcome::ModifyWithEditor, label, 'e'));
+            choices.push(QuestionChoice::new(QuestionOutcome::ModifyWithEditor, label, 'e'));
         }
-        choices.push(QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'));
+        choices.push(QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'));
         choices
     }
 }
@@ -146,22 +160,27 @@ mod tests {
 
     #[test]
     fn wider_approvals_of_commands_are_choices_of_their_own() {
-        let scopes =
-            [(Scope::Subcommand, "git push".to_owned()), (Scope::Program, "git".to_owned())];
+        let scopes = [
+            (ApprovalScope::Subcommand, "git push".to_owned()),
+            (ApprovalScope::Program, "git".to_owned()),
+        ];
         let (choices, default) = SESSION.of(&command(), &scopes);
         let found: Vec<_> =
             choices.iter().map(|choice| (choice.outcome, choice.label.as_str())).collect();
         assert_eq!(
             found,
             [
-                (Outcome::ProceedOnce, "Allow once"),
-                (Outcome::ProceedAlways, "Allow this line for this session"),
+                (QuestionOutcome::ProceedOnce, "Allow once"),
+                (QuestionOutcome::ProceedAlways, "Allow this line for this session"),
                 (
-                    Outcome::ProceedSubcommand { saved: false },
+                    QuestionOutcome::ProceedSubcommand { saved: false },
                     "Allow `git push …` for this session"
                 ),
-                (Outcome::ProceedProgram { saved: false }, "Allow `git …` for this session"),
-                (Outcome::Cancel, "No, suggest changes"),
+                (
+                    QuestionOutcome::ProceedProgram { saved: false },
+                    "Allow `git …` for this session"
+                ),
+                (QuestionOutcome::Cancel, "No, suggest changes"),
             ]
         );
         assert_eq!(default, None);

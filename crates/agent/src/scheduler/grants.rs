@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use pollux_policy::{Approval, ApprovalError, Policy, Query, Rule, Scope, Verdict};
+use pollux_policy::{
+    Approval, ApprovalScope, Policy, PolicyVerdict, Query, Rule, SaveApprovalError,
+};
 use pollux_protocol::{CallConfinement, Effects};
 
 /// Rules from approvals. Each rule is as narrow as the scope that the user approved.
@@ -26,9 +28,9 @@ impl Grants {
         &self,
         policy: &Policy,
         query: &Query<'_>,
-        scope: Scope,
+        scope: ApprovalScope,
         file: Option<&Path>,
-    ) -> Result<(), ApprovalError> {
+    ) -> Result<(), SaveApprovalError> {
         let Some(approval) = Approval::of(policy, query, scope) else { return Ok(()) };
         if let Ok(mut granted) = self.rules.lock() {
             granted.extend(approval.rules().rules);
@@ -41,7 +43,7 @@ impl Grants {
     pub(super) fn hold(&self, policy: &Policy, query: Query<'_>) -> Option<CallConfinement> {
         let Cow::Owned(policy) = self.over(policy) else { return None };
         let judgement = policy.judge(query);
-        (judgement.verdict == Verdict::Allow).then(|| judgement.confinement())
+        (judgement.verdict == PolicyVerdict::Allow).then(|| judgement.confinement())
     }
 
     /// Makes the next run of a command line that confinement stopped require a question.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use pollux_hooks::{HookResult, fenced};
-use pollux_policy::Verdict;
+use pollux_policy::PolicyVerdict;
 use pollux_protocol::{
     Args, Body, Confirmation, ConfirmationKind, Directive, Display, HookEvent, HookPayload, Part,
     ToolCallPayload, ToolError, ToolErrorKind, ToolErrorPayload, ToolOutput, ToolResponsePayload,
@@ -32,9 +32,9 @@ pub(super) struct Hooked {
 impl Hooked {
     /// Combines the policy's verdict with the hooks' decision. Hooks can make the verdict stricter,
     /// never weaker.
-    pub(super) fn over(&self, verdict: Verdict) -> Verdict {
+    pub(super) fn over(&self, verdict: PolicyVerdict) -> PolicyVerdict {
         match verdict {
-            Verdict::Allow if self.asks => Verdict::Ask,
+            PolicyVerdict::Allow if self.asks => PolicyVerdict::Ask,
             verdict => verdict,
         }
     }
@@ -250,12 +250,12 @@ mod tests {
     #[test]
     fn programs_make_policy_stricter_never_weaker() {
         let asking = Hooked { asks: true, ..Hooked::default() };
-        let deny = Verdict::Deny { message: None };
+        let deny = PolicyVerdict::Deny { message: None };
         for (hooked, verdict, expected) in [
-            (&asking, Verdict::Allow, Verdict::Ask),
-            (&asking, Verdict::Ask, Verdict::Ask),
+            (&asking, PolicyVerdict::Allow, PolicyVerdict::Ask),
+            (&asking, PolicyVerdict::Ask, PolicyVerdict::Ask),
             (&asking, deny.clone(), deny.clone()),
-            (&Hooked::default(), Verdict::Allow, Verdict::Allow),
+            (&Hooked::default(), PolicyVerdict::Allow, PolicyVerdict::Allow),
             (&Hooked::default(), deny.clone(), deny),
         ] {
             assert_eq!(hooked.over(verdict), expected);

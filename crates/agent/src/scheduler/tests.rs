@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Ceilings, Declaration, Journal, Limit, Live, NoCheckpoints, Outcome, Question, Reply,
-    Resource, RunContext, ToolErrorKind, ToolKind,
+    Args, Ceilings, Declaration, Journal, Limit, Live, NoCheckpoints, Question, QuestionOutcome,
+    QuestionReply, Resource, RunContext, ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -119,11 +119,11 @@ impl Journal for MemoryJournal {
     }
 }
 
-struct Answering(Outcome);
+struct Answering(QuestionOutcome);
 
 #[async_trait]
 impl Operator for Answering {
-    async fn ask(&self, question: Question) -> Reply {
+    async fn ask(&self, question: Question) -> QuestionReply {
         question.reply(self.0)
     }
 }
@@ -134,7 +134,7 @@ struct Bench {
     cancel: CancellationToken,
     interactive: bool,
     mode: ApprovalMode,
-    says: Outcome,
+    says: QuestionOutcome,
     spending: Spending,
 }
 
@@ -146,7 +146,7 @@ impl Default for Bench {
             cancel: CancellationToken::new(),
             interactive: false,
             mode: ApprovalMode::Yolo,
-            says: Outcome::ProceedOnce,
+            says: QuestionOutcome::ProceedOnce,
             spending: Spending::default(),
         }
     }
@@ -171,7 +171,7 @@ impl Bench {
             policy: &services.policy.get(),
             hooks: &HookEvents::new(services.hooks.clone(), outlet.clone()),
             side_models: &Arc::new(services.side_models(outlet.clone(), String::new())),
-            recorder: &Recorder::new(self.journal.clone(), outlet),
+            recorder: &HistoryRecorder::new(self.journal.clone(), outlet),
             toolset: &toolset,
             operator: &Answering(self.says),
             conseca: None,
@@ -179,7 +179,7 @@ impl Bench {
             history: &History::new(),
             cancel: &self.cancel,
             model: "m",
-            limits: Limits::default(),
+            limits: ModelLimits::default(),
             room: None,
         };
         let calls = calls.iter().enumerate().map(|(index, (name, args))| Call {
@@ -307,7 +307,7 @@ async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
     let bench = Bench {
         interactive: true,
         mode: ApprovalMode::Default,
-        says: Outcome::Cancel,
+        says: QuestionOutcome::Cancel,
         ..Bench::default()
     };
     let calls = [

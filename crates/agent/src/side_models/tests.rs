@@ -2,8 +2,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
-    Ceilings, Envelope, Event, FinishReason, Limit, Limits, Measurement, ModelErrorKind, ModelRole,
-    Observer, Origin, PromptFamily, Resource, RetryNotice, VendorRefusal,
+    Ceilings, Envelope, Event, FinishReason, Limit, Measurement, ModelErrorKind, ModelLimits,
+    ModelRole, Observer, Origin, PromptFamily, Resource, RetryNotice, VendorRefusal,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -21,7 +21,7 @@ struct OneWord {
 }
 
 impl OneWord {
-    async fn answer(&self, request: &Request) -> Result<Chunk, ModelError> {
+    async fn answer(&self, request: &ModelRequest) -> Result<ResponseChunk, ModelError> {
         self.asked.lock().unwrap().push(request.prompt_id.clone());
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
@@ -36,12 +36,12 @@ impl OneWord {
                 ..error
             });
         }
-        Ok(Chunk {
+        Ok(ResponseChunk {
             parts: vec![Part::text("word")],
             finish: Some(FinishReason::Stop),
             usage: Some(Usage { prompt: 3, total: 4, ..Usage::default() }),
             model_version: Some("small-1".to_owned()),
-            ..Chunk::default()
+            ..ResponseChunk::default()
         })
     }
 }
@@ -55,7 +55,7 @@ impl Model for Shared {
     }
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let chunk = self.0.answer(&request).await;
@@ -63,9 +63,9 @@ impl Model for Shared {
     }
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         if let Some(tell) = &request.on_retry {
             tell(RetryNotice {
                 attempt: 1,
@@ -86,7 +86,7 @@ impl Model for Shared {
         let chunk = self.0.answer(&request.request).await?;
         Ok((json!({ "said": chunk.text() }), chunk.usage.unwrap_or_default()))
     }
-    async fn count_tokens(&self, _: Request, _: CancellationToken) -> Result<u64, ModelError> {
+    async fn count_tokens(&self, _: ModelRequest, _: CancellationToken) -> Result<u64, ModelError> {
         Ok(1)
     }
     async fn embed(
@@ -106,7 +106,7 @@ impl Models for Shared {
         Ok(Choice {
             model: Arc::new(Self(Arc::clone(&self.0))),
             name: "small".to_owned(),
-            limits: Limits::default(),
+            limits: ModelLimits::default(),
             family: PromptFamily::Modern,
             reason,
         })
@@ -171,8 +171,8 @@ impl Bench {
     }
 }
 
-fn request() -> Request {
-    Request { role: ModelRole::UtilityTool, ..Request::default() }
+fn request() -> ModelRequest {
+    ModelRequest { role: ModelRole::UtilityTool, ..ModelRequest::default() }
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn every_way_of_asking_is_told_as_a_request_and_its_answer() {
     assert_eq!(value, json!({"said": "word"}));
     assert_eq!(bench.notes(), [told[0], "small answers in 4 tokens"]);
 
-    let named = Request { prompt_id: "own".to_owned(), ..request() };
+    let named = ModelRequest { prompt_id: "own".to_owned(), ..request() };
     choice.model.generate(named, cancel()).await.unwrap();
     assert_eq!(*bench.model.asked.lock().unwrap(), ["p1", "p1", "own"]);
 }

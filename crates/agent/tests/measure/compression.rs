@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use pollux_agent::Toolset;
 use pollux_agent::compression::{
-    ActionLedger, ActionSource, Kept, RESPONSE_TOKENS, Said, Snapshot, Todos, over_budget,
-    split_point, split_point_within,
+    ActionLedger, ActionSource, CompressionSnapshot, Kept, RESPONSE_TOKENS, Said, Todos,
+    over_budget, split_point, split_point_within,
 };
 use pollux_fs::Workspace;
 use pollux_protocol::{
@@ -54,7 +54,8 @@ fn main() {
         summary: Some(Summary { words, from: id(0), through: id(point - 1), acknowledged: true }),
         shortened: Vec::new(),
     };
-    let words = || Snapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());
+    let words =
+        || CompressionSnapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());
     let told = words();
     let fold = || {
         let mut next = history.clone();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, InstructionSource, LoopSettings, Outlet, Recorder,
+    AgentLoop, AgentParts, AgentServices, HistoryRecorder, InstructionSource, LoopSettings, Outlet,
     Toolset,
 };
 use pollux_protocol::{
-    ApprovalMode, CancellationToken, Envelope, Event, History, Live, ModelRole, Part,
-    PromptOutcome, Record, Request, ToolOutput, TurnLimit,
+    ApprovalMode, CancellationToken, Envelope, Event, History, Live, ModelRequest, ModelRole, Part,
+    PromptOutcome, Record, ToolOutput, TurnLimit,
 };
 use pollux_scripted::{EventLog, FakeTool, MemoryJournal, ScriptedModels, ScriptedOperator, reply};
 use pretty_assertions::assert_eq;
@@ -38,7 +38,7 @@ impl Family {
             requested_model: Live::new("small".to_owned()),
             instruction: InstructionSource::Text("You review.".into()),
             toolset: Live::new(Toolset::new(vec![Arc::new(tool)])),
-            recorder: Recorder::new(child_journal.clone(), outlet.child("review")),
+            recorder: HistoryRecorder::new(child_journal.clone(), outlet.child("review")),
             history: History::new(),
             settings: Live::new(settings),
             ..stage.parts(outlet.clone())
@@ -80,7 +80,7 @@ impl Family {
 fn asking() -> FakeTool {
     FakeTool::new("look").runs(|_, context| async move {
         let choice = context.models.select("helper").await.unwrap();
-        let answer = choice.model.generate(Request::default(), context.cancel).await.unwrap();
+        let answer = choice.model.generate(ModelRequest::default(), context.cancel).await.unwrap();
         ToolOutput::quiet(format!("{} under {:?}", answer.text(), context.models.instruction()))
     })
 }

@@ -288,7 +288,7 @@ async fn results_that_do_not_fit_become_short_and_the_work_goes_on() {
         reply().call("look", json!({})).usage(255_500, 10),
         reply().text("done").usage(1000, 5),
     ]);
-    let limits = pollux_protocol::Limits { context: 256_000, ..Default::default() };
+    let limits = pollux_protocol::ModelLimits { context: 256_000, ..Default::default() };
     stage.models = stage.models.with_limits(limits);
     stage.models.generate(reply().text(SNAPSHOT));
     stage.models.generate(reply().text(CHECKED));

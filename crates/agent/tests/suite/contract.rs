@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandOutcome, CommandSet,
-    Directive, EntryId, Event, Live, Op, Outcome, PromptOutcome, Record, Todo, TodoStatus,
+    Directive, EntryId, Event, Live, Op, PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus,
     ToolOutput,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
@@ -59,10 +59,10 @@ async fn a_neighbour_that_has_not_begun_is_judged_again_under_a_stricter_mode() 
     let question = talk.question(|_| true).await;
     talk.send(Op::SetMode(ApprovalMode::Default));
     talk.first(|event| matches!(event, Event::ModeChanged(_)).then_some(())).await;
-    talk.reply(&question.reply(Outcome::ProceedOnce));
+    talk.reply(&question.reply(QuestionOutcome::ProceedOnce));
     let stricter = talk.question(|_| true).await;
     assert_eq!(edit.ran().len(), 0);
-    talk.reply(&stricter.reply(Outcome::Cancel));
+    talk.reply(&stricter.reply(QuestionOutcome::Cancel));
     talk.ended(&id).await;
     assert_eq!((edit.ran().len(), write.ran().len()), (0, 1));
 }
@@ -78,7 +78,7 @@ async fn a_plan_stays_open_whatever_the_mode_becomes() {
     talk.send(Op::SetMode(ApprovalMode::Yolo));
     talk.first(|event| matches!(event, Event::ModeChanged(_)).then_some(())).await;
     assert_eq!(tool.ran().len(), 0);
-    talk.reply(&question.reply(Outcome::ProceedOnce));
+    talk.reply(&question.reply(QuestionOutcome::ProceedOnce));
     talk.ended(&id).await;
     assert_eq!(talk.log.all(withdrawn), []);
     assert_eq!(tool.ran().len(), 1);

@@ -1,7 +1,7 @@
 //! Prompts and results that do not fit into the model's context.
 
 use pollux_protocol::{
-    Event, Limits, ModelError, ModelErrorKind, Part, PromptOutcome, Record, ToolOutput,
+    Event, ModelError, ModelErrorKind, ModelLimits, Part, PromptOutcome, Record, ToolOutput,
 };
 use pollux_scripted::{FakeTool, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
@@ -17,7 +17,8 @@ const LETTERS: usize = 1_100_000;
 /// Returns a model that does not report an over-long request by itself.
 fn small(replies: impl IntoIterator<Item = ScriptedReply>) -> Stage {
     let mut stage = Stage::with(replies);
-    stage.models = stage.models.with_limits(Limits { context: CONTEXT, ..Limits::default() });
+    stage.models =
+        stage.models.with_limits(ModelLimits { context: CONTEXT, ..ModelLimits::default() });
     stage
 }
 

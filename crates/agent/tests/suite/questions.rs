@@ -1,7 +1,7 @@
 //! Calls that the user decides about, through the stream of events.
 
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, Event, Modification, Outcome, Reply,
+    ApprovalMode, CallStatus, ConfirmationKind, Event, Modification, QuestionOutcome, QuestionReply,
 };
 use pollux_scripted::{FakeTool, reply};
 use pretty_assertions::assert_eq;
@@ -10,10 +10,15 @@ use serde_json::json;
 use super::stage::{Stage, Talk};
 
 /// Replies to the open question about the call whose id ends with `call`.
-async fn answer(talk: &Talk, call: &str, outcome: Outcome, modification: Option<Modification>) {
+async fn answer(
+    talk: &Talk,
+    call: &str,
+    outcome: QuestionOutcome,
+    modification: Option<Modification>,
+) {
     let question =
         talk.question(|asked| asked.call_id().is_some_and(|id| id.as_str().ends_with(call))).await;
-    talk.reply(&Reply { modification, ..question.reply(outcome) });
+    talk.reply(&QuestionReply { modification, ..question.reply(outcome) });
 }
 
 fn write(id: &str) -> pollux_scripted::ScriptedReply {
@@ -26,8 +31,8 @@ async fn a_yes_runs_the_call_and_is_asked_for_again_next_time() {
     let stage = Stage::with([write("1"), write("2"), reply().text("done")]).interactive();
     let talk = stage.tool(tool.clone()).start();
     let id = talk.begin("go");
-    answer(&talk, "1", Outcome::ProceedOnce, None).await;
-    answer(&talk, "2", Outcome::ProceedOnce, None).await;
+    answer(&talk, "1", QuestionOutcome::ProceedOnce, None).await;
+    answer(&talk, "2", QuestionOutcome::ProceedOnce, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran().len(), 2);
 }
@@ -38,7 +43,7 @@ async fn a_yes_for_the_session_is_not_asked_for_again() {
     let stage = Stage::with([write("1"), write("2"), reply().text("done")]).interactive();
     let talk = stage.tool(tool.clone()).start();
     let id = talk.begin("go");
-    answer(&talk, "1", Outcome::ProceedAlways, None).await;
+    answer(&talk, "1", QuestionOutcome::ProceedAlways, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran().len(), 2);
     let asked = talk.log.all(|event| matches!(event, Event::Question(_)).then_some(()));
@@ -50,7 +55,7 @@ async fn a_no_ends_the_prompt_when_nothing_else_was_done() {
     let tool = FakeTool::new("write");
     let talk = Stage::with([write("1")]).interactive().tool(tool.clone()).start();
     let id = talk.begin("go");
-    answer(&talk, "1", Outcome::Cancel, None).await;
+    answer(&talk, "1", QuestionOutcome::Cancel, None).await;
     talk.ended(&id).await;
     assert!(tool.ran().is_empty());
     assert_eq!(talk.finished()[0].status, CallStatus::Cancelled);
@@ -64,8 +69,8 @@ async fn arguments_that_the_person_changed_are_shown_again_and_run() {
     let talk = stage.tool(tool.clone()).start();
     let id = talk.begin("go");
     let change = Modification::NewContent("y".to_owned());
-    answer(&talk, "1", Outcome::ModifyWithEditor, Some(change)).await;
-    answer(&talk, "1", Outcome::ProceedOnce, None).await;
+    answer(&talk, "1", QuestionOutcome::ModifyWithEditor, Some(change)).await;
+    answer(&talk, "1", QuestionOutcome::ProceedOnce, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran()[0]["content"], "y");
 }
@@ -79,7 +84,7 @@ async fn a_plan_that_is_agreed_to_ends_plan_mode() {
     stage.mode = ApprovalMode::Default;
     let talk = stage.tool(tool.clone()).start();
     let id = talk.begin("go");
-    answer(&talk, "1", Outcome::ProceedOnce, None).await;
+    answer(&talk, "1", QuestionOutcome::ProceedOnce, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran().len(), 1);
 }

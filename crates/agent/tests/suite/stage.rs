@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, ApprovalChoices, Budget, FittingParts,
-    Handle, InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions, Outlet,
-    PromptInputs, Recorder, SessionContext, SessionMode, Spending, StreamRetries, Toolset, spawn,
+    Handle, HistoryRecorder, InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions,
+    Outlet, PromptInputs, SessionContext, SessionMode, Spending, StreamRetries, Toolset, spawn,
 };
 use pollux_config::{Layer, LayerKind};
 use pollux_fs::Workspace;
@@ -15,7 +15,7 @@ use pollux_hooks::{HookOptions, Hooks};
 use pollux_policy::{CheckerPrograms, Facts, Policy, Problem, ProblemKind, Tier};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Checkpoints, CommandSet, Event, FinishedCall, History, Live,
-    ModelRole, NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, Reply, Tool,
+    ModelRole, NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, QuestionReply, Tool,
 };
 use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, ScriptedReply};
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ impl Stage {
             instruction_copy: None,
             toolset: self.toolset.clone(),
             loading: None,
-            recorder: Recorder::new(self.journal.clone(), outlet),
+            recorder: HistoryRecorder::new(self.journal.clone(), outlet),
             history: self.history.clone(),
             context: Box::new(SessionContext::default),
             settings: Live::new(self.settings()),
@@ -276,7 +276,7 @@ impl Talk {
     }
 
     /// Replies to a question.
-    pub(crate) fn reply(&self, reply: &Reply) {
+    pub(crate) fn reply(&self, reply: &QuestionReply) {
         self.replied.lock().unwrap().push(reply.question);
         self.send(Op::Answer(reply.clone()));
     }

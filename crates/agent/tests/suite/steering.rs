@@ -1,6 +1,6 @@
 //! Input that arrives while the agent is working.
 
-use pollux_protocol::{Op, Report, ToolOutput};
+use pollux_protocol::{CommandReport, Op, ToolOutput};
 use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -29,10 +29,10 @@ async fn it_goes_with_the_results_of_the_calls_under_way() {
     let id = talk.begin("go");
     begun.pass().await;
     talk.send(Op::Steer("use tabs".to_owned()));
-    talk.send(Op::Report(Report::ForModel("a build has ended".to_owned())));
+    talk.send(Op::Report(CommandReport::ForModel("a build has ended".to_owned())));
     // A report for the user is shown immediately. It was sent last, so the other two have arrived,
     // too.
-    talk.send(Op::Report(Report::ForPerson("it has ended".to_owned())));
+    talk.send(Op::Report(CommandReport::ForPerson("it has ended".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;
@@ -53,7 +53,7 @@ async fn it_is_work_of_its_own_when_the_model_is_done() {
     let id = talk.begin("go");
     talk.models.wait_for(1).await;
     talk.send(Op::Steer("and the rest".to_owned()));
-    talk.send(Op::Report(Report::ForPerson("noted".to_owned())));
+    talk.send(Op::Report(CommandReport::ForPerson("noted".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;
@@ -70,8 +70,8 @@ async fn output_of_programs_alone_begins_no_work_and_goes_with_the_next_prompt()
     let talk = stage.start();
     let id = talk.begin("go");
     talk.models.wait_for(1).await;
-    talk.send(Op::Report(Report::ForModel("a build has ended".to_owned())));
-    talk.send(Op::Report(Report::ForPerson("noted".to_owned())));
+    talk.send(Op::Report(CommandReport::ForModel("a build has ended".to_owned())));
+    talk.send(Op::Report(CommandReport::ForPerson("noted".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use pollux_protocol::{
-    CallStatus, Effects, Event, Op, Outcome, Record, ToolFacts, ToolOutput, ToolSource,
+    CallStatus, Effects, Event, Op, QuestionOutcome, Record, ToolFacts, ToolOutput, ToolSource,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;
@@ -62,7 +62,7 @@ async fn an_announcement_comes_first_and_is_no_work_by_itself() {
         .start();
     let id = talk.begin("go");
     let question = talk.question(|_| true).await;
-    talk.reply(&question.reply(Outcome::Cancel));
+    talk.reply(&question.reply(QuestionOutcome::Cancel));
     talk.log.ended(&id).await;
     assert_eq!(announcement.ran().len(), 1);
     let statuses: Vec<_> = talk.finished().iter().map(|finished| finished.status).collect();

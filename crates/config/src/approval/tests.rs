@@ -42,9 +42,9 @@ fn the_order_of_the_sources() {
 fn yolo_is_refused_where_forbidden() {
     let yolo = ApprovalRequest { yolo: true, ..request() };
     let disabled = ApprovalRequest { yolo_disabled: true, ..yolo };
-    assert_eq!(resolve_approval(disabled), Err(ApprovalError::DisabledBySetting));
+    assert_eq!(resolve_approval(disabled), Err(ApprovalModeError::DisabledBySetting));
     let secure = ApprovalRequest { secure_mode: true, ..yolo };
-    assert_eq!(resolve_approval(secure), Err(ApprovalError::DisabledByAdministrator));
+    assert_eq!(resolve_approval(secure), Err(ApprovalModeError::DisabledByAdministrator));
     // The restriction is reported even if the missing trust would have changed the mode.
     let untrusted = ApprovalRequest { trusted: false, ..disabled };
     assert!(resolve_approval(untrusted).is_err());

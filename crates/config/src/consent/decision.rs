@@ -34,7 +34,7 @@ impl From<Trust> for Way {
 
 /// Known earlier answers about a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known<'a> {
+pub enum EarlierAnswers<'a> {
     /// The file of answers cannot be read, so there is no consent to anything.
     Unreadable,
     /// The user was never asked about this folder.
@@ -43,7 +43,7 @@ pub enum Known<'a> {
     Pins(&'a FolderPins),
 }
 
-impl<'a> Known<'a> {
+impl<'a> EarlierAnswers<'a> {
     /// Returns the answers about `folder` in the file of answers.
     pub fn of(store: &'a Result<ConsentStore, SyntaxError>, folder: &Path) -> Self {
         match store {
@@ -55,7 +55,7 @@ impl<'a> Known<'a> {
 
 /// Decision about one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConsentVerdict {
     /// The item takes effect.
     Accepted,
     /// The item takes effect and is pinned, because the folder was trusted before anything was
@@ -69,7 +69,7 @@ pub enum Verdict {
     Unanswered,
 }
 
-impl Verdict {
+impl ConsentVerdict {
     /// Returns true if the item takes effect without a question.
     pub fn takes_effect(self) -> bool {
         matches!(self, Self::Accepted | Self::AcceptedAndPinned)
@@ -79,26 +79,33 @@ impl Verdict {
 /// Decides about each item, in order.
 pub fn decide(
     items: &[ConsentItem],
-    known: Known<'_>,
+    known: EarlierAnswers<'_>,
     way: Way,
     interactive: bool,
-) -> Vec<Verdict> {
+) -> Vec<ConsentVerdict> {
     items.iter().map(|item| verdict(item, known, way, interactive)).collect()
 }
 
-fn verdict(item: &ConsentItem, known: Known<'_>, way: Way, interactive: bool) -> Verdict {
+fn verdict(
+    item: &ConsentItem,
+    known: EarlierAnswers<'_>,
+    way: Way,
+    interactive: bool,
+) -> ConsentVerdict {
     match (way, known) {
-        (Way::Untrusted, _) => Verdict::Refused,
-        (Way::Unpinned, _) => Verdict::Accepted,
-        (Way::Pinned, Known::Pins(pins)) => match pins.answer(item) {
-            Some(true) => Verdict::Accepted,
-            Some(false) => Verdict::Refused,
-            None if interactive => Verdict::Ask,
-            None => Verdict::Unanswered,
+        (Way::Untrusted, _) => ConsentVerdict::Refused,
+        (Way::Unpinned, _) => ConsentVerdict::Accepted,
+        (Way::Pinned, EarlierAnswers::Pins(pins)) => match pins.answer(item) {
+            Some(true) => ConsentVerdict::Accepted,
+            Some(false) => ConsentVerdict::Refused,
+            None if interactive => ConsentVerdict::Ask,
+            None => ConsentVerdict::Unanswered,
         },
-        (Way::Pinned, Known::Nothing | Known::Unreadable) if interactive => Verdict::Ask,
-        (Way::Pinned, Known::Nothing) if item.needs_person => Verdict::Unanswered,
-        (Way::Pinned, Known::Nothing) => Verdict::AcceptedAndPinned,
-        (Way::Pinned, Known::Unreadable) => Verdict::Unanswered,
+        (Way::Pinned, EarlierAnswers::Nothing | EarlierAnswers::Unreadable) if interactive => {
+            ConsentVerdict::Ask
+        }
+        (Way::Pinned, EarlierAnswers::Nothing) if item.needs_person => ConsentVerdict::Unanswered,
+        (Way::Pinned, EarlierAnswers::Nothing) => ConsentVerdict::AcceptedAndPinned,
+        (Way::Pinned, EarlierAnswers::Unreadable) => ConsentVerdict::Unanswered,
     }
 }

@@ -40,15 +40,15 @@ fn pins(answers: &[(&ConsentItem, bool)]) -> ConsentStore {
 
 #[test]
 fn the_decision() {
-    use Verdict::{Accepted, AcceptedAndPinned, Ask, Refused, Unanswered};
+    use ConsentVerdict::{Accepted, AcceptedAndPinned, Ask, Refused, Unanswered};
     let (old, new) =
         (item("hook", "a", String::new(), b"old"), item("hook", "a", String::new(), b"new"));
     let (yes, no) = (pins(&[(&old, true)]), pins(&[(&old, false)]));
     let known = |store: &'static str| match store {
-        "unreadable" => Known::Unreadable,
-        "nothing" => Known::Nothing,
-        "yes" => Known::Pins(yes.folder(Path::new(PROJECT)).unwrap()),
-        _ => Known::Pins(no.folder(Path::new(PROJECT)).unwrap()),
+        "unreadable" => EarlierAnswers::Unreadable,
+        "nothing" => EarlierAnswers::Nothing,
+        "yes" => EarlierAnswers::Pins(yes.folder(Path::new(PROJECT)).unwrap()),
+        _ => EarlierAnswers::Pins(no.folder(Path::new(PROJECT)).unwrap()),
     };
     let cases = [
         (Way::Untrusted, "yes", &old, Refused, Refused),
@@ -255,7 +255,7 @@ fn a_model_of_another_vendor_is_asked_about() {
 
 #[test]
 fn no_run_without_a_person_begins_with_another_vendor() {
-    use Verdict::{AcceptedAndPinned, Ask, Unanswered};
+    use ConsentVerdict::{AcceptedAndPinned, Ask, Unanswered};
     let written = json!({
         "model": {"name": "other/x"},
         "modelConfigs": {"aliases": {"a": {"model": "other/x"}}},
@@ -265,9 +265,9 @@ fn no_run_without_a_person_begins_with_another_vendor() {
         .into_iter()
         .map(|found| found.item)
         .collect();
-    let verdicts = decide(&items, Known::Nothing, Way::Pinned, false);
+    let verdicts = decide(&items, EarlierAnswers::Nothing, Way::Pinned, false);
     assert_eq!(verdicts, [Unanswered, Unanswered, AcceptedAndPinned]);
-    assert_eq!(decide(&items, Known::Nothing, Way::Pinned, true), [Ask; 3]);
+    assert_eq!(decide(&items, EarlierAnswers::Nothing, Way::Pinned, true), [Ask; 3]);
 }
 
 #[test]

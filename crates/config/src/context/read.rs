@@ -6,7 +6,7 @@ use std::path::Path;
 use pollux_fs::RealPath;
 
 use super::ContextFile;
-use super::search::{Found, boundary};
+use super::search::{PendingSettings, boundary};
 use crate::files::{self, FileIdentity};
 use crate::imports::{self, ImportFailure, ImportFormat};
 
@@ -34,7 +34,7 @@ pub(super) struct Read {
 impl Loader<'_> {
     /// Reads one file. Returns `None` if the file is empty or, with a warning, if it cannot be
     /// used.
-    pub(super) fn load(&mut self, found: &Found) -> Option<Read> {
+    pub(super) fn load(&mut self, found: &PendingSettings) -> Option<Read> {
         let path = found.path.as_path();
         let read = match files::read_judged_text_lossy(&found.real, MAX_FILE_BYTES) {
             Ok(read) => read,
@@ -67,7 +67,12 @@ impl Loader<'_> {
 
     /// Expands imports and records them. Imports may refer to any file in the file's project, by
     /// real path.
-    fn expand(&self, found: &Found, text: &str, imported: &mut HashSet<FileIdentity>) -> String {
+    fn expand(
+        &self,
+        found: &PendingSettings,
+        text: &str,
+        imported: &mut HashSet<FileIdentity>,
+    ) -> String {
         // Fast path: almost no context file has imports.
         if !text.contains('@') && self.format == ImportFormat::Tree {
             return text.to_owned();

@@ -8,7 +8,7 @@ use crate::files::{self, FileIdentity};
 
 /// A context file that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PendingSettings {
     /// Path at which the file was found.
     pub(super) path: PathBuf,
     /// Real path of the containing folder. If the folder is later replaced by a link, this path
@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) identity: FileIdentity,
 }
 
-impl Found {
+impl PendingSettings {
     /// Returns the file at `path`, if there is one. A folder with this name does not count.
     pub(super) fn at(path: PathBuf) -> Option<Self> {
         if !files::is_file(&path) {
@@ -54,10 +54,15 @@ pub(super) fn boundary(folder: &Path, markers: &[String]) -> Option<PathBuf> {
 
 /// Returns the files with these names from `start` up to and including `ceiling`. The search also
 /// ends at `state`, the directory of the user's own state.
-pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String]) -> Vec<Found> {
+pub(super) fn upward(
+    start: &Path,
+    ceiling: &Path,
+    state: &Path,
+    names: &[String],
+) -> Vec<PendingSettings> {
     let mut found = Vec::new();
     for folder in start.ancestors().take_while(|folder| *folder != state) {
-        found.extend(names.iter().filter_map(|name| Found::at(folder.join(name))));
+        found.extend(names.iter().filter_map(|name| PendingSettings::at(folder.join(name))));
         if folder == ceiling {
             break;
         }
@@ -66,14 +71,14 @@ pub(super) fn upward(start: &Path, ceiling: &Path, state: &Path, names: &[String
 }
 
 /// Returns the real path of a file if a link leads out of `root`.
-pub(super) fn way_out(found: &Found, root: &Path) -> Option<PathBuf> {
+pub(super) fn way_out(found: &PendingSettings, root: &Path) -> Option<PathBuf> {
     let inside = found.real.starts_with(files::real_path_or_given(root));
     (!inside).then(|| found.real.to_path_buf())
 }
 
 /// Sorts files by folder, outer folders first, then by name. Later files take precedence: a deeper
 /// file overrides those above it, and `GEMINI.md` overrides `AGENTS.md` in the same folder.
-pub(super) fn sorted(mut found: Vec<Found>) -> Vec<Found> {
+pub(super) fn sorted(mut found: Vec<PendingSettings>) -> Vec<PendingSettings> {
     found.sort_by_cached_key(|found| (found.path.parent().map(Path::to_owned), found.path.clone()));
     found
 }

@@ -27,7 +27,7 @@ fn loaded(layers: &[(LayerKind, Value)]) -> Loaded {
         .into_iter()
         .map(|kind| {
             let is_read = layers.iter().any(|(read, _)| *read == kind);
-            let state = if is_read { FileState::Read } else { FileState::Absent };
+            let state = if is_read { LayerFileState::Read } else { LayerFileState::Absent };
             LayerFile { kind, path: path(kind), state }
         })
         .collect(),
@@ -42,7 +42,7 @@ fn loaded(layers: &[(LayerKind, Value)]) -> Loaded {
 
 /// Returns the sources that have a value, with their outcome.
 fn outcomes(explanation: &Explanation) -> Vec<(&'static str, &'static str)> {
-    let said = explanation.steps.iter().filter(|step| step.outcome != Outcome::Unset);
+    let said = explanation.steps.iter().filter(|step| step.outcome != SourceOutcome::Unset);
     said.map(|step| (step.source.as_str(), step.outcome.as_str())).collect()
 }
 

@@ -6,7 +6,7 @@ fn remarks(kind: LayerKind, text: &str) -> Vec<(String, &'static str, usize)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.json");
     std::fs::write(&path, text).unwrap();
-    let file = LayerFile { kind, path, state: FileState::Read };
+    let file = LayerFile { kind, path, state: LayerFileState::Read };
     let found = of_file(&file, None, &Environment::default());
     let shown = |remark: Remark| {
         let line = remark.position.map_or(0, |position| position.line);

@@ -1,17 +1,17 @@
 //! `agents`: subagents and the browser.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    object("agents.overrides", &Kind::Record(&records::AGENT), "Changes to subagents by name.").restart().idle(),
+    object("agents.overrides", &SettingKind::Record(&records::AGENT), "Changes to subagents by name.").restart().idle(),
     choice("agents.browser.sessionMode", &["persistent", "isolated", "existing"], "persistent", "Which browser profile the browser agent uses.").restart().idle(),
     boolean("agents.browser.headless", false, "Hides the browser.").restart().idle(),
-    unset("agents.browser.profilePath", Kind::Text, "Folder of the browser profile.").restart().idle(),
-    unset("agents.browser.visualModel", Kind::Text, "Model that looks at pages.").restart().idle(),
+    unset("agents.browser.profilePath", SettingKind::Text, "Folder of the browser profile.").restart().idle(),
+    unset("agents.browser.visualModel", SettingKind::Text, "Model that looks at pages.").restart().idle(),
     texts("agents.browser.allowedDomains", &["github.com", "*.google.com", "localhost"], "Hosts that the browser agent may visit.").restart().idle(),
     boolean("agents.browser.disableUserInput", true, "Keeps the person from typing into the browser.").idle(),
     integer("agents.browser.maxActionsPerTask", 100, "Actions after which a task ends.").idle(),

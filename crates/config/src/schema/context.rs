@@ -1,13 +1,13 @@
 //! `context`: information about the project for the model.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::setting::{Setting, boolean, integer, texts, unset};
 
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    unset("context.fileName", Kind::Either(&[Kind::Text, Kind::TEXTS]), "More names of context files, before the built-in ones."),
-    unset("context.importFormat", Kind::Text, "How `@` imports in context files are written out: `tree` or `flat`."),
+    unset("context.fileName", SettingKind::Either(&[SettingKind::Text, SettingKind::TEXTS]), "More names of context files, before the built-in ones."),
+    unset("context.importFormat", SettingKind::Text, "How `@` imports in context files are written out: `tree` or `flat`."),
     boolean("context.includeDirectoryTree", true, "Shows the model the folders of the project."),
     integer("context.discoveryMaxDirs", 200, "How many folders an older search for context files looked at.").idle(),
     texts("context.memoryBoundaryMarkers", &[".git"], "Names that mark the folder at which the upward search ends.").restart(),

@@ -1,10 +1,10 @@
 //! `extensions`, `skills`, `hooks`, `contextManagement` and `admin`.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::records;
 use super::setting::{Setting, boolean, fraction, integer, list, object, texts};
 
-const HOOKS: &Kind = &Kind::Record(&records::HOOKS);
+const HOOKS: &SettingKind = &SettingKind::Record(&records::HOOKS);
 
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
@@ -47,7 +47,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("admin.secureModeEnabled", false, "Forbids yolo mode.").remote(),
     boolean("admin.extensions.enabled", true, "Allows extensions.").remote().idle(),
     boolean("admin.mcp.enabled", true, "Allows Model Context Protocol servers.").remote().idle(),
-    object("admin.mcp.config", &Kind::Record(&records::SERVER), "The only servers that are allowed.").remote().idle(),
-    object("admin.mcp.requiredConfig", &Kind::Record(&records::REQUIRED_SERVER), "Servers that are always loaded.").remote().idle(),
+    object("admin.mcp.config", &SettingKind::Record(&records::SERVER), "The only servers that are allowed.").remote().idle(),
+    object("admin.mcp.requiredConfig", &SettingKind::Record(&records::REQUIRED_SERVER), "Servers that are always loaded.").remote().idle(),
     boolean("admin.skills.enabled", true, "Allows skills.").remote().idle(),
 ];

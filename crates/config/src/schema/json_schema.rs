@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::kind::{Kind, Record};
-use super::setting::{Scope, Setting};
+use super::kind::{ObjectKind, SettingKind};
+use super::setting::{Setting, SettingScope};
 use super::tree::{Branch, Node, root};
 
 /// Returns the schema of a settings file, JSON Schema draft 2020-12. The schema rejects unknown
@@ -57,7 +57,7 @@ fn group(branch: &Branch, definitions: &mut Definitions) -> Map<String, Value> {
 fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
     let mut schema = kind(setting.kind, definitions);
     let mut description = setting.description.to_owned();
-    if setting.scope == Scope::Remote {
+    if setting.scope == SettingScope::Remote {
         description.push_str(" Settings files cannot set it.");
     }
     if !setting.acted_on {
@@ -70,28 +70,30 @@ fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
     schema
 }
 
-fn kind(kind: Kind, definitions: &mut Definitions) -> Value {
-    let mut below = |below: Kind| self::kind(below, definitions);
+fn kind(kind: SettingKind, definitions: &mut Definitions) -> Value {
+    let mut below = |below: SettingKind| self::kind(below, definitions);
     match kind {
-        Kind::Anything => json!({}),
-        Kind::Boolean => json!({"type": "boolean"}),
-        Kind::Number => json!({"type": "number"}),
-        Kind::Text => json!({"type": "string"}),
-        Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
-        Kind::List(items) => json!({"type": "array", "items": below(*items)}),
-        Kind::Map(values) => json!({"type": "object", "additionalProperties": below(*values)}),
-        Kind::Either(kinds) => {
+        SettingKind::Anything => json!({}),
+        SettingKind::Boolean => json!({"type": "boolean"}),
+        SettingKind::Number => json!({"type": "number"}),
+        SettingKind::Text => json!({"type": "string"}),
+        SettingKind::Choice(choices) => json!({"type": "string", "enum": choices}),
+        SettingKind::List(items) => json!({"type": "array", "items": below(*items)}),
+        SettingKind::Map(values) => {
+            json!({"type": "object", "additionalProperties": below(*values)})
+        }
+        SettingKind::Either(kinds) => {
             let schemas: Vec<Value> = kinds.iter().map(|kind| below(*kind)).collect();
             json!({"anyOf": schemas})
         }
-        Kind::Record(record) => {
+        SettingKind::Record(record) => {
             define(record, definitions);
             json!({"$ref": format!("#/$defs/{}", record.name)})
         }
     }
 }
 
-fn define(record: &Record, definitions: &mut Definitions) {
+fn define(record: &ObjectKind, definitions: &mut Definitions) {
     if definitions.contains_key(record.name) {
         return;
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Type of a value. Types nest, so that coercion, warnings, the JSON schema and the reference share
 /// one description.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum SettingKind {
     /// Any JSON value.
     Anything,
     /// `true` or `false`.
@@ -21,14 +21,14 @@ pub enum Kind {
     /// An object with any keys, and with values of one type.
     Map(&'static Self),
     /// An object with known keys.
-    Record(&'static Record),
+    Record(&'static ObjectKind),
     /// A value of any of these types.
     Either(&'static [Self]),
 }
 
 /// An object with known keys.
 #[derive(Debug, PartialEq)]
-pub struct Record {
+pub struct ObjectKind {
     /// Name of such an object in the JSON schema.
     pub name: &'static str,
     /// Known keys of the object.
@@ -37,18 +37,18 @@ pub struct Record {
     pub is_strict: bool,
 }
 
-/// One key of a [`Record`].
+/// One key of a [`ObjectKind`].
 #[derive(Debug, PartialEq)]
 pub struct Field {
     /// The key.
     pub name: &'static str,
     /// Type of the value.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// True if the object is invalid without this key.
     pub is_required: bool,
 }
 
-impl Kind {
+impl SettingKind {
     /// A list of strings.
     pub const TEXTS: Self = Self::List(&Self::Text);
     /// An object with strings as values.

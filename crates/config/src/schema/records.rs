@@ -1,233 +1,250 @@
 //! Types of the objects with known keys in settings.
 
-use super::kind::{Field, Kind, Record};
+use super::kind::{Field, ObjectKind, SettingKind};
 
-const fn field(name: &'static str, kind: Kind) -> Field {
+const fn field(name: &'static str, kind: SettingKind) -> Field {
     Field { name, kind, is_required: false }
 }
 
-const fn required(name: &'static str, kind: Kind) -> Field {
+const fn required(name: &'static str, kind: SettingKind) -> Field {
     Field { name, kind, is_required: true }
 }
 
-const fn strict(name: &'static str, fields: &'static [Field]) -> Record {
-    Record { name, fields, is_strict: true }
+const fn strict(name: &'static str, fields: &'static [Field]) -> ObjectKind {
+    ObjectKind { name, fields, is_strict: true }
 }
 
-const fn open(name: &'static str, fields: &'static [Field]) -> Record {
-    Record { name, fields, is_strict: false }
+const fn open(name: &'static str, fields: &'static [Field]) -> ObjectKind {
+    ObjectKind { name, fields, is_strict: false }
 }
 
 /// `pollux.safetyCheckers.<name>`.
-pub(super) static CHECKER: Record =
-    strict("SafetyChecker", &[required("command", Kind::Text), field("args", Kind::TEXTS)]);
+pub(super) static CHECKER: ObjectKind = strict(
+    "SafetyChecker",
+    &[required("command", SettingKind::Text), field("args", SettingKind::TEXTS)],
+);
 
-const AUTH_PROVIDERS: Kind =
-    Kind::Choice(&["dynamic_discovery", "google_credentials", "service_account_impersonation"]);
+const AUTH_PROVIDERS: SettingKind = SettingKind::Choice(&[
+    "dynamic_discovery",
+    "google_credentials",
+    "service_account_impersonation",
+]);
 
 /// `mcpServers.<name>`.
-pub(super) static SERVER: Record = strict(
+pub(super) static SERVER: ObjectKind = strict(
     "McpServer",
     &[
-        field("command", Kind::Text),
-        field("args", Kind::TEXTS),
-        field("env", Kind::TEXT_MAP),
-        field("cwd", Kind::Text),
-        field("url", Kind::Text),
-        field("httpUrl", Kind::Text),
-        field("headers", Kind::TEXT_MAP),
-        field("tcp", Kind::Text),
-        field("type", Kind::Choice(&["stdio", "sse", "http"])),
-        field("timeout", Kind::Number),
-        field("trust", Kind::Boolean),
-        field("description", Kind::Text),
-        field("includeTools", Kind::TEXTS),
-        field("excludeTools", Kind::TEXTS),
-        field("extension", Kind::OBJECT),
-        field("oauth", Kind::Record(&OAUTH)),
+        field("command", SettingKind::Text),
+        field("args", SettingKind::TEXTS),
+        field("env", SettingKind::TEXT_MAP),
+        field("cwd", SettingKind::Text),
+        field("url", SettingKind::Text),
+        field("httpUrl", SettingKind::Text),
+        field("headers", SettingKind::TEXT_MAP),
+        field("tcp", SettingKind::Text),
+        field("type", SettingKind::Choice(&["stdio", "sse", "http"])),
+        field("timeout", SettingKind::Number),
+        field("trust", SettingKind::Boolean),
+        field("description", SettingKind::Text),
+        field("includeTools", SettingKind::TEXTS),
+        field("excludeTools", SettingKind::TEXTS),
+        field("extension", SettingKind::OBJECT),
+        field("oauth", SettingKind::Record(&OAUTH)),
         field("authProviderType", AUTH_PROVIDERS),
-        field("targetAudience", Kind::Text),
-        field("targetServiceAccount", Kind::Text),
+        field("targetAudience", SettingKind::Text),
+        field("targetServiceAccount", SettingKind::Text),
     ],
 );
 
 /// A server that an administrator requires; set remotely only.
-pub(super) static REQUIRED_SERVER: Record = strict(
+pub(super) static REQUIRED_SERVER: ObjectKind = strict(
     "RequiredMcpServer",
     &[
-        field("url", Kind::Text),
-        field("type", Kind::Choice(&["sse", "http"])),
-        field("headers", Kind::TEXT_MAP),
-        field("timeout", Kind::Number),
-        field("trust", Kind::Boolean),
-        field("description", Kind::Text),
-        field("includeTools", Kind::TEXTS),
-        field("excludeTools", Kind::TEXTS),
-        field("oauth", Kind::Record(&OAUTH)),
+        field("url", SettingKind::Text),
+        field("type", SettingKind::Choice(&["sse", "http"])),
+        field("headers", SettingKind::TEXT_MAP),
+        field("timeout", SettingKind::Number),
+        field("trust", SettingKind::Boolean),
+        field("description", SettingKind::Text),
+        field("includeTools", SettingKind::TEXTS),
+        field("excludeTools", SettingKind::TEXTS),
+        field("oauth", SettingKind::Record(&OAUTH)),
         field("authProviderType", AUTH_PROVIDERS),
-        field("targetAudience", Kind::Text),
-        field("targetServiceAccount", Kind::Text),
+        field("targetAudience", SettingKind::Text),
+        field("targetServiceAccount", SettingKind::Text),
     ],
 );
 
-static OAUTH: Record = open(
+static OAUTH: ObjectKind = open(
     "McpOAuth",
     &[
-        field("enabled", Kind::Anything),
-        field("clientId", Kind::Anything),
-        field("clientSecret", Kind::Anything),
-        field("authorizationUrl", Kind::Anything),
-        field("issuer", Kind::Anything),
-        field("tokenUrl", Kind::Anything),
-        field("scopes", Kind::Anything),
-        field("audiences", Kind::Anything),
-        field("redirectUri", Kind::Anything),
-        field("tokenParamName", Kind::Anything),
-        field("registrationUrl", Kind::Anything),
+        field("enabled", SettingKind::Anything),
+        field("clientId", SettingKind::Anything),
+        field("clientSecret", SettingKind::Anything),
+        field("authorizationUrl", SettingKind::Anything),
+        field("issuer", SettingKind::Anything),
+        field("tokenUrl", SettingKind::Anything),
+        field("scopes", SettingKind::Anything),
+        field("audiences", SettingKind::Anything),
+        field("redirectUri", SettingKind::Anything),
+        field("tokenParamName", SettingKind::Anything),
+        field("registrationUrl", SettingKind::Anything),
     ],
 );
 
 /// `tools.sandbox` as an object.
-pub(super) static SANDBOX: Record = strict(
+pub(super) static SANDBOX: ObjectKind = strict(
     "Sandbox",
     &[
-        field("enabled", Kind::Boolean),
-        field("command", Kind::Text),
-        field("image", Kind::Text),
-        field("allowedPaths", Kind::TEXTS),
-        field("networkAccess", Kind::Boolean),
+        field("enabled", SettingKind::Boolean),
+        field("command", SettingKind::Text),
+        field("image", SettingKind::Text),
+        field("allowedPaths", SettingKind::TEXTS),
+        field("networkAccess", SettingKind::Boolean),
     ],
 );
 
 /// `agents.overrides.<name>`.
-pub(super) static AGENT: Record = strict(
+pub(super) static AGENT: ObjectKind = strict(
     "AgentOverride",
     &[
-        field("modelConfig", Kind::OBJECT),
-        field("runConfig", Kind::Record(&RUN)),
-        field("enabled", Kind::Boolean),
+        field("modelConfig", SettingKind::OBJECT),
+        field("runConfig", SettingKind::Record(&RUN)),
+        field("enabled", SettingKind::Boolean),
     ],
 );
 
-static RUN: Record =
-    strict("AgentRun", &[field("maxTimeMinutes", Kind::Number), field("maxTurns", Kind::Number)]);
+static RUN: ObjectKind = strict(
+    "AgentRun",
+    &[field("maxTimeMinutes", SettingKind::Number), field("maxTurns", SettingKind::Number)],
+);
 
 /// One entry of `hooks.<event>`.
-pub(super) static HOOKS: Record = open(
+pub(super) static HOOKS: ObjectKind = open(
     "HookGroup",
     &[
-        field("matcher", Kind::Text),
-        field("sequential", Kind::Boolean),
-        field("hooks", Kind::List(&Kind::Record(&HOOK))),
+        field("matcher", SettingKind::Text),
+        field("sequential", SettingKind::Boolean),
+        field("hooks", SettingKind::List(&SettingKind::Record(&HOOK))),
     ],
 );
 
-static HOOK: Record = open(
+static HOOK: ObjectKind = open(
     "Hook",
     &[
-        field("name", Kind::Text),
-        field("type", Kind::Text),
-        field("command", Kind::Text),
-        field("description", Kind::Text),
-        field("timeout", Kind::Number),
+        field("name", SettingKind::Text),
+        field("type", SettingKind::Text),
+        field("command", SettingKind::Text),
+        field("description", SettingKind::Text),
+        field("timeout", SettingKind::Number),
     ],
 );
 
 /// `model.summarizeToolOutput.<tool>`.
-pub(super) static SUMMARY: Record = strict("Summary", &[field("tokenBudget", Kind::Number)]);
+pub(super) static SUMMARY: ObjectKind =
+    strict("Summary", &[field("tokenBudget", SettingKind::Number)]);
 
 /// `advanced.bugCommand`.
-pub(super) static BUG_COMMAND: Record =
-    strict("BugCommand", &[required("urlTemplate", Kind::Text)]);
+pub(super) static BUG_COMMAND: ObjectKind =
+    strict("BugCommand", &[required("urlTemplate", SettingKind::Text)]);
 
 /// `ui.customThemes.<name>`.
-pub(super) static THEME: Record = strict(
+pub(super) static THEME: ObjectKind = strict(
     "CustomTheme",
     &[
-        required("type", Kind::Choice(&["custom"])),
-        required("name", Kind::Text),
-        field("text", Kind::Record(&THEME_TEXT)),
-        field("background", Kind::Record(&THEME_BACKGROUND)),
-        field("border", Kind::Record(&THEME_BORDER)),
-        field("ui", Kind::Record(&THEME_UI)),
-        field("status", Kind::Record(&THEME_STATUS)),
-        field("Background", Kind::Text),
-        field("Foreground", Kind::Text),
-        field("LightBlue", Kind::Text),
-        field("AccentBlue", Kind::Text),
-        field("AccentPurple", Kind::Text),
-        field("AccentCyan", Kind::Text),
-        field("AccentGreen", Kind::Text),
-        field("AccentYellow", Kind::Text),
-        field("AccentRed", Kind::Text),
-        field("DiffAdded", Kind::Text),
-        field("DiffRemoved", Kind::Text),
-        field("Comment", Kind::Text),
-        field("Gray", Kind::Text),
-        field("DarkGray", Kind::Text),
-        field("GradientColors", Kind::TEXTS),
+        required("type", SettingKind::Choice(&["custom"])),
+        required("name", SettingKind::Text),
+        field("text", SettingKind::Record(&THEME_TEXT)),
+        field("background", SettingKind::Record(&THEME_BACKGROUND)),
+        field("border", SettingKind::Record(&THEME_BORDER)),
+        field("ui", SettingKind::Record(&THEME_UI)),
+        field("status", SettingKind::Record(&THEME_STATUS)),
+        field("Background", SettingKind::Text),
+        field("Foreground", SettingKind::Text),
+        field("LightBlue", SettingKind::Text),
+        field("AccentBlue", SettingKind::Text),
+        field("AccentPurple", SettingKind::Text),
+        field("AccentCyan", SettingKind::Text),
+        field("AccentGreen", SettingKind::Text),
+        field("AccentYellow", SettingKind::Text),
+        field("AccentRed", SettingKind::Text),
+        field("DiffAdded", SettingKind::Text),
+        field("DiffRemoved", SettingKind::Text),
+        field("Comment", SettingKind::Text),
+        field("Gray", SettingKind::Text),
+        field("DarkGray", SettingKind::Text),
+        field("GradientColors", SettingKind::TEXTS),
     ],
 );
 
-static THEME_TEXT: Record = strict(
+static THEME_TEXT: ObjectKind = strict(
     "ThemeText",
     &[
-        field("primary", Kind::Text),
-        field("secondary", Kind::Text),
-        field("link", Kind::Text),
-        field("accent", Kind::Text),
-        field("response", Kind::Text),
+        field("primary", SettingKind::Text),
+        field("secondary", SettingKind::Text),
+        field("link", SettingKind::Text),
+        field("accent", SettingKind::Text),
+        field("response", SettingKind::Text),
     ],
 );
 
-static THEME_BACKGROUND: Record = strict(
+static THEME_BACKGROUND: ObjectKind = strict(
     "ThemeBackground",
-    &[field("primary", Kind::Text), field("diff", Kind::Record(&THEME_DIFF))],
+    &[field("primary", SettingKind::Text), field("diff", SettingKind::Record(&THEME_DIFF))],
 );
 
-static THEME_DIFF: Record =
-    strict("ThemeDiff", &[field("added", Kind::Text), field("removed", Kind::Text)]);
+static THEME_DIFF: ObjectKind =
+    strict("ThemeDiff", &[field("added", SettingKind::Text), field("removed", SettingKind::Text)]);
 
-static THEME_BORDER: Record =
-    strict("ThemeBorder", &[field("default", Kind::Text), field("focused", Kind::Text)]);
+static THEME_BORDER: ObjectKind = strict(
+    "ThemeBorder",
+    &[field("default", SettingKind::Text), field("focused", SettingKind::Text)],
+);
 
-static THEME_UI: Record = strict(
+static THEME_UI: ObjectKind = strict(
     "ThemeUi",
     &[
-        field("comment", Kind::Text),
-        field("symbol", Kind::Text),
-        field("active", Kind::Text),
-        field("focus", Kind::Text),
-        field("gradient", Kind::TEXTS),
+        field("comment", SettingKind::Text),
+        field("symbol", SettingKind::Text),
+        field("active", SettingKind::Text),
+        field("focus", SettingKind::Text),
+        field("gradient", SettingKind::TEXTS),
     ],
 );
 
-static THEME_STATUS: Record = strict(
+static THEME_STATUS: ObjectKind = strict(
     "ThemeStatus",
-    &[field("error", Kind::Text), field("success", Kind::Text), field("warning", Kind::Text)],
+    &[
+        field("error", SettingKind::Text),
+        field("success", SettingKind::Text),
+        field("warning", SettingKind::Text),
+    ],
 );
 
 /// `modelConfigs.modelDefinitions.<id>`.
-pub(super) static MODEL: Record = open(
+pub(super) static MODEL: ObjectKind = open(
     "ModelDefinition",
     &[
-        field("displayName", Kind::Text),
-        field("tier", Kind::Anything),
-        field("family", Kind::Text),
-        field("isPreview", Kind::Boolean),
-        field("isVisible", Kind::Boolean),
-        field("dialogDescription", Kind::Text),
-        field("features", Kind::Record(&MODEL_FEATURES)),
+        field("displayName", SettingKind::Text),
+        field("tier", SettingKind::Anything),
+        field("family", SettingKind::Text),
+        field("isPreview", SettingKind::Boolean),
+        field("isVisible", SettingKind::Boolean),
+        field("dialogDescription", SettingKind::Text),
+        field("features", SettingKind::Record(&MODEL_FEATURES)),
     ],
 );
 
-static MODEL_FEATURES: Record = open(
+static MODEL_FEATURES: ObjectKind = open(
     "ModelFeatures",
-    &[field("thinking", Kind::Boolean), field("multimodalToolUse", Kind::Boolean)],
+    &[field("thinking", SettingKind::Boolean), field("multimodalToolUse", SettingKind::Boolean)],
 );
 
 /// Resolution of the name of a model or tier.
-pub(super) static RESOLUTION: Record = open(
+pub(super) static RESOLUTION: ObjectKind = open(
     "ModelResolution",
-    &[field("default", Kind::Text), field("contexts", Kind::List(&Kind::OBJECT))],
+    &[
+        field("default", SettingKind::Text),
+        field("contexts", SettingKind::List(&SettingKind::OBJECT)),
+    ],
 );

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::kind::Kind;
-use super::setting::{Scope, Setting};
-use super::strategy::Strategy;
+use super::kind::SettingKind;
+use super::setting::{Setting, SettingScope};
+use super::strategy::MergeStrategy;
 
 /// Text before the tables.
 const OPENING: &str = "\
@@ -55,22 +55,24 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn type_of(kind: Kind) -> String {
+fn type_of(kind: SettingKind) -> String {
     match kind {
-        Kind::Choice(choices) => {
+        SettingKind::Choice(choices) => {
             let choices: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
             choices.join(", ")
         }
-        Kind::Boolean => "boolean".to_owned(),
-        Kind::Either(kinds) => {
+        SettingKind::Boolean => "boolean".to_owned(),
+        SettingKind::Either(kinds) => {
             let kinds: Vec<_> = kinds.iter().map(|kind| type_of(*kind)).collect();
             kinds.join(" or ")
         }
-        Kind::List(Kind::Text) => "strings".to_owned(),
-        Kind::List(_) => "list".to_owned(),
-        Kind::Anything | Kind::Number | Kind::Text | Kind::Map(_) | Kind::Record(_) => {
-            kind.json_type().to_owned()
-        }
+        SettingKind::List(SettingKind::Text) => "strings".to_owned(),
+        SettingKind::List(_) => "list".to_owned(),
+        SettingKind::Anything
+        | SettingKind::Number
+        | SettingKind::Text
+        | SettingKind::Map(_)
+        | SettingKind::Record(_) => kind.json_type().to_owned(),
     }
 }
 
@@ -86,20 +88,26 @@ fn default_of(setting: &Setting) -> String {
 fn described(setting: &Setting) -> String {
     let mut text = setting.description.to_owned();
     match setting.merge {
-        Strategy::Replace => {}
-        Strategy::ShallowMerge => text.push_str(" Each entry of a weaker file is replaced whole."),
-        Strategy::Concat => text.push_str(" The lists of all files are joined."),
-        Strategy::Union => text.push_str(" The lists of all files are joined without repeats."),
+        MergeStrategy::Replace => {}
+        MergeStrategy::ShallowMerge => {
+            text.push_str(" Each entry of a weaker file is replaced whole.")
+        }
+        MergeStrategy::Concat => text.push_str(" The lists of all files are joined."),
+        MergeStrategy::Union => {
+            text.push_str(" The lists of all files are joined without repeats.")
+        }
     }
     match setting.scope {
-        Scope::Any => {}
-        Scope::NotProject => text.push_str(" A project's file does not count."),
-        Scope::Remote => text.push_str(" Set for the account by its administrator, not by files."),
+        SettingScope::Any => {}
+        SettingScope::NotProject => text.push_str(" A project's file does not count."),
+        SettingScope::Remote => {
+            text.push_str(" Set for the account by its administrator, not by files.")
+        }
     }
     let beaten_by: Vec<_> =
         setting.flag.iter().chain(setting.variables).map(|name| format!("`{name}`")).collect();
     if !beaten_by.is_empty() {
-        let verb = if setting.merge == Strategy::Concat { "Added to" } else { "Overridden" };
+        let verb = if setting.merge == MergeStrategy::Concat { "Added to" } else { "Overridden" };
         // Writing to a string cannot fail.
         let _infallible = write!(text, " {verb} by {}.", beaten_by.join(", "));
     }

@@ -1,6 +1,6 @@
 //! `security` and `advanced`.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::records;
 use super::setting::{Setting, boolean, texts, unset};
 
@@ -18,14 +18,14 @@ pub(super) static TABLE: &[Setting] = &[
     texts("security.environmentVariableRedaction.allowed", &[], "Variables that are never hidden.").restart(),
     texts("security.environmentVariableRedaction.blocked", &[], "Variables that are always hidden.").restart(),
     boolean("security.environmentVariableRedaction.enabled", false, "Hides secrets from commands.").restart(),
-    unset("security.auth.selectedType", Kind::Text, "How to sign in.").restart(),
-    unset("security.auth.enforcedType", Kind::Text, "The only way to sign in that is allowed.").restart(),
-    unset("security.auth.useExternal", Kind::Boolean, "Leaves the check of the sign-in to someone else.").restart().idle(),
+    unset("security.auth.selectedType", SettingKind::Text, "How to sign in.").restart(),
+    unset("security.auth.enforcedType", SettingKind::Text, "The only way to sign in that is allowed.").restart(),
+    unset("security.auth.useExternal", SettingKind::Boolean, "Leaves the check of the sign-in to someone else.").restart().idle(),
     boolean("security.enableConseca", false, "Has a model check each call against what the prompt asks for; what fails there lets the call pass.").restart(),
 
     boolean("advanced.autoConfigureMemory", true, "Sizes the heap of Node.js. Pollux has none.").restart().idle(),
-    unset("advanced.dnsResolutionOrder", Kind::Text, "Which addresses are tried first: `ipv4first` or `verbatim`. Pollux takes the order of the resolver.").restart().idle(),
+    unset("advanced.dnsResolutionOrder", SettingKind::Text, "Which addresses are tried first: `ipv4first` or `verbatim`. Pollux takes the order of the resolver.").restart().idle(),
     texts("advanced.excludedEnvVars", &["DEBUG", "DEBUG_MODE"], "Variables that are not taken from a project's `.env`.").union(),
     boolean("advanced.ignoreLocalEnv", false, "Skips `.env` outside of the home directory.").restart(),
-    unset("advanced.bugCommand", Kind::Record(&records::BUG_COMMAND), "Address of the form for bug reports.").idle(),
+    unset("advanced.bugCommand", SettingKind::Record(&records::BUG_COMMAND), "Address of the form for bug reports.").idle(),
 ];

@@ -1,6 +1,6 @@
 //! `ide`, `privacy`, `telemetry` and `billing`: services outside of the program.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::setting::{Setting, boolean, choice, unset};
 use crate::environment::names;
 
@@ -12,17 +12,17 @@ pub(super) static TABLE: &[Setting] = &[
 
     boolean("privacy.usageStatisticsEnabled", true, "Sends statistics of use. Pollux sends none.").restart().idle(),
 
-    unset("telemetry.enabled", Kind::Boolean, "Produces telemetry.").restart().variables(&[names::GEMINI_TELEMETRY_ENABLED]),
-    unset("telemetry.target", Kind::Text, "Where telemetry goes: `local` or `gcp`.").restart().variables(&[names::GEMINI_TELEMETRY_TARGET]),
-    unset("telemetry.otlpEndpoint", Kind::Text, "Address of an OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_ENDPOINT, names::OTEL_EXPORTER_OTLP_ENDPOINT]).idle(),
-    unset("telemetry.otlpProtocol", Kind::Choice(&["grpc", "http"]), "Protocol of the OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_PROTOCOL]).idle(),
-    unset("telemetry.logPrompts", Kind::Boolean, "Includes the text of prompts.").restart().variables(&[names::GEMINI_TELEMETRY_LOG_PROMPTS]),
-    unset("telemetry.outfile", Kind::Text, "File that telemetry is written to.").restart().variables(&[names::GEMINI_TELEMETRY_OUTFILE]),
-    unset("telemetry.useCollector", Kind::Boolean, "Sends to a collector instead of directly to Google Cloud.").restart().variables(&[names::GEMINI_TELEMETRY_USE_COLLECTOR]).idle(),
-    unset("telemetry.useCliAuth", Kind::Boolean, "Sends with the credentials of the program.").restart().variables(&[names::GEMINI_TELEMETRY_USE_CLI_AUTH]).idle(),
-    unset("telemetry.traces", Kind::Boolean, "Produces detailed spans.").restart().variables(&[names::GEMINI_TELEMETRY_TRACES_ENABLED]).idle(),
+    unset("telemetry.enabled", SettingKind::Boolean, "Produces telemetry.").restart().variables(&[names::GEMINI_TELEMETRY_ENABLED]),
+    unset("telemetry.target", SettingKind::Text, "Where telemetry goes: `local` or `gcp`.").restart().variables(&[names::GEMINI_TELEMETRY_TARGET]),
+    unset("telemetry.otlpEndpoint", SettingKind::Text, "Address of an OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_ENDPOINT, names::OTEL_EXPORTER_OTLP_ENDPOINT]).idle(),
+    unset("telemetry.otlpProtocol", SettingKind::Choice(&["grpc", "http"]), "Protocol of the OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_PROTOCOL]).idle(),
+    unset("telemetry.logPrompts", SettingKind::Boolean, "Includes the text of prompts.").restart().variables(&[names::GEMINI_TELEMETRY_LOG_PROMPTS]),
+    unset("telemetry.outfile", SettingKind::Text, "File that telemetry is written to.").restart().variables(&[names::GEMINI_TELEMETRY_OUTFILE]),
+    unset("telemetry.useCollector", SettingKind::Boolean, "Sends to a collector instead of directly to Google Cloud.").restart().variables(&[names::GEMINI_TELEMETRY_USE_COLLECTOR]).idle(),
+    unset("telemetry.useCliAuth", SettingKind::Boolean, "Sends with the credentials of the program.").restart().variables(&[names::GEMINI_TELEMETRY_USE_CLI_AUTH]).idle(),
+    unset("telemetry.traces", SettingKind::Boolean, "Produces detailed spans.").restart().variables(&[names::GEMINI_TELEMETRY_TRACES_ENABLED]).idle(),
 
     choice("billing.overageStrategy", &["ask", "always", "never"], "ask", "Whether credits are spent when the quota is used up.").idle(),
-    unset("billing.vertexAi.requestType", Kind::Choice(&["dedicated", "shared"]), "Request type sent to Vertex AI.").restart().idle(),
-    unset("billing.vertexAi.sharedRequestType", Kind::Choice(&["priority", "flex"]), "Kind of shared request sent to Vertex AI.").restart().idle(),
+    unset("billing.vertexAi.requestType", SettingKind::Choice(&["dedicated", "shared"]), "Request type sent to Vertex AI.").restart().idle(),
+    unset("billing.vertexAi.sharedRequestType", SettingKind::Choice(&["priority", "flex"]), "Kind of shared request sent to Vertex AI.").restart().idle(),
 ];

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::kind::Kind;
-use super::strategy::Strategy;
+use super::kind::SettingKind;
+use super::strategy::MergeStrategy;
 
 /// Value of a setting that no file sets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ impl DefaultValue {
 
 /// Files that may set a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum SettingScope {
     /// Every settings file.
     Any,
     /// Files of the user and the system. The setting is ignored in a project's file.
@@ -56,15 +56,15 @@ pub struct Setting {
     /// Dotted key.
     pub key: &'static str,
     /// Type of the value.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// Value that applies if no file sets another.
     pub default: DefaultValue,
     /// True if a change takes effect only at the next start.
     pub restart: bool,
     /// Files that may set the setting.
-    pub scope: Scope,
+    pub scope: SettingScope,
     /// Strategy for merging the values of several layers.
-    pub merge: Strategy,
+    pub merge: MergeStrategy,
     /// True if this version of Pollux uses the setting.
     pub acted_on: bool,
     /// Variables that override the setting, the strongest first.
@@ -120,31 +120,31 @@ impl Setting {
 
     /// Marks the setting as one that a project's file cannot set.
     pub(super) const fn not_project(mut self) -> Self {
-        self.scope = Scope::NotProject;
+        self.scope = SettingScope::NotProject;
         self
     }
 
     /// Marks the setting as one that no file can set.
     pub(super) const fn remote(mut self) -> Self {
-        self.scope = Scope::Remote;
+        self.scope = SettingScope::Remote;
         self
     }
 
     /// Appends the lists of several layers.
     pub(super) const fn concat(mut self) -> Self {
-        self.merge = Strategy::Concat;
+        self.merge = MergeStrategy::Concat;
         self
     }
 
     /// Appends the lists of several layers without repeats.
     pub(super) const fn union(mut self) -> Self {
-        self.merge = Strategy::Union;
+        self.merge = MergeStrategy::Union;
         self
     }
 
     /// Replaces each key of the object as a whole.
     pub(super) const fn shallow(mut self) -> Self {
-        self.merge = Strategy::ShallowMerge;
+        self.merge = MergeStrategy::ShallowMerge;
         self
     }
 
@@ -163,7 +163,7 @@ impl Setting {
 
 const fn setting(
     key: &'static str,
-    kind: Kind,
+    kind: SettingKind,
     default: DefaultValue,
     description: &'static str,
 ) -> Setting {
@@ -172,8 +172,8 @@ const fn setting(
         kind,
         default,
         restart: false,
-        scope: Scope::Any,
-        merge: Strategy::Replace,
+        scope: SettingScope::Any,
+        merge: MergeStrategy::Replace,
         acted_on: true,
         variables: &[],
         flag: None,
@@ -187,12 +187,12 @@ pub(super) const fn boolean(
     default: bool,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::Boolean, DefaultValue::Boolean(default), description)
+    setting(key, SettingKind::Boolean, DefaultValue::Boolean(default), description)
 }
 
 /// Creates an integer setting with a default.
 pub(super) const fn integer(key: &'static str, default: i64, description: &'static str) -> Setting {
-    setting(key, Kind::Number, DefaultValue::Integer(default), description)
+    setting(key, SettingKind::Number, DefaultValue::Integer(default), description)
 }
 
 /// Creates a setting for a fraction with a default.
@@ -201,7 +201,7 @@ pub(super) const fn fraction(
     default: f64,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::Number, DefaultValue::Fraction(default), description)
+    setting(key, SettingKind::Number, DefaultValue::Fraction(default), description)
 }
 
 /// Creates a string setting with a default.
@@ -210,7 +210,7 @@ pub(super) const fn text(
     default: &'static str,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::Text, DefaultValue::Text(default), description)
+    setting(key, SettingKind::Text, DefaultValue::Text(default), description)
 }
 
 /// Creates a setting for one of several strings, with a default.
@@ -220,7 +220,7 @@ pub(super) const fn choice(
     default: &'static str,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::Choice(choices), DefaultValue::Text(default), description)
+    setting(key, SettingKind::Choice(choices), DefaultValue::Text(default), description)
 }
 
 /// Creates a setting for a list of strings, with a default.
@@ -229,28 +229,32 @@ pub(super) const fn texts(
     default: &'static [&'static str],
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::TEXTS, DefaultValue::Texts(default), description)
+    setting(key, SettingKind::TEXTS, DefaultValue::Texts(default), description)
 }
 
 /// Creates a setting for a list of values of one type, empty by default.
 pub(super) const fn list(
     key: &'static str,
-    items: &'static Kind,
+    items: &'static SettingKind,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::List(items), DefaultValue::Texts(&[]), description)
+    setting(key, SettingKind::List(items), DefaultValue::Texts(&[]), description)
 }
 
 /// Creates a setting for an object with any keys, empty by default.
 pub(super) const fn object(
     key: &'static str,
-    values: &'static Kind,
+    values: &'static SettingKind,
     description: &'static str,
 ) -> Setting {
-    setting(key, Kind::Map(values), DefaultValue::EmptyObject, description)
+    setting(key, SettingKind::Map(values), DefaultValue::EmptyObject, description)
 }
 
 /// Creates a setting of any type that is unset by default.
-pub(super) const fn unset(key: &'static str, kind: Kind, description: &'static str) -> Setting {
+pub(super) const fn unset(
+    key: &'static str,
+    kind: SettingKind,
+    description: &'static str,
+) -> Setting {
     setting(key, kind, DefaultValue::Unset, description)
 }

@@ -2,7 +2,7 @@
 
 /// Strategy for a key that exists in both layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
+pub enum MergeStrategy {
     /// Scalars and arrays are replaced; objects merge key by key.
     Replace,
     /// Each key of the object is replaced as a whole.
@@ -13,7 +13,7 @@ pub enum Strategy {
     Union,
 }
 
-impl Strategy {
+impl MergeStrategy {
     /// Returns the name of the strategy in the reference and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {

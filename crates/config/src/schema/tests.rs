@@ -12,12 +12,12 @@ fn keys_are_unique_and_defaults_fit_their_kind() {
         assert!(!is_group(setting.key), "{} is both a setting and a group", setting.key);
         let fits = match (setting.kind, setting.default) {
             (_, DefaultValue::Unset)
-            | (Kind::Boolean, DefaultValue::Boolean(_))
-            | (Kind::Number, DefaultValue::Integer(_) | DefaultValue::Fraction(_))
-            | (Kind::Text, DefaultValue::Text(_))
-            | (Kind::List(_), DefaultValue::Texts(_))
-            | (Kind::Map(_), DefaultValue::EmptyObject) => true,
-            (Kind::Choice(choices), DefaultValue::Text(text)) => choices.contains(&text),
+            | (SettingKind::Boolean, DefaultValue::Boolean(_))
+            | (SettingKind::Number, DefaultValue::Integer(_) | DefaultValue::Fraction(_))
+            | (SettingKind::Text, DefaultValue::Text(_))
+            | (SettingKind::List(_), DefaultValue::Texts(_))
+            | (SettingKind::Map(_), DefaultValue::EmptyObject) => true,
+            (SettingKind::Choice(choices), DefaultValue::Text(text)) => choices.contains(&text),
             _ => false,
         };
         assert!(fits, "{}: {:?} is no {:?}", setting.key, setting.default, setting.kind);
@@ -65,10 +65,16 @@ fn typed_settings_and_the_table_agree() {
         let kind = find(key).map(|setting| setting.kind);
         let fits = match (method, kind) {
             ("value", _) => kind.is_some() || is_group(key),
-            ("boolean", Some(Kind::Boolean))
-            | ("number" | "integer", Some(Kind::Number))
-            | ("text" | "text_of" | "owned_text", Some(Kind::Text | Kind::Choice(_)))
-            | ("texts" | "texts_of", Some(Kind::List(Kind::Text) | Kind::Either(_))) => true,
+            ("boolean", Some(SettingKind::Boolean))
+            | ("number" | "integer", Some(SettingKind::Number))
+            | (
+                "text" | "text_of" | "owned_text",
+                Some(SettingKind::Text | SettingKind::Choice(_)),
+            )
+            | (
+                "texts" | "texts_of",
+                Some(SettingKind::List(SettingKind::Text) | SettingKind::Either(_)),
+            ) => true,
             _ => false,
         };
         assert!(fits, "{key} is read with {method}, and the table says {kind:?}");

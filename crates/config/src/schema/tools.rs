@@ -1,6 +1,6 @@
 //! `tools` and `mcp`: tools that the model may use.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, text, texts, unset};
 use crate::environment::names;
@@ -8,7 +8,7 @@ use crate::environment::names;
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    unset("tools.sandbox", Kind::Either(&[Kind::Boolean, Kind::Text, Kind::Record(&records::SANDBOX)]), "Asks for a sandbox: a truth value, the name of one, or an object. A run that cannot have it ends.").restart().variables(&[names::GEMINI_SANDBOX]).flag("--sandbox"),
+    unset("tools.sandbox", SettingKind::Either(&[SettingKind::Boolean, SettingKind::Text, SettingKind::Record(&records::SANDBOX)]), "Asks for a sandbox: a truth value, the name of one, or an object. A run that cannot have it ends.").restart().variables(&[names::GEMINI_SANDBOX]).flag("--sandbox"),
     texts("tools.sandboxAllowedPaths", &[], "Paths that the sandbox may use.").restart().idle(),
     boolean("tools.sandboxNetworkAccess", false, "Allows commands in the sandbox of tools to use the network.").restart(),
     boolean("tools.shell.enableInteractiveShell", true, "Gives commands a terminal.").restart(),
@@ -17,21 +17,21 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("tools.shell.showColor", true, "Keeps colours in the output of commands."),
     integer("tools.shell.inactivityTimeout", 300, "Seconds without output after which a command is ended."),
     boolean("tools.shell.enableShellOutputEfficiency", true, "Tells the model to keep the output of commands short."),
-    unset("tools.core", Kind::TEXTS, "The only built-in tools that are offered.").restart(),
-    unset("tools.allowed", Kind::TEXTS, "Calls that need no confirmation; policy rules replace it.").restart().flag("--allowed-tools"),
-    unset("tools.confirmationRequired", Kind::TEXTS, "Tools that always need confirmation.").restart(),
-    unset("tools.exclude", Kind::TEXTS, "Tools that are denied; policy rules replace it.").restart().union(),
-    unset("tools.discoveryCommand", Kind::Text, "Command that lists more tools.").restart(),
-    unset("tools.callCommand", Kind::Text, "Command that calls a tool of `tools.discoveryCommand`.").restart(),
+    unset("tools.core", SettingKind::TEXTS, "The only built-in tools that are offered.").restart(),
+    unset("tools.allowed", SettingKind::TEXTS, "Calls that need no confirmation; policy rules replace it.").restart().flag("--allowed-tools"),
+    unset("tools.confirmationRequired", SettingKind::TEXTS, "Tools that always need confirmation.").restart(),
+    unset("tools.exclude", SettingKind::TEXTS, "Tools that are denied; policy rules replace it.").restart().union(),
+    unset("tools.discoveryCommand", SettingKind::Text, "Command that lists more tools.").restart(),
+    unset("tools.callCommand", SettingKind::Text, "Command that calls a tool of `tools.discoveryCommand`.").restart(),
     boolean("tools.useRipgrep", true, "Searches with ripgrep. The search of Pollux is built in.").idle(),
     integer("tools.truncateToolOutputThreshold", 40_000, "Characters of output that the model sees; zero or less for all.").restart(),
     boolean("tools.disableLLMCorrection", true, "Does not ask a model to repair failed edits.").restart(),
 
-    unset("mcp.serverCommand", Kind::Text, "Command that starts one server.").restart().idle(),
-    unset("mcp.allowed", Kind::TEXTS, "The only servers that are loaded.").restart().idle(),
-    unset("mcp.excluded", Kind::TEXTS, "Servers that are not loaded.").restart().idle(),
+    unset("mcp.serverCommand", SettingKind::Text, "Command that starts one server.").restart().idle(),
+    unset("mcp.allowed", SettingKind::TEXTS, "The only servers that are loaded.").restart().idle(),
+    unset("mcp.excluded", SettingKind::TEXTS, "Servers that are not loaded.").restart().idle(),
 
     boolean("useWriteTodos", true, "Offers the to-do tool to the model."),
 
-    unset("mcp.autoAllowInHeadless", Kind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart().idle(),
+    unset("mcp.autoAllowInHeadless", SettingKind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart().idle(),
 ];

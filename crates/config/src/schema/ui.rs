@@ -1,6 +1,6 @@
 //! `ui`: appearance of the terminal.
 
-use super::kind::Kind;
+use super::kind::SettingKind;
 use super::records;
 use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 
@@ -8,10 +8,10 @@ use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("ui.debugRainbow", false, "Colours each redraw differently.").restart().idle(),
-    unset("ui.theme", Kind::Text, "Name of the colour theme.").idle(),
+    unset("ui.theme", SettingKind::Text, "Name of the colour theme.").idle(),
     boolean("ui.autoThemeSwitching", true, "Follows the background of the terminal.").idle(),
     integer("ui.terminalBackgroundPollingInterval", 60, "Seconds between two looks at the terminal's background.").idle(),
-    object("ui.customThemes", &Kind::Record(&records::THEME), "The person's own themes by name.").idle(),
+    object("ui.customThemes", &SettingKind::Record(&records::THEME), "The person's own themes by name.").idle(),
     boolean("ui.hideWindowTitle", false, "Leaves the window title alone.").restart().idle(),
     choice("ui.inlineThinkingMode", &["off", "full"], "off", "Shows the model's thoughts in the conversation.").idle(),
     boolean("ui.showStatusInTitle", false, "Shows the model's thoughts in the window title.").idle(),
@@ -24,7 +24,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("ui.compactToolOutput", true, "Shortens the output of tools.").idle(),
     boolean("ui.hideBanner", false, "Hides the banner.").idle(),
     boolean("ui.hideContextSummary", false, "Hides the line about loaded context.").idle(),
-    unset("ui.footer.items", Kind::TEXTS, "Items of the footer, in order.").idle(),
+    unset("ui.footer.items", SettingKind::TEXTS, "Items of the footer, in order.").idle(),
     boolean("ui.footer.showLabels", true, "Names the items of the footer.").idle(),
     boolean("ui.footer.hideCWD", false, "Hides the current directory in the footer.").idle(),
     boolean("ui.footer.hideSandboxStatus", false, "Hides the sandbox in the footer.").idle(),

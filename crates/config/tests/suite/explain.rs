@@ -1,5 +1,6 @@
 use pollux_config::{
-    Accepted, FileState, Inspection, LayerKind, Outcome, RemarkKind, Source, find, report,
+    Accepted, Inspection, LayerFileState, LayerKind, RemarkKind, SourceOutcome, ValueSource, find,
+    report,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -17,10 +18,15 @@ fn what_was_not_accepted_is_told_as_such() {
     found.look();
     let loaded = found.load(Accepted::nothing()).unwrap();
     let explanation = Inspection::new(&loaded, &[]).explain("tools.core");
-    let step =
-        explanation.steps.iter().find(|step| step.source == Source::File(LayerKind::Workspace));
+    let step = explanation
+        .steps
+        .iter()
+        .find(|step| step.source == ValueSource::File(LayerKind::Workspace));
     let step = step.unwrap();
-    assert_eq!(step.outcome, Outcome::Ignored("it was not accepted for this folder".to_owned()));
+    assert_eq!(
+        step.outcome,
+        SourceOutcome::Ignored("it was not accepted for this folder".to_owned())
+    );
     assert_eq!((step.written.clone(), step.value.clone()), (Some(json!(["a"])), None));
     assert_eq!(explanation.value, None);
     let remarks = report(&loaded);
@@ -38,18 +44,18 @@ fn every_layer_has_a_file_whether_it_is_there_or_not() {
     let states = |loaded: &pollux_config::Loaded| {
         loaded.files.iter().map(|file| (file.kind, file.state.clone())).collect::<Vec<_>>()
     };
-    let skipped = |reason: &str| FileState::Skipped(reason.to_owned());
+    let skipped = |reason: &str| LayerFileState::Skipped(reason.to_owned());
     assert_eq!(
         states(&home.load()),
         [
-            (LayerKind::SystemDefaults, FileState::Absent),
-            (LayerKind::User, FileState::Read),
+            (LayerKind::SystemDefaults, LayerFileState::Absent),
+            (LayerKind::User, LayerFileState::Read),
             (LayerKind::Workspace, skipped("the folder is not trusted")),
-            (LayerKind::System, FileState::Read),
+            (LayerKind::System, LayerFileState::Read),
         ]
     );
     let trusted = home.load_with(true, false).unwrap();
-    assert_eq!(states(&trusted)[2], (LayerKind::Workspace, FileState::Read));
+    assert_eq!(states(&trusted)[2], (LayerKind::Workspace, LayerFileState::Read));
     let at_home = home.load_in(&home.path("home"), true, false).unwrap();
     assert_eq!(states(&at_home)[2].1, skipped("the folder is the home directory"));
     assert_eq!(states(&at_home).len(), 4);
@@ -63,7 +69,7 @@ fn places_are_those_of_the_file() {
     let path = home.write("home/.gemini/settings.json", text);
     let loaded = home.load();
     let explanation = Inspection::new(&loaded, &[]).explain("model.name");
-    let step = explanation.steps.iter().find(|step| step.outcome == Outcome::Wins).unwrap();
+    let step = explanation.steps.iter().find(|step| step.outcome == SourceOutcome::Wins).unwrap();
     assert_eq!(step.path.as_deref(), Some(path.as_path()));
     let position = step.position.unwrap();
     assert_eq!((position.line, position.column), (4, 5));

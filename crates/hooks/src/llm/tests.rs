@@ -3,17 +3,18 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-fn entries(contents: &[Value]) -> Vec<Arc<Entry>> {
-    let read = |content: &Value| Entry::detached(serde_json::from_value(content.clone()).unwrap());
+fn entries(contents: &[Value]) -> Vec<Arc<HistoryEntry>> {
+    let read =
+        |content: &Value| HistoryEntry::detached(serde_json::from_value(content.clone()).unwrap());
     contents.iter().map(read).collect()
 }
 
-fn contents(entries: &[Arc<Entry>]) -> Value {
+fn contents(entries: &[Arc<HistoryEntry>]) -> Value {
     let contents: Vec<&Content> = entries.iter().map(|entry| entry.content()).collect();
     serde_json::to_value(contents).unwrap()
 }
 
-fn conversation() -> Vec<Arc<Entry>> {
+fn conversation() -> Vec<Arc<HistoryEntry>> {
     entries(&[
         json!({"role": "user", "parts": [{"text": "context"}]}),
         json!({"role": "user", "parts": [{"text": "go"}, {"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}),
@@ -76,11 +77,11 @@ fn figures_and_models() {
 
 #[test]
 fn answers_there_and_back() {
-    let chunk = Chunk {
+    let chunk = ResponseChunk {
         parts: vec![Part::thought("hm"), Part::text("a"), Part::call("g", "glob", json!({}))],
         finish: Some(FinishReason::Stop),
         usage: Some(Usage { prompt: 1, candidates: 2, total: 3, ..Usage::default() }),
-        ..Chunk::default()
+        ..ResponseChunk::default()
     };
     let told = response(&chunk);
     assert_eq!(
@@ -93,7 +94,7 @@ fn answers_there_and_back() {
         (back.parts, back.finish, back.usage),
         (vec![Part::text("hm"), Part::text("a")], chunk.finish, chunk.usage)
     );
-    let empty = response(&Chunk { usage: chunk.usage, ..Chunk::default() });
+    let empty = response(&ResponseChunk { usage: chunk.usage, ..ResponseChunk::default() });
     assert_eq!(empty["candidates"], json!([]));
     for nothing in [
         empty,

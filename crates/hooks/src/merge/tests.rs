@@ -3,8 +3,8 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 fn merged(event: HookEvent, replies: &[Value]) -> (HookResult, Value) {
-    let replies: Vec<Reply> =
-        replies.iter().map(|reply| Reply(reply.as_object().unwrap().clone())).collect();
+    let replies: Vec<HookReply> =
+        replies.iter().map(|reply| HookReply(reply.as_object().unwrap().clone())).collect();
     merge(event, &replies.iter().collect::<Vec<_>>())
 }
 

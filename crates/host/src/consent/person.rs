@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pollux_config::consent::{ConsentStore, Known, Verdict, Way, decide, short};
+use pollux_config::consent::{ConsentStore, ConsentVerdict, EarlierAnswers, Way, decide, short};
 use pollux_config::{Accepted, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
 use pollux_protocol::{
-    ConsentItem, Modification, Operator, Outcome, Question, QuestionChoice, QuestionSubject,
-    TrustRequest,
+    ConsentItem, Modification, Operator, Question, QuestionChoice, QuestionOutcome,
+    QuestionSubject, TrustRequest,
 };
 
 use super::{items, pinned, taking_effect};
@@ -24,13 +24,13 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = Known::of(&store, &beginning.cwd);
+    let known = EarlierAnswers::of(&store, &beginning.cwd);
     let verdicts = decide(&items, known, Way::Pinned, true);
-    let is_open = |(_, verdict): &(_, &Verdict)| **verdict == Verdict::Ask;
+    let is_open = |(_, verdict): &(_, &ConsentVerdict)| **verdict == ConsentVerdict::Ask;
     let open: Vec<&ConsentItem> =
         items.iter().zip(&verdicts).filter(is_open).map(|(item, _)| item).collect();
     if trust.is_trusted() && open.is_empty() {
-        if known == Known::Nothing {
+        if known == EarlierAnswers::Nothing {
             // An empty record is stored too: items that appear later then count as new. A failure
             // to store it does no harm.
             drop(ConsentStore::record(&beginning.places, &beginning.cwd, &[]));
@@ -81,7 +81,7 @@ async fn ask_for_trust(
     let choices = QuestionChoice::options(labels);
     let question = Question::new(Arc::default(), QuestionSubject::Trust(request), choices, default);
     match operator.ask(question).await.outcome {
-        Outcome::Option(index) => levels.get(index).copied(),
+        QuestionOutcome::Option(index) => levels.get(index).copied(),
         _ => None,
     }
 }
@@ -95,12 +95,12 @@ async fn ask_for_items<'a>(
     for group in groups(open) {
         let subject = QuestionSubject::Consent(group.iter().copied().cloned().collect());
         let choices = vec![
-            QuestionChoice::new(Outcome::ProceedOnce, "Allow", 'y'),
-            QuestionChoice::new(Outcome::Cancel, "Refuse", 'n'),
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
         ];
         let question = Question::new(Arc::default(), subject, choices, None);
         let reply = operator.ask(question).await;
-        let (Outcome::ProceedOnce, Some(Modification::Consents(consents))) =
+        let (QuestionOutcome::ProceedOnce, Some(Modification::Consents(consents))) =
             (reply.outcome, reply.modification)
         else {
             return None;
@@ -210,7 +210,10 @@ mod tests {
         // The second hook gets no decision.
         let operator = ScriptedOperator::new(|asked| {
             let modification = Some(Modification::Consents(vec![true]));
-            Some(pollux_protocol::Reply { modification, ..asked.reply(Outcome::ProceedOnce) })
+            Some(pollux_protocol::QuestionReply {
+                modification,
+                ..asked.reply(QuestionOutcome::ProceedOnce)
+            })
         });
         let answers = ask_for_items(&[&one, &other, &two], &operator).await.unwrap();
         assert_eq!(answers, [(&one, true), (&two, false), (&other, true)]);
@@ -223,9 +226,12 @@ mod tests {
         let operator = ScriptedOperator::new(|asked| match &asked.subject {
             QuestionSubject::Consent(items) if items[0].kind == "hook" => {
                 let modification = Some(Modification::Consents(vec![true]));
-                Some(pollux_protocol::Reply { modification, ..asked.reply(Outcome::ProceedOnce) })
+                Some(pollux_protocol::QuestionReply {
+                    modification,
+                    ..asked.reply(QuestionOutcome::ProceedOnce)
+                })
             }
-            _ => Some(asked.reply(Outcome::Cancel)),
+            _ => Some(asked.reply(QuestionOutcome::Cancel)),
         });
         assert_eq!(ask_for_items(&[&one, &other], &operator).await, None);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pollux_protocol::{Event, Outcome, PromptOutcome, SessionRequest, TurnLimit};
+use pollux_protocol::{Event, PromptOutcome, QuestionOutcome, SessionRequest, TurnLimit};
 use pollux_testkit::reply;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ async fn settings_are_followed_while_a_prompt_runs() {
         let expected = (keys(&[MAX_TURNS]), keys(&["general.maxAttempts", "hooks.BeforeTool"]));
         assert_eq!(report(&talk, 1).await, expected);
 
-        talk.answer(&question, Outcome::ProceedOnce);
+        talk.answer(&question, QuestionOutcome::ProceedOnce);
         let outcome = talk.log.ended("one").await;
         let is_limit = matches!(outcome, PromptOutcome::TurnLimit(TurnLimit::Session));
         assert!(is_limit, "{outcome:?}");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_protocol::{
-    ApprovalMode, ConfirmationKind, Event, Op, Outcome, PromptOutcome, Question, QuestionSubject,
-    SessionRequest, SessionStart, Sessions,
+    ApprovalMode, ConfirmationKind, Event, Op, PromptOutcome, Question, QuestionOutcome,
+    QuestionSubject, SessionRequest, SessionStart, Sessions,
 };
 use pollux_scripted::EventLog;
 use pollux_testkit::{Endpoint, reply};
@@ -77,7 +77,7 @@ impl Orchard {
         stage.reply(MEDLAR, reply().call("run_shell_command", json!({"command": "touch ran.txt"})));
         stage.reply(MEDLAR, reply().call("write_file", write));
         stage.reply(MEDLAR, reply().text("The medlars are stored.").usage(9000, 5));
-        medlar.answer(&medlar.question(0).await, Outcome::ProceedAlways);
+        medlar.answer(&medlar.question(0).await, QuestionOutcome::ProceedAlways);
         // The same command was not asked about again.
         let change = medlar.question(1).await;
         assert!(matches!(call_in(&change), ConfirmationKind::Edit { .. }), "{change:?}");
@@ -104,11 +104,11 @@ impl Orchard {
         medlar.send(Op::Compress { id: "medlar-compress".to_owned() });
         medlar.log.ended("medlar-compress").await;
         assert_eq!((medlar.log.all(compressed).len(), quince.log.all(compressed).len()), (1, 0));
-        quince.answer(&change, Outcome::ProceedOnce);
+        quince.answer(&change, QuestionOutcome::ProceedOnce);
         let command = quince.question(1).await;
         assert!(matches!(call_in(&command), ConfirmationKind::Execute { .. }), "{command:?}");
         assert!(!exists(&self.folders[0], "ran.txt"));
-        quince.answer(&command, Outcome::ProceedOnce);
+        quince.answer(&command, QuestionOutcome::ProceedOnce);
         let outcome = quince.log.ended("quince-2").await;
         assert!(matches!(outcome, PromptOutcome::Done), "{outcome:?}");
         let written =

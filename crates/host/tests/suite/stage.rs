@@ -8,15 +8,15 @@ use futures::StreamExt as _;
 use pollux_config::Environment;
 use pollux_host::{Host, RunOptions};
 use pollux_protocol::{
-    AgentHandle, Event, Observer as _, Op, Outcome, Part, PromptOutcome, Question, RunningSession,
-    SessionRequest, Sessions,
+    AgentHandle, Event, Observer as _, Op, Part, PromptOutcome, Question, QuestionOutcome,
+    RunningSession, SessionRequest, Sessions,
 };
 use pollux_scripted::EventLog;
-use pollux_testkit::{CapturedRequest, Endpoint, ModelServer, Reply, TestHome};
+use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, ModelServer, TestHome};
 use serde_json::Value;
 
 /// Queued replies to the requests, by model.
-type Replies = Arc<Mutex<HashMap<String, VecDeque<Reply>>>>;
+type Replies = Arc<Mutex<HashMap<String, VecDeque<ModelReply>>>>;
 
 /// A machine on which one host opens sessions.
 pub(crate) struct Stage {
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Queues a reply of a model after all replies that were queued before.
-    pub(crate) fn reply(&self, model: &str, reply: Reply) {
+    pub(crate) fn reply(&self, model: &str, reply: ModelReply) {
         self.replies.lock().unwrap().entry(model.to_owned()).or_default().push_back(reply);
     }
 
@@ -146,7 +146,7 @@ impl Talk {
         self.log.first(pick).await
     }
 
-    pub(crate) fn answer(&self, question: &Question, outcome: Outcome) {
+    pub(crate) fn answer(&self, question: &Question, outcome: QuestionOutcome) {
         self.send(Op::Answer(question.reply(outcome)));
     }
 

@@ -1,7 +1,8 @@
 //! Answers to the question on the page.
 
 use pollux_protocol::{
-    Confirmation, ConfirmationKind, Modification, Op, Outcome, Question, QuestionSubject, Reply,
+    Confirmation, ConfirmationKind, Modification, Op, Question, QuestionOutcome, QuestionReply,
+    QuestionSubject,
 };
 
 use super::Conversation;
@@ -31,20 +32,20 @@ impl Conversation<'_> {
                 Some(outcome) => self.take(outcome),
                 None if self.takes_feedback() && question::is_words(&line) => {
                     let words = Modification::Feedback(line.trim().to_owned());
-                    self.reply_with(Outcome::ProceedOnce, Some(words));
+                    self.reply_with(QuestionOutcome::ProceedOnce, Some(words));
                 }
                 None => self.ask_again(),
             },
-            Edited::EndOfInput => self.reply(Outcome::Cancel),
+            Edited::EndOfInput => self.reply(QuestionOutcome::Cancel),
         }
     }
 
-    fn chosen(&self, line: &str) -> Option<Outcome> {
+    fn chosen(&self, line: &str) -> Option<QuestionOutcome> {
         question::chosen(line, &self.questions.front()?.choices)
     }
 
     /// Returns the decision that the Enter key makes.
-    fn default_outcome(&self) -> Option<Outcome> {
+    fn default_outcome(&self) -> Option<QuestionOutcome> {
         let question = self.questions.front()?;
         Some(question.choices.get(question.default?)?.outcome)
     }
@@ -63,7 +64,7 @@ impl Conversation<'_> {
 
     /// Handles a choice. If the user wants to edit a change, the editor opens before the reply is
     /// sent.
-    fn take(&mut self, outcome: Outcome) {
+    fn take(&mut self, outcome: QuestionOutcome) {
         let Some(QuestionSubject::Call(Confirmation {
             kind: ConfirmationKind::Edit { path, proposed, .. },
             ..
@@ -71,7 +72,7 @@ impl Conversation<'_> {
         else {
             return self.reply(outcome);
         };
-        if outcome != Outcome::ModifyWithEditor {
+        if outcome != QuestionOutcome::ModifyWithEditor {
             return self.reply(outcome);
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -85,7 +86,7 @@ impl Conversation<'_> {
         let words = match edited {
             Ok(Some(text)) => {
                 let changed = Some(Modification::NewContent(text));
-                return self.reply_with(Outcome::ModifyWithEditor, changed);
+                return self.reply_with(QuestionOutcome::ModifyWithEditor, changed);
             }
             Ok(None) => "Nothing was changed.".to_owned(),
             Err(reason) => format!("Nothing was changed. {reason}"),
@@ -99,7 +100,7 @@ impl Conversation<'_> {
         let line = if is_one_line { line } else { "" };
         match survey.answer(line) {
             Step::Done(answers) => {
-                self.reply_with(Outcome::ProceedOnce, Some(Modification::Answers(answers)));
+                self.reply_with(QuestionOutcome::ProceedOnce, Some(Modification::Answers(answers)));
             }
             Step::Again(remark) => {
                 self.answer.clear();
@@ -122,14 +123,14 @@ impl Conversation<'_> {
         self.page.line(&question::remark(count));
     }
 
-    pub(super) fn reply(&mut self, outcome: Outcome) {
+    pub(super) fn reply(&mut self, outcome: QuestionOutcome) {
         self.reply_with(outcome, None);
     }
 
-    fn reply_with(&mut self, outcome: Outcome, modification: Option<Modification>) {
+    fn reply_with(&mut self, outcome: QuestionOutcome, modification: Option<Modification>) {
         self.page.keep_row();
         if let Some(question) = self.questions.pop_front() {
-            self.wish(Op::Answer(Reply { modification, ..question.reply(outcome) }));
+            self.wish(Op::Answer(QuestionReply { modification, ..question.reply(outcome) }));
         }
         self.ask();
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use pollux_protocol::{
     AgentGone, CallId, Command, CommandContext, CommandError, CommandSet, Live, Origin,
-    PromptOutcome, QuestionChoice, Reply,
+    PromptOutcome, QuestionChoice, QuestionReply,
 };
 use pretty_assertions::assert_eq;
 
@@ -89,7 +89,7 @@ impl Agent {
         ops.into_iter().map(words).collect()
     }
 
-    fn reply(&self, reply: &Reply) -> String {
+    fn reply(&self, reply: &QuestionReply) -> String {
         let questions = self.questions.lock().unwrap();
         let (name, _) = questions.iter().find(|(_, id)| *id == reply.question).unwrap();
         format!("{name} {:?}", reply.outcome)
@@ -119,9 +119,9 @@ impl Agent {
         let (call_id, title) = (CallId::new(name), "Confirm".to_owned());
         let subject = QuestionSubject::Call(Confirmation { call_id, title, kind });
         let choices = vec![
-            QuestionChoice::new(Outcome::ProceedOnce, "Allow once", 'y'),
-            QuestionChoice::new(Outcome::ProceedAlways, "Allow for this session", 'a'),
-            QuestionChoice::new(Outcome::Cancel, "No, suggest changes", 'n'),
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y'),
+            QuestionChoice::new(QuestionOutcome::ProceedAlways, "Allow for this session", 'a'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'),
         ];
         let question = Question::new(Arc::default(), subject, choices, None);
         self.questions.lock().unwrap().push((name.to_owned(), question.id));

@@ -73,7 +73,7 @@ async fn signed(id: &str, variables: &[(&str, &str)]) -> Result<Vec<(String, Str
     };
     let authoriser = authoriser(crate::catalog::vendor(id).unwrap(), &context)?;
     assert!(!format!("{authoriser:?}").contains("secret"), "{authoriser:?}");
-    let request = pollux_net::Request::get("http://h/".parse().unwrap());
+    let request = pollux_net::HttpRequest::get("http://h/".parse().unwrap());
     let headers = authoriser.authorise(&request).await.unwrap();
     let pair = |(name, value): (&HeaderName, &http::HeaderValue)| {
         (name.to_string(), value.to_str().unwrap().to_owned())

@@ -27,7 +27,7 @@ struct Expiring {
 
 #[async_trait]
 impl Authoriser for Expiring {
-    async fn authorise(&self, _request: &Request) -> Result<HeaderMap, Error> {
+    async fn authorise(&self, _request: &HttpRequest) -> Result<HeaderMap, Error> {
         let token = format!("token {}", self.token.lock().unwrap());
         Ok([(AUTHORIZATION, token.parse().unwrap())].into_iter().collect())
     }
@@ -92,7 +92,7 @@ async fn ask(
         retry_fetch_errors: true,
     };
     let url = format!("{}/x", server.url()).parse().unwrap();
-    let (request, refusals) = (Request::post_json(url, vec!["{}".into()]), &Plain);
+    let (request, refusals) = (HttpRequest::post_json(url, vec!["{}".into()]), &Plain);
     let call = Call { request, refusals, model: "m", max_attempts: 3, on_retry: None, cancel };
     exchange.ask(call).await
 }

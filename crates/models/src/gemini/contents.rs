@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Content, Entry, Role};
+use pollux_protocol::{Content, HistoryEntry, Role};
 
 use crate::body::Body;
 
@@ -67,10 +67,10 @@ impl PartsCache {
     pub(crate) fn write_contents(
         &self,
         body: &mut Body,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         takes: Takes,
     ) -> Result<(), serde_json::Error> {
-        let sent: Vec<&Entry> = entries
+        let sent: Vec<&HistoryEntry> = entries
             .iter()
             .map(Arc::as_ref)
             .filter(|entry| entry.content().parts.iter().any(is_sent))
@@ -102,7 +102,7 @@ impl PartsCache {
 impl State {
     fn parts_of(
         &mut self,
-        entry: &Entry,
+        entry: &HistoryEntry,
         made_up: bool,
         nested: bool,
     ) -> Result<Bytes, serde_json::Error> {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use pollux_protocol::{
-    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Model, ModelError, ModelRole,
-    Request, Tuning, Usage,
+    Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelRequest,
+    ModelRole, ResponseChunk, Tuning, Usage,
 };
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ impl GeminiModel {
     }
 
     /// Returns the settings of a request.
-    fn settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
+    fn settings(&self, request: &ModelRequest) -> Result<Arc<CallSettings>, ModelError> {
         let usual = self.usual_settings(request)?;
         if request.adjustments == Adjustments::default() {
             return Ok(usual);
@@ -62,7 +62,7 @@ impl GeminiModel {
     }
 
     /// Returns the settings of this kind of request, without per-request overrides.
-    fn usual_settings(&self, request: &Request) -> Result<Arc<CallSettings>, ModelError> {
+    fn usual_settings(&self, request: &ModelRequest) -> Result<Arc<CallSettings>, ModelError> {
         let key = (request.role, request.is_retry);
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = settings.get(&key) {
@@ -79,7 +79,7 @@ impl GeminiModel {
 
     fn encode(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         settings: &Arc<CallSettings>,
         suffixes: &SuffixCache,
     ) -> Result<Vec<Bytes>, ModelError> {
@@ -92,7 +92,7 @@ impl GeminiModel {
         method: Method,
         settings: &'a CallSettings,
         body: Vec<Bytes>,
-        request: &'a Request,
+        request: &'a ModelRequest,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
         self.service.call(MethodCall {
@@ -112,13 +112,13 @@ impl Model for GeminiModel {
         &self.name
     }
 
-    fn tuning(&self, request: &Request) -> Tuning {
+    fn tuning(&self, request: &ModelRequest) -> Tuning {
         self.usual_settings(request).map(|settings| settings.tuning()).unwrap_or_default()
     }
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let settings = self.settings(&request)?;
@@ -130,9 +130,9 @@ impl Model for GeminiModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         let settings = self.settings(&request)?;
         let body = self.encode(&request, &settings, &SuffixCache::default())?;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
@@ -159,7 +159,7 @@ impl Model for GeminiModel {
 
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         let settings = self.settings(&request)?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Adjustments, Declaration, Request, Tuning};
+use pollux_protocol::{Adjustments, Declaration, ModelRequest, Tuning};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -117,7 +117,7 @@ struct Suffix {
 }
 
 impl Suffix {
-    fn serves(&self, request: &Request, settings: &Arc<CallSettings>) -> bool {
+    fn serves(&self, request: &ModelRequest, settings: &Arc<CallSettings>) -> bool {
         let same_system = match (&self.system, &request.system) {
             (Some(kept), Some(wanted)) => Arc::ptr_eq(kept, wanted) || kept == wanted,
             (None, None) => true,
@@ -132,7 +132,7 @@ impl Suffix {
 impl SuffixCache {
     fn get(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         settings: &Arc<CallSettings>,
     ) -> Result<Bytes, serde_json::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +152,7 @@ impl SuffixCache {
 
 /// Returns the body of `generateContent` and `streamGenerateContent`, in pieces.
 pub(crate) fn encode(
-    request: &Request,
+    request: &ModelRequest,
     settings: &Arc<CallSettings>,
     parts: &PartsCache,
     suffixes: &SuffixCache,
@@ -175,7 +175,7 @@ fn takes(model: &str) -> Takes {
 
 /// Returns the body of `countTokens`: the contents alone, as Gemini CLI counts them.
 pub(crate) fn encode_count(
-    request: &Request,
+    request: &ModelRequest,
     settings: &CallSettings,
     parts: &PartsCache,
 ) -> Result<Vec<Bytes>, serde_json::Error> {
@@ -187,7 +187,10 @@ pub(crate) fn encode_count(
 }
 
 /// Returns the rest of the body after the contents, from the comma to the closing brace.
-fn encode_suffix(request: &Request, settings: &CallSettings) -> Result<Bytes, serde_json::Error> {
+fn encode_suffix(
+    request: &ModelRequest,
+    settings: &CallSettings,
+) -> Result<Bytes, serde_json::Error> {
     let mut json = serde_json::to_vec(&SuffixKeys { request, settings })?;
     match json.as_slice() {
         b"{}" => json.remove(0),
@@ -198,7 +201,7 @@ fn encode_suffix(request: &Request, settings: &CallSettings) -> Result<Bytes, se
 
 /// Keys of the suffix as an object.
 struct SuffixKeys<'a> {
-    request: &'a Request,
+    request: &'a ModelRequest,
     settings: &'a CallSettings,
 }
 

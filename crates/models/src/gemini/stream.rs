@@ -6,7 +6,7 @@
 use futures::{StreamExt, stream};
 use pollux_net::EventStream;
 use pollux_protocol::{
-    Chunk, ChunkStream, Citation, FinishReason, ModelError, ModelErrorKind, Usage,
+    ChunkStream, Citation, FinishReason, ModelError, ModelErrorKind, ResponseChunk, Usage,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -31,7 +31,7 @@ use part::PartSlot;
 /// # Errors
 /// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
 /// service for an `{"error": …}` object.
-pub fn decode_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
+pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
     let decoded = serde_json::from_slice::<WireResponse>(json).or_else(|error| {
         surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
     });
@@ -146,14 +146,14 @@ struct WireUsage {
 }
 
 impl WireResponse {
-    fn into_chunk(self) -> Chunk {
+    fn into_chunk(self) -> ResponseChunk {
         let candidate = self.candidates.into_iter().flatten().next().flatten().unwrap_or_default();
         let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
         let blocked = self.prompt_feedback.and_then(|feedback| feedback.block_reason);
         let finish = candidate.finish_reason.filter(|reason| !reason.is_empty());
         let grounding =
             grounding::read(candidate.grounding_metadata, candidate.url_context_metadata);
-        Chunk {
+        ResponseChunk {
             parts: parts.into_iter().filter_map(|slot| slot.0).collect(),
             finish: finish.map(finish_reason).or_else(|| blocked.map(|word| block_reason(&word))),
             usage: self.usage_metadata.map(Into::into),

@@ -42,7 +42,7 @@ fn a_name_tells_limits_family_and_signatures() {
         ("my-model", 1_048_576, false, "modern", true),
         ("gemini-1.5-pro", 1_048_576, false, "legacy", false),
     ] {
-        let expected = Limits {
+        let expected = ModelLimits {
             context,
             media_in_responses: media,
             web_search: true,

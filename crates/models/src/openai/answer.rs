@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{Chunk, FinishReason, ModelError, ModelErrorKind, Part};
+use pollux_protocol::{FinishReason, ModelError, ModelErrorKind, Part, ResponseChunk};
 
 use super::calls::Calls;
 use super::emulation;
@@ -42,7 +42,7 @@ pub(super) struct Reading {
 /// # Errors
 /// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
 /// service for an error object.
-pub fn decode_chat_chunk(json: &[u8]) -> Result<Chunk, ModelError> {
+pub fn decode_chat_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
     let mut answer = Answer::new(Reading::default());
     answer.take_whole(json)
 }
@@ -90,10 +90,10 @@ impl Answer {
     /// # Errors
     /// The errors of [`decode_chat_chunk`], and [`ModelErrorKind::Broken`] for responses that are
     /// too large to hold.
-    pub(super) fn take(&mut self, json: &[u8]) -> Result<Chunk, ModelError> {
+    pub(super) fn take(&mut self, json: &[u8]) -> Result<ResponseChunk, ModelError> {
         let wire = self.decode(json)?;
         let usage = wire.usage.or_else(|| wire.x_groq.and_then(|groq| groq.usage));
-        let mut chunk = Chunk { usage: usage.map(Into::into), ..Chunk::default() };
+        let mut chunk = ResponseChunk { usage: usage.map(Into::into), ..ResponseChunk::default() };
         chunk.response_id = changed(&mut self.response_id, wire.id.text);
         chunk.model_version = changed(&mut self.model_version, wire.model.text);
         let mut choices = wire.choices.into_iter().flatten().flatten();
@@ -107,7 +107,11 @@ impl Answer {
     }
 
     /// Processes an event of a stream. An event named `error` is an error, whatever its payload.
-    pub(super) fn take_event(&mut self, name: &str, json: &[u8]) -> Result<Chunk, ModelError> {
+    pub(super) fn take_event(
+        &mut self,
+        name: &str,
+        json: &[u8],
+    ) -> Result<ResponseChunk, ModelError> {
         if name == "error" {
             return Err(self.refusals.in_payload(json));
         }
@@ -115,7 +119,7 @@ impl Answer {
     }
 
     /// Processes a complete body that was sent in response to a streaming request.
-    pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<Chunk, ModelError> {
+    pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<ResponseChunk, ModelError> {
         if let Some(error) = self.refusals.no_answer(body) {
             return Err(error);
         }
@@ -125,8 +129,8 @@ impl Answer {
     }
 
     /// Ends the stream and returns the text that was held back.
-    pub(super) fn finish(&mut self) -> Chunk {
-        let mut chunk = Chunk::default();
+    pub(super) fn finish(&mut self) -> ResponseChunk {
+        let mut chunk = ResponseChunk::default();
         self.flush(&mut chunk);
         chunk
     }
@@ -154,7 +158,7 @@ impl Answer {
         }
     }
 
-    fn choose(&mut self, choice: WireChoice, chunk: &mut Chunk) -> Result<(), ModelError> {
+    fn choose(&mut self, choice: WireChoice, chunk: &mut ResponseChunk) -> Result<(), ModelError> {
         if let Some(message) = choice.delta.or(choice.message) {
             self.hear(message, chunk)?;
         }
@@ -167,7 +171,7 @@ impl Answer {
         Ok(())
     }
 
-    fn hear(&mut self, message: WireMessage, chunk: &mut Chunk) -> Result<(), ModelError> {
+    fn hear(&mut self, message: WireMessage, chunk: &mut ResponseChunk) -> Result<(), ModelError> {
         // Some vendors send the same reasoning under both names.
         let reasoning = Some(message.reasoning_content.text).filter(|words| !words.is_empty());
         let reasoning = reasoning.unwrap_or(message.reasoning.text);
@@ -196,7 +200,7 @@ impl Answer {
         Ok(())
     }
 
-    fn say(&mut self, segments: Vec<Segment>, chunk: &mut Chunk) {
+    fn say(&mut self, segments: Vec<Segment>, chunk: &mut ResponseChunk) {
         for segment in segments {
             match segment {
                 Segment::Thought(words) => self.think(&words, chunk),
@@ -212,7 +216,7 @@ impl Answer {
         }
     }
 
-    fn think(&mut self, words: &str, chunk: &mut Chunk) {
+    fn think(&mut self, words: &str, chunk: &mut ResponseChunk) {
         self.thought.push_str(words);
         if let Some(end) = self.thought.rfind("\n\n") {
             let rest = self.thought.split_off(end);
@@ -223,14 +227,14 @@ impl Answer {
         }
     }
 
-    fn end_thought(&mut self, chunk: &mut Chunk) {
+    fn end_thought(&mut self, chunk: &mut ResponseChunk) {
         let thought = std::mem::take(&mut self.thought);
         if !thought.trim().is_empty() {
             chunk.parts.push(Part::thought(thought.trim()));
         }
     }
 
-    fn flush(&mut self, chunk: &mut Chunk) {
+    fn flush(&mut self, chunk: &mut ResponseChunk) {
         let segments = self.splitter.finish();
         self.say(segments, chunk);
         self.end_thought(chunk);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Entry, Role, estimate};
+use pollux_protocol::{HistoryEntry, Role, estimate};
 
 mod encode;
 mod shape;
@@ -55,7 +55,7 @@ impl MessagesCache {
     pub(super) fn write(
         &self,
         body: &mut Body,
-        entries: &[Arc<Entry>],
+        entries: &[Arc<HistoryEntry>],
         shape: Shape,
         first: bool,
     ) -> Result<f64, serde_json::Error> {
@@ -91,7 +91,11 @@ impl MessagesCache {
 }
 
 impl State {
-    fn encoded(&mut self, entry: &Entry, shape: Shape) -> Result<&Encoded, serde_json::Error> {
+    fn encoded(
+        &mut self,
+        entry: &HistoryEntry,
+        shape: Shape,
+    ) -> Result<&Encoded, serde_json::Error> {
         let requests = self.requests;
         match self.encoded.entry((entry.serial(), shape)) {
             std::collections::hash_map::Entry::Occupied(slot) => {

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use pollux_net::Response;
 use pollux_protocol::{
-    Adjustments, CancellationToken, Chunk, ChunkStream, JsonRequest, Limits, Model, ModelError,
-    ModelErrorKind, Request, ToolMode, Usage,
+    Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind,
+    ModelLimits, ModelRequest, ResponseChunk, ToolMode, Usage,
 };
 use serde_json::{Map, Value};
 
@@ -66,11 +66,11 @@ impl ChatModel {
     }
 
     /// Returns the known limits of the model.
-    pub(super) fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> ModelLimits {
         let served =
             self.service.connection.server.as_ref().and_then(|server| server.context(&self.name));
         let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        Limits { context, tells_overflow: true, ..Limits::default() }
+        ModelLimits { context, tells_overflow: true, ..ModelLimits::default() }
     }
 
     fn shape(&self, emulated: bool) -> Shape {
@@ -124,7 +124,7 @@ impl ChatModel {
 
     fn encode(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         settings: &Arc<CallSettings>,
         frames: &FrameCache,
     ) -> Result<Encoded, ModelError> {
@@ -135,7 +135,7 @@ impl ChatModel {
     /// Sends a request and reads the response.
     async fn attempt(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         emulated: bool,
         cancel: &CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
@@ -174,7 +174,7 @@ impl ChatModel {
 
 /// Returns the request with only the tools that may be called. The dialect has no list of allowed
 /// names, and tools that are part of the text cannot be forbidden in another way.
-fn narrowed(request: &Request, emulated: bool) -> Request {
+fn narrowed(request: &ModelRequest, emulated: bool) -> ModelRequest {
     let mut narrowed = request.clone();
     match &request.adjustments.tool_choice {
         Some(choice) if choice.mode == ToolMode::None && emulated => {
@@ -201,7 +201,7 @@ impl Model for ChatModel {
 
     async fn stream(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let emulated = self.emulated.load(Ordering::Relaxed);
@@ -221,14 +221,14 @@ impl Model for ChatModel {
 
     async fn generate(
         &self,
-        request: Request,
+        request: ModelRequest,
         cancel: CancellationToken,
-    ) -> Result<Chunk, ModelError> {
+    ) -> Result<ResponseChunk, ModelError> {
         // The request is streamed anyway: otherwise a server on a slow machine sends nothing for
         // minutes.
         let whole = async {
             let mut stream = self.stream(request, cancel.clone()).await?;
-            let mut answer = Chunk::default();
+            let mut answer = ResponseChunk::default();
             while let Some(chunk) = stream.next().await {
                 answer.append(chunk?);
             }
@@ -269,7 +269,7 @@ impl Model for ChatModel {
     /// Returns an estimate, because the dialect has no method to count tokens.
     async fn count_tokens(
         &self,
-        request: Request,
+        request: ModelRequest,
         _cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         let settings = self.settings(self.emulated.load(Ordering::Relaxed));

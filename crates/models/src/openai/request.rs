@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Declaration, Request, estimate};
+use pollux_protocol::{Declaration, ModelRequest, estimate};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -81,13 +81,16 @@ struct Frame {
 }
 
 impl Frame {
-    fn serves(&self, request: &Request, settings: &Arc<CallSettings>) -> bool {
+    fn serves(&self, request: &ModelRequest, settings: &Arc<CallSettings>) -> bool {
         self.system == request.system
             && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
             && (Arc::ptr_eq(&self.settings, settings) || self.settings == *settings)
     }
 
-    fn new(request: &Request, settings: &Arc<CallSettings>) -> Result<Self, serde_json::Error> {
+    fn new(
+        request: &ModelRequest,
+        settings: &Arc<CallSettings>,
+    ) -> Result<Self, serde_json::Error> {
         let instruction = instruction(request, settings);
         let mut head = format!(r#"{{"model":{},"messages":["#, json!(settings.model)).into_bytes();
         if !instruction.is_empty() {
@@ -116,7 +119,7 @@ impl Frame {
 impl FrameCache {
     fn get(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         settings: &Arc<CallSettings>,
     ) -> Result<Arc<Frame>, serde_json::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +134,7 @@ impl FrameCache {
 
 /// Encodes the whole body.
 pub(super) fn encode(
-    request: &Request,
+    request: &ModelRequest,
     settings: &Arc<CallSettings>,
     messages: &MessagesCache,
     frames: &FrameCache,
@@ -146,7 +149,7 @@ pub(super) fn encode(
 }
 
 /// Returns the instruction, with additions for features that have no field in the request.
-fn instruction(request: &Request, settings: &CallSettings) -> String {
+fn instruction(request: &ModelRequest, settings: &CallSettings) -> String {
     let mut sections: Vec<String> =
         request.system.as_deref().map(str::to_owned).into_iter().collect();
     if settings.shape.emulated && !request.tools.is_empty() {
@@ -184,7 +187,7 @@ fn json_schema(schema: &Value) -> Value {
 
 /// Keys after the messages as an object.
 struct Tail<'a> {
-    request: &'a Request,
+    request: &'a ModelRequest,
     settings: &'a CallSettings,
 }
 

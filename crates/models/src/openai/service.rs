@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pollux_net::{Request, Response};
+use pollux_net::{HttpRequest, Response};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener};
 use serde::Deserialize;
 use serde_json::json;
@@ -133,7 +133,7 @@ impl Service {
 
     fn call<'a>(
         &'a self,
-        request: Request,
+        request: HttpRequest,
         model: &'a str,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {

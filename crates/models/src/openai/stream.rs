@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, stream};
 use pollux_net::{Error, EventStream, Response, ServerEvent, SseDecoder};
-use pollux_protocol::{Chunk, ChunkStream, FinishReason, ModelError};
+use pollux_protocol::{ChunkStream, FinishReason, ModelError, ResponseChunk};
 
 use super::answer::{Answer, Reading};
 use crate::exchange::ANSWER_LIMIT;
@@ -41,7 +41,7 @@ pub(super) fn chunks(
     stream::unfold(state, |state| async { state?.next().await }).boxed()
 }
 
-type Step = Option<(Result<Chunk, ModelError>, Option<Stream>)>;
+type Step = Option<(Result<ResponseChunk, ModelError>, Option<Stream>)>;
 
 impl Stream {
     async fn next(mut self) -> Step {
@@ -86,7 +86,7 @@ impl Stream {
 enum Heard {
     Nothing,
     Done,
-    Said(Result<Chunk, ModelError>),
+    Said(Result<ResponseChunk, ModelError>),
 }
 
 impl Answer {
@@ -105,7 +105,7 @@ impl Answer {
         Some((Ok(chunk), None))
     }
 
-    fn last_chunk(&mut self, done: bool) -> Option<Chunk> {
+    fn last_chunk(&mut self, done: bool) -> Option<ResponseChunk> {
         if !done && !self.is_finished() {
             return None;
         }
@@ -113,7 +113,7 @@ impl Answer {
         if !self.is_finished() {
             chunk.finish = Some(FinishReason::Stop);
         }
-        (chunk != Chunk::default()).then_some(chunk)
+        (chunk != ResponseChunk::default()).then_some(chunk)
     }
 }
 
@@ -124,7 +124,7 @@ impl Answer {
 /// The errors of [`decode_chat_chunk`](super::decode_chat_chunk), and
 /// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) for bytes that are not a
 /// stream of events.
-pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<Chunk>, ModelError> {
+pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<ResponseChunk>, ModelError> {
     let broken = |error| failure::in_stream(&Error::Stream(error), true);
     let mut decoder = SseDecoder::default();
     decoder.push(bytes).map_err(broken)?;

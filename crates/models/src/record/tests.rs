@@ -1,4 +1,6 @@
-use pollux_protocol::{Citation, Content, Entry, Grounding, RetrievedUrl, Source, Support};
+use pollux_protocol::{
+    Citation, Content, Grounding, HistoryEntry, RetrievedUrl, Support, WebSource,
+};
 
 use super::*;
 use crate::replay::{Replay, ReplayModel};
@@ -12,13 +14,13 @@ const SCRIPT: &str = r#"{"method":"generateContentStream","response":[{"candidat
 fn recording(directory: &Path, script: &str) -> (RecordingModel, std::path::PathBuf) {
     let replay = Arc::new(Replay::from_text(script, true).unwrap());
     let path = directory.join("recorded.jsonl");
-    let recorder = Arc::new(Recorder::open(&path).unwrap());
+    let recorder = Arc::new(ResponseRecorder::open(&path).unwrap());
     (RecordingModel::new(Arc::new(ReplayModel::new(replay, "m")), recorder), path)
 }
 
-fn request() -> Request {
-    let entries = vec![Entry::detached(Content::user(vec![Part::text("hello")]))];
-    Request { entries, ..Request::default() }
+fn request() -> ModelRequest {
+    let entries = vec![HistoryEntry::detached(Content::user(vec![Part::text("hello")]))];
+    ModelRequest { entries, ..ModelRequest::default() }
 }
 
 fn recorded(path: &Path) -> String {
@@ -61,15 +63,15 @@ async fn an_answer_that_was_cut_short_is_not_recorded() {
 #[test]
 fn citations_and_empty_pieces_are_kept() {
     let citation = Citation { title: None, uri: "https://a".to_owned() };
-    let chunk = Chunk { citations: vec![citation], ..Chunk::default() };
+    let chunk = ResponseChunk { citations: vec![citation], ..ResponseChunk::default() };
     let text = chunk_response(&chunk).to_string();
     assert_eq!(crate::decode_chunk(text.as_bytes()).unwrap(), chunk);
-    assert_eq!(chunk_response(&Chunk::default()), json!({}));
+    assert_eq!(chunk_response(&ResponseChunk::default()), json!({}));
 }
 
 #[test]
 fn grounding_is_kept() {
-    let named = Source { title: Some("A".to_owned()), uri: Some("https://a".to_owned()) };
+    let named = WebSource { title: Some("A".to_owned()), uri: Some("https://a".to_owned()) };
     let support =
         Support { part: 1, start: 2, end: 7, text: Some("words".to_owned()), sources: vec![1, 0] };
     let retrieved = RetrievedUrl {
@@ -79,7 +81,7 @@ fn grounding_is_kept() {
     };
     let whole = Grounding {
         queries: vec!["q".to_owned()],
-        sources: vec![named, Source::default()],
+        sources: vec![named, WebSource::default()],
         supports: vec![support],
         retrieved: vec![retrieved.clone()],
     };
@@ -89,8 +91,10 @@ fn grounding_is_kept() {
         Grounding::default(),
     ] {
         let said_something = grounding != Grounding::default();
-        let chunk =
-            Chunk { grounding: said_something.then(|| Box::new(grounding)), ..Chunk::default() };
+        let chunk = ResponseChunk {
+            grounding: said_something.then(|| Box::new(grounding)),
+            ..ResponseChunk::default()
+        };
         let text = chunk_response(&chunk).to_string();
         assert_eq!(crate::decode_chunk(text.as_bytes()).unwrap(), chunk);
     }
@@ -109,6 +113,6 @@ async fn an_answer_in_one_piece_is_recorded_as_one() {
 #[test]
 fn a_file_that_cannot_be_written_is_an_error_at_the_start() {
     let directory = tempfile::tempdir().unwrap();
-    let error = Recorder::open(directory.path()).unwrap_err();
+    let error = ResponseRecorder::open(directory.path()).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Replay);
 }

@@ -1,4 +1,4 @@
-use pollux_protocol::{Content, Entry, FinishReason, Part};
+use pollux_protocol::{Content, FinishReason, HistoryEntry, Part};
 use serde_json::json;
 
 use super::*;
@@ -15,9 +15,9 @@ fn model(lines: &[&str], strict: bool) -> ReplayModel {
     ReplayModel::new(Arc::new(replay), "m")
 }
 
-fn request() -> Request {
-    let entries = vec![Entry::detached(Content::user(vec![Part::text("hello")]))];
-    Request { entries, ..Request::default() }
+fn request() -> ModelRequest {
+    let entries = vec![HistoryEntry::detached(Content::user(vec![Part::text("hello")]))];
+    ModelRequest { entries, ..ModelRequest::default() }
 }
 
 fn json_request() -> JsonRequest {

@@ -84,7 +84,7 @@ async fn what_the_service_said_can_be_recorded_and_replayed() {
     let replay = ReplaySource::File { path: directory.path().join("recorded.jsonl"), strict: true };
     let replaying = ModelsOptions { replay: Some(replay), ..options(&[("GEMINI_API_KEY", "k")]) };
     let again = answer(&select(&assemble(&replaying).unwrap(), "m").await).await.unwrap();
-    let parts = |chunks: &[pollux_protocol::Chunk]| {
+    let parts = |chunks: &[pollux_protocol::ResponseChunk]| {
         chunks.iter().map(|chunk| (chunk.parts.clone(), chunk.usage)).collect::<Vec<_>>()
     };
     assert_eq!(parts(&live), parts(&again));

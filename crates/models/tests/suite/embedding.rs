@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pollux_models::assemble;
 use pollux_protocol::{CancellationToken, Model, ModelError, ModelErrorKind};
-use pollux_testkit::{Endpoint, ModelServer, Reply, errors, reply};
+use pollux_testkit::{Endpoint, ModelReply, ModelServer, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ async fn gemini_reports_refusals_and_broken_vectors() {
 
 /// Returns a response in OpenAI's dialect with the vectors in reverse order, so that only their
 /// index is correct.
-fn backwards(vectors: Vec<Vec<f64>>) -> Reply {
+fn backwards(vectors: Vec<Vec<f64>>) -> ModelReply {
     let data = vectors.into_iter().enumerate().rev();
     let data: Vec<Value> =
         data.map(|(index, vector)| json!({"index": index, "embedding": vector})).collect();

@@ -2,15 +2,16 @@ use std::sync::{Arc, Mutex};
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, JsonRequest, ModelError, ModelErrorKind, Request, RetryNotice, VendorRefusal,
+    CancellationToken, JsonRequest, ModelError, ModelErrorKind, ModelRequest, RetryNotice,
+    VendorRefusal,
 };
-use pollux_testkit::{Endpoint, ModelServer, Reply, errors, reply};
+use pollux_testkit::{Endpoint, ModelReply, ModelServer, errors, reply};
 use pretty_assertions::assert_eq;
 
 use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
 
 /// Returns the failure of a request that always gets this response, and the number of attempts.
-async fn failure(make: impl Fn() -> Reply + Send + Sync + 'static) -> (ModelError, usize) {
+async fn failure(make: impl Fn() -> ModelReply + Send + Sync + 'static) -> (ModelError, usize) {
     let server = ModelServer::start();
     server.answer_with(Endpoint::StreamGenerateContent, move |_| make());
     let (_, error) = answer(&model(&server, "gemini-2.5-pro").await).await.unwrap_err();
@@ -20,7 +21,7 @@ async fn failure(make: impl Fn() -> Reply + Send + Sync + 'static) -> (ModelErro
 #[tokio::test]
 async fn every_refusal_is_understood() {
     use ModelErrorKind::{Auth, Invalid, NotFound, Overloaded, Permission, Quota};
-    type Row = (fn() -> Reply, ModelErrorKind, &'static str, usize);
+    type Row = (fn() -> ModelReply, ModelErrorKind, &'static str, usize);
     let rows: [Row; 10] = [
         (errors::per_day_quota, Quota, "TerminalQuotaError", 1),
         (|| errors::retry_info("900s"), Quota, "TerminalQuotaError", 1),
@@ -52,7 +53,7 @@ async fn what_passes_is_tried_again_and_told() {
     server.stream(errors::plain(503)).stream(reply().hang_up()).stream(reply().text("at last"));
     let notices: Arc<Mutex<Vec<RetryNotice>>> = Arc::default();
     let on_retry = Arc::clone(&notices);
-    let request = Request {
+    let request = ModelRequest {
         on_retry: Some(Arc::new(move |notice| on_retry.lock().unwrap().push(notice))),
         ..say("hi")
     };
@@ -125,7 +126,7 @@ async fn waiting_for_the_next_attempt_can_be_cancelled() {
     let cancel = CancellationToken::new();
     let told = cancel.clone();
     let on_retry: pollux_protocol::RetryListener = Arc::new(move |_| told.cancel());
-    let request = Request { on_retry: Some(on_retry), ..say("hi") };
+    let request = ModelRequest { on_retry: Some(on_retry), ..say("hi") };
     let error = model.stream(request, cancel).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Cancelled);
 }

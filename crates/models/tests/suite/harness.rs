@@ -6,10 +6,10 @@ use futures::StreamExt;
 use pollux_config::{Environment, LoadOptions, Places, Settings, load};
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, Chunk, Content, Entry, Model, ModelError, Models, Part, Request,
-    SelectContext,
+    CancellationToken, Content, HistoryEntry, Model, ModelError, ModelRequest, Models, Part,
+    ResponseChunk, SelectContext,
 };
-use pollux_testkit::{ModelServer, Reply};
+use pollux_testkit::{ModelReply, ModelServer};
 
 /// Returns options with only this environment; no server is searched for on the machine.
 pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
@@ -56,13 +56,15 @@ pub(crate) async fn select(models: &Arc<dyn Models>, requested: &str) -> Arc<dyn
 }
 
 /// Returns a request with one user message.
-pub(crate) fn say(text: &str) -> Request {
-    let entries = vec![Entry::detached(Content::user(vec![Part::text(text)]))];
-    Request { entries, ..Request::default() }
+pub(crate) fn say(text: &str) -> ModelRequest {
+    let entries = vec![HistoryEntry::detached(Content::user(vec![Part::text(text)]))];
+    ModelRequest { entries, ..ModelRequest::default() }
 }
 
 /// Returns the whole response, or the first failure and the chunks before it.
-pub(crate) async fn answer(model: &Arc<dyn Model>) -> Result<Vec<Chunk>, (Vec<Chunk>, ModelError)> {
+pub(crate) async fn answer(
+    model: &Arc<dyn Model>,
+) -> Result<Vec<ResponseChunk>, (Vec<ResponseChunk>, ModelError)> {
     let stream = model.stream(say("hi"), CancellationToken::new()).await;
     let mut stream = stream.map_err(|error| (Vec::new(), error))?;
     let mut chunks = Vec::new();
@@ -78,7 +80,7 @@ pub(crate) async fn answer(model: &Arc<dyn Model>) -> Result<Vec<Chunk>, (Vec<Ch
     Ok(chunks)
 }
 
-pub(crate) fn text(chunks: &[Chunk]) -> String {
+pub(crate) fn text(chunks: &[ResponseChunk]) -> String {
     chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(Part::as_text).collect()
 }
 
@@ -132,7 +134,7 @@ pub(crate) fn finish(reason: &str) -> serde_json::Value {
 }
 
 /// Sets the responses to one path, in this order; the last one is repeated.
-pub(crate) fn script(server: &ModelServer, path: &str, replies: Vec<Reply>) {
+pub(crate) fn script(server: &ModelServer, path: &str, replies: Vec<ModelReply>) {
     let replies = Mutex::new(VecDeque::from(replies));
     server.route(path, move |_| {
         let mut replies = replies.lock().unwrap();

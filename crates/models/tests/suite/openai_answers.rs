@@ -1,12 +1,12 @@
 use futures::StreamExt;
 use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Part, Usage};
-use pollux_testkit::{Content, ModelServer, Reply, reply};
+use pollux_testkit::{ModelReply, ModelServer, ReplyContent, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::harness::{CHAT, answer, delta, events, finish, openai, say, script, text};
 
-fn body(bytes: impl Into<Vec<u8>>) -> Reply {
+fn body(bytes: impl Into<Vec<u8>>) -> ModelReply {
     reply().status(200, bytes.into())
 }
 
@@ -126,7 +126,7 @@ async fn a_server_that_does_not_stream_is_read_too() {
 async fn success_that_is_none() {
     let server = ModelServer::start();
     let model = openai(&server, "gpt-x").await;
-    let page = Content::html("<html><body>Sign in to the proxy</body></html>");
+    let page = ReplyContent::html("<html><body>Sign in to the proxy</body></html>");
     for (bad, kind, words) in [
         (reply().status(200, page), ModelErrorKind::Broken, "OPENAI_BASE_URL"),
         (
@@ -183,7 +183,11 @@ async fn refusals_are_understood_and_passing_ones_tried_again() {
         (error(404, "model_not_found"), ModelErrorKind::NotFound, 1),
         (error(429, "insufficient_quota"), ModelErrorKind::Quota, 1),
         (error(429, "rate_limit_exceeded"), ModelErrorKind::RateLimited, 10),
-        (reply().status(502, Content::html("<html>bad</html>")), ModelErrorKind::Overloaded, 10),
+        (
+            reply().status(502, ReplyContent::html("<html>bad</html>")),
+            ModelErrorKind::Overloaded,
+            10,
+        ),
     ] {
         let before = server.requests().len();
         script(&server, CHAT, vec![refusal]);

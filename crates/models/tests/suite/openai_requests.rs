@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, Part, Request,
+    CancellationToken, Declaration, EntryId, History, JsonRequest, Model, ModelRequest, Part,
 };
-use pollux_testkit::{ModelServer, Reply, reply};
+use pollux_testkit::{ModelReply, ModelServer, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::harness::{
     text,
 };
 
-fn fine() -> Reply {
+fn fine() -> ModelReply {
     reply().status(200, events(&[delta(&json!({"content": "ok"})), finish("stop")]))
 }
 
@@ -26,7 +26,7 @@ fn tools() -> Arc<[Declaration]> {
     }])
 }
 
-async fn send(model: &Arc<dyn Model>, request: Request) -> Vec<Part> {
+async fn send(model: &Arc<dyn Model>, request: ModelRequest) -> Vec<Part> {
     let stream = model.stream(request, CancellationToken::new()).await.unwrap();
     let chunks: Vec<_> = futures::StreamExt::collect(stream).await;
     chunks.into_iter().flat_map(|chunk| chunk.unwrap().parts).collect()
@@ -68,8 +68,11 @@ async fn a_conversation_with_tools_uses_one_connection() {
         history.push_user(id("u"), vec![Part::text("go on"), Part::inline("image/png", "AA==")]);
         history.push_model(id("m"), vec![Part::call("glob__1", "glob", json!({}))]);
         history.push_responses(id("r"), vec![Part::output("glob__1", "glob", "x".repeat(9000))]);
-        let request =
-            Request { entries: history.request().unwrap(), tools: tools(), ..Request::default() };
+        let request = ModelRequest {
+            entries: history.request().unwrap(),
+            tools: tools(),
+            ..ModelRequest::default()
+        };
         assert_eq!(send(&model, request).await, [Part::text("ok")]);
         history.push_model(id("a"), vec![Part::text("ok")]);
     }
@@ -99,7 +102,7 @@ async fn a_server_without_tools_gets_emulated_ones() {
     let calling = reply().status(200, events(&[delta(&json!({"content": call})), finish("stop")]));
     script(&server, CHAT, vec![reply().status(400, refusal), calling]);
     let model = openai(&server, "gpt-x").await;
-    let request = || Request { tools: tools(), ..say("hi") };
+    let request = || ModelRequest { tools: tools(), ..say("hi") };
     for requests in [2, 3] {
         let parts = send(&model, request()).await;
         assert_eq!(parts.last(), Some(&Part::call("", "glob", json!({"p": 1}))));

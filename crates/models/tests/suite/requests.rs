@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, Declaration, EntryId, History, JsonRequest, ModelErrorKind, ModelRole, Part,
-    Request,
+    CancellationToken, Declaration, EntryId, History, JsonRequest, ModelErrorKind, ModelRequest,
+    ModelRole, Part,
 };
 use pollux_testkit::{Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
@@ -20,7 +20,7 @@ async fn a_request_looks_as_gemini_clis_does() {
         description: "Reads.".to_owned(),
         parameters: json!({"type": "object"}),
     };
-    let request = Request {
+    let request = ModelRequest {
         system: Some(Arc::from("Be good.")),
         tools: Arc::from([declaration]),
         ..say("hi")
@@ -61,7 +61,8 @@ async fn a_conversation_with_tools_stays_valid_and_uses_one_connection() {
         history.push_model(id("m"), vec![Part::call("glob__1", "glob", json!({}))]);
         history.push_responses(id("r"), vec![Part::output("glob__1", "glob", "x".repeat(9000))]);
         server.stream(reply().text("ok"));
-        let request = Request { entries: history.request().unwrap(), ..Request::default() };
+        let request =
+            ModelRequest { entries: history.request().unwrap(), ..ModelRequest::default() };
         let stream = model.stream(request, CancellationToken::new()).await.unwrap();
         futures::StreamExt::count(stream).await;
         history.push_model(id("a"), vec![Part::text("ok")]);
@@ -99,7 +100,7 @@ async fn settings_change_how_and_whom_a_retry_asks() {
         (false, ModelRole::UtilityTool, "gemini-2.5-pro", json!(0.2), Value::Null),
     ] {
         server.stream(reply().text("ok"));
-        let request = Request { is_retry, role, ..say("hi") };
+        let request = ModelRequest { is_retry, role, ..say("hi") };
         drop(model.stream(request, CancellationToken::new()).await.unwrap());
         let sent = server.last_request();
         let config = &sent.body["generationConfig"];

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Opaque, Part};
-use pollux_testkit::{Content, ModelServer, Reply, errors, reply};
+use pollux_testkit::{ModelReply, ModelServer, ReplyContent, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -85,12 +85,12 @@ async fn a_stream_that_breaks_keeps_what_came_and_may_be_asked_again() {
 }
 
 /// Returns received bytes that are not a response.
-fn bytes(text: &str) -> Reply {
+fn bytes(text: &str) -> ModelReply {
     reply().sse_bytes(vec![text.as_bytes().to_vec()])
 }
 
 /// Returns an event with this data.
-fn event(data: &Value) -> Reply {
+fn event(data: &Value) -> ModelReply {
     bytes(&format!("data: {data}\r\n\r\n"))
 }
 
@@ -107,7 +107,7 @@ async fn an_answer_that_is_none_may_be_asked_again() {
         ("parts that are none", event(&json!({"candidates": [{"content": {"parts": "no"}}]}))),
         ("a part that is none", event(&json!({"candidates": [{"content": {"parts": [5]}}]}))),
         ("a deep nest", bytes(&format!("data: {}\n\n", "[".repeat(100_000)))),
-        ("a page of a portal", reply().status(200, Content::html("<html>Log in</html>"))),
+        ("a page of a portal", reply().status(200, ReplyContent::html("<html>Log in</html>"))),
         ("an error in the stream", errors::in_stream(503, "UNAVAILABLE", "Overloaded.")),
     ] {
         server.stream(fault);

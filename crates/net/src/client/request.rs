@@ -15,7 +15,7 @@ const PIECE: usize = 256 * 1024;
 
 /// HTTP request. Cloning it copies no body bytes.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct HttpRequest {
     /// HTTP method.
     pub method: Method,
     /// Address with scheme `http` or `https`.
@@ -26,7 +26,7 @@ pub struct Request {
     pub body: Vec<Bytes>,
 }
 
-impl Request {
+impl HttpRequest {
     /// Creates a GET request without headers.
     pub fn get(url: Url) -> Self {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: Vec::new() }
@@ -113,7 +113,7 @@ mod tests {
         let chunks = vec![Bytes::from(vec![1; PIECE + 1]), Bytes::new(), Bytes::from(vec![2; 3])];
         let sizes: Vec<usize> = pieces(chunks.clone()).map(|piece| piece.len()).collect();
         assert_eq!(sizes, [PIECE, 1, 3]);
-        let request = Request::post_json(Url::parse("http://h/").unwrap(), chunks);
+        let request = HttpRequest::post_json(Url::parse("http://h/").unwrap(), chunks);
         assert_eq!(request.content_length(), PIECE as u64 + 4);
     }
 }

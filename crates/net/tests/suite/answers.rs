@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::routing::{get as route_get, post};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
-use pollux_net::{ClientOptions, Error, EventStream, HttpClient, Request, SseError};
+use pollux_net::{ClientOptions, Error, EventStream, HttpClient, HttpRequest, SseError};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ async fn a_body_in_pieces_arrives_whole_with_its_length() {
     };
     let base = serve(axum::Router::new().route("/", post(echo))).await;
     let body = vec![Bytes::from_static(b"{\"a\":"), Bytes::new(), Bytes::from_static(b"1}")];
-    let request = Request::post_json(base, body);
+    let request = HttpRequest::post_json(base, body);
     let response = client().send(request, &CancellationToken::new()).await.unwrap();
     let text = response.bytes(1000).await.unwrap();
     let expected = concat!("7||Pollux/", env!("CARGO_PKG_VERSION"), "|application/json|{\"a\":1}");
@@ -117,7 +117,7 @@ async fn a_connection_that_the_server_closed_meanwhile_is_not_used_again() {
     let client = client();
     for round in 0..20 {
         let body = vec![Bytes::from_static(b"{}"); 1 + round % 2];
-        let request = Request::post_json(base.clone(), body);
+        let request = HttpRequest::post_json(base.clone(), body);
         let response = client.send(request, &CancellationToken::new()).await.unwrap();
         assert_eq!(&response.bytes(10).await.unwrap()[..], b"ok");
         closed.recv().await.unwrap();
@@ -127,7 +127,7 @@ async fn a_connection_that_the_server_closed_meanwhile_is_not_used_again() {
 #[tokio::test]
 async fn only_http_addresses_are_requested() {
     for address in ["ftp://host/?key=secret", "file:///etc/passwd", "data:,secret"] {
-        let request = Request::get(address.parse().unwrap());
+        let request = HttpRequest::get(address.parse().unwrap());
         let error = client().send(request, &CancellationToken::new()).await.unwrap_err();
         assert!(matches!(error, Error::InvalidUrl { .. }), "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");

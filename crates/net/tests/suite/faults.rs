@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pollux_net::{Error, Request, TimeoutPhase};
+use pollux_net::{Error, HttpRequest, TimeoutPhase};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +64,7 @@ async fn a_slow_upload_is_not_a_slow_answer() {
     .await;
     let limit = Duration::from_millis(150);
     let client = client_with(|options| options.headers_timeout = limit);
-    let request = Request::post_json(base, vec![Bytes::from(vec![b' '; SIZE])]);
+    let request = HttpRequest::post_json(base, vec![Bytes::from(vec![b' '; SIZE])]);
     let started = std::time::Instant::now();
     let sent = client.send(request, &CancellationToken::new()).await;
     assert!(sent.is_ok(), "{sent:?}");

@@ -1,7 +1,7 @@
 //! Requests through a proxy.
 
 use pollux_net::client::ProxySetting;
-use pollux_net::{Error, HttpClient, Request};
+use pollux_net::{Error, HttpClient, HttpRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ fn host_and_port(url: &Url) -> String {
     format!("{}:{}", url.host_str().unwrap(), url.port().unwrap())
 }
 
-async fn text(client: &HttpClient, request: Request) -> String {
+async fn text(client: &HttpClient, request: HttpRequest) -> String {
     let response = client.send(request, &CancellationToken::new()).await.unwrap();
     String::from_utf8(response.bytes(10_000).await.unwrap().to_vec()).unwrap()
 }
@@ -50,7 +50,7 @@ pub(super) async fn connect_proxy() -> Url {
 async fn plain_requests_are_forwarded_with_the_proxy_credentials() {
     let proxy = forward_proxy().await;
     let client = through(format!("user:pass@{}", host_and_port(&proxy)), "");
-    let request = Request::get("http://model.example/v1?a=b".parse().unwrap());
+    let request = HttpRequest::get("http://model.example/v1?a=b".parse().unwrap());
     let head = text(&client, request).await;
     assert!(head.starts_with("GET http://model.example/v1?a=b HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("proxy-authorization: Basic dXNlcjpwYXNz\r\n"), "{head}");
@@ -71,7 +71,7 @@ async fn exceptions_go_straight() {
 #[tokio::test]
 async fn an_unreachable_proxy_is_named_without_its_password() {
     let client = through("http://user:secret@127.0.0.1:1".into(), "");
-    let request = Request::get("http://model.example/".parse().unwrap());
+    let request = HttpRequest::get("http://model.example/".parse().unwrap());
     let error = client.send(request, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.node_code(), Some("ECONNREFUSED"), "{error:?}");
     let message = error.to_string();
@@ -90,7 +90,7 @@ async fn a_proxy_that_refuses_is_named_and_not_asked_again() {
     ] {
         let proxy = canned(answer).await;
         let client = through(proxy.to_string(), "");
-        let request = Request::get("https://model.example/".parse().unwrap());
+        let request = HttpRequest::get("https://model.example/".parse().unwrap());
         let error = client.send(request, &CancellationToken::new()).await.unwrap_err();
         assert!(matches!(error, Error::Proxy { .. }), "{error:?}");
         assert!(!error.is_retryable_transport());
@@ -118,6 +118,6 @@ async fn socks5_resolves_the_name_at_the_proxy() {
     })
     .await;
     let client = through(format!("socks5h://{}", host_and_port(&proxy)), "");
-    let request = Request::get("http://model.example/".parse().unwrap());
+    let request = HttpRequest::get("http://model.example/".parse().unwrap());
     assert_eq!(text(&client, request).await, "model.example");
 }

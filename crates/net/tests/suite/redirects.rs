@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::http::StatusCode;
 use axum::routing::{any, get as route_get, post};
 use bytes::Bytes;
-use pollux_net::{Error, RedirectReason, Request};
+use pollux_net::{Error, HttpRequest, RedirectReason};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -16,7 +16,7 @@ fn to(status: u16, location: &'static str) -> impl axum::response::IntoResponse 
     (StatusCode::from_u16(status).unwrap(), [("location", location)])
 }
 
-async fn reason(request: Request) -> (RedirectReason, String) {
+async fn reason(request: HttpRequest) -> (RedirectReason, String) {
     let error = client().send(request, &CancellationToken::new()).await.unwrap_err();
     let message = error.to_string();
     match error {
@@ -83,9 +83,9 @@ async fn credentials_do_not_go_to_another_origin() {
 async fn a_body_is_sent_again_or_not_at_all() {
     let base = bouncing().await;
     let body = || vec![Bytes::from_static(b"\"a"), Bytes::from_static(b"b\"")];
-    let request = Request::post_json(base.join("/moved").unwrap(), body());
+    let request = HttpRequest::post_json(base.join("/moved").unwrap(), body());
     let response = client().send(request, &CancellationToken::new()).await.unwrap();
     assert_eq!(&response.bytes(10).await.unwrap()[..], b"\"ab\"");
-    let request = Request::post_json(base.join("/pong").unwrap(), body());
+    let request = HttpRequest::post_json(base.join("/pong").unwrap(), body());
     assert_eq!(reason(request).await.0, RedirectReason::WouldDropBody);
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use pollux_net::{ClientOptions, HttpClient, Request};
+use pollux_net::{ClientOptions, HttpClient, HttpRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
@@ -68,6 +68,6 @@ pub(super) fn client_with(change: impl FnOnce(&mut ClientOptions)) -> HttpClient
     HttpClient::new(options).unwrap()
 }
 
-pub(super) fn get(base: &Url, path: &str) -> Request {
-    Request::get(base.join(path).unwrap())
+pub(super) fn get(base: &Url, path: &str) -> HttpRequest {
+    HttpRequest::get(base.join(path).unwrap())
 }

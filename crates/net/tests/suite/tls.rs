@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_net::client::ProxySetting;
-use pollux_net::{ClientOptions, Error, HttpClient, Request, install_crypto_provider};
+use pollux_net::{ClientOptions, Error, HttpClient, HttpRequest, install_crypto_provider};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -55,7 +55,7 @@ fn client(ca_files: Vec<PathBuf>) -> HttpClient {
 }
 
 async fn fetch(client: &HttpClient, url: &Url) -> Result<String, Error> {
-    let response = client.send(Request::get(url.clone()), &CancellationToken::new()).await?;
+    let response = client.send(HttpRequest::get(url.clone()), &CancellationToken::new()).await?;
     Ok(String::from_utf8_lossy(&response.bytes(100).await?).into_owned())
 }
 

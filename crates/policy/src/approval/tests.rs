@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
-use crate::{Facts, Subject, Verdict};
+use crate::{Facts, PolicyVerdict, Subject};
 
 fn asking() -> Policy {
     let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
@@ -18,7 +18,7 @@ fn query<'a>(args: &'a Value, effects: &'a Effects) -> Query<'a> {
 }
 
 /// Checks which other lines a saved approval of `given` covers, and that it covers `given` itself.
-fn after(given: &str, scope: Scope, lines: &[(&str, bool)]) {
+fn after(given: &str, scope: ApprovalScope, lines: &[(&str, bool)]) {
     let policy = asking();
     let (args, effects) = (json!({ "command": given }), Effects::command(given, "/p"));
     let approval = Approval::of(&policy, &query(&args, &effects), scope).unwrap();
@@ -33,7 +33,7 @@ fn after(given: &str, scope: Scope, lines: &[(&str, bool)]) {
     let saved = Policy::new(policy.facts.clone(), file);
     for (line, allowed) in lines.iter().copied().chain([(given, true)]) {
         let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
-        let expected = if allowed { Verdict::Allow } else { Verdict::Ask };
+        let expected = if allowed { PolicyVerdict::Allow } else { PolicyVerdict::Ask };
         assert_eq!(saved.decide(query(&args, &effects)), expected, "{given} then {line}\n{text}");
         let mut session = policy.clone();
         approval.rules().rules.into_iter().for_each(|rule| session.add(rule));
@@ -67,15 +67,15 @@ fn an_approval_of_a_line_is_for_this_line() {
         ("eval $x\n", "eval $y\n"),
         ("git commit -m \"$(cat <<'E'\na (b)* c\nE\n)\"", "git commit -m x"),
     ] {
-        after(given, Scope::Call, &[(other, false)]);
+        after(given, ApprovalScope::Call, &[(other, false)]);
     }
 }
 
 #[test]
 fn white_space_around_a_line_means_nothing() {
-    after("frob a", Scope::Call, &[("frob a ", true), ("\n frob a\n", true)]);
-    after(" frob a  ", Scope::Call, &[("frob a", true), ("frob a   ", true)]);
-    after("eval $x ", Scope::Call, &[("eval $x", true), (" eval $x  ", true)]);
+    after("frob a", ApprovalScope::Call, &[("frob a ", true), ("\n frob a\n", true)]);
+    after(" frob a  ", ApprovalScope::Call, &[("frob a", true), ("frob a   ", true)]);
+    after("eval $x ", ApprovalScope::Call, &[("eval $x", true), (" eval $x  ", true)]);
 }
 
 /// Approvals of lines, as saved by an earlier version.
@@ -85,7 +85,7 @@ fn patterns_without_the_nul_are_for_one_line_too() {
                 commandRegex = 'eval\\ \\$x\"'\n";
     let file = file::read(Tier::User, Path::new(FILE_NAME), text);
     let saved = Policy::new(asking().facts.clone(), file);
-    for (line, expected) in [("eval $x", Verdict::Allow), ("eval $xy", Verdict::Ask)] {
+    for (line, expected) in [("eval $x", PolicyVerdict::Allow), ("eval $xy", PolicyVerdict::Ask)] {
         let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
         assert_eq!(saved.decide(query(&args, &effects)), expected, "{line}");
     }
@@ -99,7 +99,8 @@ fn an_approval_of_programs_names_the_line_for_gemini_cli() {
         [("git push origin", r#""git\\ push\\ origin\"\\x00""#), (long.as_str(), r#""\\x00""#)]
     {
         let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
-        let approval = Approval::of(&policy, &query(&args, &effects), Scope::Program).unwrap();
+        let approval =
+            Approval::of(&policy, &query(&args, &effects), ApprovalScope::Program).unwrap();
         let fields = format!("commandRegex = {regex}\npolluxPrefix = [ \"git\" ]\n");
         assert!(approval.text.contains(&fields), "{}", approval.text);
     }
@@ -107,7 +108,7 @@ fn an_approval_of_programs_names_the_line_for_gemini_cli() {
 
 #[test]
 fn an_approval_of_programs_covers_what_their_tables_know() {
-    use Scope::{Program, Subcommand};
+    use ApprovalScope::{Program, Subcommand};
     after(
         "git push origin",
         Subcommand,
@@ -135,9 +136,9 @@ fn a_scope_is_offered_only_where_its_rule_covers_the_line() {
     let text = |text: &str| text.to_owned();
     assert_eq!(
         scopes("git push origin | cat"),
-        [(Scope::Subcommand, text("git push")), (Scope::Program, text("git"))]
+        [(ApprovalScope::Subcommand, text("git push")), (ApprovalScope::Program, text("git"))]
     );
-    assert_eq!(scopes("frob x; rm y"), [(Scope::Program, text("frob, rm"))]);
+    assert_eq!(scopes("frob x; rm y"), [(ApprovalScope::Program, text("frob, rm"))]);
     for line in
         ["rm -rf x", "git $x", "frob > x", "eval $x", "git push && frob $(x)", "sh -c x > y"]
     {
@@ -165,12 +166,12 @@ fn an_approval_holds_for_the_value_of_the_argument_that_a_call_is_about() {
     };
     let [given, other, none] =
         [json!({"pattern": "*.rs", "dir_path": "src"}), json!({"pattern": "*"}), json!({})];
-    let approval = Approval::of(&policy, &query(&given), Scope::Call).unwrap();
-    assert_eq!(Approval::of(&policy, &query(&none), Scope::Call), None);
+    let approval = Approval::of(&policy, &query(&given), ApprovalScope::Call).unwrap();
+    assert_eq!(Approval::of(&policy, &query(&none), ApprovalScope::Call), None);
     let mut session = policy;
     approval.rules().rules.into_iter().for_each(|rule| session.add(rule));
-    assert_eq!(session.decide(query(&given)), Verdict::Allow);
-    assert_eq!(session.decide(query(&other)), Verdict::Ask);
+    assert_eq!(session.decide(query(&given)), PolicyVerdict::Allow);
+    assert_eq!(session.decide(query(&other)), PolicyVerdict::Ask);
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn an_approval_of_a_file_does_not_rest_on_the_claim_of_an_outside_tool() {
     let claimed = Effects::write("/p/a.txt").or_unknown();
     let mode = ApprovalMode::Default;
     let query = Query { subject: named_by_path("t"), args: &args, effects: &claimed, mode };
-    let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
+    let approval = Approval::of(&policy, &query, ApprovalScope::Call).unwrap();
     assert!(approval.text.contains("b\\\\.txt"), "{}", approval.text);
 }
 
@@ -200,7 +201,7 @@ fn approvals_of_files_hold_for_the_file_however_it_is_called() {
     let (args, effects) = (json!({"file_path": "a (1).txt"}), Effects::write("/p/a (1).txt"));
     let subject = named_by_path("write_file");
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
-    let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
+    let approval = Approval::of(&policy, &query, ApprovalScope::Call).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
     fs::write(&path, "broken [").unwrap();
@@ -209,10 +210,10 @@ fn approvals_of_files_hold_for_the_file_however_it_is_called() {
     let file = file::read(Tier::User, &path, &fs::read_to_string(&path).unwrap());
     let saved = Policy::new(policy.facts.clone(), file);
     for given in ["a (1).txt", "/p/a (1).txt", "./x/../a (1).txt"] {
-        assert_eq!(judge(&saved, given, "/p/a (1).txt"), Verdict::Allow, "{given}");
+        assert_eq!(judge(&saved, given, "/p/a (1).txt"), PolicyVerdict::Allow, "{given}");
     }
-    assert_eq!(judge(&saved, "a (1).txt", "/other/a (1).txt"), Verdict::Ask);
-    assert_eq!(judge(&saved, "b.txt", "/p/b.txt"), Verdict::Ask);
+    assert_eq!(judge(&saved, "a (1).txt", "/other/a (1).txt"), PolicyVerdict::Ask);
+    assert_eq!(judge(&saved, "b.txt", "/p/b.txt"), PolicyVerdict::Ask);
 }
 
 #[test]
@@ -225,18 +226,22 @@ fn tools_of_servers_and_tools_as_a_whole() {
         Approval::of(&policy, &query, scope).map(|approval| approval.text)
     };
     let server = Subject { server: Some("s"), ..Subject::named("mcp_s_t") };
-    assert!(of(server, Scope::Call).unwrap().contains("toolName = \"t\"\nmcpName = \"s\"\n"));
-    assert!(of(server, Scope::Server).unwrap().contains("toolName = \"*\"\nmcpName = \"s\"\n"));
-    let whole = of(Subject::named("web_fetch"), Scope::Call).unwrap();
+    assert!(
+        of(server, ApprovalScope::Call).unwrap().contains("toolName = \"t\"\nmcpName = \"s\"\n")
+    );
+    assert!(
+        of(server, ApprovalScope::Server).unwrap().contains("toolName = \"*\"\nmcpName = \"s\"\n")
+    );
+    let whole = of(Subject::named("web_fetch"), ApprovalScope::Call).unwrap();
     assert!(
         whole.ends_with("toolName = \"web_fetch\"\nmodes = [ \"autoEdit\", \"yolo\" ]\n"),
         "{whole}"
     );
-    assert_eq!(of(named_by_path("write_file"), Scope::Call), None);
+    assert_eq!(of(named_by_path("write_file"), ApprovalScope::Call), None);
     // Such a name would match all servers or tools.
     let any = Subject { server: Some("*"), ..Subject::named("mcp_*_t") };
-    assert_eq!(of(any, Scope::Call), None);
-    assert_eq!(of(any, Scope::Server), None);
+    assert_eq!(of(any, ApprovalScope::Call), None);
+    assert_eq!(of(any, ApprovalScope::Server), None);
 }
 
 /// Returns the approval of a command line in a mode.
@@ -244,7 +249,7 @@ fn approved(line: &str, mode: ApprovalMode) -> Approval {
     let (args, effects) = (json!({ "command": line }), Effects::command(line, ""));
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
-    Approval::of(&asking(), &query, Scope::Call).unwrap()
+    Approval::of(&asking(), &query, ApprovalScope::Call).unwrap()
 }
 
 #[test]

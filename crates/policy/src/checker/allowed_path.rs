@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Checker, Finding};
+use super::{Checker, CheckerFinding};
 use crate::policy::{Policy, lexical};
 use crate::subject::Query;
 
 impl Policy {
     /// Runs the check `allowed-path` for a call.
-    pub fn allowed_path(&self, checker: &Checker, query: &Query<'_>) -> Finding {
+    pub fn allowed_path(&self, checker: &Checker, query: &Query<'_>) -> CheckerFinding {
         let names = |key: &str| -> Vec<String> {
             let listed = checker.config.as_ref().and_then(|config| config.get(key)?.as_array());
             listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let (included, excluded) = (names("included_args"), names("excluded_args"));
-        let mut finding = Finding::ALLOW;
+        let mut finding = CheckerFinding::ALLOW;
         for path in paths(query.args, "", &included, &excluded) {
             let real = self.real(path);
             let shown = real.display();
@@ -28,14 +28,16 @@ impl Policy {
                 confined.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
             match path_fault_below(&real, self.workspace()) {
                 _ if !is_declared && !self.is_inside(&real) => {
-                    return Finding::Deny(format!("The path {shown} is outside of the workspace."));
+                    return CheckerFinding::Deny(format!(
+                        "The path {shown} is outside of the workspace."
+                    ));
                 }
                 Some(".vscode") => {
-                    finding = Finding::Ask(format!("The path {shown} is in .vscode."));
+                    finding = CheckerFinding::Ask(format!("The path {shown} is in .vscode."));
                 }
                 Some(name) => {
                     let message = format!("The path {shown} is in {name}, which is protected.");
-                    return Finding::Deny(message);
+                    return CheckerFinding::Deny(message);
                 }
                 None => {}
             }
@@ -159,7 +161,7 @@ mod tests {
             let checker = checkers.iter().find(|checker| !checker.is_conseca()).unwrap();
             policy.allowed_path(checker, &query)
         };
-        assert_eq!(finding(Effects::write(&outside)), Finding::ALLOW);
-        assert!(matches!(finding(Effects::write(&outside).or_unknown()), Finding::Deny(_)));
+        assert_eq!(finding(Effects::write(&outside)), CheckerFinding::ALLOW);
+        assert!(matches!(finding(Effects::write(&outside).or_unknown()), CheckerFinding::Deny(_)));
     }
 }

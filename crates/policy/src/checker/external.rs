@@ -10,7 +10,7 @@ use pollux_protocol::CancellationToken;
 use pollux_shell::{ChildSpec, Ended, PipedCommand, PipedOutcome, Program, ShellError, run_piped};
 use serde_json::{Map, Value, json};
 
-use super::{Checker, Finding};
+use super::{Checker, CheckerFinding};
 use crate::facts::Facts;
 use crate::rule::Ruling;
 
@@ -62,10 +62,10 @@ impl CheckerPrograms {
         call: CheckedCall<'_>,
         facts: &Facts,
         cancel: &CancellationToken,
-    ) -> Option<Finding> {
+    ) -> Option<CheckerFinding> {
         let name = &checker.name;
         let failed = |why: String| {
-            Some(Finding::Deny(format!("Failed to run safety checker \"{name}\": {why}")))
+            Some(CheckerFinding::Deny(format!("Failed to run safety checker \"{name}\": {why}")))
         };
         if !is_name(name) {
             return failed(format!(
@@ -122,8 +122,8 @@ fn question(checker: &Checker, call: CheckedCall<'_>, facts: &Facts) -> Value {
 }
 
 /// Reads the finding from a program's exit code and output.
-fn read(name: &str, outcome: &PipedOutcome) -> Finding {
-    let deny = |why: String| Finding::Deny(format!("Safety checker \"{name}\" {why}"));
+fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
+    let deny = |why: String| CheckerFinding::Deny(format!("Safety checker \"{name}\" {why}"));
     if outcome.ended == Ended::TimedOut {
         return deny(format!("timed out after {}ms", PATIENCE.as_millis()));
     }
@@ -152,10 +152,10 @@ fn read(name: &str, outcome: &PipedOutcome) -> Finding {
             let error = text("error");
             let remark = error
                 .map(|error| format!("Safety checker \"{name}\" allows, but reports: {error}"));
-            Finding::Allow { remark }
+            CheckerFinding::Allow { remark }
         }
-        (Some(Ruling::Deny), Some(reason)) => Finding::Deny(reason),
-        (Some(Ruling::AskUser), Some(reason)) => Finding::Ask(reason),
+        (Some(Ruling::Deny), Some(reason)) => CheckerFinding::Deny(reason),
+        (Some(Ruling::AskUser), Some(reason)) => CheckerFinding::Ask(reason),
         (Some(ruling), None) => deny(format!("says {} without a reason.", ruling.as_str())),
         (None, _) => {
             let [allow, refuse, ask] =
@@ -216,14 +216,22 @@ mod tests {
             signal: None,
             ended: Ended::Exited,
         };
-        let deny = |words: &str| Finding::Deny(format!("Safety checker \"x\" {words}"));
+        let deny = |words: &str| CheckerFinding::Deny(format!("Safety checker \"x\" {words}"));
         let allow = r#"{"decision":"allow"}"#;
         let remark = Some("Safety checker \"x\" allows, but reports: e".to_owned());
         for (stdout, code, expected) in [
-            (allow, Some(0), Finding::ALLOW),
-            (r#"{"decision":"allow","error":"e"}"#, Some(0), Finding::Allow { remark }),
-            (r#"{"decision":"deny","reason":"bad"}"#, Some(0), Finding::Deny("bad".to_owned())),
-            (r#"{"decision":"ask_user","reason":"?"}"#, Some(0), Finding::Ask("?".to_owned())),
+            (allow, Some(0), CheckerFinding::ALLOW),
+            (r#"{"decision":"allow","error":"e"}"#, Some(0), CheckerFinding::Allow { remark }),
+            (
+                r#"{"decision":"deny","reason":"bad"}"#,
+                Some(0),
+                CheckerFinding::Deny("bad".to_owned()),
+            ),
+            (
+                r#"{"decision":"ask_user","reason":"?"}"#,
+                Some(0),
+                CheckerFinding::Ask("?".to_owned()),
+            ),
             (allow, Some(3), deny("exited with code 3: oops")),
             (allow, None, deny("was ended by a signal: oops")),
             (r#"{"decision":"deny"}"#, Some(0), deny("says deny without a reason.")),
@@ -241,7 +249,7 @@ mod tests {
         ] {
             assert_eq!(read("x", &outcome(stdout, code)), expected, "{stdout} {code:?}");
         }
-        let Finding::Deny(words) = read("x", &outcome("allow", Some(0))) else { panic!() };
+        let CheckerFinding::Deny(words) = read("x", &outcome("allow", Some(0))) else { panic!() };
         assert!(words.starts_with("Safety checker \"x\" gave no JSON: "), "{words}");
         let many = PipedOutcome { overflowed: true, ..outcome(allow, Some(0)) };
         assert_eq!(read("x", &many), deny("printed more than 1 MiB."));

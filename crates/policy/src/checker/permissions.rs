@@ -3,19 +3,21 @@
 
 use serde_json::Value;
 
-use super::Finding;
+use super::CheckerFinding;
 use crate::policy::Policy;
 
 impl Policy {
     /// Checks the files that a call requests: a file outside the workspace needs the user's
     /// approval.
-    pub fn additional_files(&self, args: &Value) -> Finding {
+    pub fn additional_files(&self, args: &Value) -> CheckerFinding {
         let wanted = args.get("additional_permissions").and_then(|wanted| wanted.get("fileSystem"));
         let listed = ["read", "write"].into_iter().filter_map(|kind| wanted?.get(kind)?.as_array());
         let mut paths = listed.flatten().filter_map(Value::as_str);
         match paths.find(|path| !self.is_inside(&self.real(path))) {
-            Some(path) => Finding::Ask(format!("It asks for {path}, outside of the workspace.")),
-            None => Finding::ALLOW,
+            Some(path) => {
+                CheckerFinding::Ask(format!("It asks for {path}, outside of the workspace."))
+            }
+            None => CheckerFinding::ALLOW,
         }
     }
 }
@@ -47,7 +49,7 @@ mod tests {
             (files("read", "../x"), true),
         ] {
             let finding = policy.additional_files(&args);
-            assert_eq!(matches!(finding, Finding::Ask(_)), asks, "{args}");
+            assert_eq!(matches!(finding, CheckerFinding::Ask(_)), asks, "{args}");
         }
     }
 }

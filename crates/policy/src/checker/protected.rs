@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pollux_protocol::Effects;
 
-use super::Finding;
+use super::CheckerFinding;
 use crate::policy::{CallArguments, PATH_KEYS, Policy};
 use crate::protected::{ProtectedPlace, ResolvedPlaces};
 use crate::rule::{Pattern, Rule, Ruling};
@@ -17,9 +17,9 @@ const ORDINARY: &str = "ordinary";
 impl Policy {
     /// Checks the declared changes of a call: a protected file needs the user's approval, or an
     /// allow rule of the user that names its path. If no user can be asked, the call is denied.
-    pub fn protected_files(&self, query: &Query<'_>) -> Finding {
+    pub fn protected_files(&self, query: &Query<'_>) -> CheckerFinding {
         if query.effects.changes().next().is_none() {
-            return Finding::ALLOW;
+            return CheckerFinding::ALLOW;
         }
         let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
         let places = ResolvedPlaces::new(&self.facts, real);
@@ -28,12 +28,16 @@ impl Policy {
             let place = places.concerned(path)?;
             (!self.names(query, path, &place)).then(|| (path, place.protection.in_words()))
         });
-        let Some((path, kind)) = unnamed else { return Finding::ALLOW };
+        let Some((path, kind)) = unnamed else { return CheckerFinding::ALLOW };
         let path = path.display();
         let message = format!(
             "Changing {path} needs a person's approval in every approval mode: {kind} are protected."
         );
-        if self.facts.interactive { Finding::Ask(message) } else { Finding::Deny(message) }
+        if self.facts.interactive {
+            CheckerFinding::Ask(message)
+        } else {
+            CheckerFinding::Deny(message)
+        }
     }
 
     /// True if a rule of the user allows the call because of the protected path: the same rule does

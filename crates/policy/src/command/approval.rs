@@ -3,7 +3,7 @@
 use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 
 use super::read_stripped;
-use crate::approval::Scope;
+use crate::approval::ApprovalScope;
 use crate::arguments;
 use crate::expression::MAX_LENGTH;
 use crate::policy::Policy;
@@ -24,22 +24,22 @@ pub(crate) enum Narrow {
 
 /// Returns the condition of a rule that allows this line for a scope; `None` if there is no such
 /// rule, or if it would be the same as for a narrower scope.
-pub(crate) fn narrow(policy: &Policy, text: &str, scope: Scope) -> Option<Narrow> {
+pub(crate) fn narrow(policy: &Policy, text: &str, scope: ApprovalScope) -> Option<Narrow> {
     let line = read_stripped(policy, text);
     match scope {
-        Scope::Call => {
+        ApprovalScope::Call => {
             let pattern = exactly(text);
             let may_redirect = !line.is_parsed() && text.contains(['<', '>']);
             let redirects = may_redirect
                 || line.commands.iter().any(|command| !command.redirections.is_empty());
             (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly { pattern, redirects })
         }
-        Scope::Subcommand => prefixes(&line, subcommand).map(Narrow::Prefixes),
-        Scope::Program => {
+        ApprovalScope::Subcommand => prefixes(&line, subcommand).map(Narrow::Prefixes),
+        ApprovalScope::Program => {
             let prefixes = prefixes(&line, program)?;
             Some(Narrow::Prefixes(prefixes))
         }
-        Scope::Server => None,
+        ApprovalScope::Server => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use crate::arguments;
-use crate::expression::{Expression, Found};
+use crate::expression::{Expression, ExpressionMatch};
 
 /// End of the JSON form after a command: the quote and the end of all arguments.
 const END: &str = "\"\0}";
@@ -44,27 +44,31 @@ impl Form {
 
     /// Searches with a pattern for commands, which is matched against the text as JSON, with the
     /// quote that ends it.
-    pub(super) fn find_in_command(&self, expression: &Expression) -> Found {
+    pub(super) fn find_in_command(&self, expression: &Expression) -> ExpressionMatch {
         let json = self.as_command();
         let length = json.len() - END.len();
         if expression.as_str().contains('$') {
             let found = expression.find(&json[..length]);
-            if found != Found::No {
+            if found != ExpressionMatch::No {
                 return found;
             }
         }
         match expression.find(json) {
-            Found::Until(end) => Found::Until(end.min(length)),
+            ExpressionMatch::Until(end) => ExpressionMatch::Until(end.min(length)),
             other => other,
         }
     }
 
     /// Searches with a pattern for arguments, which is matched against all arguments including this
     /// command.
-    pub(super) fn find_in_arguments(&self, expression: &Expression, args: &Value) -> Found {
+    pub(super) fn find_in_arguments(
+        &self,
+        expression: &Expression,
+        args: &Value,
+    ) -> ExpressionMatch {
         let (json, start) = self.as_arguments(args);
         match expression.find(json) {
-            Found::Until(end) => Found::Until(end.saturating_sub(start)),
+            ExpressionMatch::Until(end) => ExpressionMatch::Until(end.saturating_sub(start)),
             other => other,
         }
     }

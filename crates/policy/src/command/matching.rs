@@ -1,7 +1,7 @@
 //! Match of a rule with one command.
 
 use crate::arguments;
-use crate::expression::Found;
+use crate::expression::ExpressionMatch;
 use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
 
@@ -62,7 +62,7 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
 
 /// Searches the forms of a command. `find` returns the end of the match in the JSON form of the
 /// text.
-fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Meaning {
+fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> ExpressionMatch) -> Meaning {
     let forms = part.forms();
     if ruling != Ruling::Allow {
         let is_found = forms.all().any(|form| find(form).is_possible());
@@ -71,7 +71,7 @@ fn search(part: &Part<'_>, ruling: Ruling, find: impl Fn(&Form) -> Found) -> Mea
     // A name that contains white space would look like a name and an argument.
     let is_one_word = !part.command.name().contains(char::is_whitespace);
     match find(&forms.plain) {
-        Found::Until(end) if is_one_word => Meaning::Named(words_until(part, end)),
+        ExpressionMatch::Until(end) if is_one_word => Meaning::Named(words_until(part, end)),
         _ => Meaning::No,
     }
 }

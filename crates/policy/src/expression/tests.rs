@@ -97,16 +97,19 @@ fn errors_say_where() {
 #[test]
 fn patterns_that_blow_up_elsewhere_end_here() {
     let text = format!("{}!", "a".repeat(5000));
-    assert_eq!(Expression::new("^(a+)+$").unwrap().find(&text), Found::No);
-    assert_eq!(Expression::new(r"^(a*)(a*)(a*)\1\2\3b").unwrap().find(&text), Found::TooMuch);
+    assert_eq!(Expression::new("^(a+)+$").unwrap().find(&text), ExpressionMatch::No);
+    assert_eq!(
+        Expression::new(r"^(a*)(a*)(a*)\1\2\3b").unwrap().find(&text),
+        ExpressionMatch::TooMuch
+    );
 }
 
 #[test]
 fn the_end_of_what_was_found() {
     let expression = Expression::at_start("npm (ci|install)").unwrap();
-    assert_eq!(expression.find("npm install x"), Found::Until(11));
-    assert_eq!(expression.find("x npm ci"), Found::No);
-    assert_eq!(Expression::at_start("a|b").unwrap().find("xb"), Found::No);
+    assert_eq!(expression.find("npm install x"), ExpressionMatch::Until(11));
+    assert_eq!(expression.find("x npm ci"), ExpressionMatch::No);
+    assert_eq!(Expression::at_start("a|b").unwrap().find("xb"), ExpressionMatch::No);
 }
 
 proptest::proptest! {

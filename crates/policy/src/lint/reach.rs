@@ -10,7 +10,7 @@ use crate::approval::FILE_NAME;
 use crate::command::approval::line_of;
 use crate::index::lead;
 use crate::names::SHELL;
-use crate::rule::{Pattern, Rule, Ruling, Source, ToolPattern};
+use crate::rule::{Pattern, Rule, RuleSource, Ruling, ToolPattern};
 
 /// Maximum number of subcommands in a suggestion.
 const SHOWN: usize = 3;
@@ -19,7 +19,7 @@ const SHOWN: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleReach {
     /// Location of the rule.
-    pub source: Source,
+    pub source: RuleSource,
     /// Calls that it allows, as a noun phrase.
     pub allows: String,
     /// Fields of a narrower rule, for a saved rule that is broad.

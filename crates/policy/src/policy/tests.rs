@@ -101,9 +101,9 @@ fn plan_mode_writes_plans_and_nothing_else() {
         let subject = Subject::named("write_file");
         policy.decide(Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Plan })
     };
-    assert_eq!(verdict("/plans/a.md"), Verdict::Allow);
+    assert_eq!(verdict("/plans/a.md"), PolicyVerdict::Allow);
     for path in ["/plans/a.rs", "/plans/../src/a.md", "/plansx/a.md", "/src/a.md"] {
-        assert!(matches!(verdict(path), Verdict::Deny { message: Some(_) }), "{path}");
+        assert!(matches!(verdict(path), PolicyVerdict::Deny { message: Some(_) }), "{path}");
     }
     let args = json!({"file_path": "/plans/a.md"});
     let plan = || Effects::write("/plans/a.md");
@@ -115,7 +115,7 @@ fn plan_mode_writes_plans_and_nothing_else() {
     ] {
         let (subject, mode) = (Subject::named("write_file"), ApprovalMode::Plan);
         let verdict = policy.decide(Query { subject, args: &args, effects: &effects, mode });
-        assert!(matches!(verdict, Verdict::Deny { .. }), "{effects:?}");
+        assert!(matches!(verdict, PolicyVerdict::Deny { .. }), "{effects:?}");
     }
 }
 
@@ -185,8 +185,8 @@ fn a_path_that_is_only_claimed_fits_no_rule_that_allows() {
         let (subject, mode) = (Subject::named("t"), ApprovalMode::Default);
         policy.decide(Query { subject, args: &args, effects: &effects, mode })
     };
-    assert_eq!(judge(Effects::read("/p/docs/x")), Verdict::Allow);
-    assert_eq!(judge(Effects::read("/p/docs/x").or_unknown()), Verdict::Ask);
+    assert_eq!(judge(Effects::read("/p/docs/x")), PolicyVerdict::Allow);
+    assert_eq!(judge(Effects::read("/p/docs/x").or_unknown()), PolicyVerdict::Ask);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn the_highest_rule_that_applies_decides() {
     let (args, effects) = (json!({}), Effects::default());
     let subject = Subject::named("write_file");
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
-    assert_eq!(policy.decide(query), Verdict::Deny { message: Some("Not here.".to_owned()) });
+    assert_eq!(policy.decide(query), PolicyVerdict::Deny { message: Some("Not here.".to_owned()) });
 }
 
 #[test]

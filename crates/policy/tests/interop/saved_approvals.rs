@@ -10,7 +10,7 @@ use std::error::Error;
 use std::path::Path;
 
 use pollux_policy::{
-    APPROVALS_FILE, Approval, Facts, Policy, PolicyFile, Query, Scope, Subject, Tier, read,
+    APPROVALS_FILE, Approval, ApprovalScope, Facts, Policy, PolicyFile, Query, Subject, Tier, read,
 };
 use pollux_protocol::{ApprovalMode, Effects, SubjectArgument, ToolFacts};
 use pollux_shell::sandbox::{SandboxMechanisms, SandboxSupport};
@@ -90,11 +90,11 @@ fn approvals_of(
 ) -> Result<Vec<Value>, Box<dyn Error>> {
     let policy = Policy::new(facts(), PolicyFile::default());
     let mode = ApprovalMode::Default;
-    let mut scopes = vec![Scope::Call];
+    let mut scopes = vec![ApprovalScope::Call];
     call.ask(mode, |query| {
         scopes.extend(Approval::scopes(&policy, query).iter().map(|found| found.0));
     });
-    scopes.extend(call.server.as_ref().map(|_| Scope::Server));
+    scopes.extend(call.server.as_ref().map(|_| ApprovalScope::Server));
     let mut approvals = Vec::new();
     for scope in scopes {
         let Some(approval) = call.ask(mode, |query| Approval::of(&policy, query, scope)) else {

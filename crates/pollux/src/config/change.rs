@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::{
-    Changed, ConfigError, FileScope, FileState, Inspection, LayerKind, Outcome, Source, assign,
-    edit, edit_file, masked, migrate_file, schema,
+    Changed, ConfigError, FileScope, Inspection, LayerFileState, LayerKind, SourceOutcome,
+    ValueSource, assign, edit, edit_file, masked, migrate_file, schema,
 };
 use serde_json::{Value, json};
 
@@ -115,14 +115,14 @@ fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<Strin
     };
     let mut notes = Vec::new();
     for file in loaded.files.iter().filter(|file| file.kind == kind) {
-        if let FileState::Skipped(reason) = &file.state {
+        if let LayerFileState::Skipped(reason) = &file.state {
             notes.push(format!("It does not count now: {reason}."));
         }
     }
     let steps = &explanation.steps;
-    let own = steps.iter().position(|step| step.source == Source::File(kind));
+    let own = steps.iter().position(|step| step.source == ValueSource::File(kind));
     let stronger = steps.iter().skip(own.map_or(0, |own| own + 1));
-    for step in stronger.filter(|step| step.outcome == Outcome::Wins) {
+    for step in stronger.filter(|step| step.outcome == SourceOutcome::Wins) {
         let value = step.value.as_ref().map(|value| shown(key, value)).unwrap_or_default();
         let by = match (&step.path, step.names.is_empty()) {
             (Some(path), true) => place(path, step.position),

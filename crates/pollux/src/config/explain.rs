@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use pollux_config::{
-    Explanation, FileState, Given, Inspection, Loaded, Outcome, Step, assign, masked, schema,
+    Explanation, ExplanationStep, Given, Inspection, LayerFileState, Loaded, SourceOutcome, assign,
+    masked, schema,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ const LONGEST: usize = 48;
 /// Explains one key.
 pub(super) fn explain(loaded: &Loaded, given: &[Given], key: &str) -> Result<Answer, Failure> {
     let explanation = Inspection::new(loaded, given).explain(key);
-    let is_somewhere = explanation.steps.iter().any(|step| step.outcome != Outcome::Unset);
+    let is_somewhere = explanation.steps.iter().any(|step| step.outcome != SourceOutcome::Unset);
     let is_known = explanation.setting.is_some() || is_somewhere && !schema::is_group(key);
     if !is_known || schema::is_group(key) {
         assign::target(key).map_err(|error| Failure::general(error.to_string()))?;
@@ -55,11 +56,11 @@ fn table(loaded: &Loaded, explanation: &Explanation) -> String {
     text
 }
 
-fn row(loaded: &Loaded, key: &str, step: &Step) -> [String; 4] {
+fn row(loaded: &Loaded, key: &str, step: &ExplanationStep) -> [String; 4] {
     let mark = match step.outcome {
-        Outcome::Wins => "*",
-        Outcome::Merged => "+",
-        Outcome::Overridden | Outcome::Unset | Outcome::Ignored(_) => " ",
+        SourceOutcome::Wins => "*",
+        SourceOutcome::Merged => "+",
+        SourceOutcome::Overridden | SourceOutcome::Unset | SourceOutcome::Ignored(_) => " ",
     };
     let value = step.value.as_ref().or(step.written.as_ref());
     let value = value.map_or("-".to_owned(), |value| cut(&shown(key, value)));
@@ -67,10 +68,10 @@ fn row(loaded: &Loaded, key: &str, step: &Step) -> [String; 4] {
     details.extend(step.path.as_ref().map(|path| place(path, step.position)));
     details.extend((!step.names.is_empty()).then(|| step.names.join(", ")));
     match &step.outcome {
-        Outcome::Ignored(reason) => details.push(format!("({reason})")),
-        Outcome::Overridden => details.push("(overridden)".to_owned()),
-        Outcome::Unset if is_absent(loaded, step) => details.push("(no file)".to_owned()),
-        Outcome::Wins | Outcome::Merged | Outcome::Unset => {}
+        SourceOutcome::Ignored(reason) => details.push(format!("({reason})")),
+        SourceOutcome::Overridden => details.push("(overridden)".to_owned()),
+        SourceOutcome::Unset if is_absent(loaded, step) => details.push("(no file)".to_owned()),
+        SourceOutcome::Wins | SourceOutcome::Merged | SourceOutcome::Unset => {}
     }
     if let (Some(written), Some(_)) = (&step.written, &step.value) {
         details.push(format!("(written {})", cut(&shown(key, written))));
@@ -78,9 +79,9 @@ fn row(loaded: &Loaded, key: &str, step: &Step) -> [String; 4] {
     [mark.to_owned(), step.source.as_str().to_owned(), value, details.join(" ")]
 }
 
-fn is_absent(loaded: &Loaded, step: &Step) -> bool {
+fn is_absent(loaded: &Loaded, step: &ExplanationStep) -> bool {
     let path = step.path.as_ref();
-    loaded.files.iter().any(|file| Some(&file.path) == path && file.state == FileState::Absent)
+    loaded.files.iter().any(|file| Some(&file.path) == path && file.state == LayerFileState::Absent)
 }
 
 fn cut(text: &str) -> String {
@@ -93,9 +94,9 @@ fn cut(text: &str) -> String {
 fn to_json(explanation: &Explanation) -> Value {
     let key = &explanation.key;
     let hidden = |value: &Option<Value>| value.as_ref().map(|value| masked(key, value));
-    let layer = |step: &Step| {
+    let layer = |step: &ExplanationStep| {
         let reason = match &step.outcome {
-            Outcome::Ignored(reason) => Some(reason),
+            SourceOutcome::Ignored(reason) => Some(reason),
             _ => None,
         };
         json!({

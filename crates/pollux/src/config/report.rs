@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pollux_config::{FileState, Loaded, Remark, RemarkKind};
+use pollux_config::{LayerFileState, Loaded, Remark, RemarkKind};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -15,9 +15,9 @@ pub(super) fn report(loaded: &Loaded) -> Answer {
         let of_file: Vec<&Remark> =
             remarks.iter().filter(|remark| remark.path == file.path).collect();
         let reason = match &file.state {
-            FileState::Absent => continue,
-            FileState::Read => None,
-            FileState::Skipped(reason) => Some(reason),
+            LayerFileState::Absent => continue,
+            LayerFileState::Read => None,
+            LayerFileState::Skipped(reason) => Some(reason),
         };
         // Writing to a string cannot fail.
         let _infallible = match reason {

@@ -1,6 +1,8 @@
 //! `config list` and `config get`.
 
-use pollux_config::{Given, Inspection, Loaded, Outcome, Step, assign, masked, schema};
+use pollux_config::{
+    ExplanationStep, Given, Inspection, Loaded, SourceOutcome, assign, masked, schema,
+};
 use serde_json::{Value, json};
 
 use super::{Answer, place, shown};
@@ -19,10 +21,10 @@ pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
         let explanation = inspection.explain(key);
         let value = explanation.value.as_ref().map(|value| masked(key, value));
         let value = value.unwrap_or(Value::Null);
-        let sources: Vec<&Step> = explanation
+        let sources: Vec<&ExplanationStep> = explanation
             .steps
             .iter()
-            .filter(|step| matches!(step.outcome, Outcome::Wins | Outcome::Merged))
+            .filter(|step| matches!(step.outcome, SourceOutcome::Wins | SourceOutcome::Merged))
             .collect();
         let from: Vec<String> = sources.iter().map(|step| source(step)).collect();
         lines.push(format!("{key} = {value}  # {}", from.join(", ")));
@@ -40,7 +42,7 @@ pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
 }
 
 /// Returns a source as text: its file and line, its variable, or its name.
-fn source(step: &Step) -> String {
+fn source(step: &ExplanationStep) -> String {
     let name = step.source.as_str();
     match (&step.path, step.names.as_slice()) {
         (Some(path), []) => format!("{name} {}", place(path, step.position)),

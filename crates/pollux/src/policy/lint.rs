@@ -1,6 +1,6 @@
 //! `pollux policy lint`: errors and doubts about the rules, and how many calls they match.
 
-use pollux_policy::{PolicyFile, Problem, RuleReach, Source, rule_reach};
+use pollux_policy::{PolicyFile, Problem, RuleReach, RuleSource, rule_reach};
 use pollux_protocol::plain_text::visible;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn report(rules: &PolicyFile, as_json: bool) -> String {
     lines.iter().map(|line| visible(line) + "\n").collect()
 }
 
-fn place(source: &Source) -> String {
+fn place(source: &RuleSource) -> String {
     match &source.file {
         Some(file) => format!("{}:{}", file.display(), source.line),
         None => source.label.clone(),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Endpoint, Reply, reply};
+use pollux_testkit::{Endpoint, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn old_session(chats: &Path, id: &str, prompts: usize, last: &str) {
     fs::write(file, text.join("\n") + "\n").unwrap();
 }
 
-fn notes() -> Reply {
+fn notes() -> ModelReply {
     let skill = |name: &str| json!({"name": name, "description": "To release.", "body": "Run `make release`."});
     let answer = json!({
         "private_facts": ["Tests run with `make t`."],

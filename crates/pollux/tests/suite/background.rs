@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{CapturedRequest, Endpoint, Key, Reply, Terminal, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, Key, ModelReply, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
@@ -25,7 +25,7 @@ fn pid(request: &CapturedRequest) -> u32 {
 }
 
 /// Replies of a model that makes the call which the prompt describes, and then reports its result.
-fn answer(request: &CapturedRequest) -> Reply {
+fn answer(request: &CapturedRequest) -> ModelReply {
     if let Some(output) = last_output(request) {
         return reply().text(format!("Told: {}.", output.lines().last().unwrap_or_default()));
     }
@@ -67,7 +67,7 @@ fn log(stage: &Stage, pid: u32) -> String {
 }
 
 /// Replies of a model that has the conversation of `docs/background.md`.
-fn documented(request: &CapturedRequest) -> Reply {
+fn documented(request: &CapturedRequest) -> ModelReply {
     let words = ["start ./serve in the background", "what has it printed?", "stop it"];
     let mut asked = request.contents().iter().rev().flat_map(texts);
     let prompt = asked.find_map(|text| words.iter().position(|word| *word == text));

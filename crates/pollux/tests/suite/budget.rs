@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pollux_testkit::{Endpoint, Finished, Reply, reply};
+use pollux_testkit::{Endpoint, Finished, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn when_the_time_is_up_whatever_runs_is_stopped() {
     assert_eq!(stage.requests().len(), 1);
 }
 
-fn searches(count: usize) -> Reply {
+fn searches(count: usize) -> ModelReply {
     (0..count).fold(reply().usage(1000, 10), |reply, number| {
         reply.call("google_web_search", json!({"query": format!("question {number}")}))
     })

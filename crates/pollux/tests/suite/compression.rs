@@ -1,7 +1,7 @@
 //! Compression: a conversation that has become too long continues in a shorter form, without data
 //! loss.
 
-use pollux_testkit::{Endpoint, Reply, reply};
+use pollux_testkit::{Endpoint, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const PROMPT: &str = "Never touch db/. Read the files.";
 
 /// Creates a stage whose model reads files and then fills half of its context window; `rest` are
 /// its further replies.
-fn full(rest: impl IntoIterator<Item = Reply>) -> Stage {
+fn full(rest: impl IntoIterator<Item = ModelReply>) -> Stage {
     let stage = Stage::new();
     for name in ["a", "b", "c"] {
         stage.home.project_file(&format!("{name}.txt"), format!("the words of {name}\n"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use pollux_testkit::{Key, Pollux, Reply, Terminal, reply};
+use pollux_testkit::{Key, ModelReply, Pollux, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::stage::Stage;
@@ -50,13 +50,13 @@ impl Talk {
     }
 }
 
-fn stage(replies: impl IntoIterator<Item = Reply>) -> Stage {
+fn stage(replies: impl IntoIterator<Item = ModelReply>) -> Stage {
     let stage = Stage::with(replies);
     stage.home.project_file("a.txt", "one\ntwo\nthree\n");
     stage
 }
 
-fn edit() -> Reply {
+fn edit() -> ModelReply {
     let arguments = json!({"file_path": "a.txt", "instruction": "change", "old_string": "two", "new_string": "zwei"});
     reply().call("replace", arguments)
 }

@@ -1,12 +1,12 @@
 //! A model that checks calls, tested from outside.
 
-use pollux_testkit::{CapturedRequest, Endpoint, Reply, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-fn write(name: &str) -> Reply {
+fn write(name: &str) -> ModelReply {
     reply().call("write_file", json!({"file_path": name, "content": "x"}))
 }
 
@@ -17,7 +17,11 @@ fn told(request: &CapturedRequest) -> Value {
 
 /// Creates a stage that answers the request for a policy with `policy`, and for a verdict with
 /// `verdict`.
-fn guarded(replies: impl IntoIterator<Item = Reply>, policy: Reply, verdict: Reply) -> Stage {
+fn guarded(
+    replies: impl IntoIterator<Item = ModelReply>,
+    policy: ModelReply,
+    verdict: ModelReply,
+) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({"security": {"enableConseca": true}}));
     stage.server.answer_with(Endpoint::GenerateContent, move |request| {
@@ -26,14 +30,14 @@ fn guarded(replies: impl IntoIterator<Item = Reply>, policy: Reply, verdict: Rep
     stage
 }
 
-fn policy() -> Reply {
+fn policy() -> ModelReply {
     let entry = json!({
         "tool_name": "write_file", "permissions": "allow", "constraints": "a.txt only", "rationale": "It was asked for."
     });
     reply().text(json!({"policies": [entry]}).to_string())
 }
 
-fn verdict(decision: &str) -> Reply {
+fn verdict(decision: &str) -> ModelReply {
     reply().text(json!({"decision": decision, "reason": "Because of b.txt."}).to_string())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use pollux_testkit::{Reply, reply};
+use pollux_testkit::{ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -36,12 +36,12 @@ fn script() -> Vec<Said> {
     ]
 }
 
-fn gemini((text, calls): &Said) -> Reply {
+fn gemini((text, calls): &Said) -> ModelReply {
     let begun = if text.is_empty() { reply() } else { reply().text(*text) };
     calls.iter().fold(begun, |reply, (name, args)| reply.call(name, args.clone()))
 }
 
-fn openai((text, calls): &Said) -> Reply {
+fn openai((text, calls): &Said) -> ModelReply {
     let chunk = |delta: Value, reason: Option<&str>| {
         json!({
             "id": "chatcmpl-1",
@@ -140,7 +140,7 @@ fn both_dialects_lead_to_the_same_state() {
     let of_google = run(&google, super::stage::MODEL);
 
     let other = Stage::new();
-    let replies: Mutex<VecDeque<Reply>> = Mutex::new(script().iter().map(openai).collect());
+    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(script().iter().map(openai).collect());
     other.server.route(CHAT, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
     let of_openai = run(&other, "openai/gpt-test");
 

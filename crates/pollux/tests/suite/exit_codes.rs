@@ -6,7 +6,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use pollux_testkit::{Finished, Pollux, Reply, errors, reply, tiny_disk, tiny_disk_at};
+use pollux_testkit::{Finished, ModelReply, Pollux, errors, reply, tiny_disk, tiny_disk_at};
 use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage, terminal_result};
@@ -270,7 +270,7 @@ fn exit_54_is_a_session_log_that_cannot_be_begun() {
 
 #[test]
 fn http_errors_exit_with_the_status_in_json_and_1_in_text() {
-    type Scene = (fn() -> Reply, usize, i32, &'static str, &'static str);
+    type Scene = (fn() -> ModelReply, usize, i32, &'static str, &'static str);
     let table: [Scene; 6] = [
         (|| errors::bad_request("No such field."), 1, 144, "ApiError", "No such field."),
         (errors::invalid_key, 1, 144, "ApiError", "API key not valid"),

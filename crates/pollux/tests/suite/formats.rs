@@ -1,6 +1,6 @@
 //! Standard output in the three formats.
 
-use pollux_testkit::{Finished, Reply, reply};
+use pollux_testkit::{Finished, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ fn models_are_named_as_they_were_asked_for() {
 }
 
 /// Returns red text whose escape sequence is split between two chunks.
-fn coloured() -> Reply {
+fn coloured() -> ModelReply {
     reply().text("\u{1b}[31mred\u{1b}[").text("0m\tplain\u{7}").finish("STOP")
 }
 

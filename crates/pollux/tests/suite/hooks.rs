@@ -1,13 +1,16 @@
 //! Hooks of the user at every event, with every outcome.
 
-use pollux_testkit::{Finished, Reply, Signal, reply};
+use pollux_testkit::{Finished, ModelReply, Signal, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{FORMATS, MODEL, Stage, lines_of, wait_until};
 
 /// Creates a stage with these hooks of the user: event, matcher, command line.
-fn with_hooks(replies: impl IntoIterator<Item = Reply>, hooks: &[(&str, &str, &str)]) -> Stage {
+fn with_hooks(
+    replies: impl IntoIterator<Item = ModelReply>,
+    hooks: &[(&str, &str, &str)],
+) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({ "hooks": definitions(hooks) }));
     stage
@@ -47,7 +50,7 @@ fn names(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["hook_event_name"].as_str().unwrap()).collect()
 }
 
-fn write(path: &str) -> Reply {
+fn write(path: &str) -> ModelReply {
     reply().text("hello").call_with_id(
         "w",
         "write_file",

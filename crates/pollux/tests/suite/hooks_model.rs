@@ -1,13 +1,13 @@
 //! Hooks of the user around requests and answers, and the recorded usage in each case.
 
-use pollux_testkit::{Reply, reply};
+use pollux_testkit::{ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage, lines_of, spoken, texts};
 
 /// Creates a stage with one hook of the user.
-fn with_hook(replies: impl IntoIterator<Item = Reply>, event: &str, command: &str) -> Stage {
+fn with_hook(replies: impl IntoIterator<Item = ModelReply>, event: &str, command: &str) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({ "hooks": hook(event, command, &json!({})) }));
     stage

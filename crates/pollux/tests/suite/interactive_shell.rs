@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{CapturedRequest, Endpoint, Key, Reply, Terminal, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, Key, ModelReply, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, is_alive, texts, wait_until};
@@ -148,7 +148,7 @@ fn was_called(request: &CapturedRequest) -> bool {
 }
 
 /// Replies of a model that starts the command of the prompt in the background.
-fn starts_in_background(request: &CapturedRequest) -> Reply {
+fn starts_in_background(request: &CapturedRequest) -> ModelReply {
     let contents = request.contents();
     let prompt = *texts(contents.last().unwrap()).last().unwrap_or(&"");
     match prompt.strip_prefix("start ") {

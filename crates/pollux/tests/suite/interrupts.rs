@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Finished, Running, Signal, errors, reply};
+use pollux_testkit::{Finished, RunningProgram, Signal, errors, reply};
 use serde_json::json;
 
 use super::stage::{FORMATS, Stage, is_alive, terminal_result, wait_until};
@@ -11,12 +11,12 @@ use super::stage::{FORMATS, Stage, is_alive, terminal_result, wait_until};
 /// Maximum time until the program ends, in a debug build on a busy machine.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-fn start(stage: &Stage, format: &str) -> Running {
+fn start(stage: &Stage, format: &str) -> RunningProgram {
     stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
 }
 
 /// Sends the signal and waits for the end, which must come immediately.
-fn end_by(running: Running, signal: Signal) -> Finished {
+fn end_by(running: RunningProgram, signal: Signal) -> Finished {
     let asked = Instant::now();
     running.signal(signal);
     let run = running.wait();

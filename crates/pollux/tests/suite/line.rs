@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Key, ModelServer, Pollux, Reply, Signal, Terminal, errors, reply};
+use pollux_testkit::{Key, ModelReply, ModelServer, Pollux, Signal, Terminal, errors, reply};
 use rustix::process::Pid;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    pub(super) fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(super) fn with(replies: impl IntoIterator<Item = ModelReply>) -> Self {
         Self::start(Stage::with(replies), |program| program)
     }
 
@@ -264,12 +264,12 @@ fn files_are_brought_along() {
     talk.end();
 }
 
-fn edit(old: &str, new: &str) -> Reply {
+fn edit(old: &str, new: &str) -> ModelReply {
     let arguments = json!({"file_path": "a.txt", "instruction": "change", "old_string": old, "new_string": new});
     reply().call("replace", arguments)
 }
 
-fn editing(replies: impl IntoIterator<Item = Reply>) -> Talk {
+fn editing(replies: impl IntoIterator<Item = ModelReply>) -> Talk {
     let stage = Stage::with(replies);
     stage.home.project_file("a.txt", "one\ntwo\nthree\n");
     Talk::start(stage, |program| program)
@@ -664,7 +664,7 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
 }
 
 /// Replies of a model that plans, submits the plan to the user, and then edits.
-fn planner() -> Vec<Reply> {
+fn planner() -> Vec<ModelReply> {
     let plan = json!({"file_path": "p.md", "content": "# Goal\nmend it\n"});
     let edit = json!({"file_path": "a.txt", "content": "mended\n"});
     vec![

@@ -1,12 +1,12 @@
 //! Loop detection: the model gets a hint first; then the user is asked, or the run ends.
 
-use pollux_testkit::{CapturedRequest, Reply, reply};
+use pollux_testkit::{CapturedRequest, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::stage::{Stage, lines_of, terminal_result, texts};
 
-fn look() -> Reply {
+fn look() -> ModelReply {
     reply().call("list_directory", json!({"dir_path": "."}))
 }
 

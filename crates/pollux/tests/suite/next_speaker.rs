@@ -1,13 +1,13 @@
 //! Next-speaker check: a model decides whether an answer is complete, and otherwise the work
 //! continues.
 
-use pollux_testkit::{CapturedRequest, Endpoint, Reply, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, texts};
 
-fn verdict(speaker: &str) -> Reply {
+fn verdict(speaker: &str) -> ModelReply {
     let answer = json!({"reasoning": "It says so.", "next_speaker": speaker});
     reply().text(answer.to_string())
 }
@@ -18,7 +18,7 @@ fn words(request: &CapturedRequest) -> String {
     texts(contents.last().unwrap()).concat()
 }
 
-fn asking(replies: impl IntoIterator<Item = Reply>) -> Stage {
+fn asking(replies: impl IntoIterator<Item = ModelReply>) -> Stage {
     let stage = Stage::with(replies);
     stage.home.settings(&json!({"model": {"skipNextSpeakerCheck": false}}));
     stage

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{CapturedRequest, Endpoint, Finished, ModelServer, Pollux, Reply, TestHome};
+use pollux_testkit::{
+    CapturedRequest, Endpoint, Finished, ModelReply, ModelServer, Pollux, TestHome,
+};
 use serde_json::Value;
 
 /// Model of most runs. Its name is in the settings' default aliases, so there is no routing.
@@ -40,7 +42,7 @@ impl Stage {
     }
 
     /// Creates a stage whose model answers with these replies, in order.
-    pub(crate) fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(crate) fn with(replies: impl IntoIterator<Item = ModelReply>) -> Self {
         let stage = Self::new();
         for reply in replies {
             stage.server.stream(reply);

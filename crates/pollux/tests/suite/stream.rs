@@ -1,18 +1,18 @@
 //! Streams that break, contain invalid data or stay silent.
 
-use pollux_testkit::{Finished, Reply, errors, reply};
+use pollux_testkit::{Finished, ModelReply, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage, spoken, terminal_result};
 
 /// Returns a reply of raw bytes.
-fn bytes(text: &str) -> Reply {
+fn bytes(text: &str) -> ModelReply {
     reply().sse_bytes(vec![text.as_bytes().to_vec()])
 }
 
 /// Returns an event with this data.
-fn event(data: &Value) -> Reply {
+fn event(data: &Value) -> ModelReply {
     bytes(&format!("data: {data}\r\n\r\n"))
 }
 
@@ -26,7 +26,7 @@ fn said(format: &str, run: &Finished) -> String {
 }
 
 /// Faults of one answer after which the program sends the request again.
-fn faults() -> Vec<(&'static str, Reply)> {
+fn faults() -> Vec<(&'static str, ModelReply)> {
     vec![
         ("garbage", reply().text("half ").garbage()),
         ("half an event", reply().text("half ").text("an answer").truncated_json()),
@@ -47,7 +47,7 @@ fn faults() -> Vec<(&'static str, Reply)> {
         ("a deep nest", bytes(&format!("data: {}\n\n", "[".repeat(100_000)))),
         (
             "a page of a portal",
-            reply().status(200, pollux_testkit::Content::html("<html>Log in</html>")),
+            reply().status(200, pollux_testkit::ReplyContent::html("<html>Log in</html>")),
         ),
         ("an empty answer", reply()),
         ("thoughts alone", reply().thought("**T** hm")),

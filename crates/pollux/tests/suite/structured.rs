@@ -1,7 +1,7 @@
 //! Answers that satisfy a schema: valid immediately, repaired, or rejected together with their
 //! text.
 
-use pollux_testkit::{Finished, Reply, reply};
+use pollux_testkit::{Finished, ModelReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ fn a_schema_that_cannot_be_used_is_refused_before_anything_is_sent() {
     assert!(stage.session_files().is_empty());
 }
 
-fn chat(text: &str) -> Reply {
+fn chat(text: &str) -> ModelReply {
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
         json!({"id": "c", "object": "chat.completion.chunk", "model": "gpt-test", "choices": [choice]})

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{Key, Reply, reply};
+use pollux_testkit::{Key, ModelReply, reply};
 use serde_json::{Value, json};
 
 use super::stage::{FORMATS, Stage};
@@ -49,7 +49,7 @@ const ACTING: &str =
     "A\u{9b}31m\u{9d}0;title\u{9c}\rB\u{8}\u{7}\u{e}C\u{f}\u{85}D\u{202e}\u{2066}\u{200f}\u{61c}E";
 
 /// Replies whose text and calls contain characters that could act on a terminal.
-fn acting() -> [Reply; 2] {
+fn acting() -> [ModelReply; 2] {
     let read = json!({"file_path": format!("no{ACTING}")});
     let shell = json!({"command": "printf 'x\\302\\233y\\rz\\342\\200\\256w'"});
     [

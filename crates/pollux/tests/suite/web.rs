@@ -1,13 +1,13 @@
 //! Web tools: search, and reading of pages.
 
-use pollux_testkit::{CapturedRequest, Content, Endpoint, Reply, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, ReplyContent, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, lines_of, terminal_result, texts};
 
 /// Returns an answer to a side call, with the pages that the vendor used.
-fn grounded(text: &str, candidate: &Value) -> Reply {
+fn grounded(text: &str, candidate: &Value) -> ModelReply {
     let mut answer = json!({
         "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
@@ -111,7 +111,9 @@ fn recorded_answers_serve_side_calls_in_their_order() {
 #[test]
 fn vendors_that_cannot_search_or_read_get_the_pages_themselves() {
     let stage = Stage::new();
-    stage.server.route("/page", |_| reply().status(200, Content::html("<h1>Title</h1><p>words")));
+    stage
+        .server
+        .route("/page", |_| reply().status(200, ReplyContent::html("<h1>Title</h1><p>words")));
     let arguments = json!({"prompt": format!("sum up {}", page(&stage, "/page"))}).to_string();
     let call = json!([{"index": 0, "id": "c1", "type": "function", "function": {"name": "web_fetch", "arguments": arguments}}]);
     let asked = std::sync::Mutex::new(0);
@@ -130,7 +132,7 @@ fn vendors_that_cannot_search_or_read_get_the_pages_themselves() {
             2 => words("answer from the page"),
             _ => words("done"),
         };
-        reply().status(200, Content::of("text/event-stream", body))
+        reply().status(200, ReplyContent::of("text/event-stream", body))
     });
     allow_pages(&stage);
     let url = format!("{}/v1", stage.server.url());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Entry, EntryId, History, INTERRUPTED_RESPONSE};
+use super::{EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE};
 use crate::{Body, Compression, Content, Part, Role, Shortened, Summary};
 
 /// Text of the acknowledgement that is added after a summary in the name of the model.
@@ -14,9 +14,9 @@ pub(super) struct Fold {
     /// Message that replaces the entries; `None` if results were only shortened.
     summary: Option<EntryId>,
     /// Hidden entries.
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<HistoryEntry>>,
     /// Entries as they were before their results were shortened.
-    whole: Vec<Arc<Entry>>,
+    whole: Vec<Arc<HistoryEntry>>,
 }
 
 /// Returns the id of the acknowledgement of a summary.
@@ -33,10 +33,10 @@ impl History {
         if let Some(summary) = &compression.summary {
             let Some((first, last)) = self.range(summary) else { return false };
             let words = Content::user(vec![Part::text(summary.words.as_str())]);
-            let mut instead = vec![Entry::new(compression.id.clone(), words)];
+            let mut instead = vec![HistoryEntry::new(compression.id.clone(), words)];
             if summary.acknowledged {
                 let id = acknowledgement(&compression.id);
-                instead.push(Entry::new(id, Content::model(vec![Part::text(ACKNOWLEDGED)])));
+                instead.push(HistoryEntry::new(id, Content::model(vec![Part::text(ACKNOWLEDGED)])));
             }
             fold.summary = Some(compression.id.clone());
             fold.entries = self.entries.splice(first..=last, instead).collect();
@@ -53,7 +53,7 @@ impl History {
     pub fn uncompress(&mut self) -> bool {
         let is_compressed = !self.folds.is_empty();
         while let Some(fold) = self.folds.pop() {
-            let of_fold = |entry: &Arc<Entry>| Some(&entry.id) == fold.summary.as_ref();
+            let of_fold = |entry: &Arc<HistoryEntry>| Some(&entry.id) == fold.summary.as_ref();
             if let Some(place) = self.entries.iter().position(of_fold) {
                 let next = self.entries.get(place + 1);
                 let told =
@@ -86,7 +86,7 @@ impl History {
     }
 
     /// Returns all entries, including hidden ones, oldest first.
-    pub fn whole(&self) -> Vec<Arc<Entry>> {
+    pub fn whole(&self) -> Vec<Arc<HistoryEntry>> {
         let mut whole = self.clone();
         whole.uncompress();
         whole.entries
@@ -103,8 +103,8 @@ impl History {
     fn range(&self, summary: &Summary) -> Option<(usize, usize)> {
         let place = |id: &EntryId| self.entries.iter().position(|entry| entry.id == *id);
         let (first, last) = (place(&summary.from)?, place(&summary.through)?);
-        let answers = |entry: &Arc<Entry>| entry.content.responses().next().is_some();
-        let calls = |entry: &Arc<Entry>| entry.content.calls().next().is_some();
+        let answers = |entry: &Arc<HistoryEntry>| entry.content.responses().next().is_some();
+        let calls = |entry: &Arc<HistoryEntry>| entry.content.calls().next().is_some();
         let before = first.checked_sub(1).map(|before| &self.entries[before]);
         let next = self.entries.get(last + 1);
         let is_whole = !before.is_some_and(|before| calls(before) || answers(before))
@@ -122,7 +122,7 @@ impl History {
     /// Inserts a placeholder for the model's turn between results and a text that follows them
     /// because the turns between them are gone.
     fn mend_border(&mut self, place: usize) {
-        let answers = |entry: &Entry| entry.content.responses().next().is_some();
+        let answers = |entry: &HistoryEntry| entry.content.responses().next().is_some();
         let Some([before, next]) = place.checked_sub(1).and_then(|at| self.entries.get(at..=place))
         else {
             return;
@@ -130,13 +130,13 @@ impl History {
         if answers(before) && next.content.role == Role::User && !answers(next) {
             let id = EntryId::new(format!("{}_interrupted", next.id));
             let content = Content::model(vec![Part::text(INTERRUPTED_RESPONSE)]);
-            self.entries.insert(place, Entry::new(id, content));
+            self.entries.insert(place, HistoryEntry::new(id, content));
         }
     }
 
     /// Shortens results. Returns the changed entries in their original form.
-    fn shorten(&mut self, shortened: &[Shortened]) -> Vec<Arc<Entry>> {
-        let mut whole: Vec<Arc<Entry>> = Vec::new();
+    fn shorten(&mut self, shortened: &[Shortened]) -> Vec<Arc<HistoryEntry>> {
+        let mut whole: Vec<Arc<HistoryEntry>> = Vec::new();
         for short in shortened {
             let found = self.entries.iter().position(|entry| entry.id == short.entry);
             let Some(place) = found else { continue };
@@ -145,7 +145,7 @@ impl History {
             let part = content.parts.get_mut(short.part);
             let Some(Body::Response(response)) = part.map(|part| &mut part.body) else { continue };
             response.response = short.response.clone();
-            self.entries[place] = Entry::new(old.id.clone(), content);
+            self.entries[place] = HistoryEntry::new(old.id.clone(), content);
             if !whole.iter().any(|entry| entry.id == old.id) {
                 whole.push(old);
             }

@@ -6,7 +6,7 @@ use crate::{Compression, Shortened, Summary};
 
 /// The vendors' rules, implemented a second time from their point of view: on joined turns, without
 /// any knowledge of how [`History`] keeps these rules.
-fn check_request(entries: &[Arc<Entry>]) -> Result<(), String> {
+fn check_request(entries: &[Arc<HistoryEntry>]) -> Result<(), String> {
     let mut turns: Vec<(Role, Vec<&Part>)> = Vec::new();
     for entry in entries {
         let Some(last) = entry.content().parts.last() else {
@@ -199,7 +199,7 @@ fn compression(history: &History, id: EntryId, places: [u8; 3]) -> Option<Compre
     Some(Compression { id, summary, shortened: vec![shortened] })
 }
 
-fn contents_of(entries: &[Arc<Entry>]) -> Vec<(EntryId, Content)> {
+fn contents_of(entries: &[Arc<HistoryEntry>]) -> Vec<(EntryId, Content)> {
     entries.iter().map(|entry| (entry.id().clone(), entry.content().clone())).collect()
 }
 

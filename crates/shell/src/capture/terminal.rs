@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use pollux_protocol::AnsiOutput;
 
-use super::{Captured, Chunk, SNIFFED_BYTES};
-use crate::output::{Limits, Output};
+use super::{Captured, OutputChunk, SNIFFED_BYTES};
+use crate::output::{Output, OutputLimits};
 use crate::screen::Screen;
 use crate::spill::{Spill, Spiller};
 use crate::terminal::TerminalSize;
@@ -54,11 +54,11 @@ struct File {
     spiller: Spiller,
 }
 
-impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
+impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
     pub(crate) fn new(
         size: TerminalSize,
         colour: bool,
-        limits: Limits,
+        limits: OutputLimits,
         spill: Option<Spill>,
         on_output: F,
     ) -> Self {
@@ -70,7 +70,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         };
         let file = spill.map(|spill| File {
             transcript: Transcript::default(),
-            early: Output::new(Limits { head: EARLY_BYTES, tail: 0 }),
+            early: Output::new(OutputLimits { head: EARLY_BYTES, tail: 0 }),
             spiller: Spiller::new(spill, EARLY_BYTES),
         });
         let (bytes, sniffed, nuls) = (0, 0, 0);
@@ -85,7 +85,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
             file.take(chunk, self.binary);
         }
         if self.binary {
-            (self.on_output)(Chunk::Binary { received: self.bytes });
+            (self.on_output)(OutputChunk::Binary { received: self.bytes });
             return Vec::new();
         }
         self.changed = true;
@@ -112,7 +112,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         self.view.take(AT_ONCE);
         self.changed = !self.view.queue.is_empty();
         let lines = self.view.screen.look();
-        (self.on_output)(Chunk::Screen { lines: &lines, received: self.bytes });
+        (self.on_output)(OutputChunk::Screen { lines: &lines, received: self.bytes });
         self.view.screen.take_answers()
     }
 
@@ -148,7 +148,7 @@ impl<F: FnMut(Chunk<'_>)> TerminalCapture<F> {
         } else {
             // A runtime that is shutting down runs no more tasks, and no caller waits for a result.
             let told = tokio::task::spawn_blocking(tell).await;
-            told.unwrap_or_else(|_| (AnsiOutput::default(), Output::new(Limits::default())))
+            told.unwrap_or_else(|_| (AnsiOutput::default(), Output::new(OutputLimits::default())))
         };
         Captured {
             lines: (!binary).then_some(lines),

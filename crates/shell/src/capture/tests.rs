@@ -2,14 +2,18 @@ use std::path::Path;
 
 use super::*;
 
-const SMALL: Limits = Limits { head: 8, tail: 8 };
+const SMALL: OutputLimits = OutputLimits { head: 8, tail: 8 };
 
-fn capture(limits: Limits, spill: Option<Spill>, chunks: &[&[u8]]) -> (Captured, Vec<String>) {
+fn capture(
+    limits: OutputLimits,
+    spill: Option<Spill>,
+    chunks: &[&[u8]],
+) -> (Captured, Vec<String>) {
     let mut seen = Vec::new();
-    let mut capture = Capture::new(limits, spill, |chunk: Chunk<'_>| match chunk {
-        Chunk::Text(text) => seen.push(text.to_owned()),
-        Chunk::Binary { received } => seen.push(format!("binary {received}")),
-        Chunk::Screen { .. } | Chunk::Input(_) => seen.push("of a terminal".to_owned()),
+    let mut capture = Capture::new(limits, spill, |chunk: OutputChunk<'_>| match chunk {
+        OutputChunk::Text(text) => seen.push(text.to_owned()),
+        OutputChunk::Binary { received } => seen.push(format!("binary {received}")),
+        OutputChunk::Screen { .. } | OutputChunk::Input(_) => seen.push("of a terminal".to_owned()),
     });
     for chunk in chunks {
         capture.push(chunk);

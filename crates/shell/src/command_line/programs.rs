@@ -31,7 +31,7 @@ pub enum Does {
 
 /// A known command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownCommand {
     /// Effect of the command; `None` if it only runs other commands of the line.
     pub does: Option<Does>,
 }
@@ -121,10 +121,10 @@ impl SimpleCommand {
     ///
     /// # Errors
     /// Returns the reason for which the command is not known.
-    pub fn known(&self, named: usize) -> Result<Known, Unfamiliar> {
+    pub fn known(&self, named: usize) -> Result<KnownCommand, Unfamiliar> {
         let usage = usage(self.name()).ok_or(Unfamiliar::Program)?;
         if usage.any_arguments && self.assignments.is_empty() {
-            return Ok(Known { does: usage.does });
+            return Ok(KnownCommand { does: usage.does });
         }
         if let Some(word) = self.words.iter().find(|word| matches!(word, Word::Unknown(_))) {
             return Err(Unfamiliar::Computed(word.shown().into_owned()));
@@ -134,8 +134,8 @@ impl SimpleCommand {
         }
         let mut walk = Walk::new(usage, &self.words);
         match walk.all() {
-            Ok(()) => Ok(Known { does: walk.does }),
-            Err((place, _)) if place < named => Ok(Known { does: Some(Does::Changes) }),
+            Ok(()) => Ok(KnownCommand { does: walk.does }),
+            Err((place, _)) if place < named => Ok(KnownCommand { does: Some(Does::Changes) }),
             Err((_, reason)) => Err(reason),
         }
     }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn output(limits: Limits, chunks: &[&[u8]]) -> Output {
+fn output(limits: OutputLimits, chunks: &[&[u8]]) -> Output {
     let mut output = Output::new(limits);
     for chunk in chunks {
         output.push(chunk);
@@ -11,14 +11,14 @@ fn output(limits: Limits, chunks: &[&[u8]]) -> Output {
 
 #[test]
 fn what_fits_is_kept_whole() {
-    let output = output(Limits { head: 4, tail: 4 }, &[b"abc", b"defgh"]);
+    let output = output(OutputLimits { head: 4, tail: 4 }, &[b"abc", b"defgh"]);
     assert_eq!(output.text(), "abcdefgh");
     assert_eq!((output.len(), output.omitted()), (8, 0));
 }
 
 #[test]
 fn what_does_not_fit_is_counted_and_announced() {
-    let output = output(Limits { head: 4, tail: 4 }, &[b"abcdefghijkl", b"mn"]);
+    let output = output(OutputLimits { head: 4, tail: 4 }, &[b"abcdefghijkl", b"mn"]);
     assert_eq!(
         output.text(),
         format!("abcd\n... [6 bytes omitted] ...\nklmn\n{TRUNCATION_WARNING}")
@@ -27,7 +27,7 @@ fn what_does_not_fit_is_counted_and_announced() {
 
 #[test]
 fn a_cut_inside_a_character_leaves_no_rubbish() {
-    let output = output(Limits { head: 4, tail: 4 }, &["abcé12345éef".as_bytes()]);
+    let output = output(OutputLimits { head: 4, tail: 4 }, &["abcé12345éef".as_bytes()]);
     assert_eq!(output.omitted(), 6);
     assert!(output.text().starts_with("abc\n..."));
     assert!(output.text().contains("...\néef\n"));
@@ -36,7 +36,7 @@ fn a_cut_inside_a_character_leaves_no_rubbish() {
 
 #[test]
 fn text_is_trimmed_and_plain() {
-    let output = output(Limits::default(), &[b"\n \x1b[1mbold\x1b[0m \xff \n"]);
+    let output = output(OutputLimits::default(), &[b"\n \x1b[1mbold\x1b[0m \xff \n"]);
     assert_eq!(output.text(), "bold \u{fffd}");
 }
 
@@ -47,7 +47,7 @@ proptest! {
         head in 0usize..30,
         tail in 0usize..30,
     ) {
-        let mut output = Output::new(Limits { head, tail });
+        let mut output = Output::new(OutputLimits { head, tail });
         let mut all = Vec::new();
         for chunk in &chunks {
             output.push(chunk);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn screen(columns: u16, rows: u16) -> Screen {
-    Screen::new(TerminalSize::new(columns, rows), Limits::default(), true)
+    Screen::new(TerminalSize::new(columns, rows), OutputLimits::default(), true)
 }
 
 fn text(columns: u16, rows: u16, printed: &str) -> String {
@@ -93,7 +93,7 @@ fn colours_and_styles_are_kept_for_a_person() {
 
 #[test]
 fn without_colour_there_is_text() {
-    let mut screen = Screen::new(TerminalSize::new(20, 3), Limits::default(), false);
+    let mut screen = Screen::new(TerminalSize::new(20, 3), OutputLimits::default(), false);
     screen.print(b"\x1b[31mred\x1b[0m\r\nmore\r\n\r\nlast");
     let look = screen.look_back();
     assert_eq!(look.text(), "red\nmore\n\nlast");

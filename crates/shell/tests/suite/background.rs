@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_shell::{
-    BackgroundProcess, BackgroundProcesses, Chunk, ProcessState, Ran, TerminalSize, Wish,
+    BackgroundProcess, BackgroundProcesses, OutputChunk, ProcessState, Ran, TerminalSize, Wish,
     run_or_hand_over,
 };
 use tempfile::TempDir;
@@ -112,7 +112,7 @@ async fn a_command_under_way_is_handed_over() {
     let line = &format!("echo before; read x <'{}'; echo after; exit 4", go.path().display());
     let mut command = command(line);
     command.timeout = Some(Duration::from_secs(10));
-    let on_output = |_: Chunk<'_>| {
+    let on_output = |_: OutputChunk<'_>| {
         wish.send(Wish::HandOver).ok();
     };
     let cancel = CancellationToken::new();
@@ -138,8 +138,8 @@ async fn a_command_in_a_terminal_is_handed_over_with_its_terminal() {
         go.path().display()
     ));
     command.terminal = Some(TerminalSize::default());
-    let on_output = |chunk: Chunk<'_>| {
-        if matches!(chunk, Chunk::Screen { lines, .. } if lines.text() == "before") {
+    let on_output = |chunk: OutputChunk<'_>| {
+        if matches!(chunk, OutputChunk::Screen { lines, .. } if lines.text() == "before") {
             wish.send(Wish::HandOver).ok();
         }
     };

@@ -1,13 +1,13 @@
 //! Servers that communicate over their standard streams.
 
-use pollux_shell::{Duplex, Limits, ProcessState, Program, ShellError, spawn_duplex};
+use pollux_shell::{Duplex, OutputLimits, ProcessState, Program, ShellError, spawn_duplex};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
 };
 
 use super::{child, is_running, number, wait_until_gone};
 
-const LIMITS: Limits = Limits { head: 100, tail: 100 };
+const LIMITS: OutputLimits = OutputLimits { head: 100, tail: 100 };
 
 fn serve(script: &str) -> Duplex {
     spawn_duplex(&child(Program::Script(script.to_owned())), LIMITS).unwrap()

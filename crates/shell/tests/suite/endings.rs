@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_shell::{Chunk, Ended, ShellError, run};
+use pollux_shell::{Ended, OutputChunk, ShellError, run};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,7 @@ async fn a_dropped_run_leaves_nothing() {
     let (printed, mut prints) = unbounded_channel();
     let line = command("echo pid=$$; sleep 1000");
     let running = run(line, CancellationToken::new(), |chunk| {
-        if let Chunk::Text(text) = chunk {
+        if let OutputChunk::Text(text) = chunk {
             printed.send(number(text, "pid")).unwrap();
         }
     });

@@ -17,7 +17,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pollux_shell::{ChildSpec, Chunk, Outcome, Program, Shell, ShellCommand, ShellError, run};
+use pollux_shell::{
+    ChildSpec, CommandOutcome, OutputChunk, Program, Shell, ShellCommand, ShellError, run,
+};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
@@ -35,12 +37,12 @@ pub(crate) fn command(line: &str) -> ShellCommand {
     ShellCommand::new(child(Program::CommandLine(line.to_owned())))
 }
 
-pub(crate) async fn outcome(command: ShellCommand) -> Outcome {
+pub(crate) async fn outcome(command: ShellCommand) -> CommandOutcome {
     run(command, CancellationToken::new(), |_| {}).await.unwrap()
 }
 
 /// Runs a command to its end in the best shell.
-pub(crate) async fn sh(line: &str) -> Outcome {
+pub(crate) async fn sh(line: &str) -> CommandOutcome {
     outcome(command(line)).await
 }
 
@@ -64,7 +66,7 @@ pub(crate) fn shells() -> Vec<Shell> {
     vec![best, Shell { program: "/bin/sh".into(), ..posix }]
 }
 
-pub(crate) async fn sh_in(shell: &Shell, line: &str) -> Outcome {
+pub(crate) async fn sh_in(shell: &Shell, line: &str) -> CommandOutcome {
     let mut command = command(line);
     command.child.shell = Some(shell.clone());
     outcome(command).await
@@ -72,12 +74,12 @@ pub(crate) async fn sh_in(shell: &Shell, line: &str) -> Outcome {
 
 /// Runs a command and cancels it after it has printed `signal`. Also returns the time from the
 /// cancel to the return of `run`.
-pub(crate) async fn cancelled_after(line: &str, signal: &str) -> (Outcome, Duration) {
+pub(crate) async fn cancelled_after(line: &str, signal: &str) -> (CommandOutcome, Duration) {
     let cancel = CancellationToken::new();
     let mut seen = String::new();
     let mut cancelled_at = None;
-    let result: Result<Outcome, ShellError> = run(command(line), cancel.clone(), |chunk| {
-        if let Chunk::Text(text) = chunk {
+    let result: Result<CommandOutcome, ShellError> = run(command(line), cancel.clone(), |chunk| {
+        if let OutputChunk::Text(text) = chunk {
             seen.push_str(text);
         }
         if cancelled_at.is_none() && seen.contains(signal) {

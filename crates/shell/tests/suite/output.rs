@@ -1,6 +1,6 @@
 //! Output that arrives, and output that is kept.
 
-use pollux_shell::{BINARY_NOTICE, Chunk, Limits, Spill, TRUNCATION_WARNING, run};
+use pollux_shell::{BINARY_NOTICE, OutputChunk, OutputLimits, Spill, TRUNCATION_WARNING, run};
 use tokio_util::sync::CancellationToken;
 
 use super::{command, outcome, sh};
@@ -16,7 +16,7 @@ async fn binary_output_is_announced_not_shown() {
     let mut binary = 0;
     let line = r"printf 'a\000b'; sleep 0.1; head -c 100000 /dev/zero";
     let outcome = run(command(line), CancellationToken::new(), |chunk| {
-        if let Chunk::Binary { received } = chunk {
+        if let OutputChunk::Binary { received } = chunk {
             binary = received;
         }
     });
@@ -39,7 +39,7 @@ async fn live_text_is_the_whole_text() {
     let mut live = String::new();
     let line = "for i in 1 2 3 4 5; do printf 'ä漢😀\\n'; sleep 0.01; done; printf '\\360\\237'";
     let outcome = run(command(line), CancellationToken::new(), |chunk| {
-        if let Chunk::Text(text) = chunk {
+        if let OutputChunk::Text(text) = chunk {
             live.push_str(text);
         }
     });
@@ -88,7 +88,7 @@ async fn a_spill_file_holds_everything_and_is_private() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/folder/whole.txt");
     let mut command = command("seq 1 100000");
-    command.limits = Limits { head: 1000, tail: 1000 };
+    command.limits = OutputLimits { head: 1000, tail: 1000 };
     command.spill = Some(Spill::new(&path, 1500));
     let outcome = outcome(command).await;
     let expected: String =

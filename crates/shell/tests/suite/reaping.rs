@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pollux_shell::{
-    Duplex, Limits, PipedCommand, Program, reap_all, run, run_in_foreground, run_piped,
+    Duplex, OutputLimits, PipedCommand, Program, reap_all, run, run_in_foreground, run_piped,
     spawn_duplex,
 };
 use tokio_util::sync::CancellationToken;
@@ -76,7 +76,7 @@ fn servers() {
     let folder = tempfile::tempdir().unwrap();
     let (server, editor, fifo) = runtime.block_on(async {
         let script = Program::Script("trap '' TERM; echo up; sleep 1000; sleep 1000".to_owned());
-        let server = spawn_duplex(&child(script), Limits::default()).unwrap();
+        let server = spawn_duplex(&child(script), OutputLimits::default()).unwrap();
         let fifo = super::Fifo::new(folder.path().join("editor"));
         let script = format!("echo pid=$$ > '{}'; exec sleep 1000", fifo.path().display());
         let spec = child(Program::Script(script));

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pollux_shell::{
-    BackgroundProcesses, Chunk, Ended, Outcome, Ran, ShellCommand, Spill, TerminalSize, Wish, run,
-    run_or_hand_over,
+    BackgroundProcesses, CommandOutcome, Ended, OutputChunk, Ran, ShellCommand, Spill,
+    TerminalSize, Wish, run, run_or_hand_over,
 };
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -17,7 +17,7 @@ fn in_terminal(line: &str) -> ShellCommand {
     ShellCommand { terminal: Some(TerminalSize::default()), attended: true, ..command(line) }
 }
 
-async fn sh(line: &str) -> Outcome {
+async fn sh(line: &str) -> CommandOutcome {
     outcome(in_terminal(line)).await
 }
 
@@ -26,13 +26,13 @@ async fn sh(line: &str) -> Outcome {
 async fn with_person(
     command: ShellCommand,
     mut person: impl FnMut(Seen<'_>, &UnboundedSender<Wish>) + Send,
-) -> Outcome {
+) -> CommandOutcome {
     let folder = tempfile::tempdir().unwrap();
     let processes = BackgroundProcesses::new(folder.path());
     let (wish, wishes) = unbounded_channel();
-    let on_output = |chunk: Chunk<'_>| match chunk {
-        Chunk::Screen { lines, .. } => person(Seen::Screen(&lines.text()), &wish),
-        Chunk::Input(Some(awaited)) => {
+    let on_output = |chunk: OutputChunk<'_>| match chunk {
+        OutputChunk::Screen { lines, .. } => person(Seen::Screen(&lines.text()), &wish),
+        OutputChunk::Input(Some(awaited)) => {
             person(Seen::Question(&awaited.prompt, awaited.secret), &wish);
         }
         _ => {}
@@ -252,7 +252,7 @@ async fn a_cancelled_command_leaves_nothing() {
         let at = Arc::new(Mutex::new(None));
         let cancelled_at = Arc::clone(&at);
         let outcome = run(in_terminal(line), cancel, move |chunk| {
-            if let Chunk::Screen { lines, .. } = chunk
+            if let OutputChunk::Screen { lines, .. } = chunk
                 && lines.text().contains("child=")
             {
                 cancelled_at.lock().unwrap().get_or_insert_with(Instant::now);
@@ -298,7 +298,7 @@ async fn a_flood_is_cut_in_the_middle_and_whole_in_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("output");
     let mut command = in_terminal("seq 1 1000000");
-    command.limits = pollux_shell::Limits { head: 1 << 20, tail: 1 << 20 };
+    command.limits = pollux_shell::OutputLimits { head: 1 << 20, tail: 1 << 20 };
     command.spill = Some(Spill::new(&path, 1 << 20));
     let outcome = outcome(command).await;
     let text = outcome.text();

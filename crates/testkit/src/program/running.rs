@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(2);
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 /// A started program. Dropping it kills its process group.
-pub struct Running {
+pub struct RunningProgram {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: Arc<Output>,
@@ -41,7 +41,7 @@ struct Collected {
     closed: bool,
 }
 
-impl Running {
+impl RunningProgram {
     pub(super) fn start(
         mut command: Command,
         stdin: Option<(Vec<u8>, bool)>,
@@ -202,7 +202,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         self.kill();
         self.ended.store(true, Ordering::Relaxed);

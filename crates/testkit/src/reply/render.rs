@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Body, Ending, Reply, Step};
+use super::{Body, Ending, ModelReply, Step};
 use crate::endpoint::Endpoint;
 
 /// Bytes of a response, its timing and its end.
@@ -22,7 +22,7 @@ pub(crate) struct Rendered {
     pub(crate) ending: Ending,
 }
 
-impl Reply {
+impl ModelReply {
     /// Renders the reply as the answer of `endpoint`; `None` is an address outside the API.
     pub(crate) fn render(&self, endpoint: Option<Endpoint>) -> Rendered {
         let streamed =

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Reply, reply};
+use super::{ModelReply, reply};
 use crate::endpoint::Endpoint;
 
-fn stream(reply: &Reply) -> Vec<String> {
+fn stream(reply: &ModelReply) -> Vec<String> {
     let rendered = reply.render(Some(Endpoint::StreamGenerateContent));
     rendered.chunks.iter().map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
 }

@@ -1,4 +1,4 @@
-use pollux_protocol::Source;
+use pollux_protocol::WebSource;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -13,11 +13,11 @@ fn worded(end: u64, text: &str) -> Support {
 }
 
 fn grounding(supports: Vec<Support>) -> Grounding {
-    let named = |name: &str| Source {
+    let named = |name: &str| WebSource {
         title: Some(name.to_owned()),
         uri: Some(format!("https://{name}.example")),
     };
-    let sources = vec![named("a"), Source { title: None, ..named("b") }, Source::default()];
+    let sources = vec![named("a"), WebSource { title: None, ..named("b") }, WebSource::default()];
     Grounding { supports, sources, ..Grounding::default() }
 }
 
@@ -98,7 +98,8 @@ fn sources_without_a_name_are_listed_too() {
         "Sources:\n[1] a (https://a.example)\n[2] Untitled (https://b.example)\n[3] Untitled (No URI)"
     );
     assert_eq!(source_list(&Grounding::default(), "No URI"), None);
-    let spread = Source { title: Some("a\nSources:\n[9] b".to_owned()), uri: Some(" ".to_owned()) };
+    let spread =
+        WebSource { title: Some("a\nSources:\n[9] b".to_owned()), uri: Some(" ".to_owned()) };
     let spread = Grounding { sources: vec![spread], ..Grounding::default() };
     assert_eq!(
         source_list(&spread, "Unknown URI").unwrap(),

@@ -4,15 +4,15 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::distance::{Budget, distance_within};
-use super::{EditFailure, Strategy, find_edit};
+use super::{EditFailure, EditStrategy, find_edit};
 
-fn edit(text: &str, old: &str, new: &str) -> Result<(Strategy, String), EditFailure> {
+fn edit(text: &str, old: &str, new: &str) -> Result<(EditStrategy, String), EditFailure> {
     find_edit(text, old, new, false).map(|found| (found.strategy, found.apply(text)))
 }
 
 #[test]
 fn corpus() {
-    use Strategy::{Exact, Flexible, Fuzzy, Regex};
+    use EditStrategy::{Exact, Flexible, Fuzzy, Regex};
     let table = [
         ("plain", "a\nb\nc\n", "b", "x", Exact, "a\nx\nc\n"),
         ("dollar is no pattern", "a\n", "a", "$1$&", Exact, "$1$&\n"),
@@ -74,7 +74,7 @@ fn corpus() {
 fn text_that_was_given_with_the_indentation_of_the_file_goes_in_as_it_is() {
     let new = "if x:\n    a\n   \n    b";
     let found = edit("  a  \n  b\n", "  a\n  b", new);
-    assert_eq!(found, Ok((Strategy::Flexible, format!("{new}\n"))));
+    assert_eq!(found, Ok((EditStrategy::Flexible, format!("{new}\n"))));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn all_places_change_when_several_are_meant() {
     let found = find_edit(text, "a\nb", "c\nd", true).unwrap();
     assert_eq!(
         (found.strategy, found.apply(text).as_str()),
-        (Strategy::Flexible, "  c\n  d\nz\n c\n d\n")
+        (EditStrategy::Flexible, "  c\n  d\nz\n c\n d\n")
     );
 }
 
@@ -218,7 +218,7 @@ proptest! {
     ) {
         let text = format!("{before}UNIQUE{after}");
         let expected = format!("{before}{new}{after}");
-        prop_assert_eq!(edit(&text, "UNIQUE", &new).unwrap(), (Strategy::Exact, expected));
+        prop_assert_eq!(edit(&text, "UNIQUE", &new).unwrap(), (EditStrategy::Exact, expected));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pollux_protocol::{
-    CancellationToken, Content, Entry, JsonRequest, ModelRole, Part, Request, SideModels,
-    ToolError, ToolErrorKind,
+    CancellationToken, Content, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part,
+    SideModels, ToolError, ToolErrorKind,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -124,11 +124,11 @@ fn request(edit: &FailedEdit) -> JsonRequest {
          </replace>\n\n<failure>\n{failure}\n</failure>\n\n<file>\n{text}\n</file>"
     );
     JsonRequest {
-        request: Request {
-            entries: vec![Entry::detached(Content::user(vec![Part::text(question)]))],
+        request: ModelRequest {
+            entries: vec![HistoryEntry::detached(Content::user(vec![Part::text(question)]))],
             system: Some(INSTRUCTION.into()),
             role: ModelRole::UtilityEditCorrector,
-            ..Request::default()
+            ..ModelRequest::default()
         },
         schema: json!({
             "type": "object",

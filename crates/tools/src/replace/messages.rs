@@ -6,7 +6,7 @@ use pollux_protocol::{ToolError, ToolErrorKind};
 
 use super::correction::Correction;
 use crate::diff::Difference;
-use crate::edit::{EditFailure, NearbyLines, Strategy};
+use crate::edit::{EditFailure, EditStrategy, NearbyLines};
 
 /// Returns the error of a search, with information to correct the edit in one step. `path` is the
 /// path as the model gave it.
@@ -76,14 +76,14 @@ fn places(lines: &[usize], count: usize) -> String {
 
 /// Describes the match and its lines if old_string does not occur exactly in the file: ` Applied
 /// fuzzy match at lines 12-15, 20.`
-pub(super) fn match_found(strategy: Strategy, ranges: &[(usize, usize)]) -> String {
+pub(super) fn match_found(strategy: EditStrategy, ranges: &[(usize, usize)]) -> String {
     let how = match strategy {
-        Strategy::Exact => return String::new(),
-        Strategy::Flexible => {
+        EditStrategy::Exact => return String::new(),
+        EditStrategy::Flexible => {
             "old_string was found but for indentation and white space at the ends of lines,"
         }
-        Strategy::Regex => "old_string was found but for white space,",
-        Strategy::Fuzzy => "Applied fuzzy match",
+        EditStrategy::Regex => "old_string was found but for white space,",
+        EditStrategy::Fuzzy => "Applied fuzzy match",
     };
     let range = |(first, last): &(usize, usize)| {
         if first == last { first.to_string() } else { format!("{first}-{last}") }

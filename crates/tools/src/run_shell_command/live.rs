@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{LiveOutput, OutputSink};
-use pollux_shell::{BINARY_NOTICE, Chunk};
+use pollux_shell::{BINARY_NOTICE, OutputChunk};
 
 /// Time between two updates.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
@@ -34,20 +34,20 @@ impl Live {
 
     /// Keeps a piece of output for the next update. Screens and requests for input are passed on
     /// immediately.
-    pub(super) fn take(&self, chunk: Chunk<'_>) {
+    pub(super) fn take(&self, chunk: OutputChunk<'_>) {
         let mut pending = self.lock();
         match chunk {
-            Chunk::Binary { received } => pending.binary = Some(received),
+            OutputChunk::Binary { received } => pending.binary = Some(received),
             // A screen is small and changes rarely enough to be passed on immediately.
-            Chunk::Screen { lines, .. } => {
+            OutputChunk::Screen { lines, .. } => {
                 drop(pending);
                 (self.sink)(LiveOutput::Screen(lines.clone()));
             }
-            Chunk::Input(awaited) => {
+            OutputChunk::Input(awaited) => {
                 drop(pending);
                 (self.sink)(LiveOutput::Input(awaited.cloned()));
             }
-            Chunk::Text(text) => {
+            OutputChunk::Text(text) => {
                 pending.text.push_str(text);
                 // Cut rarely and by a large amount, so that the cost stays linear.
                 if pending.text.len() > 2 * MAX_PENDING {
@@ -90,13 +90,13 @@ impl Pending {
 
 /// Returns the number of bytes in a piece of output; for binary output and screens, of all output
 /// so far.
-pub(super) fn length(chunk: Chunk<'_>) -> usize {
+pub(super) fn length(chunk: OutputChunk<'_>) -> usize {
     match chunk {
-        Chunk::Text(text) => text.len(),
-        Chunk::Binary { received } | Chunk::Screen { received, .. } => {
+        OutputChunk::Text(text) => text.len(),
+        OutputChunk::Binary { received } | OutputChunk::Screen { received, .. } => {
             usize::try_from(received).unwrap_or(usize::MAX)
         }
-        Chunk::Input(_) => 0,
+        OutputChunk::Input(_) => 0,
     }
 }
 
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn pieces_between_two_updates_come_together() {
         let (live, updates) = record();
-        live.take(Chunk::Text("a\x1b[31m"));
-        live.take(Chunk::Text("b"));
+        live.take(OutputChunk::Text("a\x1b[31m"));
+        live.take(OutputChunk::Text("b"));
         live.flush();
         live.flush();
         assert_eq!(*updates.lock().unwrap(), [LiveOutput::Append("ab".into())]);
@@ -136,7 +136,7 @@ mod tests {
     fn a_flood_is_cut_to_its_end() {
         let (live, updates) = record();
         for _ in 0..100 {
-            live.take(Chunk::Text(&"é".repeat(5000)));
+            live.take(OutputChunk::Text(&"é".repeat(5000)));
         }
         live.flush();
         let updates = updates.lock().unwrap();
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn binary_output_is_only_counted() {
         let (live, updates) = record();
-        live.take(Chunk::Binary { received: 1536 });
+        live.take(OutputChunk::Binary { received: 1536 });
         live.flush();
         let expected = "[Binary output detected. Halting stream...]\n[Receiving binary output... 1.5 KB received]";
         assert_eq!(*updates.lock().unwrap(), [LiveOutput::Replace(expected.into())]);

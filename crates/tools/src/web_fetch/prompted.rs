@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use pollux_net::Reach;
 use pollux_protocol::{
-    CallId, Chunk, Confirmation, Display, Effects, Grounding, Invocation, Measurement,
-    ModelErrorKind, Part, RunContext, SideModels, ToolError, ToolErrorKind, ToolOutput,
+    CallId, Confirmation, Display, Effects, Grounding, Invocation, Measurement, ModelErrorKind,
+    Part, ResponseChunk, RunContext, SideModels, ToolError, ToolErrorKind, ToolOutput,
     WebFetchFallback,
 };
 use url::Url;
@@ -109,7 +109,7 @@ impl PromptedFetch {
         &self,
         urls: &[Url],
         caller: &Caller,
-    ) -> Result<Option<Chunk>, ToolError> {
+    ) -> Result<Option<ResponseChunk>, ToolError> {
         let reads =
             caller.models.select(READING).await.is_ok_and(|choice| choice.limits.reads_urls);
         if !reads {
@@ -191,7 +191,7 @@ impl PromptedFetch {
 }
 
 /// Returns true if the answer has content and does not come from a vendor that read nothing.
-fn is_answer(answer: &Chunk) -> bool {
+fn is_answer(answer: &ResponseChunk) -> bool {
     let grounding = answer.grounding.as_deref();
     if grounding.is_some_and(|grounding| !grounding.sources.is_empty()) {
         return true;
@@ -203,7 +203,7 @@ fn is_answer(answer: &Chunk) -> bool {
 }
 
 /// Returns the result for an answer of the vendor.
-fn told(answer: &Chunk, skipped: &[String]) -> ToolOutput {
+fn told(answer: &ResponseChunk, skipped: &[String]) -> ToolOutput {
     let grounding: Grounding = answer.grounding.as_deref().cloned().unwrap_or_default();
     let mut text = cite(&answer.parts, &grounding, OffsetUnit::Utf16);
     if let Some(sources) = source_list(&grounding, "Unknown URI") {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pollux_protocol::Limits;
+use pollux_protocol::ModelLimits;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
@@ -125,11 +125,11 @@ fn a_direct_fetch_takes_one_address() {
 fn a_search_is_offered_where_somebody_can_search() {
     let session = Session::new();
     let offered = |web_search| {
-        let limits = Limits { web_search, ..Limits::default() };
+        let limits = ModelLimits { web_search, ..ModelLimits::default() };
         session.tool("google_web_search").is_offered_to("m", limits)
     };
     assert!(offered(true) && !offered(false));
-    assert!(session.tool("web_fetch").is_offered_to("m", Limits::default()));
+    assert!(session.tool("web_fetch").is_offered_to("m", ModelLimits::default()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of `get_internal_docs` with the program's own pages.
 
-use pollux_protocol::{Limits, ToolErrorKind};
+use pollux_protocol::{ModelLimits, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -38,8 +38,9 @@ async fn nothing_else_is_read() {
 
 #[test]
 fn the_main_conversation_has_it_only_when_it_is_named() {
-    let offered =
-        |session: &Session| session.tool("get_internal_docs").is_offered_to("m", Limits::default());
+    let offered = |session: &Session| {
+        session.tool("get_internal_docs").is_offered_to("m", ModelLimits::default())
+    };
     assert!(!offered(&Session::new()));
     assert!(offered(&Session::with(|context| context.options.internal_docs = true)));
 }

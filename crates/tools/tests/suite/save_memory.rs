@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pollux_protocol::{CallId, CancellationToken, ConfirmationKind, Limits, ToolErrorKind};
+use pollux_protocol::{CallId, CancellationToken, ConfirmationKind, ModelLimits, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -94,7 +94,7 @@ async fn a_file_that_may_not_be_touched_is_not() {
 
 #[test]
 fn it_is_there_when_it_is_asked_for() {
-    assert!(!Session::new().tool("save_memory").is_offered_to("m", Limits::default()));
+    assert!(!Session::new().tool("save_memory").is_offered_to("m", ModelLimits::default()));
     let session = Session::with(|context| context.options.save_memory = true);
-    assert!(session.tool("save_memory").is_offered_to("m", Limits::default()));
+    assert!(session.tool("save_memory").is_offered_to("m", ModelLimits::default()));
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use pollux_protocol::{Directive, Limits, Todo, TodoStatus, ToolErrorKind};
+use pollux_protocol::{Directive, ModelLimits, Todo, TodoStatus, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ fn lists_are_for_some_models_and_settings() {
     let offered = |session: &Session, model| {
         let of_tasks = ["write_todos", "tracker_create_task", "update_topic"];
         let tools = session.tools.iter().filter(|tool| of_tasks.contains(&tool.name()));
-        let there = tools.filter(|tool| tool.is_offered_to(model, Limits::default()));
+        let there = tools.filter(|tool| tool.is_offered_to(model, ModelLimits::default()));
         there.map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
     };
     let session = Session::new();

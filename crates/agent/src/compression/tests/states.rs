@@ -48,7 +48,7 @@ fn a_file_is_told_with_its_hash_until_it_is_listed_anew() {
         "exit 0 echo (gone)".to_owned(),
     ];
     assert_eq!(lines(&kept.ledger), expected);
-    let message = Snapshot::read("words").unwrap().render(&kept);
+    let message = CompressionSnapshot::read("words").unwrap().render(&kept);
     assert!(message.contains("while it has the same, it has not changed since.\n<ledger>\n"));
 
     // The states in a snapshot stay, even if the file changes later.

@@ -3,17 +3,17 @@
 //! Gemini 2 and 3 refuse a running turn in which a model content's first call is not signed. Calls
 //! without signatures come from other models, from restored sessions and from the service itself.
 
-use pollux_protocol::{Entry, Role};
+use pollux_protocol::{HistoryEntry, Role};
 
 use super::part::signature;
 
 /// Returns for each entry whether its first call needs a substitute. The running turn begins at the
 /// last user content that has text and no function response; if there is no such content, no turn
 /// is running.
-pub(super) fn missing(entries: &[&Entry]) -> Vec<bool> {
+pub(super) fn missing(entries: &[&HistoryEntry]) -> Vec<bool> {
     let mut missing = vec![false; entries.len()];
     // Consecutive entries of one role are one content in the request.
-    let contents: Vec<(usize, &[&Entry])> = entries
+    let contents: Vec<(usize, &[&HistoryEntry])> = entries
         .chunk_by(|left, right| left.content().role == right.content().role)
         .scan(0, |start, entries| {
             let first = *start;
@@ -37,7 +37,7 @@ pub(super) fn missing(entries: &[&Entry]) -> Vec<bool> {
 }
 
 /// True if the content is from the user, not from tools.
-fn is_prompt(entries: &[&Entry]) -> bool {
+fn is_prompt(entries: &[&HistoryEntry]) -> bool {
     let parts = || entries.iter().flat_map(|entry| &entry.content().parts);
     entries[0].content().role == Role::User
         && parts().any(|part| part.as_text().is_some())

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::part::MADE_UP_SIGNATURE;
 use super::*;
 
-fn user(parts: Vec<Part>) -> Arc<Entry> {
-    Entry::detached(Content::user(parts))
+fn user(parts: Vec<Part>) -> Arc<HistoryEntry> {
+    HistoryEntry::detached(Content::user(parts))
 }
 
-fn model(parts: Vec<Part>) -> Arc<Entry> {
-    Entry::detached(Content::model(parts))
+fn model(parts: Vec<Part>) -> Arc<HistoryEntry> {
+    HistoryEntry::detached(Content::model(parts))
 }
 
 fn signed(mut part: Part, dialect: &str) -> Part {
@@ -22,13 +22,13 @@ fn call(id: &str, name: &str) -> Part {
     Part::call(id, name, json!({"p": 1}))
 }
 
-fn written(cache: &PartsCache, entries: &[Arc<Entry>], signatures: bool) -> String {
+fn written(cache: &PartsCache, entries: &[Arc<HistoryEntry>], signatures: bool) -> String {
     let mut body = Body::default();
     cache.write_contents(&mut body, entries, Takes { signatures, nested_media: true }).unwrap();
     String::from_utf8(body.finish().concat()).unwrap()
 }
 
-fn fresh(entries: &[Arc<Entry>], signatures: bool) -> Value {
+fn fresh(entries: &[Arc<HistoryEntry>], signatures: bool) -> Value {
     serde_json::from_str(&written(&PartsCache::default(), entries, signatures)).unwrap()
 }
 
@@ -107,7 +107,7 @@ fn entries_without_anything_to_send_leave_no_trace() {
 }
 
 /// Returns the signatures of all calls, in order; empty for a call without a signature.
-fn signatures(entries: &[Arc<Entry>], wanted: bool) -> Vec<String> {
+fn signatures(entries: &[Arc<HistoryEntry>], wanted: bool) -> Vec<String> {
     let contents = fresh(entries, wanted);
     let parts = contents
         .as_array()
@@ -195,9 +195,9 @@ fn any_part() -> impl Strategy<Value = Part> {
     ]
 }
 
-fn any_entry() -> impl Strategy<Value = Arc<Entry>> {
+fn any_entry() -> impl Strategy<Value = Arc<HistoryEntry>> {
     (any::<bool>(), prop::collection::vec(any_part(), 0..4)).prop_map(|(is_user, parts)| {
-        Entry::detached(if is_user { Content::user(parts) } else { Content::model(parts) })
+        HistoryEntry::detached(if is_user { Content::user(parts) } else { Content::model(parts) })
     })
 }
 

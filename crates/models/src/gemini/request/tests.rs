@@ -1,4 +1,4 @@
-use pollux_protocol::{Content, Entry, Part};
+use pollux_protocol::{Content, HistoryEntry, Part};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -10,21 +10,21 @@ fn settings(alias: &str, setting: &Value) -> Arc<CallSettings> {
     Arc::new(CallSettings::new(resolved.unwrap()))
 }
 
-fn request(system: Option<&str>, tools: &[&str]) -> Request {
+fn request(system: Option<&str>, tools: &[&str]) -> ModelRequest {
     let declaration = |name: &&str| Declaration {
         name: (*name).to_owned(),
         description: "Reads.".to_owned(),
         parameters: json!({"type": "object"}),
     };
-    Request {
-        entries: vec![Entry::detached(Content::user(vec![Part::text("hi")]))],
+    ModelRequest {
+        entries: vec![HistoryEntry::detached(Content::user(vec![Part::text("hi")]))],
         system: system.map(Arc::from),
         tools: tools.iter().map(declaration).collect(),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
-fn body(request: &Request, settings: &Arc<CallSettings>) -> String {
+fn body(request: &ModelRequest, settings: &Arc<CallSettings>) -> String {
     let pieces = encode(request, settings, &PartsCache::default(), &SuffixCache::default());
     String::from_utf8(pieces.unwrap().concat()).unwrap()
 }
@@ -58,8 +58,9 @@ fn settings_go_where_the_service_reads_them() {
         "tools": [{"googleSearch": {}}]
     }}}}});
     let settings = settings("mine", &setting);
-    let read =
-        |request: &Request| -> Value { serde_json::from_str(&body(request, &settings)).unwrap() };
+    let read = |request: &ModelRequest| -> Value {
+        serde_json::from_str(&body(request, &settings)).unwrap()
+    };
     let mut value = read(&request(None, &[]));
     value.as_object_mut().unwrap().remove("contents");
     assert_eq!(

@@ -2,7 +2,7 @@
 //! `googleSearch` and `urlContext`. `null` is treated as missing, and integers may be written with
 //! a decimal point. An empty entry keeps its position, because other entries refer to it by index.
 
-use pollux_protocol::{Grounding, RetrievedUrl, Source, Support};
+use pollux_protocol::{Grounding, RetrievedUrl, Support, WebSource};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn place(number: Option<f64>) -> u64 {
     number.unwrap_or_default() as u64
 }
 
-impl From<WireSource> for Source {
+impl From<WireSource> for WebSource {
     fn from(wire: WireSource) -> Self {
         let page = wire.web.or(wire.retrieved_context).or(wire.maps);
         page.map_or_else(Self::default, |page| Self { title: page.title, uri: page.uri })

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn decode(value: &Value) -> Result<Chunk, ModelError> {
+fn decode(value: &Value) -> Result<ResponseChunk, ModelError> {
     decode_chunk(value.to_string().as_bytes())
 }
 
@@ -39,7 +39,7 @@ fn a_whole_answer_is_read() {
         thoughts: 40,
         tool: 3,
     };
-    let expected = Chunk {
+    let expected = ResponseChunk {
         parts: vec![Part::thought("**Plan** look"), call],
         finish: Some(FinishReason::Stop),
         usage: Some(usage),
@@ -96,7 +96,7 @@ fn nothing_is_an_empty_chunk() {
         json!({"candidates": [{"content": {"parts": [null, {}, {"text": ""}, {"text": null}]}}]}),
         json!({"anything": "else"}),
     ] {
-        assert_eq!(decode(&value).unwrap(), Chunk::default(), "{value}");
+        assert_eq!(decode(&value).unwrap(), ResponseChunk::default(), "{value}");
     }
 }
 

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn decode(value: &Value) -> Result<Chunk, ModelError> {
+fn decode(value: &Value) -> Result<ResponseChunk, ModelError> {
     decode_chat_chunk(value.to_string().as_bytes())
 }
 
 /// Reads all payloads and joins the pieces of the response.
-fn read(reading: Reading, payloads: &[Value]) -> Chunk {
+fn read(reading: Reading, payloads: &[Value]) -> ResponseChunk {
     let mut answer = Answer::new(reading);
-    let mut whole = Chunk::default();
-    let mut add = |chunk: Chunk| {
+    let mut whole = ResponseChunk::default();
+    let mut add = |chunk: ResponseChunk| {
         whole.parts.extend(chunk.parts);
         whole.finish = chunk.finish.or(whole.finish.take());
         whole.usage = chunk.usage.or(whole.usage);
@@ -68,7 +68,7 @@ fn shapes_are_tolerated_and_others_refused_in_words() {
         json!({"choices": [{"delta": {"content": null, "tool_calls": [null]}}]}),
         json!({"id": 7, "model": {}, "choices": [{"delta": {"content": 7}}]}),
     ] {
-        assert_eq!(decode(&empty).unwrap(), Chunk::default(), "{empty}");
+        assert_eq!(decode(&empty).unwrap(), ResponseChunk::default(), "{empty}");
     }
     for wrong in ["", "x", "[]", "{", r#"{"choices": 7}"#, r#"{"usage": "many"}"#] {
         let error = decode_chat_chunk(wrong.as_bytes()).unwrap_err();

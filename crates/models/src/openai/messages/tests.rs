@@ -16,15 +16,15 @@ const SHAPE: Shape = Shape {
     user_after_tool: true,
 };
 
-fn user(parts: Vec<Part>) -> Arc<Entry> {
-    Entry::detached(Content::user(parts))
+fn user(parts: Vec<Part>) -> Arc<HistoryEntry> {
+    HistoryEntry::detached(Content::user(parts))
 }
 
-fn model(parts: Vec<Part>) -> Arc<Entry> {
-    Entry::detached(Content::model(parts))
+fn model(parts: Vec<Part>) -> Arc<HistoryEntry> {
+    HistoryEntry::detached(Content::model(parts))
 }
 
-fn written(cache: &MessagesCache, entries: &[Arc<Entry>], shape: Shape) -> String {
+fn written(cache: &MessagesCache, entries: &[Arc<HistoryEntry>], shape: Shape) -> String {
     let mut body = Body::default();
     body.text("[");
     cache.write(&mut body, entries, shape, true).unwrap();
@@ -32,11 +32,11 @@ fn written(cache: &MessagesCache, entries: &[Arc<Entry>], shape: Shape) -> Strin
     String::from_utf8(body.finish().concat()).unwrap()
 }
 
-fn messages(entries: &[Arc<Entry>], shape: Shape) -> Value {
+fn messages(entries: &[Arc<HistoryEntry>], shape: Shape) -> Value {
     serde_json::from_str(&written(&MessagesCache::default(), entries, shape)).unwrap()
 }
 
-fn conversation() -> Vec<Arc<Entry>> {
+fn conversation() -> Vec<Arc<HistoryEntry>> {
     vec![
         user(vec![Part::text("con"), Part::text("text")]),
         user(vec![Part::text("\"hi\"\n")]),

@@ -1,4 +1,4 @@
-use pollux_protocol::{Content, Entry, Part};
+use pollux_protocol::{Content, HistoryEntry, Part};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -26,27 +26,27 @@ fn settings() -> CallSettings {
     }
 }
 
-fn request() -> Request {
+fn request() -> ModelRequest {
     let declaration = Declaration {
         name: "glob".to_owned(),
         description: "Finds.".to_owned(),
         parameters: json!({"type": "object"}),
     };
-    Request {
-        entries: vec![Entry::detached(Content::user(vec![Part::text("hi")]))],
+    ModelRequest {
+        entries: vec![HistoryEntry::detached(Content::user(vec![Part::text("hi")]))],
         system: Some(Arc::from("Be good.")),
         tools: Arc::from([declaration]),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }
 
-fn encoded(request: &Request, settings: CallSettings) -> (String, u64) {
+fn encoded(request: &ModelRequest, settings: CallSettings) -> (String, u64) {
     let frames = FrameCache::default();
     let encoded = encode(request, &Arc::new(settings), &MessagesCache::default(), &frames).unwrap();
     (String::from_utf8(encoded.body.concat()).unwrap(), encoded.tokens)
 }
 
-fn body(request: &Request, settings: CallSettings) -> Value {
+fn body(request: &ModelRequest, settings: CallSettings) -> Value {
     serde_json::from_str(&encoded(request, settings).0).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn a_streamed_request_byte_for_byte() {
 
 #[test]
 fn nothing_around_the_messages_is_still_a_body() {
-    let plain = Request { system: None, tools: Arc::from([]), ..request() };
+    let plain = ModelRequest { system: None, tools: Arc::from([]), ..request() };
     let text = encoded(&plain, CallSettings { stream: false, ..settings() }).0;
     assert_eq!(text, r#"{"model":"gpt-x","messages":[{"role":"user","content":"hi"}]}"#);
 }
@@ -118,6 +118,6 @@ fn the_frame_is_made_anew_only_when_it_changes() {
     let (frames, settings) = (FrameCache::default(), Arc::new(settings()));
     let first = frames.get(&request(), &settings).unwrap();
     assert!(Arc::ptr_eq(&first, &frames.get(&request(), &settings).unwrap()));
-    let other = Request { system: None, ..request() };
+    let other = ModelRequest { system: None, ..request() };
     assert!(!Arc::ptr_eq(&first, &frames.get(&other, &settings).unwrap()));
 }

@@ -5,7 +5,7 @@ use pollux_protocol::{ApprovalMode, ToolFacts};
 use serde_json::json;
 
 use super::*;
-use crate::{Approval, Facts, Scope, Subject, Tier};
+use crate::{Approval, ApprovalScope, Facts, Subject, Tier};
 
 const PATH: &str = "/home/me/.gemini/settings.json";
 
@@ -23,7 +23,7 @@ fn policy(interactive: bool, rules: &str) -> Policy {
     Policy::new(facts, file)
 }
 
-fn finding(policy: &Policy, path: &str, mode: ApprovalMode) -> Finding {
+fn finding(policy: &Policy, path: &str, mode: ApprovalMode) -> CheckerFinding {
     let args = json!({"file_path": path, "content": "{}"});
     let (subject, effects) = (Subject::named("write_file"), Effects::write(path));
     policy.protected_files(&Query { subject, args: &args, effects: &effects, mode })
@@ -39,10 +39,13 @@ fn allow(pattern: &str) -> String {
 fn every_mode_asks_and_without_a_person_every_mode_denies() {
     use ApprovalMode::{AutoEdit, Default, Yolo};
     for mode in [Default, AutoEdit, Yolo] {
-        let asks = |finding: &Finding| matches!(finding, Finding::Ask(text) if text.contains(PATH));
+        let asks = |finding: &CheckerFinding| matches!(finding, CheckerFinding::Ask(text) if text.contains(PATH));
         assert!(asks(&finding(&policy(true, ""), PATH, mode)), "{mode}");
-        assert!(matches!(finding(&policy(false, ""), PATH, mode), Finding::Deny(_)), "{mode}");
-        assert_eq!(finding(&policy(false, ""), "/home/me/a.txt", mode), Finding::ALLOW);
+        assert!(
+            matches!(finding(&policy(false, ""), PATH, mode), CheckerFinding::Deny(_)),
+            "{mode}"
+        );
+        assert_eq!(finding(&policy(false, ""), "/home/me/a.txt", mode), CheckerFinding::ALLOW);
     }
 }
 
@@ -66,11 +69,11 @@ fn only_a_rule_that_names_the_path_allows() {
         (allow(r"argsPattern = '/\.gemini/keybindings'"), false),
     ] {
         let found = finding(&policy(false, &rules), PATH, ApprovalMode::Yolo);
-        assert_eq!(found == Finding::ALLOW, is_allowed, "{rules}");
+        assert_eq!(found == CheckerFinding::ALLOW, is_allowed, "{rules}");
     }
     let project = crate::read(Tier::Workspace, Path::new("/p/a.toml"), &allow(names));
     let of_project = Policy::new(policy(true, "").facts, project);
-    assert!(matches!(finding(&of_project, PATH, ApprovalMode::Yolo), Finding::Ask(_)));
+    assert!(matches!(finding(&of_project, PATH, ApprovalMode::Yolo), CheckerFinding::Ask(_)));
 }
 
 #[test]
@@ -82,10 +85,10 @@ fn an_approval_for_good_of_the_file_counts_from_now_on() {
     let subject = Subject { facts, ..Subject::named("write_file") };
     let (effects, mode) = (Effects::write(PATH), ApprovalMode::Default);
     let query = Query { subject, args: &args, effects: &effects, mode };
-    let approval = Approval::of(&policy, &query, Scope::Call).unwrap();
+    let approval = Approval::of(&policy, &query, ApprovalScope::Call).unwrap();
     approval.rules().rules.into_iter().for_each(|rule| policy.add(rule));
-    assert_eq!(policy.protected_files(&query), Finding::ALLOW);
-    assert!(matches!(finding(&policy, "/home/me/.bashrc", mode), Finding::Ask(_)));
+    assert_eq!(policy.protected_files(&query), CheckerFinding::ALLOW);
+    assert!(matches!(finding(&policy, "/home/me/.bashrc", mode), CheckerFinding::Ask(_)));
 }
 
 #[test]
@@ -94,5 +97,5 @@ fn the_arguments_of_a_call_do_not_hide_what_it_changes() {
     let effects = Effects { deletes: vec![PATH.into()], ..Effects::write("/home/me/a.txt") };
     let query = Query { subject: Subject::named("move"), args: &args, effects: &effects, mode };
     let rules = allow("argsPattern = 'x'").replace("write_file", "move");
-    assert!(matches!(policy(true, &rules).protected_files(&query), Finding::Ask(_)));
+    assert!(matches!(policy(true, &rules).protected_files(&query), CheckerFinding::Ask(_)));
 }

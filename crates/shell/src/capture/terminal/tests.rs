@@ -3,9 +3,9 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::capture::Captured;
 
-const SMALL: Limits = Limits { head: 1 << 20, tail: 3 << 20 };
+const SMALL: OutputLimits = OutputLimits { head: 1 << 20, tail: 3 << 20 };
 
-fn capture<F: FnMut(Chunk<'_>)>(spill: Option<Spill>, on_output: F) -> TerminalCapture<F> {
+fn capture<F: FnMut(OutputChunk<'_>)>(spill: Option<Spill>, on_output: F) -> TerminalCapture<F> {
     TerminalCapture::new(TerminalSize::default(), true, SMALL, spill, on_output)
 }
 
@@ -54,7 +54,7 @@ async fn a_flood_keeps_both_its_ends() {
 async fn the_screen_is_shown_when_it_has_changed() {
     let mut shown = Vec::new();
     let mut capture = capture(None, |chunk| {
-        if let Chunk::Screen { lines, .. } = chunk {
+        if let OutputChunk::Screen { lines, .. } = chunk {
             shown.push(lines.text());
         }
     });
