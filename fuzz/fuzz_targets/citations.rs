@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pollux_protocol::{Grounding, Part, WebSource, Support};
+use pollux_protocol::{Grounding, Part, Support, WebSource};
 use pollux_tools::{OffsetUnit, cite};
 
 fuzz_target!(|input: (bool, Vec<(u8, u64, u8, Option<&str>)>, &str)| {

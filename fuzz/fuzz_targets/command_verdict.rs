@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pollux_policy::{Facts, Policy, Query, Subject, Tier, PolicyVerdict, read};
+use pollux_policy::{Facts, Policy, PolicyVerdict, Query, Subject, Tier, read};
 use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::Dialect;
 use pollux_shell::command_line::read as read_line;
@@ -23,7 +23,10 @@ fn policy(rule: &str) -> Policy {
 fn is_allowed(policy: &Policy, line: &str, mode: ApprovalMode) -> bool {
     let (args, effects) = (json!({"command": line}), Effects::command(line, Path::new("/project")));
     let subject = Subject::named("run_shell_command");
-    matches!(policy.decide(Query { subject, args: &args, effects: &effects, mode }), PolicyVerdict::Allow)
+    matches!(
+        policy.decide(Query { subject, args: &args, effects: &effects, mode }),
+        PolicyVerdict::Allow
+    )
 }
 
 fuzz_target!(|line: &str| {

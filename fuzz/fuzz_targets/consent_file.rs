@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pollux_config::consent::{ConsentStore, EarlierAnswers, ConsentVerdict, Way, decide};
+use pollux_config::consent::{ConsentStore, ConsentVerdict, EarlierAnswers, Way, decide};
 use pollux_protocol::ConsentItem;
 
 fuzz_target!(|text: &str| {

@@ -5,7 +5,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use pollux_agent::Toolset;
-use pollux_agent::compression::{ActionLedger, ActionSource, Kept, Said, CompressionSnapshot, Todos};
+use pollux_agent::compression::{
+    ActionLedger, ActionSource, CompressionSnapshot, Kept, Said, Todos,
+};
 use pollux_fs::Workspace;
 use pollux_protocol::{Content, Part};
 

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::finding::{self, Finding};
-use crate::{bans, generate, layers, process, shape, source, streams, tool_names};
+use crate::{generate, layers, process, prose, shape, source, tool_names, type_names};
 
 /// Runs every check and prints the findings; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
@@ -21,11 +21,11 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     findings.extend(layers::check(root)?);
     let files = source::collect(root)?;
     for file in &files {
-        findings.extend(bans::check(file));
+        findings.extend(prose::check(file));
         findings.extend(shape::check(file));
     }
     findings.extend(tool_names::check(&files));
-    findings.extend(streams::check(&files));
+    findings.extend(type_names::check(&files));
     // This check comes last and its failure does not stop the others: it needs a program that
     // compiles.
     match generate::compare(root) {

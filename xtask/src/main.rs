@@ -12,7 +12,6 @@
     reason = "a chore reports to the person who started it"
 )]
 
-mod bans;
 mod bench;
 mod check;
 mod ci;
@@ -21,13 +20,14 @@ mod fuzz;
 mod generate;
 mod interop;
 mod layers;
-mod lexer;
 mod process;
+mod prose;
 mod prove;
 mod shape;
 mod source;
-mod streams;
+mod tokens;
 mod tool_names;
+mod type_names;
 
 use std::process::ExitCode;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::finding::Finding;
-use crate::lexer::{self, Token};
 use crate::source::SourceFile;
+use crate::tokens::{self, Token};
 
 /// Maximum number of lines; a longer file makes the check fail.
 const HARD_LIMIT: usize = 800;
@@ -17,7 +17,7 @@ const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "helper", "
 
 /// Returns the problems with the shape of one file.
 pub(crate) fn check(file: &SourceFile) -> Vec<Finding> {
-    let tokens = lexer::tokens(&file.text);
+    let tokens = tokens::read(&file.text);
     let mut findings = Vec::new();
     findings.extend(length(file, &tokens));
     findings.extend(name(file));
@@ -27,13 +27,13 @@ pub(crate) fn check(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-fn length(file: &SourceFile, tokens: &[Token<'_>]) -> Option<Finding> {
+fn length(file: &SourceFile, tokens: &[Token]) -> Option<Finding> {
     let total = file.text.lines().count();
     if total > HARD_LIMIT && !LONG_TABLES.iter().any(|table| file.path == Path::new(table)) {
         let message = format!("{total} lines, the limit is {HARD_LIMIT}; split it by subject");
         return Some(Finding::error(&file.path, HARD_LIMIT + 1, message));
     }
-    let product = total - lexer::lines_of_tests(tokens);
+    let product = total - tokens::lines_of_tests(tokens);
     if !file.is_test() && product > SOFT_LIMIT {
         let message = format!("{product} lines without tests; past {SOFT_LIMIT}, split it");
         return Some(Finding::warning(&file.path, SOFT_LIMIT + 1, message));
@@ -53,10 +53,10 @@ fn name(file: &SourceFile) -> Option<Finding> {
 }
 
 /// Checks that a `lib.rs` is a table of contents: documentation, `mod` and `use`, but no code.
-fn contents_only(file: &SourceFile, tokens: &[Token<'_>]) -> Option<Finding> {
+fn contents_only(file: &SourceFile, tokens: &[Token]) -> Option<Finding> {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {
-        match token.text {
+        match token.text.as_str() {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
             "fn" | "struct" | "enum" | "union" | "trait" | "impl" | "static" | "const" | "type"

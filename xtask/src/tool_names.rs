@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::finding::Finding;
-use crate::lexer;
 use crate::source::SourceFile;
+use crate::tokens::{self, Token};
 
 /// Crates that must not name a tool.
 const WITHOUT_NAMES: &[&str] = &["agent", "policy"];
@@ -52,12 +52,12 @@ const EXCUSES: &[Excuse] = &[
 /// Returns every name of a tool in a forbidden place, and every excuse that is not needed.
 pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let built_in = built_in(files);
-    let fixed: BTreeSet<&str> = files
+    let fixed_literals: Vec<Token> = files
         .iter()
         .filter(|file| file.path == Path::new(FIXED_NAMES))
-        .flat_map(|file| lexer::literals(&file.text))
-        .filter_map(|literal| name_in(literal.text))
+        .flat_map(|file| tokens::literals(&file.text))
         .collect();
+    let fixed = fixed_literals.iter().filter_map(|literal| name_in(&literal.text)).collect();
     let names: BTreeSet<&str> = built_in.union(&fixed).copied().collect();
     let mut findings = Vec::new();
     for name in built_in.difference(&fixed) {
@@ -69,8 +69,8 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
         if !WITHOUT_NAMES.contains(&file.owner.as_str()) || file.is_test() {
             continue;
         }
-        for literal in lexer::literals(&file.text) {
-            let Some(name) = names.iter().find(|name| names_tool(literal.text, name)) else {
+        for literal in tokens::literals(&file.text) {
+            let Some(name) = names.iter().find(|name| names_tool(&literal.text, name)) else {
                 continue;
             };
             let excuse = EXCUSES.iter().position(|excuse| excuse.holds(&file.path, name));

@@ -10,8 +10,8 @@
 //!
 //! A program calls in this order at its start: [`Environment::from_process`], [`Places::new`],
 //! [`find()`] (settings of the user and the system, trust, consent items of the project),
-//! [`PendingSettings::load`] with the accepted items (or [`load()`] for both), [`ProjectIdentity::resolve`],
-//! [`context::discover`].
+//! [`PendingSettings::load`] with the accepted items (or [`load()`] for both),
+//! [`ProjectIdentity::resolve`], [`context::discover`].
 
 pub mod approval;
 pub mod assign;

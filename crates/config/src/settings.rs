@@ -21,8 +21,8 @@ pub use telemetry::{OtlpProtocol, TelemetrySettings, TelemetryTarget};
 
 /// All settings of a run. Clones share the snapshot; a change creates a new one.
 ///
-/// The groups that the program reads are fields (through [`SettingsSnapshot`]); every other key is found
-/// with [`Settings::value`].
+/// The groups that the program reads are fields (through [`SettingsSnapshot`]); every other key is
+/// found with [`Settings::value`].
 #[derive(Debug, Clone)]
 pub struct Settings {
     snapshot: Arc<SettingsSnapshot>,

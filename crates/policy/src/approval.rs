@@ -61,8 +61,8 @@ pub struct SaveApprovalError {
 
 impl Approval {
     /// Returns the scopes for a command line that the user can choose in addition to
-    /// [`ApprovalScope::Call`], each with the commands that it allows, for display. A scope that allows no
-    /// more than a narrower one is left out.
+    /// [`ApprovalScope::Call`], each with the commands that it allows, for display. A scope that
+    /// allows no more than a narrower one is left out.
     pub fn scopes(policy: &Policy, query: &Query<'_>) -> Vec<(ApprovalScope, String)> {
         let Some(line) = query.effects.command.as_deref() else { return Vec::new() };
         let mut found: Vec<(ApprovalScope, String)> = Vec::new();

@@ -4,8 +4,8 @@
 //! clock nor on the user. Its assumptions about the disk are verified at the end (`ground`), which
 //! can only make the verdict stricter. Rules are values; they come from Pollux's built-in files,
 //! from the files of extensions, the project, the user and the administrator, and from settings.
-//! The agent asks the user if the verdict is [`PolicyVerdict::Ask`], and runs the checkers that apply to
-//! a call ([`Policy::checks`]). Checkers that are external programs run in this crate
+//! The agent asks the user if the verdict is [`PolicyVerdict::Ask`], and runs the checkers that
+//! apply to a call ([`Policy::checks`]). Checkers that are external programs run in this crate
 //! ([`CheckerPrograms`]); they are the only part that is not pure.
 
 mod approval;

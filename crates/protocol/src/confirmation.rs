@@ -54,8 +54,8 @@ pub enum ConfirmationKind {
         /// Confinement of this and later commands if the approval lasts longer than this call.
         level: ConfinementLevel,
     },
-    /// A plan is about to be carried out. [`crate::QuestionOutcome::ProceedOnce`] asks again before each
-    /// change, [`crate::QuestionOutcome::ProceedAlways`] changes files without asking.
+    /// A plan is about to be carried out. [`crate::QuestionOutcome::ProceedOnce`] asks again before
+    /// each change, [`crate::QuestionOutcome::ProceedAlways`] changes files without asking.
     /// [`crate::Modification::Feedback`] rejects the plan.
     Plan {
         /// Absolute path of the file with the plan.

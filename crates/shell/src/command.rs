@@ -90,7 +90,7 @@ pub enum Wish {
 
 /// Result of a command.
 #[derive(Debug, Clone)]
-pub struct CommandOutcome {
+pub struct ShellOutcome {
     /// Output on both streams, in the order it was printed.
     pub output: Output,
     /// Exit code, unless a signal or Pollux ended the command.
@@ -116,7 +116,7 @@ pub struct CommandOutcome {
     pub awaited: Option<AwaitedInput>,
 }
 
-impl CommandOutcome {
+impl ShellOutcome {
     /// Returns the output as in [`Output::text`], or [`BINARY_NOTICE`].
     pub fn text(&self) -> String {
         if self.binary { BINARY_NOTICE.to_owned() } else { self.output.text() }

@@ -1,5 +1,5 @@
-//! Errors before a command runs. Once the command runs, its end is an [`CommandOutcome`](crate::Outcome),
-//! whatever its exit code.
+//! Errors before a command runs. Once the command runs, its end is an
+//! [`ShellOutcome`](crate::ShellOutcome), whatever its exit code.
 
 use std::io;
 use std::path::PathBuf;

@@ -52,7 +52,7 @@ mod text;
 
 pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
 pub use capture::OutputChunk;
-pub use command::{CommandOutcome, Ended, ShellCommand, Wish};
+pub use command::{Ended, ShellCommand, ShellOutcome, Wish};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
 pub use environment::{child_environment, empty_git_config};
 pub use error::ShellError;

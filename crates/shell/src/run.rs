@@ -15,7 +15,7 @@ use crate::attention::{Attention, Look};
 use crate::background::{BackgroundProcess, BackgroundProcesses};
 use crate::capture::{Collector, OutputChunk};
 use crate::child::ChildProcess;
-use crate::command::{CommandOutcome, Ended, ShellCommand, Wish, signal};
+use crate::command::{Ended, ShellCommand, ShellOutcome, Wish, signal};
 use crate::deadline::{deadline, reached};
 use crate::error::ShellError;
 use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, discard_rest, read_some};
@@ -41,7 +41,7 @@ pub async fn run(
     command: ShellCommand,
     cancel: CancellationToken,
     on_output: impl FnMut(OutputChunk<'_>) + Send,
-) -> Result<CommandOutcome, ShellError> {
+) -> Result<ShellOutcome, ShellError> {
     let (_nobody, mut wishes) = unbounded_channel();
     let mut running = Running::start(&command, &cancel, on_output)?;
     match running.watch(&command, &cancel, &mut wishes).await? {
@@ -55,7 +55,7 @@ pub async fn run(
 #[derive(Debug)]
 pub enum Ran {
     /// The command has ended.
-    Ended(Box<CommandOutcome>),
+    Ended(Box<ShellOutcome>),
     /// The command continues in the background, without its time limits.
     InBackground(Arc<BackgroundProcess>),
 }
@@ -263,7 +263,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
     }
 
     /// Reads the last output after the end of the command and returns its outcome.
-    async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> CommandOutcome {
+    async fn finish(mut self, ended: Ended, status: Option<ExitStatus>) -> ShellOutcome {
         let process_group = self.child.session.id();
         if status.is_some() {
             self.drain(DRAIN_LIMIT).await;
@@ -277,7 +277,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
         }
         let jobs = self.child.jobs.filter(|_| status.is_some());
         let captured = self.collector.finish().await;
-        CommandOutcome {
+        ShellOutcome {
             output: captured.output,
             exit_code: status.and_then(|status| status.code()),
             signal: status.and_then(signal),

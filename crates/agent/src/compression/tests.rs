@@ -308,7 +308,8 @@ proptest! {
         let contents: Vec<Content> = prompts.iter().map(|prompt| user(prompt)).collect();
         let said = Said::in_contents(&contents);
         if let Some(snapshot) = CompressionSnapshot::read(&words) {
-            let again = Said::in_contents(&[user(&snapshot.render(&Kept { said: said.clone(), ..Kept::default() }))]);
+            let kept = Kept { said: said.clone(), ..Kept::default() };
+            let again = Said::in_contents(&[user(&snapshot.render(&kept))]);
             prop_assert_eq!(again, said);
         }
     }

@@ -215,13 +215,16 @@ fn how_a_result_becomes_short_is_the_tools_to_say() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn the_conversation_stays_valid_and_keeps_what_is_new(sizes in proptest::collection::vec((0_usize..4000, 0..6), 1..30)) {
+    fn the_conversation_stays_valid_and_keeps_what_is_new(
+        sizes in proptest::collection::vec((0_usize..4000, 0..6), 1..30),
+    ) {
         // A tenth of the default settings, so that many conversations can be checked in a short
         // time.
         let options = MaskingOptions { protected: 5000.0, least: 3000.0, protect_latest: true };
         let folder = tempfile::tempdir().unwrap();
         let names = ["read_file", "shell", "keep", "glob", "grep_search", "x"];
-        let answers: Vec<_> = sizes.iter().map(|(size, tool)| (names[*tool as usize], answer(*size))).collect();
+        let answers = sizes.iter().map(|(size, tool)| (names[*tool as usize], answer(*size)));
+        let answers: Vec<_> = answers.collect();
         let mut history = conversation(&answers);
         let before = history.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -237,10 +240,12 @@ proptest! {
                 prop_assert!(kept + estimate::content(old.content()) > options.protected);
                 kept = f64::MAX;
             }
-            kept += old.content().responses().map(|_| estimate::content(old.content())).sum::<f64>();
+            let responses = old.content().responses();
+            kept += responses.map(|_| estimate::content(old.content())).sum::<f64>();
             prop_assert!(estimate::content(new.content()) <= estimate::content(old.content()));
         }
-        let contents = history.entries().iter().map(|entry| (entry.id().clone(), entry.content().clone()));
+        let entries = history.entries().iter();
+        let contents = entries.map(|entry| (entry.id().clone(), entry.content().clone()));
         prop_assert!(History::restore(contents.collect::<Vec<_>>()).1.is_empty());
     }
 }

@@ -336,16 +336,25 @@ proptest! {
         memory in "[a\n]{0,8}",
     ) {
         let on = |bit: u16| flags & (1 << bit) != 0;
-        let modes = [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan];
+        let modes =
+            [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan];
         let base = if on(0) { equipped() } else { inputs() };
         let inputs = PromptInputs {
             interactive: on(1), git: on(2), brief_output: on(3),
-            sandbox: [Sandbox::None, Sandbox::Seatbelt, Sandbox::Container][usize::from(flags >> 14) % 3],
+            sandbox: [Sandbox::None, Sandbox::Seatbelt, Sandbox::Container]
+                [usize::from(flags >> 14) % 3],
             ..base
         };
         let plan = on(5).then_some(Path::new("/p.md"));
         let family = if on(4) { Modern } else { Legacy };
-        let situation = Situation { mode: modes[mode], family, tools: &chosen, approved_plan: plan, topic: None, memory: &memory };
+        let situation = Situation {
+            mode: modes[mode],
+            family,
+            tools: &chosen,
+            approved_plan: plan,
+            topic: None,
+            memory: &memory,
+        };
         let prompt = system_prompt(&inputs, situation);
         for (section, text) in prompt.sections() {
             prop_assert!(!text.is_empty() && text == text.trim(), "{section:?}");

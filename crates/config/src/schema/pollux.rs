@@ -27,7 +27,7 @@ pub(super) static TABLE: &[Setting] = &[
     object("pollux.safetyCheckers", &SettingKind::Record(&records::CHECKER), "Programs that policy files name as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     boolean("pollux.continueUnfinished", false, "Lets the model go on when its answer is plainly unfinished: cut off, or ending with a step that it announces."),
     boolean("pollux.policy.originalDenials", false, "Rules that deny a command find it only where Gemini CLI does; constructs that may hide one are not asked about."),
-    boolean("pollux.sandbox.autoInspect", false, "Lets every command line run without a question at the level `inspect`, where it can change nothing."),
+    boolean("pollux.sandbox.autoInspect", false, "Runs command lines without a question at the level `inspect`, where they can change nothing, except those that a deny or ask rule may concern."),
     texts("pollux.sandbox.secrets", &[], "Further files and folders that confined commands cannot read.").union(),
     choice("pollux.sandbox.yolo", &["protect", "none"], "protect", "Confinement of commands in yolo mode."),
     integer("pollux.shell.timeout", 600, "Seconds after which a command is ended, whatever it prints; zero for never."),

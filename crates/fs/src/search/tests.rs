@@ -180,10 +180,14 @@ fn time_limit_and_cancel_are_told_apart() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn the_limit_keeps_the_first_matches(limit in 1_usize..40, counts in proptest::collection::vec(0_usize..4, 1..40)) {
+    fn the_limit_keeps_the_first_matches(
+        limit in 1_usize..40,
+        counts in proptest::collection::vec(0_usize..4, 1..40),
+    ) {
         let files: Vec<(String, Vec<u8>)> = counts.iter().enumerate()
             .map(|(index, count)| (format!("{index:03}"), b"hit\nmiss\n".repeat(*count))).collect();
-        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        let files = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let files: Vec<(&str, &[u8])> = files.collect();
         let (_dir, root) = tree(&files);
         let all = run(&root, "hit", |request| request.max_total = usize::MAX);
         let some = run(&root, "hit", |request| request.max_total = limit);

@@ -129,7 +129,9 @@ fn refuses_spans_that_do_not_fit() {
 
 proptest! {
     #[test]
-    fn any_bytes_decode_and_give_themselves_back(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_decode_and_give_themselves_back(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
         let (raw, format) = decode(&bytes);
         match encode_raw(&raw, &format) {
             Ok(again) => prop_assert_eq!(again, bytes),

@@ -58,15 +58,17 @@ impl RefusalReader for Refusals {
             Kind::Permission => {
                 format!("{name} knows the key but does not allow this: check what the key may do.")
             }
-            Kind::Auth | Kind::Verification { .. } | Kind::Suspended { .. } => match (&self.key_variable, &self.key_page) {
-                (Some(variable), Some(page)) => {
-                    format!("Check {variable}. A key can be had at {page}.")
+            Kind::Auth | Kind::Verification { .. } | Kind::Suspended { .. } => {
+                match (&self.key_variable, &self.key_page) {
+                    (Some(variable), Some(page)) => {
+                        format!("Check {variable}. A key can be had at {page}.")
+                    }
+                    (Some(variable), None) => format!("Check {variable}."),
+                    (None, _) => format!(
+                        "The server wants a key: set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
+                    ),
                 }
-                (Some(variable), None) => format!("Check {variable}."),
-                (None, _) => format!(
-                    "The server wants a key: set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
-                ),
-            },
+            }
             Kind::Quota(QuotaReason::Credits) => {
                 format!("The account at {name} has no credit left. Add some, or choose another model with --model.")
             }

@@ -241,7 +241,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_cutting_gives_the_same(cuts in prop::collection::vec(1usize..9, 0..80), tags: bool, blocks: bool) {
+        fn any_cutting_gives_the_same(
+            cuts in prop::collection::vec(1usize..9, 0..80),
+            tags: bool,
+            blocks: bool,
+        ) {
             let mut rest = CALLING;
             let mut words = Vec::new();
             for cut in cuts {

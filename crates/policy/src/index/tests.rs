@@ -101,7 +101,11 @@ proptest! {
     fn every_decision_is_the_same_without_it(
         rules in prop::collection::vec((0..CONDITIONS.len(), 0..3_usize, 1..999_usize), 0..8),
         line in prop::collection::vec((prop::sample::select(COMMANDS), prop::sample::select(vec![" && ", "; ", " | ", "\n"])), 1..5),
-        mode in prop::sample::select(vec![ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo]),
+        mode in prop::sample::select(vec![
+            ApprovalMode::Default,
+            ApprovalMode::AutoEdit,
+            ApprovalMode::Yolo,
+        ]),
         interactive: bool,
     ) {
         let indexed = policy(&rules, interactive);

@@ -453,7 +453,10 @@ proptest! {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match read(&words) {
             Ok(_) => {}
-            Err(exit) => prop_assert!(exit.code <= 1 && !(exit.stdout.is_empty() && exit.stderr.is_empty())),
+            Err(exit) => {
+                prop_assert!(exit.code <= 1);
+                prop_assert!(!(exit.stdout.is_empty() && exit.stderr.is_empty()));
+            }
         }
     }
 

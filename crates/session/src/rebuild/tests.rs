@@ -73,10 +73,13 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => text.clone().prop_map(Step::User),
         4 => (prop::collection::vec(text, 0..3), 0..4usize, 0..4u8, prop::bool::weighted(0.1))
-            .prop_map(|(texts, calls, signature, interrupted)| Step::Answer { texts, calls, signature, interrupted }),
+            .prop_map(|(texts, calls, signature, interrupted)| {
+                Step::Answer { texts, calls, signature, interrupted }
+            }),
         5 => (0..4usize, any::<bool>(), any::<bool>())
             .prop_map(|(count, from_back, media)| Step::Finish { count, from_back, media }),
-        4 => (any::<bool>(), any::<bool>()).prop_map(|(steering, reversed)| Step::Tell { steering, reversed }),
+        4 => (any::<bool>(), any::<bool>())
+            .prop_map(|(steering, reversed)| Step::Tell { steering, reversed }),
         1 => Just(Step::Notice),
         1 => Just(Step::Forget),
         1 => Just(Step::Die),
@@ -270,10 +273,16 @@ fn entries(history: &History) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn replaying_the_log_gives_the_same_conversation(steps in prop::collection::vec(step(), 0..25)) {
+    fn replaying_the_log_gives_the_same_conversation(
+        steps in prop::collection::vec(step(), 0..25),
+    ) {
         let mut run = Run::new();
         for step in &steps {
             run.step(step);

@@ -152,7 +152,8 @@ proptest! {
         let credentials: Vec<&str> = names.iter().take(2).map(String::as_str)
             .filter(|name| value(&environment(&[], &[]), name).is_none()).collect();
         let result = environment(&base, &credentials);
-        let unique: std::collections::HashSet<&String> = result.iter().map(|(name, _)| name).collect();
+        let names = result.iter().map(|(name, _)| name);
+        let unique: std::collections::HashSet<&String> = names.collect();
         prop_assert_eq!(unique.len(), result.len());
         for credential in credentials {
             let ours = credential.starts_with("GIT_CONFIG_");

@@ -24,7 +24,12 @@ proptest! {
     }
 
     #[test]
-    fn decoding_holds_back_three_bytes_at_most(chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..6), 0..12)) {
+    fn decoding_holds_back_three_bytes_at_most(
+        chunks in proptest::collection::vec(
+            proptest::collection::vec(any::<u8>(), 0..6),
+            0..12,
+        ),
+    ) {
         let mut decoder = Decoder::default();
         for chunk in &chunks {
             decoder.decode(chunk);

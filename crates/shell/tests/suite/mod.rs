@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pollux_shell::{
-    ChildSpec, CommandOutcome, OutputChunk, Program, Shell, ShellCommand, ShellError, run,
+    ChildSpec, OutputChunk, Program, Shell, ShellCommand, ShellError, ShellOutcome, run,
 };
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::unix::pipe;
@@ -37,12 +37,12 @@ pub(crate) fn command(line: &str) -> ShellCommand {
     ShellCommand::new(child(Program::CommandLine(line.to_owned())))
 }
 
-pub(crate) async fn outcome(command: ShellCommand) -> CommandOutcome {
+pub(crate) async fn outcome(command: ShellCommand) -> ShellOutcome {
     run(command, CancellationToken::new(), |_| {}).await.unwrap()
 }
 
 /// Runs a command to its end in the best shell.
-pub(crate) async fn sh(line: &str) -> CommandOutcome {
+pub(crate) async fn sh(line: &str) -> ShellOutcome {
     outcome(command(line)).await
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn shells() -> Vec<Shell> {
     vec![best, Shell { program: "/bin/sh".into(), ..posix }]
 }
 
-pub(crate) async fn sh_in(shell: &Shell, line: &str) -> CommandOutcome {
+pub(crate) async fn sh_in(shell: &Shell, line: &str) -> ShellOutcome {
     let mut command = command(line);
     command.child.shell = Some(shell.clone());
     outcome(command).await
@@ -74,11 +74,11 @@ pub(crate) async fn sh_in(shell: &Shell, line: &str) -> CommandOutcome {
 
 /// Runs a command and cancels it after it has printed `signal`. Also returns the time from the
 /// cancel to the return of `run`.
-pub(crate) async fn cancelled_after(line: &str, signal: &str) -> (CommandOutcome, Duration) {
+pub(crate) async fn cancelled_after(line: &str, signal: &str) -> (ShellOutcome, Duration) {
     let cancel = CancellationToken::new();
     let mut seen = String::new();
     let mut cancelled_at = None;
-    let result: Result<CommandOutcome, ShellError> = run(command(line), cancel.clone(), |chunk| {
+    let result: Result<ShellOutcome, ShellError> = run(command(line), cancel.clone(), |chunk| {
         if let OutputChunk::Text(text) = chunk {
             seen.push_str(text);
         }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pollux_shell::{
-    BackgroundProcesses, CommandOutcome, Ended, OutputChunk, Ran, ShellCommand, Spill,
-    TerminalSize, Wish, run, run_or_hand_over,
+    BackgroundProcesses, Ended, OutputChunk, Ran, ShellCommand, ShellOutcome, Spill, TerminalSize,
+    Wish, run, run_or_hand_over,
 };
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -17,7 +17,7 @@ fn in_terminal(line: &str) -> ShellCommand {
     ShellCommand { terminal: Some(TerminalSize::default()), attended: true, ..command(line) }
 }
 
-async fn sh(line: &str) -> CommandOutcome {
+async fn sh(line: &str) -> ShellOutcome {
     outcome(in_terminal(line)).await
 }
 
@@ -26,7 +26,7 @@ async fn sh(line: &str) -> CommandOutcome {
 async fn with_person(
     command: ShellCommand,
     mut person: impl FnMut(Seen<'_>, &UnboundedSender<Wish>) + Send,
-) -> CommandOutcome {
+) -> ShellOutcome {
     let folder = tempfile::tempdir().unwrap();
     let processes = BackgroundProcesses::new(folder.path());
     let (wish, wishes) = unbounded_channel();

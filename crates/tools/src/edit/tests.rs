@@ -180,7 +180,8 @@ proptest! {
     fn distances_are_right_up_to_the_limit(
         left in "[abc]{0,12}", right in "[abc]{0,12}", limit in 0_usize..14
     ) {
-        let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+        let left: Vec<char> = left.chars().collect();
+        let right: Vec<char> = right.chars().collect();
         let distance = plain_distance(&left, &right);
         let expected = Ok(Some(distance).filter(|distance| *distance <= limit));
         prop_assert_eq!(distance_within(&left, &right, limit, &mut Budget::new(100_000)), expected);
@@ -197,7 +198,8 @@ proptest! {
             let mut end = 0;
             for (range, _) in &found.replacements {
                 prop_assert!(range.start >= end && range.end >= range.start);
-                prop_assert!(text.is_char_boundary(range.start) && text.is_char_boundary(range.end));
+                prop_assert!(text.is_char_boundary(range.start));
+                prop_assert!(text.is_char_boundary(range.end));
                 end = range.end;
             }
             prop_assert!(multiple || found.replacements.len() == 1);

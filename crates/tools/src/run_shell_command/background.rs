@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use pollux_protocol::{CallInput, Display, RunContext, ToolOutput};
 use pollux_shell::{
-    BackgroundProcess, CommandOutcome, Ended, Output, ProcessState, ShellCommand, Spilled,
+    BackgroundProcess, Ended, Output, ProcessState, ShellCommand, ShellOutcome, Spilled,
 };
 
 use super::report::Report;
@@ -99,7 +99,7 @@ impl RunShellCommand {
 }
 
 /// Returns the first output in the form used for reports of ended commands.
-fn outcome(process: &BackgroundProcess, moment: &Moment) -> CommandOutcome {
+fn outcome(process: &BackgroundProcess, moment: &Moment) -> ShellOutcome {
     let none = pollux_shell::OutputLimits { head: 0, tail: 0 };
     let output = process.take_first_output().unwrap_or_else(|| Output::new(none));
     let (exit_code, signal) = match moment {
@@ -108,7 +108,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> CommandOutcome {
     };
     let head = output.head();
     let bytes = output.len() as u64 + output.omitted();
-    CommandOutcome {
+    ShellOutcome {
         binary: head[..head.len().min(SNIFFED_BYTES)].contains(&0),
         bytes,
         exit_code,
@@ -130,7 +130,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> CommandOutcome {
 }
 
 /// Returns the result for a command that continues.
-fn running(report: &Report, outcome: &CommandOutcome, failure: Option<&str>) -> ToolOutput {
+fn running(report: &Report, outcome: &ShellOutcome, failure: Option<&str>) -> ToolOutput {
     let (pid, text) = (outcome.process_group, report.shown(outcome));
     let text = if text.is_empty() { "(empty)" } else { &text };
     let lost = failure.map(|reason| format!("\nIts output cannot be read later: {reason}"));

@@ -13,7 +13,7 @@ use pollux_shell::sandbox::{
     RunningAudit, SandboxChange, SandboxSpec, SandboxSupport, SandboxWall, forget_ended_audits,
     wall_in,
 };
-use pollux_shell::{BackgroundProcess, CommandOutcome, Confinement, Ended, ShellCommand};
+use pollux_shell::{BackgroundProcess, Confinement, Ended, ShellCommand, ShellOutcome};
 
 use super::{NAME, RunShellCommand};
 use crate::completion::BackgroundEnd;
@@ -86,7 +86,7 @@ impl Confined {
 
     /// Undoes the changes of a command that has ended, and adds to its result the changes and the
     /// wall that stopped the command. Blocks; must be called inside a tokio runtime.
-    pub(super) fn finish(mut self, outcome: &CommandOutcome, output: ToolOutput) -> ToolOutput {
+    pub(super) fn finish(mut self, outcome: &ShellOutcome, output: ToolOutput) -> ToolOutput {
         let changes = self.audit.take().map(RunningAudit::finish).unwrap_or_default();
         // The result does not wait for this.
         tokio::task::spawn_blocking(forget_ended_audits);
@@ -138,7 +138,7 @@ impl Confined {
     }
 
     /// Describes the wall that stopped the command, if there is evidence of one.
-    fn wall(&self, outcome: &CommandOutcome) -> Option<String> {
+    fn wall(&self, outcome: &ShellOutcome) -> Option<String> {
         let spec = self.spec.as_ref()?;
         let has_failed = outcome.ended == Ended::Exited
             && outcome.signal.is_none()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pollux_fs::Spool;
 use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{AwaitedInput, Display, Measurement, ToolOutput};
-use pollux_shell::{CommandOutcome, Ended};
+use pollux_shell::{Ended, ShellOutcome};
 
 use crate::truncation::{truncate, truncate_ends};
 use crate::untrusted;
@@ -38,7 +38,7 @@ struct Shown {
 
 impl Report {
     /// Returns the result for model and user. Writes the file if the output is cut.
-    pub(super) fn output(&self, outcome: &CommandOutcome) -> ToolOutput {
+    pub(super) fn output(&self, outcome: &ShellOutcome) -> ToolOutput {
         let Shown { text, file, is_cut } = self.cut(outcome);
         let measured = is_cut.then(|| self.measure_cut(outcome, &text));
         let told = match self.reason(outcome) {
@@ -66,12 +66,12 @@ impl Report {
     }
 
     /// Returns only the output, cut if it is too long.
-    pub(super) fn shown(&self, outcome: &CommandOutcome) -> String {
+    pub(super) fn shown(&self, outcome: &ShellOutcome) -> String {
         self.cut(outcome).text
     }
 
     /// Returns the measurement of output that was cut.
-    fn measure_cut(&self, outcome: &CommandOutcome, shown: &str) -> Measurement {
+    fn measure_cut(&self, outcome: &ShellOutcome, shown: &str) -> Measurement {
         Measurement::ToolOutputTruncated {
             tool: self.tool.to_owned(),
             prompt_id: self.prompt_id.clone(),
@@ -82,7 +82,7 @@ impl Report {
     }
 
     /// Returns the text of the output, cut if it is too long, and the file with the whole output.
-    fn cut(&self, outcome: &CommandOutcome) -> Shown {
+    fn cut(&self, outcome: &ShellOutcome) -> Shown {
         let spilled = outcome.spilled.as_ref().filter(|spilled| spilled.failure.is_none());
         let file = spilled.map(|spilled| spilled.path.clone());
         let missing = outcome.output.omitted();
@@ -105,7 +105,7 @@ impl Report {
     }
 
     /// Returns the reason if the command did not end by itself.
-    fn reason(&self, outcome: &CommandOutcome) -> Option<String> {
+    fn reason(&self, outcome: &ShellOutcome) -> Option<String> {
         let minutes = |limit: Option<Duration>| limit.unwrap_or_default().as_secs_f64() / 60.0;
         Some(match outcome.ended {
             Ended::Exited => return None,
@@ -152,7 +152,7 @@ fn in_words(limit: Duration) -> String {
 }
 
 /// Returns one line for each fact about a command that has ended.
-fn ended(outcome: &CommandOutcome, text: &str) -> String {
+fn ended(outcome: &ShellOutcome, text: &str) -> String {
     let mut lines = vec![format!("Output: {}", if text.is_empty() { "(empty)" } else { text })];
     if let Some(code) = outcome.exit_code.filter(|code| *code != 0) {
         lines.push(format!("Exit Code: {code}"));
@@ -169,7 +169,7 @@ fn ended(outcome: &CommandOutcome, text: &str) -> String {
 }
 
 /// Returns the text for the user about a command that printed nothing.
-fn silent(outcome: &CommandOutcome) -> String {
+fn silent(outcome: &ShellOutcome) -> String {
     match (outcome.ended, outcome.signal, outcome.exit_code) {
         (Ended::Cancelled, ..) => "Command was cancelled by user.".to_owned(),
         (Ended::Inactive | Ended::TimedOut, ..) => "Command timed out.".to_owned(),

@@ -74,7 +74,8 @@ proptest! {
             prop_assert!(!text[..range.start].ends_with('\\'));
             prop_assert!(path.len() < raw.len());
             prop_assert!(!raw.ends_with('.') || raw.ends_with("\\.")
-                || text[range.end..].starts_with('.') || !text[range.end..].starts_with([' ', '\n', '\t']) && range.end < text.len());
+                || text[range.end..].starts_with('.')
+                || !text[range.end..].starts_with([' ', '\n', '\t']) && range.end < text.len());
             end = range.end;
         }
     }

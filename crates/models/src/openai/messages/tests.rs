@@ -190,7 +190,11 @@ proptest! {
         let mut history = History::new();
         for (index, (by_model, parts)) in turns.into_iter().enumerate() {
             let id = EntryId::new(index.to_string());
-            if by_model { drop(history.push_model(id, parts)); } else { history.push_responses(id, parts); }
+            if by_model {
+                drop(history.push_model(id, parts));
+            } else {
+                history.push_responses(id, parts);
+            }
         }
         history.close_pending("over");
         let call_ids = if nine { CallIds::NineAlphanumeric } else { CallIds::Standard };

@@ -113,7 +113,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..40), limit in 0_usize..40) {
+    fn any_bytes_are_read(
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        limit in 0_usize..40,
+    ) {
         let truncated = bytes.len() > limit;
         prop_assert_eq!(to_text(bytes, limit).truncated, truncated);
     }
