@@ -6,6 +6,7 @@
 //! `ci` is the sequence that `.ci/run` starts with. This program is not part of the product, and no
 //! crate depends on it.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -13,6 +13,8 @@
 //! [`PendingSettings::load`] with the accepted items (or [`load()`] for both),
 //! [`ProjectIdentity::resolve`], [`context::discover`].
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod approval;
 pub mod assign;
 pub mod auth;

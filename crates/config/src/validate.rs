@@ -137,7 +137,7 @@ fn check_kind(kind: SettingKind, key: &str, value: &mut Value, issues: &mut Vec<
         (SettingKind::Record(record), Value::Object(map)) => check_record(record, key, map, issues),
         (SettingKind::Either(kinds), value) => check_either(kinds, key, value, issues),
         (SettingKind::Choice(choices), value) => {
-            issues.push(mismatch(key, &either_of(choices), value))
+            issues.push(mismatch(key, &either_of(choices), value));
         }
         (kind, value) => issues.push(mismatch(key, kind.json_type(), value)),
     }

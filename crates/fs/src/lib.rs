@@ -18,6 +18,8 @@
 //! no async code. Callers run these functions on a blocking thread; the long ones take a
 //! [`Cancel`]. The crate does no work, opens no file and allocates no memory before it is called.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "owns files")]
+
 mod capped;
 mod collation;
 mod encoding;

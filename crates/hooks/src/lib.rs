@@ -14,6 +14,8 @@
 //! A hook is an untrusted program: its output and run time cannot cause more harm than the use of
 //! its time limit and a warning.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod commands;
 mod consent;
 mod definition;

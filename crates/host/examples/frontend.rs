@@ -2,6 +2,8 @@
 //!
 //!     cargo run -p pollux-host --example frontend -- FOLDER [RECORDING]
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
+
 use std::collections::VecDeque;
 use std::io::Write as _;
 use std::sync::Arc;

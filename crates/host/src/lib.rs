@@ -8,6 +8,8 @@
 //! Messages to the user go to the `Notices` that the caller passes. It does not map errors to exit
 //! codes: [`HostError`] names the kind of failure.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod answer_schema;
 mod assemble;
 mod auto_memory;

@@ -1,4 +1,5 @@
 //! Sessions opened by the library, inside one process, against a scripted model server.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[path = "../examples/frontend.rs"]

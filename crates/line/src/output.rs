@@ -4,6 +4,8 @@
 //! bounded memory) but not the signals. A closed pipe is not an error: it ends the program
 //! silently.
 
+#![expect(clippy::disallowed_methods, reason = "this crate is a frontend")]
+
 use std::io::{ErrorKind, Write};
 use std::sync::{Arc, OnceLock};
 

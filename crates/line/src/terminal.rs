@@ -1,5 +1,7 @@
 //! The terminal: its modes, its input, its size, and the job control of the shell.
 
+#![expect(clippy::disallowed_methods, reason = "this crate is a frontend")]
+
 use std::io::Read;
 
 use tokio::sync::mpsc;

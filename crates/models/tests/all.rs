@@ -1,5 +1,6 @@
 //! Tests of the crate through its public interface: models created from settings and environment,
 //! against a scripted server.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {

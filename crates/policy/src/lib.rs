@@ -8,6 +8,8 @@
 //! apply to a call ([`Policy::checks`]). Checkers that are external programs run in this crate
 //! ([`CheckerPrograms`]); they are the only part that is not pure.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod approval;
 mod arguments;
 mod checker;

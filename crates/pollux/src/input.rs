@@ -1,5 +1,7 @@
 //! Input of a headless run: the piped and typed text, with the files that it refers to.
 
+#![expect(clippy::disallowed_methods, reason = "finds out whether there is input to read")]
+
 use std::io::IsTerminal;
 
 use pollux_host::{Expander, commands};

@@ -1,6 +1,8 @@
 //! Program entry: turns arguments into an exit code. `pollux_host` opens sessions; this crate
 //! contains the command line, the output of headless runs, the subcommands and the exit codes.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod allocator;
 mod arguments;
 mod config;

@@ -1,5 +1,7 @@
 //! Run of the main command: a session with a conversation or a single prompt.
 
+#![expect(clippy::disallowed_methods, reason = "finds out which standard streams are terminals")]
+
 use std::any::Any;
 use std::cell::Cell;
 use std::io::IsTerminal;

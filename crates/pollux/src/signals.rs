@@ -1,5 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP: the first signal asks the run to end, the second ends the program.
 
+#![expect(clippy::disallowed_methods, reason = "ends the program at a second signal")]
+
 use std::io::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

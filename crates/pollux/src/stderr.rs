@@ -1,5 +1,7 @@
 //! Standard error: messages for the user, never payload.
 
+#![expect(clippy::disallowed_methods, reason = "prints messages")]
+
 use std::io::{IsTerminal, Write};
 
 use pollux_protocol::plain_text::{for_terminal, harmless};

@@ -1,5 +1,7 @@
 //! Standard output. Text on a terminal is made harmless; a pipe or a file gets every byte.
 
+#![expect(clippy::disallowed_methods, reason = "prints the output of subcommands")]
+
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 

@@ -1,5 +1,6 @@
 //! Tests of the built program from outside: a scripted model server, a temporary home, the real
 //! binary.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 #![cfg(unix)]
 

@@ -8,6 +8,8 @@
 //! The only value with invariants is [`History`]: whatever is added to it, every request that it
 //! returns is one that the vendors accept.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod agent;
 mod ansi;
 mod answer;

@@ -12,6 +12,7 @@
 //! This crate is a development dependency only. Tests that drive the built program use
 //! `pollux-testkit`.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "for tests")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

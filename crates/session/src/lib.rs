@@ -13,6 +13,8 @@
 //!
 //! The functions of [`SessionStore`] block the thread; those of the log do not.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod encoder;
 mod error;
 mod figures;

@@ -3,6 +3,7 @@
 //!
 //! Usage: `cargo run -p pollux-shell --example confinement_overhead [HELPER [ROUNDS]]`. The helper
 //! is a `pollux` binary, by default this program itself.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Prints the programs that start other programs by themselves, taken from their tables, as the
 //! Markdown page `docs/generated/starters.md`.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use pollux_shell::command_line::starters;

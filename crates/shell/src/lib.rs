@@ -23,6 +23,9 @@
 //! This crate makes no decisions about permission, writes no message for the model, and reads no
 //! setting. No other crate in the workspace starts a process.
 
+#![allow(clippy::disallowed_types, reason = "starts programs")]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod attention;
 mod background;
 mod capture;

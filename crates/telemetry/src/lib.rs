@@ -10,6 +10,8 @@
 //! supported yet. The crate has its own sums and histograms instead of an SDK, so that telemetry
 //! costs nothing at start if it is off, and little if it is on.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod aggregate;
 mod attributes;
 mod events;

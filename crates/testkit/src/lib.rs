@@ -12,6 +12,7 @@
 //! This crate is a development dependency only. It depends on no other crate of the workspace, so
 //! that a mistake in one of them cannot hide itself in the tools that test it.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "for tests")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

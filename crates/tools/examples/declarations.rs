@@ -1,4 +1,5 @@
 //! Prints the declarations of all built-in tools in Markdown: `docs/tools.md`.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::fmt::Write as _;

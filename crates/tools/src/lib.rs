@@ -10,6 +10,8 @@
 //! (`pollux-shell`). The matcher of edits ([`find_edit`]) and the differences ([`Difference`]) are
 //! pure and can be used independently.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod ask_user;
 mod blocking;
 mod change;

@@ -1,4 +1,5 @@
 //! Tests of the tools from outside: arguments in, results out, on real folders.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod suite {

@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p pollux-agent --example compression_cost` prints the time of each step,
 //! the best of ten, and fails if all steps together take longer.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::borrow::Cow;

@@ -2,6 +2,7 @@
 //! subagents.
 //!
 //! `cargo run --release -p pollux-agent --example prompt_cost` prints medians in microseconds.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, missing_docs)]
 
 use std::path::Path;

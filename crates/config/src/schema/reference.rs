@@ -90,18 +90,18 @@ fn described(setting: &Setting) -> String {
     match setting.merge {
         MergeStrategy::Replace => {}
         MergeStrategy::ShallowMerge => {
-            text.push_str(" Each entry of a weaker file is replaced whole.")
+            text.push_str(" Each entry of a weaker file is replaced whole.");
         }
         MergeStrategy::Concat => text.push_str(" The lists of all files are joined."),
         MergeStrategy::Union => {
-            text.push_str(" The lists of all files are joined without repeats.")
+            text.push_str(" The lists of all files are joined without repeats.");
         }
     }
     match setting.scope {
         SettingScope::Any => {}
         SettingScope::NotProject => text.push_str(" A project's file does not count."),
         SettingScope::Remote => {
-            text.push_str(" Set for the account by its administrator, not by files.")
+            text.push_str(" Set for the account by its administrator, not by files.");
         }
     }
     let beaten_by: Vec<_> =

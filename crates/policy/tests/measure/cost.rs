@@ -2,6 +2,7 @@
 //! reading fifty files.
 //!
 //! `cargo run --release -p pollux-policy --example cost` prints medians in microseconds.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

@@ -3,6 +3,8 @@
 //! A separate thread reads, and nothing waits for that thread: a peer that never writes and never
 //! closes cannot keep the program from ending.
 
+#![expect(clippy::disallowed_methods, reason = "reads the input of a headless run")]
+
 use std::io::{self, Read};
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! Code that runs in the child between fork and exec.
 
+#![expect(clippy::disallowed_methods, reason = "gives a child its terminal, in the child")]
+
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;

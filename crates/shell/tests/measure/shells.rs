@@ -5,6 +5,7 @@
 //! arguments and new files with the parsed lines. Programs are shell functions that record their
 //! arguments; the folder is a temporary one and `PATH` is empty. Each line runs twice: all programs
 //! succeed, then all fail, so that each side of `&&` and `||` runs once.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(
     clippy::print_stdout,
     clippy::format_push_string,
