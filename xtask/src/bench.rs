@@ -47,26 +47,26 @@ enum Phase {
     Start,
 }
 
-/// Builds the release and measures it.
+/// Builds the program as packages do, and measures it.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
-    let release = process::release_build(root)?;
+    let build = process::build(root, "dist")?;
     process::run(match (&options.kind, options.profile) {
-        (Some(Kind::Soak { turns }), _) => soak(root, &release, *turns)?,
-        (None, Some(Phase::Start)) => profile(root, &release),
-        (None, None) => comparison(root, &release, options),
+        (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
+        (None, Some(Phase::Start)) => profile(root, &build),
+        (None, None) => comparison(root, &build, options),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn profile(root: &Path, release: &process::Release) -> Command {
+fn profile(root: &Path, build: &process::Build) -> Command {
     let mut command = process::python(root, "bench/start.py");
-    command.arg("--binary").arg(&release.pollux);
+    command.arg("--binary").arg(&build.pollux);
     command
 }
 
-fn comparison(root: &Path, release: &process::Release, options: &Options) -> Command {
+fn comparison(root: &Path, build: &process::Build, options: &Options) -> Command {
     let mut command = process::python(root, "bench/run.py");
-    command.arg("--binary").arg(&release.pollux).arg("--target").arg(&release.target);
+    command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
     command.args(options.quick.then_some("--quick"));
     command.args(options.no_peers.then_some("--no-peers"));
     if let Some(text) = &options.only {
@@ -75,19 +75,19 @@ fn comparison(root: &Path, release: &process::Release, options: &Options) -> Com
     command
 }
 
-fn soak(root: &Path, release: &process::Release, turns: u32) -> Result<Command> {
-    let mut command = Command::new(drawing_python(root, release)?);
+fn soak(root: &Path, build: &process::Build, turns: u32) -> Result<Command> {
+    let mut command = Command::new(drawing_python(root, build)?);
     command.arg(root.join("bench/soak.py")).current_dir(root).env("PYTHONDONTWRITEBYTECODE", "1");
-    command.arg("--binary").arg(&release.pollux).args(["--turns", &turns.to_string()]);
+    command.arg("--binary").arg(&build.pollux).args(["--turns", &turns.to_string()]);
     if turns < 10_000 {
-        command.arg("--png").arg(release.target.join("bench/soak.png"));
+        command.arg("--png").arg(build.target.join("bench/soak.png"));
     }
     Ok(command)
 }
 
 /// Returns a Python with the drawing packages of bench/requirements.txt, installed on first use.
-fn drawing_python(root: &Path, release: &process::Release) -> Result<PathBuf> {
-    let environment = release.target.join("bench/python");
+fn drawing_python(root: &Path, build: &process::Build) -> Result<PathBuf> {
+    let environment = build.target.join("bench/python");
     let mut make = Command::new("python3");
     make.args(["-m", "venv"]).arg(&environment);
     process::run(make)?;
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_options_reach_the_measuring_program() {
-        let release = process::Release { pollux: "p".into(), target: "t".into() };
+        let build = process::Build { pollux: "p".into(), target: "t".into() };
         let options = Options {
             kind: None,
             quick: true,
@@ -112,7 +112,7 @@ mod tests {
             only: Some("start".to_owned()),
             profile: None,
         };
-        let command = comparison(Path::new("/repository"), &release, &options);
+        let command = comparison(Path::new("/repository"), &build, &options);
         let words: Vec<_> = command.get_args().collect();
         let expected = [
             "/repository/bench/run.py",

@@ -18,15 +18,16 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A release build: the program, and the folder of all build output.
-pub(crate) struct Release {
+/// A build of the program, and the folder of all build output.
+pub(crate) struct Build {
     pub(crate) pollux: PathBuf,
     pub(crate) target: PathBuf,
 }
 
-/// Builds the release version of the program.
-pub(crate) fn release_build(root: &Path) -> Result<Release> {
-    run(cargo(root, &["build", "--locked", "--release", "--package", "pollux"]))?;
+/// Builds the program with a profile: `release` for tests, `dist`, as packages are built, for
+/// measurements.
+pub(crate) fn build(root: &Path, profile: &str) -> Result<Build> {
+    run(cargo(root, &["build", "--locked", "--profile", profile, "--package", "pollux"]))?;
     let metadata = cargo_metadata::MetadataCommand::new()
         .current_dir(root)
         .no_deps()
@@ -34,7 +35,7 @@ pub(crate) fn release_build(root: &Path) -> Result<Release> {
         .context("cannot ask cargo for its target folder")?;
     let target = metadata.target_directory.into_std_path_buf();
     let name = format!("pollux{}", std::env::consts::EXE_SUFFIX);
-    Ok(Release { pollux: target.join("release").join(name), target })
+    Ok(Build { pollux: target.join(profile).join(name), target })
 }
 
 /// Returns a Python program of this repository, run in the repository root. Needs Python 3.11 or

@@ -84,7 +84,7 @@ fn sampled(sample: Option<u32>) -> Vec<String> {
 /// finds no problem is only useful if it would find one.
 fn prove(root: &Path, name: &str, arguments: &[String]) -> Result<()> {
     process::run(process::python(root, &format!("prove/test_{name}.py")))?;
-    let release = process::release_build(root)?;
+    let release = process::build(root, "release")?;
     let mut command = process::python(root, &format!("prove/{name}.py"));
     command.arg("--binary").arg(&release.pollux).args(arguments);
     process::run(command)
