@@ -1,19 +1,11 @@
 //! Matchers, which select the tools or reasons for which a hook runs.
 //!
-//! A matcher for tools is a JavaScript regular expression that may match anywhere in the name. It
-//! is translated for Rust's regex engine, which takes linear time. Expressions that this engine
-//! does not support (lookaround, backreferences) go to a backtracking engine with a bounded number
-//! of steps. Text that is not a valid regular expression is compared as a name.
+//! A matcher for tools is an ECMAScript regular expression that may match anywhere in the name. Text
+//! that is not a valid regular expression is compared as a name.
 
 use std::sync::{Arc, OnceLock};
 
-use regex::Regex;
-
-/// Maximum number of backtracking steps for one name. A matcher that exceeds this limit counts as a
-/// match, so its hook runs.
-const MOST_STEPS: usize = 100_000;
-/// Maximum size of a compiled matcher, in bytes.
-const COMPILED_SIZE: usize = 1 << 20;
+use pollux_config::{Expression, ExpressionErrorKind};
 
 /// A matcher, compiled on first use.
 #[derive(Debug, Clone)]
@@ -25,9 +17,11 @@ pub(crate) struct Matcher {
 
 #[derive(Debug)]
 enum Compiled {
-    Linear(Regex),
-    Trying(fancy_regex::Regex),
-    Name(String),
+    Expression(Expression),
+    /// Text that is compared with the name.
+    Name,
+    /// A valid expression that is not supported: its hook always runs.
+    Unsupported,
 }
 
 impl Matcher {
@@ -37,13 +31,13 @@ impl Matcher {
         Self { text: text.map(Arc::from), compiled: OnceLock::new() }
     }
 
-    /// Returns true if the hook runs for this tool.
+    /// Returns true if the hook runs for this tool. A search that is given up counts as a match.
     pub(crate) fn takes_tool(&self, tool: &str) -> bool {
         let Some(text) = &self.text else { return true };
         match self.compiled.get_or_init(|| Arc::new(compile(text))).as_ref() {
-            Compiled::Linear(expression) => expression.is_match(tool),
-            Compiled::Trying(expression) => expression.is_match(tool).unwrap_or(true),
-            Compiled::Name(name) => name == tool,
+            Compiled::Expression(expression) => expression.find(tool).is_possible(),
+            Compiled::Name => **text == *tool,
+            Compiled::Unsupported => true,
         }
     }
 
@@ -54,151 +48,12 @@ impl Matcher {
 }
 
 fn compile(text: &str) -> Compiled {
-    let name = || Compiled::Name(text.to_owned());
-    let Some(pattern) = translate(text) else { return name() };
-    let linear = regex::RegexBuilder::new(&pattern).size_limit(COMPILED_SIZE).build();
-    if let Ok(expression) = linear {
-        return Compiled::Linear(expression);
+    let expression = Expression::new(text).and_then(|made| made.check().map(|()| made));
+    match expression {
+        Ok(expression) => Compiled::Expression(expression),
+        Err(error) if error.kind == ExpressionErrorKind::Unsupported => Compiled::Unsupported,
+        Err(_) => Compiled::Name,
     }
-    let trying = fancy_regex::RegexBuilder::new(&pattern)
-        .backtrack_limit(MOST_STEPS)
-        .delegate_size_limit(COMPILED_SIZE)
-        .build();
-    trying.map_or_else(|_| name(), Compiled::Trying)
-}
-
-/// Translates a JavaScript regular expression (without flags) to Rust's syntax. Returns `None` if
-/// JavaScript rejects the expression.
-fn translate(text: &str) -> Option<String> {
-    let mut rest = text.chars().peekable();
-    let mut pattern = String::with_capacity(text.len() + 8);
-    // True if the preceding item can be repeated.
-    let mut repeatable = false;
-    while let Some(character) = rest.next() {
-        let starts = matches!(character, '|' | '(' | '^');
-        match character {
-            '\\' => escape(&mut rest, &mut pattern, false)?,
-            '[' => class(&mut rest, &mut pattern)?,
-            '(' => group(&mut rest, &mut pattern)?,
-            '*' | '+' | '?' => {
-                if !repeatable {
-                    return None;
-                }
-                pattern.push(character);
-                lazy(&mut rest, &mut pattern);
-            }
-            '{' => {
-                let ahead: String = rest.clone().take_while(|next| *next != '}').collect();
-                if repeatable && is_count(&ahead) && ahead.len() < rest.clone().count() {
-                    pattern.push('{');
-                    pattern.extend(rest.by_ref().take(ahead.chars().count() + 1));
-                    lazy(&mut rest, &mut pattern);
-                } else {
-                    pattern.push_str("\\{");
-                }
-            }
-            '}' | ']' => {
-                pattern.push('\\');
-                pattern.push(character);
-            }
-            other => pattern.push(other),
-        }
-        repeatable = !starts && !matches!(character, '*' | '+' | '?');
-    }
-    Some(pattern)
-}
-
-type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-fn lazy(rest: &mut Rest<'_>, pattern: &mut String) {
-    if rest.next_if_eq(&'?').is_some() {
-        pattern.push('?');
-    }
-}
-
-/// Returns true for the text of a count (`3`, `3,` or `3,5`) with at most four digits per number.
-fn is_count(text: &str) -> bool {
-    let (least, most) = text.split_once(',').unwrap_or((text, ""));
-    let number =
-        |digits: &str| digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    !least.is_empty() && number(least) && number(most)
-}
-
-/// Translates the text after `(`. Returns `None` for forms that start with a question mark and that
-/// JavaScript does not support.
-fn group(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
-    pattern.push('(');
-    if rest.next_if_eq(&'?').is_none() {
-        return Some(());
-    }
-    pattern.push('?');
-    match rest.next()? {
-        kind @ (':' | '=' | '!') => pattern.push(kind),
-        '<' => {
-            pattern.push('<');
-            let next = *rest.peek()?;
-            if !(matches!(next, '=' | '!' | '_' | '$') || next.is_alphabetic()) {
-                return None;
-            }
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-/// Translates the text after a backslash.
-fn escape(rest: &mut Rest<'_>, pattern: &mut String, in_class: bool) -> Option<()> {
-    let character = rest.next()?;
-    match character {
-        // Rust's classes cover all of Unicode, JavaScript's only ASCII.
-        'd' => pattern.push_str(if in_class { "0-9" } else { "[0-9]" }),
-        'D' => pattern.push_str("[^0-9]"),
-        'w' => pattern.push_str(if in_class { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
-        'W' => pattern.push_str("[^0-9A-Za-z_]"),
-        'b' if in_class => pattern.push_str("\\x08"),
-        'b' => pattern.push_str("(?-u:\\b)"),
-        'B' => pattern.push_str("(?-u:\\B)"),
-        's' | 'S' | 'n' | 'r' | 't' | 'f' | 'v' => pattern.extend(['\\', character]),
-        '0' if !rest.peek().is_some_and(char::is_ascii_digit) => pattern.push_str("\\x00"),
-        '1'..='9' if !in_class => pattern.extend(['\\', character]),
-        'k' if rest.peek() == Some(&'<') => pattern.push_str("\\k"),
-        'x' | 'u' => {
-            let digits = if character == 'x' { 2 } else { 4 };
-            let ahead: String = rest.clone().take(digits).collect();
-            if ahead.len() == digits && ahead.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                rest.by_ref().take(digits).for_each(drop);
-                pattern.extend(["\\x{", &ahead, "}"]);
-            } else {
-                pattern.push(character);
-            }
-        }
-        // Any other letter or symbol stands for itself.
-        other if other.is_alphanumeric() || other == '_' => pattern.push(other),
-        other => pattern.push_str(&regex::escape(&other.to_string())),
-    }
-    Some(())
-}
-
-/// Translates a character class whose opening bracket was already read.
-fn class(rest: &mut Rest<'_>, pattern: &mut String) -> Option<()> {
-    let negated = rest.next_if_eq(&'^').is_some();
-    if rest.next_if_eq(&']').is_some() {
-        // `[]` matches nothing, `[^]` everything.
-        pattern.push_str(if negated { "[\\s\\S]" } else { "[^\\s\\S]" });
-        return Some(());
-    }
-    pattern.push_str(if negated { "[^" } else { "[" });
-    loop {
-        match rest.next()? {
-            ']' => break,
-            '\\' => escape(rest, pattern, true)?,
-            // These symbols have a special meaning in Rust's classes, but not in JavaScript's.
-            sign @ ('[' | '&' | '~' | '^') => pattern.extend(['\\', sign]),
-            other => pattern.push(other),
-        }
-    }
-    pattern.push(']');
-    Some(())
 }
 
 #[cfg(test)]
@@ -250,6 +105,10 @@ mod tests {
             ("(", "(", true),
             (")", ")", true),
             ("read_file$", "read_file", true),
+            // Valid expressions that are not supported.
+            ("(a)*\\1", "x", true),
+            ("(?=a)*x", "y", true),
+            ("((a{100}){100}){100}", "x", true),
         ];
         for (matcher, tool, expected) in table {
             assert_eq!(Matcher::new(Some(matcher)).takes_tool(tool), expected, "{matcher} {tool}");

@@ -208,7 +208,7 @@ fn pattern_for(subject: SubjectArgument, query: &Query<'_>) -> Option<String> {
         pattern.push(letter);
     }
     pattern.push_str("\\x00");
-    (pattern.len() <= crate::expression::MAX_LENGTH).then_some(pattern)
+    (pattern.len() <= crate::rule::MAX_PATTERN_LENGTH).then_some(pattern)
 }
 
 /// Returns this mode and every mode that allows more.

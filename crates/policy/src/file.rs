@@ -6,16 +6,16 @@
 
 use std::path::Path;
 
+use pollux_config::{Expression, ExpressionError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::checker::{Checker, CheckerRule};
-use crate::expression::{Expression, ExpressionError};
 use crate::lint;
 use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::problem::{Problem, ProblemKind, position};
-use crate::rule::{Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
+use crate::rule::{MAX_PATTERN_LENGTH, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
 
 mod fields;
 
@@ -251,15 +251,13 @@ impl FileReader<'_> {
         let patterns = if let Some(prefixes) = own.or(prefixes) {
             prefixes.iter().map(|prefix| Some(Pattern::Prefix(Prefix::new(prefix)))).collect()
         } else if let Some(regex) = regex {
-            let expression = Expression::at_start(&regex);
-            self.expression(fields, "commandRegex", expression)
+            self.expression(fields, "commandRegex", &regex, Expression::at_start)
                 .map(Pattern::Command)
                 .map(Some)
                 .into_iter()
                 .collect()
         } else if let Some(arguments) = arguments {
-            let expression = Expression::new(&repaired(&arguments));
-            self.expression(fields, "argsPattern", expression)
+            self.expression(fields, "argsPattern", &repaired(&arguments), Expression::new)
                 .map(Pattern::Arguments)
                 .map(Some)
                 .into_iter()
@@ -277,8 +275,14 @@ impl FileReader<'_> {
         &mut self,
         fields: &Fields<'_, '_>,
         key: &str,
-        expression: Result<Expression, ExpressionError>,
+        pattern: &str,
+        parse: fn(&str) -> Result<Expression, ExpressionError>,
     ) -> Option<Expression> {
+        let expression = if pattern.len() > MAX_PATTERN_LENGTH {
+            Err(format!("it is longer than {MAX_PATTERN_LENGTH} bytes"))
+        } else {
+            parse(pattern).map_err(|error| error.to_string())
+        };
         match expression {
             Ok(expression) => Some(expression),
             Err(error) => {

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use aho_corasick::AhoCorasick;
+use pollux_config::Expression;
 
-use crate::expression::Expression;
 use crate::prefix::Prefix;
 use crate::rule::{Pattern, Rule};
 
@@ -69,7 +69,7 @@ impl Index {
     }
 
     fn sort(&mut self, expression: &Expression, place: usize, known: &mut Vec<(String, usize)>) {
-        match expression.needles() {
+        match needles::needles(expression) {
             Some(needles) => known.extend(needles.into_iter().map(|needle| (needle, place))),
             None => self.general.push(place),
         }
@@ -113,5 +113,6 @@ pub(crate) fn lead(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
+mod needles;
 #[cfg(test)]
 mod tests;

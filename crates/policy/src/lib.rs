@@ -15,7 +15,6 @@ mod arguments;
 mod checker;
 mod command;
 mod defaults;
-mod expression;
 mod facts;
 mod file;
 mod ground;
@@ -36,7 +35,6 @@ pub use approval::{Approval, ApprovalScope, FILE_NAME as APPROVALS_FILE, SaveApp
 pub use checker::{
     CheckedCall, Checker, CheckerFinding, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule,
 };
-pub use expression::{Expression, ExpressionError, ExpressionMatch};
 pub use facts::{ConfinementFacts, Facts};
 pub use file::{PolicyFile, read};
 pub use judgement::{Judgement, PartJudgement, PolicyVerdict};

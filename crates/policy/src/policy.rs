@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use pollux_config::{Expression, ExpressionMatch};
 use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
 use serde_json::Value;
 
@@ -10,7 +11,6 @@ use crate::arguments;
 use crate::checker::CheckerRule;
 use crate::command;
 use crate::defaults::defaults;
-use crate::expression::Expression;
 use crate::facts::Facts;
 use crate::file::PolicyFile;
 use crate::index::Index;
@@ -250,14 +250,11 @@ impl<'a> CallArguments<'a> {
         let [given, direct, absolute] =
             [found(&self.given), found(&self.direct), found(&self.absolute)];
         if ruling == Ruling::Allow {
-            absolute.is_some_and(super::expression::ExpressionMatch::is_sure)
-                || (given.is_some_and(super::expression::ExpressionMatch::is_sure)
-                    && direct.is_none_or(super::expression::ExpressionMatch::is_sure))
+            absolute.is_some_and(ExpressionMatch::is_sure)
+                || (given.is_some_and(ExpressionMatch::is_sure)
+                    && direct.is_none_or(ExpressionMatch::is_sure))
         } else {
-            [given, direct, absolute]
-                .into_iter()
-                .flatten()
-                .any(super::expression::ExpressionMatch::is_possible)
+            [given, direct, absolute].into_iter().flatten().any(ExpressionMatch::is_possible)
         }
     }
 }

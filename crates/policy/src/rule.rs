@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use pollux_config::Expression;
 use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use serde_json::{Map, Value};
 
-use crate::expression::Expression;
 use crate::prefix::Prefix;
 use crate::subject::Subject;
 
@@ -171,6 +171,9 @@ impl fmt::Display for ToolPattern {
         }
     }
 }
+
+/// Maximum length of a pattern, in bytes; Gemini CLI has the same limit.
+pub(crate) const MAX_PATTERN_LENGTH: usize = 2048;
 
 /// Condition of a rule on the arguments.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Word};
 use super::read_stripped;
 use crate::approval::ApprovalScope;
 use crate::arguments;
-use crate::expression::MAX_LENGTH;
 use crate::policy::Policy;
+use crate::rule::MAX_PATTERN_LENGTH;
 
 /// Condition of a rule about command lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) fn narrow(policy: &Policy, text: &str, scope: ApprovalScope) -> Optio
             let may_redirect = !line.is_parsed() && text.contains(['<', '>']);
             let redirects = may_redirect
                 || line.commands.iter().any(|command| !command.redirections.is_empty());
-            (pattern.len() <= MAX_LENGTH).then_some(Narrow::Exactly { pattern, redirects })
+            (pattern.len() <= MAX_PATTERN_LENGTH).then_some(Narrow::Exactly { pattern, redirects })
         }
         ApprovalScope::Subcommand => prefixes(&line, subcommand).map(Narrow::Prefixes),
         ApprovalScope::Program => {

@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
+use pollux_config::{Expression, ExpressionMatch};
 use serde_json::Value;
 
 use crate::arguments;
-use crate::expression::{Expression, ExpressionMatch};
 
 /// End of the JSON form after a command: the quote and the end of all arguments.
 const END: &str = "\"\0}";

@@ -1,7 +1,8 @@
 //! Match of a rule with one command.
 
+use pollux_config::ExpressionMatch;
+
 use crate::arguments;
-use crate::expression::ExpressionMatch;
 use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
 

@@ -132,6 +132,13 @@ fn faults_are_told_with_line_and_column() {
 }
 
 #[test]
+fn a_pattern_may_not_be_longer_than_in_gemini_cli() {
+    let rule = |length| format!("{RULE}argsPattern = \"{}\"\n", "a".repeat(length));
+    assert!(told(&rule(MAX_PATTERN_LENGTH)).is_empty());
+    assert!(told(&rule(MAX_PATTERN_LENGTH + 1))[0].contains("it is longer than 2048 bytes"));
+}
+
+#[test]
 fn sound_rules_of_a_broken_file_still_count() {
     let text = format!("{RULE}[[rule]]\ntoolName = \"y\"\n{RULE}");
     assert_eq!(read_user(&text).rules.len(), 2);

@@ -1,6 +1,7 @@
 //! Texts that every match of a pattern contains: a single search for all such texts is faster than
 //! one search for each pattern.
 
+use pollux_config::Expression;
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
@@ -13,8 +14,8 @@ const SHORTEST: usize = 2;
 
 /// Returns texts of which each matching text contains at least one; `None` if no useful texts are
 /// known.
-pub(super) fn needles(pattern: &str) -> Option<Vec<String>> {
-    let tree = regex_syntax::parse(pattern).ok()?;
+pub(super) fn needles(expression: &Expression) -> Option<Vec<String>> {
+    let tree = regex_syntax::parse(expression.as_linear()?).ok()?;
     let ends = [ExtractKind::Prefix, ExtractKind::Suffix];
     let found = ends.into_iter().filter_map(|kind| at_one_end(&tree, kind));
     let (length, needles) = found.max_by_key(|(length, _)| *length)?;
@@ -41,15 +42,15 @@ mod tests {
     fn texts_that_must_be_there() {
         for (pattern, expected) in [
             ("git (?:log|status)", Some(vec!["git log", "git status"])),
-            (r"\A(?:npm run)", Some(vec!["npm run"])),
-            (r"\A(?:(?:npm|yarn) .*)", Some(vec!["npm ", "yarn "])),
+            ("^npm run", Some(vec!["npm run"])),
+            ("^(?:npm|yarn) .*", Some(vec!["npm ", "yarn "])),
             ("\"command\":\"[^\"]*sudo ", Some(vec!["sudo "])),
             (".*", None),
             ("a?b", None),
             ("[0-9]+", None),
             ("", None),
         ] {
-            let found = needles(pattern);
+            let found = needles(&Expression::new(pattern).unwrap());
             let found: Option<Vec<&str>> =
                 found.as_ref().map(|found| found.iter().map(String::as_str).collect());
             assert_eq!(found, expected, "{pattern}");

@@ -1,21 +1,20 @@
 //! Regular expressions with the semantics of ECMAScript, without flags.
 //!
-//! Rules are written for Gemini CLI, which passes their patterns to JavaScript. Pollux parses them
-//! with the ECMAScript grammar and translates them for an engine with linear run time; only
-//! look-around and back-references need a backtracking engine, which has a limit of steps. A
-//! pattern that neither engine supports is an error when the rule is read, so that no rule is
+//! Policy rules and the matchers of hooks are written for Gemini CLI, which passes their patterns to
+//! JavaScript. Pollux parses them with the ECMAScript grammar and translates them for an engine with
+//! linear run time; only look-around and back-references need a backtracking engine, which has a
+//! limit of steps. A pattern that neither engine supports is an error, so that no pattern is
 //! ignored. Text is matched by characters, not by UTF-16 code units.
 
 use std::sync::OnceLock;
 
 mod class;
-mod needles;
 mod translate;
 
 use translate::{Translated, translate};
 
-/// Maximum length of a pattern, in bytes; Gemini CLI has the same limit.
-pub(crate) const MAX_LENGTH: usize = 2048;
+/// Maximum length of a pattern, in bytes.
+const MAX_LENGTH: usize = 64 << 10;
 /// Maximum number of steps of the backtracking engine.
 const MAX_STEPS: usize = 100_000;
 /// Maximum size of one compiled expression, in bytes.
@@ -25,10 +24,21 @@ const MAX_SIZE: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (at character {position} of the pattern)")]
 pub struct ExpressionError {
+    /// Reason why the pattern cannot be used.
+    pub kind: ExpressionErrorKind,
     /// Description of the error.
     pub message: String,
     /// Position of the character, from 1.
     pub position: usize,
+}
+
+/// Reason why a pattern cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpressionErrorKind {
+    /// ECMAScript rejects the pattern, too.
+    Invalid,
+    /// ECMAScript accepts the pattern, but it exceeds a limit or cannot be translated.
+    Unsupported,
 }
 
 /// Parsed pattern. It is compiled on first use.
@@ -71,6 +81,13 @@ impl ExpressionMatch {
     }
 }
 
+impl ExpressionError {
+    /// Creates the error of a pattern that is unsupported as a whole.
+    fn unsupported(message: String) -> Self {
+        Self { kind: ExpressionErrorKind::Unsupported, message, position: 1 }
+    }
+}
+
 impl Expression {
     /// Parses a pattern.
     ///
@@ -78,7 +95,7 @@ impl Expression {
     pub fn new(source: &str) -> Result<Self, ExpressionError> {
         if source.len() > MAX_LENGTH {
             let message = format!("the pattern is longer than {MAX_LENGTH} bytes");
-            return Err(ExpressionError { message, position: 1 });
+            return Err(ExpressionError::unsupported(message));
         }
         let translated = translate(source)?;
         Ok(Self { source: source.to_owned(), translated, engine: OnceLock::new() })
@@ -98,21 +115,16 @@ impl Expression {
         &self.source
     }
 
-    /// True if a search may take many steps because of look-around or back-references.
-    pub fn is_stepping(&self) -> bool {
-        self.translated.is_stepping
-    }
-
-    /// Returns texts of which each matching text contains at least one; `None` if no useful texts
-    /// are known.
-    pub(crate) fn needles(&self) -> Option<Vec<String>> {
-        if self.is_stepping() { None } else { needles::needles(&self.translated.text) }
+    /// Returns the pattern in the syntax of the `regex` crate; `None` if it contains look-around or
+    /// back-references.
+    pub fn as_linear(&self) -> Option<&str> {
+        (!self.translated.is_stepping).then_some(self.translated.text.as_str())
     }
 
     /// True if a search may reach the limit of steps: the engine backtracks over a nested
     /// repetition.
-    pub(crate) fn may_give_up(&self) -> bool {
-        self.is_stepping() && repeats_repeated(&self.source)
+    pub fn may_give_up(&self) -> bool {
+        self.translated.is_stepping && repeats_repeated(&self.source)
     }
 
     /// Searches a text.
@@ -137,7 +149,7 @@ impl Expression {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Broken => {
                 let message = "the pattern is too big, or looks back over text of no fixed shape";
-                Err(ExpressionError { message: message.to_owned(), position: 1 })
+                Err(ExpressionError::unsupported(message.to_owned()))
             }
             Engine::Linear(_) | Engine::Stepping(_) => Ok(()),
         }

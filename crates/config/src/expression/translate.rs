@@ -1,7 +1,7 @@
 //! Translation from the ECMAScript grammar to that of the engines.
 
-use super::ExpressionError;
 use super::class::{SPACE, class};
+use super::{ExpressionError, ExpressionErrorKind};
 
 /// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 64;
@@ -35,7 +35,7 @@ pub(super) fn translate(source: &str) -> Result<Translated, ExpressionError> {
     };
     reader.alternatives(0)?;
     if reader.at < letters.len() {
-        return Err(reader.error("there is a ) without its ("));
+        return Err(reader.invalid("there is a ) without its ("));
     }
     Ok(Translated { text: reader.out, is_stepping })
 }
@@ -121,8 +121,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn error(&self, message: &str) -> ExpressionError {
-        ExpressionError { message: message.to_owned(), position: self.at + 1 }
+    /// Returns the error of a pattern that ECMAScript rejects, too.
+    fn invalid(&self, message: &str) -> ExpressionError {
+        let kind = ExpressionErrorKind::Invalid;
+        ExpressionError { kind, message: message.to_owned(), position: self.at + 1 }
+    }
+
+    /// Returns the error of a pattern that ECMAScript accepts.
+    fn unsupported(&self, message: &str) -> ExpressionError {
+        ExpressionError { kind: ExpressionErrorKind::Unsupported, ..self.invalid(message) }
     }
 
     fn peek(&self) -> Option<char> {
@@ -140,7 +147,7 @@ impl Reader<'_> {
 
     fn alternatives(&mut self, depth: usize) -> Result<(), ExpressionError> {
         if depth > MAX_DEPTH {
-            return Err(self.error("groups are nested too deeply"));
+            return Err(self.unsupported("groups are nested too deeply"));
         }
         while let Some(letter) = self.peek() {
             match letter {
@@ -174,7 +181,7 @@ impl Reader<'_> {
         }
         let all = inside.saturating_mul(times.max(1));
         if all > MAX_REPEAT {
-            return Err(self.error("something is repeated too often"));
+            return Err(self.unsupported("something is repeated too often"));
         }
         if let Some(most) = self.repeats.last_mut() {
             *most = (*most).max(all);
@@ -188,14 +195,14 @@ impl Reader<'_> {
     fn quantifier(&mut self, can_repeat: bool) -> Result<(usize, bool), ExpressionError> {
         let Some((length, numbers)) = self.quantifier_length() else { return Ok((1, false)) };
         if !can_repeat {
-            return Err(self.error("there is nothing to repeat here"));
+            return Err(self.invalid("there is nothing to repeat here"));
         }
         let text: String = self.letters[self.at..self.at + length].iter().collect();
         self.at += length;
         if let Some((low, Some(high))) = numbers
             && low > high
         {
-            return Err(self.error("the numbers of a repetition are out of order"));
+            return Err(self.invalid("the numbers of a repetition are out of order"));
         }
         self.out.push('\u{1}');
         self.out.push_str(&text);
@@ -204,7 +211,7 @@ impl Reader<'_> {
             self.at += 1;
         }
         if self.quantifier_length().is_some() {
-            return Err(self.error("there is nothing to repeat here"));
+            return Err(self.invalid("there is nothing to repeat here"));
         }
         let largest = numbers.map_or(0, |(low, high)| high.unwrap_or(low).max(low));
         // A count of one is a repetition, too, for the translation.
@@ -252,15 +259,15 @@ impl Reader<'_> {
             }
             '(' => return self.group(depth),
             '[' => {
-                let (text, length) = class(self.rest()).map_err(|message| self.error(message))?;
+                let (text, length) = class(self.rest()).map_err(|message| self.invalid(message))?;
                 self.out.push_str(&text);
                 self.at += length;
                 return Ok(true);
             }
             '\\' => return self.escape(),
-            '*' | '+' | '?' => return Err(self.error("there is nothing to repeat here")),
+            '*' | '+' | '?' => return Err(self.invalid("there is nothing to repeat here")),
             '{' if self.quantifier_length().is_some() => {
-                return Err(self.error("there is nothing to repeat here"));
+                return Err(self.invalid("there is nothing to repeat here"));
             }
             letter => {
                 self.out.push_str(&literal(letter));
@@ -277,14 +284,13 @@ impl Reader<'_> {
     }
 
     fn group(&mut self, depth: usize) -> Result<bool, ExpressionError> {
-        let kinds =
-            [("(?:", "(?:"), ("(?=", "(?="), ("(?!", "(?!"), ("(?<=", "(?<="), ("(?<!", "(?<!")];
-        let known = kinds.iter().find(|(written, _)| self.starts_with(written));
+        let kinds = ["(?:", "(?=", "(?!", "(?<=", "(?<!"];
+        let known = kinds.into_iter().find(|kind| self.starts_with(kind));
         let mut captures = None;
         match known {
-            Some((written, meant)) => {
-                self.out.push_str(meant);
-                self.at += written.len();
+            Some(kind) => {
+                self.out.push_str(kind);
+                self.at += kind.len();
             }
             None if self.starts_with("(?<") => {
                 let name = self.groups.get(self.opened).cloned().flatten().unwrap_or_default();
@@ -294,16 +300,16 @@ impl Reader<'_> {
                     || name.is_empty()
                     || name.starts_with(|first: char| first.is_ascii_digit())
                 {
-                    return Err(self.error("a group has no proper name"));
+                    return Err(self.invalid("a group has no proper name"));
                 }
                 if self.groups.iter().flatten().filter(|other| **other == name).count() > 1 {
-                    return Err(self.error("two groups have the same name"));
+                    return Err(self.invalid("two groups have the same name"));
                 }
                 self.at += 4 + name.chars().count();
                 captures = Some(self.open());
             }
             None if self.starts_with("(?") => {
-                return Err(self.error("this kind of group is not known"));
+                return Err(self.invalid("this kind of group is not known"));
             }
             None => {
                 self.at += 1;
@@ -313,7 +319,7 @@ impl Reader<'_> {
         self.repeats.push(1);
         self.alternatives(depth + 1)?;
         if self.peek() != Some(')') {
-            return Err(self.error("there is a ( without its )"));
+            return Err(self.invalid("there is a ( without its )"));
         }
         self.put(")");
         let inside = self.repeats.pop().unwrap_or(1);
@@ -321,8 +327,10 @@ impl Reader<'_> {
             *most = (*most).max(inside);
         }
         self.closed.extend(captures.map(|group| (group, false)));
-        let looks = known.is_some_and(|(written, _)| *written != "(?:");
-        Ok(!looks)
+        if matches!(known, Some("(?=" | "(?!")) && self.quantifier_length().is_some() {
+            return Err(self.unsupported("a repeated look-ahead cannot be expressed"));
+        }
+        Ok(matches!(known, None | Some("(?:")))
     }
 
     fn open(&mut self) -> usize {
@@ -334,7 +342,7 @@ impl Reader<'_> {
     /// Translates an escape sequence; false if it cannot be repeated.
     fn escape(&mut self) -> Result<bool, ExpressionError> {
         let Some(next) = self.letters.get(self.at + 1).copied() else {
-            return Err(self.error("there is nothing behind the last \\"));
+            return Err(self.invalid("there is nothing behind the last \\"));
         };
         match next {
             'b' | 'B' => {
@@ -357,9 +365,9 @@ impl Reader<'_> {
                 }
             }
             'p' | 'P' if self.letters.get(self.at + 2) == Some(&'{') => {
-                return Err(
-                    self.error("\\p{…} has no meaning without the u flag, which rules do not have")
-                );
+                return Err(self.unsupported(
+                    "\\p{…} has no meaning without the u flag, which patterns do not have",
+                ));
             }
             _ => self.character(),
         }
@@ -385,7 +393,7 @@ impl Reader<'_> {
         let name: String = rest.iter().skip(1).take_while(|letter| **letter != '>').collect();
         let group = self.groups.iter().position(|group| group.as_deref() == Some(name.as_str()));
         let Some(group) = group.filter(|_| rest.first() == Some(&'<')) else {
-            return Err(self.error("no group has this name"));
+            return Err(self.invalid("no group has this name"));
         };
         self.at += 4 + name.chars().count();
         self.reference(group + 1)
@@ -400,9 +408,11 @@ impl Reader<'_> {
                 Ok(())
             }
             Some((_, true)) => {
-                Err(self.error("a reference to a repeated group cannot be expressed"))
+                Err(self.unsupported("a reference to a repeated group cannot be expressed"))
             }
-            None => Err(self.error("a reference to a group before its end cannot be expressed")),
+            None => {
+                Err(self.unsupported("a reference to a group before its end cannot be expressed"))
+            }
         }
     }
 
