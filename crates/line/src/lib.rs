@@ -29,7 +29,6 @@ mod story;
 mod survey;
 mod terminal;
 mod typing;
-mod width;
 
 pub use end::ConversationEnd;
 pub use external_editor::IS_THERE as HAS_EDITOR;

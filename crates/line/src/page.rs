@@ -5,9 +5,9 @@
 //! output goes to a buffer.
 
 use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 use crate::editor::tail;
-use crate::width::width;
 use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 
 /// Maximum number of bytes on either side of the cursor that are considered for display.
@@ -168,28 +168,28 @@ impl Row {
     /// Returns the label and as much of the typed line around the cursor as fits on one row. The
     /// last column stays free: a character there would wrap on some terminals.
     fn fit(label: &str, before: &str, after: &str, columns: usize) -> Self {
-        let label_cells: usize = label.graphemes(true).map(width).sum();
+        let label_cells: usize = label.graphemes(true).map(UnicodeWidthStr::width).sum();
         let room = columns.saturating_sub(1 + label_cells);
         let after_head = blank(&after[..after.floor_char_boundary(NEAR)]);
-        let after_cells: usize = after_head.graphemes(true).map(width).sum();
+        let after_cells: usize = after_head.graphemes(true).map(UnicodeWidthStr::width).sum();
         // Some of the text right of the cursor is always visible.
         let before_room = room - after_cells.min(room / 3);
         let before_tail = blank(tail(before, NEAR));
         let (mut start, mut cells) = (before_tail.len(), 0);
         for (index, cluster) in before_tail.grapheme_indices(true).rev() {
-            if cells + width(cluster) > before_room {
+            if cells + cluster.width() > before_room {
                 break;
             }
-            (start, cells) = (index, cells + width(cluster));
+            (start, cells) = (index, cells + cluster.width());
         }
         let cursor = label_cells + cells;
         let mut text = format!("{label}{}", &before_tail[start..]);
         for cluster in after_head.graphemes(true) {
-            if cells + width(cluster) > room {
+            if cells + cluster.width() > room {
                 break;
             }
             text.push_str(cluster);
-            cells += width(cluster);
+            cells += cluster.width();
         }
         Self { text, width: label_cells + cells, cursor }
     }

@@ -76,6 +76,10 @@ fn a_long_line_shows_the_part_around_the_cursor() {
     assert_eq!(row("", text), "> 0123456789abcdefg");
     assert_eq!(row(text, text), "> 89abcdefghij01234");
     assert_eq!(row("漢字漢字漢字漢字漢字", ""), "> 漢字漢字漢字漢字");
+    assert_eq!(
+        row(&"e\u{301}👩\u{200d}💻❤\u{fe0f}🇩🇪".repeat(3), ""),
+        "> 🇩🇪".to_owned() + &"e\u{301}👩\u{200d}💻❤\u{fe0f}🇩🇪".repeat(2)
+    );
     assert_eq!(row("a\tb\nc", ""), "> a b c");
 }
 
