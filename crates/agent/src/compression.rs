@@ -63,9 +63,3 @@ fn items_of(text: &str, tag: &str, name: &str) -> Vec<String> {
     }
     items
 }
-
-/// Returns the text without line feeds.
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
-}

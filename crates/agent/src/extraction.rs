@@ -5,6 +5,7 @@
 //! the model has no tools, and its proposals are data of bounded size and form. The program stores
 //! the proposals, and ensures that they have no effect before the user approves them.
 
+use pollux_protocol::plain_text::{harmless, one_line};
 use pollux_protocol::{
     Body, Content, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role, Speaker,
 };
@@ -212,9 +213,7 @@ fn skill(value: &Value) -> Option<ProposedSkill> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let name = text("name").filter(|name| is_skill_name(name))?.to_owned();
     let description = line(text("description")?)?;
-    let is_kept = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
-    let body: String = text("body")?.chars().filter(is_kept).collect();
-    let body = body.trim().to_owned();
+    let body = harmless(text("body")?).trim().to_owned();
     let fits = !body.is_empty() && body.len() <= SKILL_LENGTH;
     fits.then_some(ProposedSkill { name, description, body })
 }
@@ -231,9 +230,7 @@ pub fn is_skill_name(name: &str) -> bool {
 }
 
 /// Returns the text as one line. `None` if the line is empty or too long.
-fn line(words: &str) -> Option<String> {
-    let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
+fn line(text: &str) -> Option<String> {
+    let line = one_line(text);
     (!line.is_empty() && line.chars().count() <= FACT_LENGTH).then_some(line)
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
     Directive, FunctionCall, FunctionResponse, History, HistoryEntry, Part, Todo,
 };
@@ -74,9 +75,7 @@ fn cleaned(list: Vec<Todo>) -> Vec<Todo> {
 /// of the instructions, so these limits prevent a manipulated model from adding long or multi-line
 /// text there.
 pub(crate) fn clean(title: &str) -> Option<String> {
-    let words = title.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let line: String = words.join(" ").chars().take(LONGEST_TOPIC).collect();
+    let line: String = one_line(title).chars().take(LONGEST_TOPIC).collect();
     (!line.is_empty()).then_some(line)
 }
 

@@ -171,7 +171,7 @@ fn draw_node(nodes: &[Node], root: usize, text: &mut String) {
 
 /// Replaces control characters, so that a file name cannot add lines to the drawing.
 fn printable(name: &str) -> String {
-    name.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
+    name.replace(char::is_control, "?")
 }
 
 /// Searches `root`, breadth first in at most `max_folders` folders, for files whose path ends in

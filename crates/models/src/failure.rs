@@ -4,6 +4,7 @@ use pollux_net::{
     Error, RetryAdvice, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
     retry::retry_after,
 };
+use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 
 use crate::refusal::Refusal;
@@ -142,8 +143,7 @@ fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelEr
 /// Formats a message in the form that callers of Gemini CLI match.
 pub(crate) fn display(message: &str, status: Option<&str>) -> String {
     // The service must not be able to write control characters to the terminal.
-    let message =
-        message.replace(|character: char| character.is_control() && character != '\n', " ");
+    let message = for_terminal(message);
     let message = message.trim();
     let status = status.filter(|word| word.chars().all(|character| character.is_ascii_graphic()));
     match status {

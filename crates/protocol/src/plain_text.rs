@@ -4,7 +4,8 @@
 //! Text from a model, a program or a project may contain sequences that move the cursor or hide the
 //! text that follows. The caller chooses what to remove: [`strip_ansi`] and [`AnsiStripper`] remove
 //! sequences, [`harmless`] removes all control characters, [`for_terminal`] also removes direction
-//! controls, and [`visible`] escapes them in text on which the user bases a decision.
+//! controls, [`visible`] escapes them in text on which the user bases a decision, and [`one_line`]
+//! makes one line of text that must not add lines to what it is written into.
 
 use std::borrow::Cow;
 
@@ -197,6 +198,13 @@ pub fn acts_on_terminal(letter: char) -> bool {
     is_harmful(letter)
         || matches!(letter,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns the words of `text` with single blanks between them. White space and control characters
+/// end a word.
+pub fn one_line(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `text` with escapes in place of all characters that would be invisible, or would change

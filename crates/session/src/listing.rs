@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use pollux_protocol::plain_text::{for_terminal, one_line};
 
 use crate::error::SessionError;
 use crate::log::timestamp;
@@ -203,9 +204,9 @@ fn clean(words: &str) -> String {
     ascii.trim().to_owned()
 }
 
-/// Removes control characters: a title may be in any language, but must not move the cursor.
+/// Converts a title, which may be in any language, to one line that does not act on a terminal.
 fn printable(title: &str) -> String {
-    title.chars().filter(|character| !character.is_control()).collect()
+    one_line(&for_terminal(title))
 }
 
 /// Returns the age of `time` (RFC 3339) as text: `Just now`, `1 minute ago`, `3 days ago`.

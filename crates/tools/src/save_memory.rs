@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_fs::{Access, RealPath};
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
     Args, CallId, CancellationToken, Confirmation, Declaration, Display, Effects, Invocation,
     ModelLimits, Part, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput,
@@ -90,7 +91,7 @@ impl Tool for SaveMemoryTool {
         if params.fact.len() > MAX_FACT {
             return Err(invalid(format!("Parameter \"fact\" has at most {MAX_FACT} bytes.")));
         }
-        let Some(fact) = one_line(&params.fact) else {
+        let Some(fact) = list_item(&params.fact) else {
             return Err(invalid("Parameter \"fact\" must be a non-empty string."));
         };
         let given = self.context.memory_file.to_string_lossy();
@@ -184,15 +185,13 @@ impl Invocation for SaveMemoryInvocation {
 
 /// Returns the text of a context file with one more fact; `None` if the fact is empty.
 pub fn with_fact(text: &str, fact: &str) -> Option<String> {
-    one_line(fact).map(|fact| remembered(text, &fact))
+    list_item(fact).map(|fact| remembered(text, &fact))
 }
 
 /// Returns the fact as the text of one list item: without line ends, with which the fact could pose
 /// as other instructions of the file, and without leading dashes. `None` if nothing is left.
-fn one_line(fact: &str) -> Option<String> {
-    let words = fact.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
+fn list_item(fact: &str) -> Option<String> {
+    let line = one_line(fact);
     let line = line.trim_start_matches(['-', ' ']);
     (!line.is_empty()).then(|| line.to_owned())
 }
@@ -254,7 +253,7 @@ mod tests {
             ("", None),
         ];
         for (fact, expected) in table {
-            assert_eq!(one_line(fact).as_deref(), expected, "{fact:?}");
+            assert_eq!(list_item(fact).as_deref(), expected, "{fact:?}");
         }
     }
 

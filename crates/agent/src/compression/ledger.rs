@@ -7,11 +7,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pollux_fs::Workspace;
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{Content, Effects, FunctionCall, FunctionResponse};
 use serde_json::Value;
 
 use super::snapshot::{is_snapshot, machine_made};
-use super::{FileState, items_of, list, one_line};
+use super::{FileState, items_of, list};
 
 pub(super) const TAG: &str = "ledger";
 const ITEM: &str = "did";

@@ -1,5 +1,7 @@
 //! Snapshot that a model wrote to replace a conversation.
 
+use pollux_protocol::plain_text::one_line;
+
 use super::{ActionLedger, Said, Todos, ledger, said, todos};
 
 /// Sections that the model is asked to write.
@@ -103,7 +105,7 @@ impl CompressionSnapshot {
         // Each action and each todo is a single line and cannot look like another list. A prompt or
         // a plan may contain any text.
         let plan = kept.plan.as_ref().map(|(path, text)| {
-            format!("<{PLAN}>\n{}\n{}\n</{PLAN}>", super::one_line(path), text.trim_end())
+            format!("<{PLAN}>\n{}\n{}\n</{PLAN}>", one_line(path), text.trim_end())
         });
         let parts = [
             self.words.clone(),

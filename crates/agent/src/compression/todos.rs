@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{Content, Directive, FunctionCall, Todo};
 
 use super::snapshot::{is_snapshot, machine_made};
-use super::{items_of, list, one_line};
+use super::{items_of, list};
 use crate::toolset::Toolset;
 
 pub(super) const TAG: &str = "open_todos";

@@ -21,7 +21,7 @@ fn what_has_the_form_is_taken_and_nothing_else() {
     assert_eq!(names, ["release", "second"]);
     assert_eq!(
         read.skills[0].to_markdown(),
-        "---\nname: release\ndescription: \"When it fails.\"\n---\n\n# Steps\n1. Run it.[2J\n"
+        "---\nname: release\ndescription: \"When it fails.\"\n---\n\n# Steps\n1. Run it.\n"
     );
     for nothing in [json!(null), json!([]), json!({"skills": "x", "private_facts": {}})] {
         assert_eq!(super::read(&nothing), Proposals::default());

@@ -125,6 +125,12 @@ proptest! {
 }
 
 #[test]
+fn one_line_has_single_blanks_and_no_control_characters() {
+    assert_eq!(one_line(" a\n\n b\rc\u{8}\u{1b}[K\u{85}\u{2028}d\t"), "a b c [K d");
+    assert_eq!(one_line(" \n\u{0}"), "");
+}
+
+#[test]
 fn unseen_characters_are_spelt_out() {
     assert_eq!(
         visible("a\u{1b}[2K\tb\n\u{202e}c\u{200b}é"),

@@ -45,5 +45,5 @@ fn the_list_is_printed_as_gemini_cli_prints_it() {
 #[test]
 fn titles_are_one_line_of_ascii() {
     assert_eq!(clean("  a\n\n b\t\u{1b}[1mc é 日本 d "), "a b [1mc   d");
-    assert_eq!(printable("título\u{1b}[2J\n"), "título[2J");
+    assert_eq!(printable("título\u{1b}[2J\ndel \u{202e}día\n"), "título del día");
 }

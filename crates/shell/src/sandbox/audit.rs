@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use pollux_fs::WriteOptions;
 use pollux_protocol::ConfinementLevel;
+use pollux_protocol::plain_text::visible;
 
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, SandboxSpec, git_config};
@@ -47,14 +48,14 @@ pub struct SandboxChange {
 
 impl fmt::Display for SandboxChange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = quoted(&self.path.to_string_lossy());
+        let path = visible(&self.path.to_string_lossy());
         match &self.kind {
             SandboxChangeKind::Appeared => write!(formatter, "{path} is new, and protected"),
             SandboxChangeKind::Replaced => {
                 write!(formatter, "{path} was replaced, and is protected")
             }
             SandboxChangeKind::Configuration(keys) => {
-                let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+                let keys: Vec<String> = keys.iter().map(|key| visible(key)).collect();
                 let keys = keys.join(", ");
                 write!(
                     formatter,
@@ -65,20 +66,12 @@ impl fmt::Display for SandboxChange {
         match (&self.moved_to, &self.error) {
             (_, Some(error)) => write!(formatter, "; this cannot be undone: {error}"),
             (Some(place), None) => {
-                write!(formatter, "; moved to {}", quoted(&place.to_string_lossy()))
+                write!(formatter, "; moved to {}", visible(&place.to_string_lossy()))
             }
             (None, None) => Ok(()),
         }?;
         formatter.write_str(".")
     }
-}
-
-/// Escapes control characters, because a command chose the name.
-fn quoted(name: &str) -> String {
-    let escaped = |one: char| {
-        if one.is_control() { one.escape_default().collect() } else { one.to_string() }
-    };
-    name.chars().map(escaped).collect()
 }
 
 /// State of the protected paths before a command.

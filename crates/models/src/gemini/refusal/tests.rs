@@ -100,7 +100,7 @@ fn a_refusal_without_json_is_shown_as_it_came() {
 fn a_refusal_cannot_write_to_the_terminal() {
     let error = refusal(400, "A\u{1b}[2J", "\u{1b}]0;title\u{7}two\nlines", &NONE);
     let message = before_answer(&GoogleRefusals, &error, "m").message;
-    assert_eq!(message, "[API Error: ]0;title two\nlines]");
+    assert_eq!(message, "[API Error: two\nlines]");
 }
 
 fn refused_connection() -> Error {
