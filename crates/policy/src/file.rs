@@ -15,7 +15,9 @@ use crate::lint;
 use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::problem::{Problem, ProblemKind, position};
-use crate::rule::{MAX_PATTERN_LENGTH, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
+use crate::rule::{
+    MAX_PATTERN_LENGTH, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern,
+};
 
 mod fields;
 

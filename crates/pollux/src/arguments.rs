@@ -23,6 +23,7 @@ mod sandbox;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use checks::budget_flag;
 pub(crate) use clap_complete::Shell;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
 pub(crate) use flags::{

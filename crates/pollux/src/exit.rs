@@ -19,9 +19,11 @@
 use pollux_host::HostError;
 use pollux_line::ConversationEnd;
 use pollux_protocol::{
-    Exceeded, ModelError, ModelErrorKind, PromptOutcome, TurnLimit, Unsatisfied,
+    Exceeded, ModelError, ModelErrorKind, Period, PromptOutcome, TurnLimit, Unsatisfied,
 };
 use serde_json::{Value, json};
+
+use crate::arguments::budget_flag;
 
 /// Reason why the program fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,24 +99,35 @@ impl Failure {
 
     pub(crate) fn budget(exceeded: &Exceeded) -> Self {
         let number = |amount| exceeded.resource.number(amount);
+        let source = limit_source(exceeded);
         let details = json!({
             "period": exceeded.period.key(),
             "resource": exceeded.resource.key(),
             "limit": number(exceeded.limit.amount),
             "spent": number(exceeded.spent),
-            "source": exceeded.source(),
+            "source": source,
         });
+        let remedy = match exceeded.period {
+            Period::Prompt | Period::Session => "and go on with --resume latest",
+            Period::Day => "or go on tomorrow with --resume latest",
+        };
+        let (budget, excess) = (exceeded.budget(), exceeded.excess());
+        let message = format!("{budget} ({source}) {excess}\nRaise {source}, {remedy}.");
         Self {
             details: Some(Box::new(("budget", details))),
-            ..Self::new("FatalBudgetExceededError", 57, exceeded.to_string())
+            ..Self::new("FatalBudgetExceededError", 57, message)
         }
     }
 
     pub(crate) fn unsatisfied(unsatisfied: &Unsatisfied) -> Self {
         let details = json!({ "problems": unsatisfied.problems, "repairs": unsatisfied.repairs });
+        let message = format!(
+            "The answer does not satisfy the schema of --output-schema: {}\nRaise pollux.outputSchema.repairs, simplify the schema, or use another model.",
+            unsatisfied.problem()
+        );
         Self {
             details: Some(Box::new(("schema", details))),
-            ..Self::new("FatalOutputSchemaError", 58, unsatisfied.to_string())
+            ..Self::new("FatalOutputSchemaError", 58, message)
         }
     }
 
@@ -198,6 +211,14 @@ impl From<HostError> for Failure {
     }
 }
 
+/// Returns the origin of a limit of the budget: a flag, or a key of the settings.
+fn limit_source(exceeded: &Exceeded) -> String {
+    if exceeded.limit.by_flag {
+        return budget_flag(exceeded.resource).to_owned();
+    }
+    format!("pollux.budget.{}.{}", exceeded.period.key(), exceeded.resource.key())
+}
+
 /// Returns the exit code of a conversation.
 pub(crate) fn conversation_code(end: ConversationEnd) -> u8 {
     match end {
@@ -211,9 +232,30 @@ pub(crate) fn conversation_code(end: ConversationEnd) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::VendorRefusal;
+    use pollux_protocol::{Limit, Resource, VendorRefusal};
 
     use super::*;
+
+    #[test]
+    fn a_budget_names_the_source_of_its_limit_and_the_remedy() {
+        let mut exceeded = Exceeded {
+            resource: Resource::Turns,
+            period: Period::Prompt,
+            limit: Limit { amount: 3, by_flag: true },
+            spent: 3,
+            wanted: 1,
+        };
+        assert_eq!(
+            Failure::budget(&exceeded).message,
+            "The prompt's budget of 3 turns (--max-turns) is used up: 3 turns spent.\nRaise --max-turns, and go on with --resume latest."
+        );
+        exceeded.period = Period::Day;
+        exceeded.limit.by_flag = false;
+        assert_eq!(
+            Failure::budget(&exceeded).message,
+            "The day's budget of 3 turns (pollux.budget.day.turns) is used up: 3 turns spent.\nRaise pollux.budget.day.turns, or go on tomorrow with --resume latest."
+        );
+    }
 
     #[test]
     fn codes() {

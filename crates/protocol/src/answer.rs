@@ -26,12 +26,15 @@ pub struct Unsatisfied {
     pub repairs: u32,
 }
 
+impl Unsatisfied {
+    /// Returns the first reason why the text does not satisfy the schema.
+    pub fn problem(&self) -> &str {
+        self.problems.first().map_or("there is none.", String::as_str)
+    }
+}
+
 impl fmt::Display for Unsatisfied {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = self.problems.first().map_or("there is none.", String::as_str);
-        write!(
-            formatter,
-            "The answer does not satisfy the schema of --output-schema: {problem}\nRaise pollux.outputSchema.repairs, simplify the schema, or use another model."
-        )
+        write!(formatter, "The answer does not satisfy its schema: {}", self.problem())
     }
 }

@@ -46,17 +46,6 @@ impl Resource {
         }
     }
 
-    /// Returns the flag that limits the resource for one prompt.
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Turns => "--max-turns",
-            Self::ToolCalls => "--max-tool-calls",
-            Self::Tokens => "--max-tokens",
-            Self::Usd => "--max-cost",
-            Self::Seconds => "--timeout",
-        }
-    }
-
     /// Formats an amount of the resource for display.
     pub fn words(self, amount: u64) -> String {
         let counted = |one: &str| format!("{amount} {one}{}", if amount == 1 { "" } else { "s" });
@@ -223,39 +212,32 @@ impl Ceilings {
 }
 
 impl Exceeded {
-    /// Returns the key of the limit in the settings.
-    pub fn setting(&self) -> String {
-        format!("pollux.budget.{}.{}", self.period.key(), self.resource.key())
+    /// Describes the limit.
+    pub fn budget(&self) -> String {
+        format!("The {}'s budget of {}", self.period.key(), self.resource.words(self.limit.amount))
     }
 
-    /// Returns the origin of the limit: a flag, or a key of the settings.
-    pub fn source(&self) -> String {
-        if self.limit.by_flag { self.resource.flag().to_owned() } else { self.setting() }
+    /// Describes the spending that exceeds the limit, as the predicate of a sentence about
+    /// [`Self::budget`].
+    pub fn excess(&self) -> String {
+        let Self { resource, limit, spent, wanted, .. } = *self;
+        let spent_words = resource.words(spent);
+        match resource {
+            Resource::Tokens | Resource::Usd if spent < limit.amount => format!(
+                "is not enough: {spent_words} spent, and the next request needs about {}.",
+                resource.words(wanted)
+            ),
+            Resource::ToolCalls if spent < limit.amount => {
+                format!("is not enough: {spent_words} made.")
+            }
+            _ => format!("is used up: {spent_words} spent."),
+        }
     }
 }
 
 impl fmt::Display for Exceeded {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { resource, period, limit, spent, wanted } = *self;
-        let (whole, source) = (resource.words(limit.amount), self.source());
-        write!(formatter, "The {}'s budget of {whole} ({source}) ", period.key())?;
-        let spent_words = resource.words(spent);
-        match resource {
-            Resource::Tokens | Resource::Usd if spent < limit.amount => write!(
-                formatter,
-                "is not enough: {spent_words} spent, and the next request needs about {}.",
-                resource.words(wanted)
-            )?,
-            Resource::ToolCalls if spent < limit.amount => {
-                write!(formatter, "is not enough: {spent_words} made.")?;
-            }
-            _ => write!(formatter, "is used up: {spent_words} spent.")?,
-        }
-        let remedy = match period {
-            Period::Prompt | Period::Session => "and go on with --resume latest",
-            Period::Day => "or go on tomorrow with --resume latest",
-        };
-        write!(formatter, "\nRaise {source}, {remedy}.")
+        write!(formatter, "{} {}", self.budget(), self.excess())
     }
 }
 
@@ -347,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_in_words_names_its_source_and_the_remedy() {
+    fn a_limit_in_words() {
         let limit = Limit { amount: 3, by_flag: true };
         let exceeded = Exceeded {
             resource: Resource::Turns,
@@ -358,7 +340,7 @@ mod tests {
         };
         assert_eq!(
             exceeded.to_string(),
-            "The prompt's budget of 3 turns (--max-turns) is used up: 3 turns spent.\nRaise --max-turns, and go on with --resume latest."
+            "The prompt's budget of 3 turns is used up: 3 turns spent."
         );
         let limit = Limit { amount: Money::from_usd(5.0).unwrap().parts(), by_flag: false };
         let spent = Money::from_usd(4.99).unwrap().parts();
@@ -367,7 +349,7 @@ mod tests {
             Exceeded { resource: Resource::Usd, period: Period::Day, limit, spent, wanted };
         assert_eq!(
             exceeded.to_string(),
-            "The day's budget of $5.00 (pollux.budget.day.usd) is not enough: $4.99 spent, and the next request needs about $0.0200.\nRaise pollux.budget.day.usd, or go on tomorrow with --resume latest."
+            "The day's budget of $5.00 is not enough: $4.99 spent, and the next request needs about $0.0200."
         );
     }
 

@@ -74,10 +74,21 @@ pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(format!("Invalid values:{complaints}")) }
 }
 
+/// Returns the flag that limits a resource for one prompt.
+pub(crate) fn budget_flag(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Turns => "--max-turns",
+        Resource::ToolCalls => "--max-tool-calls",
+        Resource::Tokens => "--max-tokens",
+        Resource::Usd => "--max-cost",
+        Resource::Seconds => "--timeout",
+    }
+}
+
 /// Rejects invalid limits.
 fn limits(line: &Line<'_>) -> Result<(), String> {
     for resource in Resource::ALL {
-        let name = resource.flag().trim_start_matches('-');
+        let name = budget_flag(resource).trim_start_matches('-');
         let Some(text) = line.text(name) else { continue };
         if text.trim().parse().ok().and_then(|number| resource.limit(number)).is_none() {
             let unit = resource.unit();
