@@ -30,6 +30,9 @@ pub(super) use completing::Completion;
 
 /// Time within which a second Ctrl-C ends the program.
 const TWICE: Duration = Duration::from_secs(2);
+/// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
+/// delays the rest of a sequence, and shorter than a person needs for the next key.
+const ESCAPE: Duration = Duration::from_millis(100);
 /// Maximum number of queued prompts. It limits a paste of many lines into a terminal without
 /// bracketed paste.
 const WAITING: usize = 100;
@@ -83,6 +86,8 @@ pub(super) struct Conversation<'a> {
     pub(super) work: Work,
     story: Story,
     decoder: Decoder,
+    /// Time at which the decoder no longer waits for the rest of an escape sequence.
+    pub(super) escape_end: Option<Instant>,
     draft: Editor,
     /// Completion of the draft, while it is computed.
     pub(super) completion: Option<Completion>,
@@ -113,6 +118,7 @@ impl<'a> Conversation<'a> {
             work: Work::Idle,
             story: Story::new(setting.model.clone(), setting.describe_failure),
             decoder: Decoder::default(),
+            escape_end: None,
             draft: Editor::default(),
             completion: None,
             answer: Editor::default(),
@@ -175,6 +181,18 @@ impl<'a> Conversation<'a> {
     /// Handles bytes that were typed or pasted.
     pub(super) fn typed(&mut self, bytes: &[u8]) {
         let keys = self.decoder.decode(bytes);
+        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
+        self.press(keys);
+    }
+
+    /// Handles the end of the wait for the rest of an escape sequence.
+    pub(super) fn escape_ended(&mut self) {
+        self.escape_end = None;
+        let keys = self.decoder.end_escape();
+        self.press(keys);
+    }
+
+    fn press(&mut self, keys: Vec<Key>) {
         let is_one_line =
             matches!(&keys[..], [before @ .., Key::Enter] if !before.contains(&Key::Enter));
         for key in keys {

@@ -1,5 +1,7 @@
 //! Decoder from a terminal's bytes to keys. Pure; chunks may be split anywhere and hold any bytes.
 
+/// First byte of an escape sequence, and the byte of the Esc key.
+const ESC: u8 = 0x1b;
 /// Maximum length of an escape sequence, in bytes; longer input is not a sequence.
 const LONGEST_SEQUENCE: usize = 64;
 
@@ -49,12 +51,7 @@ pub(super) struct Decoder {
     pasting: bool,
 }
 
-/// Result of parsing input that begins with ESC.
-enum Escape {
-    Unfinished,
-    Sequence { length: usize, meaning: Meaning },
-}
-
+/// Meaning of an escape sequence.
 enum Meaning {
     Nothing,
     Pressed(Key),
@@ -71,13 +68,11 @@ impl Decoder {
         let mut rest = input.as_slice();
         while let Some(&first) = rest.first() {
             let taken = match first {
-                0x1b => match escape(rest) {
-                    Escape::Unfinished => break,
-                    Escape::Sequence { length, meaning } => {
-                        self.escaped(meaning, &mut keys);
-                        length
-                    }
-                },
+                ESC => {
+                    let Some((length, meaning)) = escape(rest) else { break };
+                    self.escaped(meaning, &mut keys);
+                    length
+                }
                 0..0x20 | 0x7f => {
                     self.control(first, &mut keys);
                     1
@@ -95,6 +90,20 @@ impl Decoder {
         }
         self.held = rest.to_vec();
         keys
+    }
+
+    /// Returns true if the input ends with an ESC that is either the Esc key or the start of an
+    /// unfinished escape sequence. Only the time until the next byte tells which one. Pasted text
+    /// contains no keys, however slowly it arrives.
+    pub(super) fn is_unsure(&self) -> bool {
+        !self.pasting && self.held.first() == Some(&ESC)
+    }
+
+    /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key, which has no
+    /// function; the held bytes after it are ordinary input.
+    pub(super) fn end_escape(&mut self) -> Vec<Key> {
+        let held = std::mem::take(&mut self.held);
+        self.decode(held.strip_prefix(&[ESC]).unwrap_or(&held))
     }
 
     fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<Key>) {
@@ -149,52 +158,35 @@ fn add_text(keys: &mut Vec<Key>, text: &str) {
 /// Returns the number of bytes of text at the start of `input`, without an incomplete character at
 /// the end.
 fn text_length(input: &[u8]) -> usize {
-    let end = input.iter().position(|byte| *byte < 0x20 || *byte == 0x7f);
-    let Some(end) = end else {
-        let tail = input.len().saturating_sub(3);
-        let start = (tail..input.len()).find(|index| is_cut(&input[*index..]));
-        return start.unwrap_or(input.len());
-    };
-    end
-}
-
-/// Returns true if the whole slice is the beginning of a character.
-fn is_cut(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes)
-        .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
-}
-
-/// Parses an escape sequence; `input` begins with ESC.
-fn escape(input: &[u8]) -> Escape {
-    let sequence = |length, meaning| Escape::Sequence { length, meaning };
-    let pressed = |length, key| sequence(length, Meaning::Pressed(key));
-    match input.get(1) {
-        None => Escape::Unfinished,
-        Some(b'[') => control_sequence(input),
-        Some(b'O') => match input.get(2) {
-            None => Escape::Unfinished,
-            Some(last) => sequence(3, cursor_key(*last, false)),
-        },
-        Some(b'b') => pressed(2, Key::WordLeft),
-        Some(b'f') => pressed(2, Key::WordRight),
-        Some(0x08 | 0x7f) => pressed(2, Key::KillWord),
-        Some(0x20..0x7f) => sequence(2, Meaning::Nothing),
-        // The bytes after the ESC are ordinary input.
-        Some(_) => sequence(1, Meaning::Nothing),
+    if let Some(end) = input.iter().position(u8::is_ascii_control) {
+        return end;
     }
+    let last = input.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
+    let is_cut = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
+    input.len() - if is_cut { last.len() } else { 0 }
 }
 
-/// Parses a control sequence; `input` begins with `ESC [`.
-fn control_sequence(input: &[u8]) -> Escape {
-    let body = &input[2..];
+/// Parses an escape sequence; `input` begins with ESC. Returns the length and the meaning of the
+/// sequence; `None` if it is unfinished.
+fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
+    Some(match input.get(1..)? {
+        [] | [b'O'] => return None,
+        [b'[', body @ ..] => return control_sequence(body),
+        [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
+        [b'b', ..] => (2, Meaning::Pressed(Key::WordLeft)),
+        [b'f', ..] => (2, Meaning::Pressed(Key::WordRight)),
+        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(Key::KillWord)),
+        // An Esc key. The bytes after it are ordinary input.
+        _ => (1, Meaning::Nothing),
+    })
+}
+
+/// Parses a control sequence; `body` follows `ESC [`.
+fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
     let Some(end) = body.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
-        if input.len() < LONGEST_SEQUENCE {
-            return Escape::Unfinished;
-        }
-        return Escape::Sequence { length: input.len(), meaning: Meaning::Nothing };
+        return (body.len() + 2 >= LONGEST_SEQUENCE).then_some((body.len() + 2, Meaning::Nothing));
     };
-    let parameters = &body[..end];
-    let meaning = match (parameters, body[end]) {
+    let meaning = match (&body[..end], body[end]) {
         (b"200", b'~') => Meaning::PasteBegins,
         (b"201", b'~') => Meaning::PasteEnds,
         (b"1" | b"7", b'~') => Meaning::Pressed(Key::Home),
@@ -206,7 +198,7 @@ fn control_sequence(input: &[u8]) -> Escape {
     };
     // The byte that interrupts an incomplete sequence is kept as input.
     let last = usize::from((0x40..0x7f).contains(&body[end]));
-    Escape::Sequence { length: 2 + end + last, meaning }
+    Some((2 + end + last, meaning))
 }
 
 fn cursor_key(last: u8, by_word: bool) -> Meaning {

@@ -1,7 +1,7 @@
 //! The terminal during a conversation: waits for signals, keys, files and events, and prints the
 //! page.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
@@ -123,6 +123,8 @@ impl Screen {
                         talk.end_of_input();
                     }
                 },
+                // Comes after the typed bytes, so that a busy program does not cut a sequence.
+                () = reached(talk.escape_end), if !self.behind => talk.escape_ended(),
                 Some(text) = self.messages.recv(), if !self.behind => talk.page.line(&text),
                 lines = completed(&mut talk.completion), if !self.behind => talk.completed(&lines),
                 parts = prepared(&mut talk.work), if !self.behind => talk.prepared(parts),
@@ -232,6 +234,14 @@ fn tell_size(talk: &Conversation<'_>) {
 async fn next(signals: &mut Signals<'_>) -> TerminalSignal {
     match signals.next().await {
         Some(signal) => signal,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until this time; waits forever if there is none.
+async fn reached(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time.into()).await,
         None => std::future::pending().await,
     }
 }

@@ -388,6 +388,19 @@ fn pasted_lines_are_one_prompt() {
 }
 
 #[test]
+fn an_escape_key_swallows_nothing() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"a\x1b");
+    assert!(talk.escape_end.is_some());
+    talk.escape_ended();
+    assert_eq!(talk.escape_end, None);
+    talk.typed(b"[Ab\x1b");
+    talk.typed(b"[Dc\r");
+    assert_eq!((agent.asked(), talk.escape_end), (vec!["prompt a[Acb".to_owned()], None));
+}
+
+#[test]
 fn bytes_of_any_kind_are_survived() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);

@@ -28,6 +28,9 @@ fn bytes_mean_keys() {
         // An interrupted sequence does not swallow the following input.
         (b"\x1b[12\r", &[Key::Enter]),
         (b"\x00\x07", &[]),
+        // A key after the Esc key.
+        (b"\x1bx\x1b1\x1b\xc3\xbc", &[text("x1ü")]),
+        (b"\x1bO\r", &[text("O"), Key::Enter]),
     ];
     for (bytes, keys) in table {
         assert_eq!(Decoder::default().decode(bytes), *keys, "{bytes:?}");
@@ -39,6 +42,31 @@ fn a_lone_escape_waits_for_what_follows() {
     let mut decoder = Decoder::default();
     assert_eq!(decoder.decode(b"\x1b"), []);
     assert_eq!(decoder.decode(b"[A"), [Key::Up]);
+}
+
+#[test]
+fn an_escape_that_nothing_follows_is_a_key() {
+    for (bytes, keys) in [
+        (&b"\x1b"[..], vec![]),
+        (b"\x1b[", vec![text("[")]),
+        (b"\x1bO", vec![text("O")]),
+        (b"\x1b[12", vec![text("[12")]),
+    ] {
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.decode(bytes), []);
+        assert!(decoder.is_unsure(), "{bytes:?}");
+        assert_eq!(decoder.end_escape(), keys, "{bytes:?}");
+        assert!(!decoder.is_unsure());
+        assert_eq!(decoder.decode(b"b"), [text("b")], "{bytes:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_slow_paste_is_waited_for() {
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(b"\x1b[200~a\x1b"), [text("a")]);
+    assert!(!decoder.is_unsure());
+    assert_eq!(decoder.decode(b"[201~\r"), [Key::Enter]);
 }
 
 #[test]

@@ -253,6 +253,21 @@ fn a_backslash_and_a_paste_make_several_lines() {
 }
 
 #[test]
+fn an_escape_key_swallows_nothing() {
+    let talk = Talk::with([reply().text("One.")]);
+    for (text, shown) in [("a", "> a"), ("[b]", "> a[b]"), ("Oc", "> a[b]Oc"), ("d", "> a[b]Ocd")] {
+        talk.terminal.send(text);
+        talk.wait_for_text(shown);
+        talk.terminal.send("\u{1b}");
+        // Only the time between two keys tells an Esc key from an escape sequence.
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    talk.type_line("\u{1b}e");
+    talk.wait_for_text("> a[b]Ocde\nOne.");
+    talk.end();
+}
+
+#[test]
 fn files_are_brought_along() {
     let stage = Stage::with([reply().text("Read.")]);
     stage.home.project_file("note.txt", "remember the milk\n");
