@@ -104,13 +104,13 @@ pub(super) struct Lent(());
 
 /// Lends the terminal to another program: this process stops reading from it.
 pub(super) fn lend() -> Lent {
-    turns::rest(true);
+    turns::change();
     Lent(())
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        turns::rest(false);
+        turns::change();
     }
 }
 
@@ -121,44 +121,37 @@ pub(super) use modes::{size, stop};
 #[cfg(unix)]
 mod turns {
     use std::io::{PipeReader, PipeWriter, Read, Write};
-    use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+    use std::sync::OnceLock;
 
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::stdio::stdin;
 
-    /// True while another program reads from the terminal.
-    static RESTING: Mutex<bool> = Mutex::new(false);
-    static RESTED: Condvar = Condvar::new();
-    /// Pipe that wakes a reader that waits for keys.
-    static WAKER: OnceLock<PipeWriter> = OnceLock::new();
+    /// Pipe to the reader. A byte lends the terminal, the next byte returns it.
+    static CHANGES: OnceLock<PipeWriter> = OnceLock::new();
 
     /// Side of the reader; without a pipe it cannot be paused.
     pub(super) struct Turn(Option<PipeReader>);
 
     pub(super) fn take() -> Turn {
         let Ok((reader, writer)) = std::io::pipe() else { return Turn(None) };
-        Turn(WAKER.set(writer).is_ok().then_some(reader))
+        Turn(CHANGES.set(writer).is_ok().then_some(reader))
     }
 
     impl Turn {
         /// Waits until there is input and the terminal is not lent.
         pub(super) fn wait(&mut self) {
-            let Some(waker) = &mut self.0 else { return };
+            let Some(changes) = &mut self.0 else { return };
             loop {
-                let mut resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner);
-                while *resting {
-                    resting = RESTED.wait(resting).unwrap_or_else(PoisonError::into_inner);
-                }
-                drop(resting);
                 let stdin = stdin();
                 let mut ends =
-                    [PollFd::new(&stdin, PollFlags::IN), PollFd::new(waker, PollFlags::IN)];
+                    [PollFd::new(&stdin, PollFlags::IN), PollFd::new(changes, PollFlags::IN)];
                 let polled = poll(&mut ends, None);
-                let [keys, woken] = ends.map(|end| !end.revents().is_empty());
+                let [keys, lent] = ends.map(|end| !end.revents().is_empty());
                 match polled {
-                    Ok(_) if woken => {
-                        // Each pause sends one byte; an error means that the pipe is broken.
-                        if waker.read_exact(&mut [0]).is_err() {
+                    // The read waits until the terminal is returned. An error means that the pipe
+                    // is broken.
+                    Ok(_) if lent => {
+                        if changes.read_exact(&mut [0; 2]).is_err() {
                             return;
                         }
                     }
@@ -170,13 +163,11 @@ mod turns {
         }
     }
 
-    pub(super) fn rest(resting: bool) {
-        *RESTING.lock().unwrap_or_else(PoisonError::into_inner) = resting;
-        if !resting {
-            RESTED.notify_all();
-        } else if let Some(mut waker) = WAKER.get() {
-            // A reader that has ended needs no pause.
-            drop(waker.write_all(&[0]));
+    /// Lends the terminal, or returns it.
+    pub(super) fn change() {
+        // A reader that has ended needs no pause.
+        if let Some(mut changes) = CHANGES.get() {
+            drop(changes.write_all(&[0]));
         }
     }
 }
@@ -193,7 +184,7 @@ mod turns {
         pub(super) fn wait(&mut self) {}
     }
 
-    pub(super) fn rest(_resting: bool) {}
+    pub(super) fn change() {}
 }
 
 #[cfg(unix)]
