@@ -4,11 +4,11 @@
 //! positions the cursor, and printed text never changes, except for the input line. Pure: the
 //! output goes to a buffer.
 
+use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::editor::tail;
-use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 
 /// Maximum number of bytes on either side of the cursor that are considered for display.
 const NEAR: usize = 8 << 10;
@@ -30,7 +30,7 @@ pub(super) struct Page {
 }
 
 /// Input line as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Row {
     text: String,
     /// Width of the text, in cells.
@@ -101,7 +101,7 @@ impl Page {
         } else {
             Row::fit(label, before, after, self.columns)
         };
-        let old = self.row.take().unwrap_or(Row { text: String::new(), width: 0, cursor: 0 });
+        let old = self.row.take().unwrap_or_default();
         self.redraw(&old, &row);
         self.row = Some(row);
     }
@@ -115,13 +115,10 @@ impl Page {
 
     /// Removes the input line. A terminal that echoes cannot remove it; there the line is ended.
     pub(super) fn hide(&mut self) {
-        let Some(row) = self.row.take() else { return };
-        if self.echoing {
-            self.push("\n");
-        } else {
-            self.push("\r");
-            self.push(&" ".repeat(row.width));
-            self.push("\r");
+        match self.row.take() {
+            None => {}
+            Some(_) if self.echoing => self.push("\n"),
+            Some(row) => self.push(&format!("\r{}\r", " ".repeat(row.width))),
         }
     }
 
@@ -168,31 +165,30 @@ impl Row {
     /// Returns the label and as much of the typed line around the cursor as fits on one row. The
     /// last column stays free: a character there would wrap on some terminals.
     fn fit(label: &str, before: &str, after: &str, columns: usize) -> Self {
-        let label_cells: usize = label.graphemes(true).map(UnicodeWidthStr::width).sum();
-        let room = columns.saturating_sub(1 + label_cells);
-        let after_head = blank(&after[..after.floor_char_boundary(NEAR)]);
-        let after_cells: usize = after_head.graphemes(true).map(UnicodeWidthStr::width).sum();
+        let room = columns.saturating_sub(1 + label.width());
+        let before = blank(tail(before, NEAR));
+        let after = blank(&after[..after.floor_char_boundary(NEAR)]);
         // Some of the text right of the cursor is always visible.
-        let before_room = room - after_cells.min(room / 3);
-        let before_tail = blank(tail(before, NEAR));
-        let (mut start, mut cells) = (before_tail.len(), 0);
-        for (index, cluster) in before_tail.grapheme_indices(true).rev() {
-            if cells + cluster.width() > before_room {
-                break;
-            }
-            (start, cells) = (index, cells + cluster.width());
-        }
-        let cursor = label_cells + cells;
-        let mut text = format!("{label}{}", &before_tail[start..]);
-        for cluster in after_head.graphemes(true) {
-            if cells + cluster.width() > room {
-                break;
-            }
-            text.push_str(cluster);
-            cells += cluster.width();
-        }
-        Self { text, width: label_cells + cells, cursor }
+        let before_room = room - after.width().min(room / 3);
+        let (before_length, before_cells) = fitting(before.graphemes(true).rev(), before_room);
+        let (after_length, after_cells) = fitting(after.graphemes(true), room - before_cells);
+        let start = before.len() - before_length;
+        let text = format!("{label}{}{}", &before[start..], &after[..after_length]);
+        let cursor = label.width() + before_cells;
+        Self { text, width: cursor + after_cells, cursor }
     }
+}
+
+/// Returns the length in bytes, and in cells, of the first characters that fit into `room` cells.
+fn fitting<'a>(characters: impl Iterator<Item = &'a str>, room: usize) -> (usize, usize) {
+    let (mut length, mut cells) = (0, 0);
+    for character in characters {
+        if cells + character.width() > room {
+            break;
+        }
+        (length, cells) = (length + character.len(), cells + character.width());
+    }
+    (length, cells)
 }
 
 /// Replaces line ends, tabs and other control characters, including those of writing direction, by
