@@ -1,12 +1,14 @@
 //! The terminal during a conversation: waits for signals, keys, files and events, and prints the
 //! page.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures::future::OptionFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use pollux_protocol::{Op, Part, SessionsError};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::sleep_until;
 
 use crate::conversation::{Completion, Conversation, Work};
 use crate::end::ConversationEnd;
@@ -106,7 +108,7 @@ impl Screen {
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
                 biased;
-                signal = next(signals) => match signal {
+                Some(signal) = signals.next() => match signal {
                     TerminalSignal::Interrupt => talk.interrupt(),
                     TerminalSignal::End(code) => return ConversationEnd::Signalled(code),
                 },
@@ -124,9 +126,11 @@ impl Screen {
                     }
                 },
                 // Comes after the typed bytes, so that a busy program does not cut a sequence.
-                () = reached(talk.escape_end), if !self.behind => talk.escape_ended(),
+                Some(()) = OptionFuture::from(talk.escape_end.map(|end| sleep_until(end.into()))),
+                    if !self.behind => talk.escape_ended(),
                 Some(text) = self.messages.recv(), if !self.behind => talk.page.line(&text),
-                lines = completed(&mut talk.completion), if !self.behind => talk.completed(&lines),
+                Some(lines) = OptionFuture::from(talk.completion.as_mut().map(Completion::lines)),
+                    if !self.behind => talk.completed(&lines),
                 parts = prepared(&mut talk.work), if !self.behind => talk.prepared(parts),
                 event = events.next(), if !self.behind => match event {
                     None => talk.agent_gone(),
@@ -145,7 +149,7 @@ impl Screen {
     async fn change(&mut self, change: Change, talk: &mut Conversation<'_>) {
         match change {
             Change::Stop => {
-                self.give_back(talk).await;
+                self.give_back(&mut talk.page).await;
                 self.stopped = terminal::stop();
                 self.take_over(talk);
             }
@@ -166,7 +170,7 @@ impl Screen {
         talk: &mut Conversation<'_>,
         signals: &mut Signals<'_>,
     ) -> Result<Result<Option<String>, String>, ConversationEnd> {
-        self.give_back(talk).await;
+        self.give_back(&mut talk.page).await;
         let lent = terminal::lend();
         let bench = self.bench.clone();
         let editing = bench.edit(proposal);
@@ -175,7 +179,7 @@ impl Screen {
             tokio::select! {
                 biased;
                 edited = &mut editing => break edited,
-                signal = next(signals) => match signal {
+                Some(signal) = signals.next() => match signal {
                     // Ctrl-C belongs to the editor.
                     TerminalSignal::Interrupt => {}
                     TerminalSignal::End(code) => return Err(ConversationEnd::Signalled(code)),
@@ -193,12 +197,12 @@ impl Screen {
     }
 
     /// Prints all pending output, and restores the original modes of the terminal.
-    async fn give_back(&mut self, talk: &mut Conversation<'_>) {
-        talk.page.keep_row();
+    async fn give_back(&mut self, page: &mut Page) {
+        page.keep_row();
         if self.modes.raw {
             self.out.push(NO_MARKS);
         }
-        self.out.push(&talk.page.take());
+        self.out.push(&page.take());
         // A terminal that is closed is detected at the next output.
         drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
         self.modes.suspend();
@@ -214,12 +218,7 @@ impl Screen {
 
     /// Prints the rest of the page, and restores the terminal.
     pub(crate) async fn close(mut self, page: &mut Page) {
-        if self.modes.raw {
-            self.out.push(NO_MARKS);
-        }
-        self.out.push(&page.take());
-        drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
-        drop(self.modes);
+        self.give_back(page).await;
     }
 }
 
@@ -227,30 +226,6 @@ impl Screen {
 fn tell_size(talk: &Conversation<'_>) {
     if let Some((columns, rows)) = terminal::size() {
         talk.wish(Op::Resize { columns, rows });
-    }
-}
-
-/// Returns the next signal; waits forever if there can be no more signals.
-async fn next(signals: &mut Signals<'_>) -> TerminalSignal {
-    match signals.next().await {
-        Some(signal) => signal,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits until this time; waits forever if there is none.
-async fn reached(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time.into()).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Returns the completions of the draft; waits forever if no completion is running.
-async fn completed(completion: &mut Option<Completion>) -> Vec<String> {
-    match completion {
-        Some(completion) => completion.lines().await,
-        None => std::future::pending().await,
     }
 }
 
