@@ -52,10 +52,14 @@ pub fn open_tasks(directory: PathBuf) -> Vec<String> {
 }
 
 fn tool<O: Operation>(context: &Arc<ToolContext>, store: &Arc<Store>) -> Arc<dyn Tool> {
+    let mut schema = json!({ "type": "object", "properties": O::properties() });
+    if !O::REQUIRED.is_empty() {
+        schema["required"] = json!(O::REQUIRED);
+    }
     let tool = TrackerTool::<O> {
         context: Arc::clone(context),
         store: Arc::clone(store),
-        schema: Schema::new(O::schema()),
+        schema: Schema::new(schema),
         operation: PhantomData,
     };
     Arc::new(tool)
@@ -68,14 +72,21 @@ trait Operation: DeserializeOwned + Send + Sync + 'static {
     const KIND: ToolKind;
     /// Description for the model.
     const DESCRIPTION: &'static str;
-    /// Returns the schema of the arguments.
-    fn schema() -> Value;
+    /// Message for the user if the operation fails.
+    const FAILURE: &'static str;
+    /// Names of the arguments that the model must give.
+    const REQUIRED: &'static [&'static str];
+
+    /// Returns the schemas of the arguments by name.
+    fn properties() -> Value;
 
     /// Returns one line for the user.
     fn describe(&self) -> String;
 
     /// Returns the message for the user if the operation fails.
-    fn failure(&self) -> &'static str;
+    fn failure(&self) -> &'static str {
+        Self::FAILURE
+    }
 
     /// Refuses invalid or too large arguments.
     fn check(&self) -> Result<(), ToolError> {
@@ -169,6 +180,21 @@ impl<O: Operation> Invocation for Operating<O> {
         });
         work.await.unwrap_or_else(|error| failed(error, failure))
     }
+}
+
+/// Returns the schema of a text.
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+/// Returns the schema of a text with these possible values.
+fn one_of(values: &[&str], description: &str) -> Value {
+    json!({ "type": "string", "enum": values, "description": description })
+}
+
+/// Returns the schema of a list of texts.
+fn texts(description: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": description })
 }
 
 /// Returns the error of an operation that the tasks do not allow.

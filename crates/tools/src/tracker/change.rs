@@ -2,11 +2,11 @@
 
 use pollux_protocol::{ToolError, ToolKind};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::store::{Kind, MAX_TASKS, Status, Store, Task};
 use super::tasks::{may_close, may_depend};
-use super::{Done, Operation, refused};
+use super::{Done, Operation, one_of, refused, text, texts};
 use crate::validation::invalid;
 
 /// Maximum size of a title in bytes.
@@ -39,38 +39,21 @@ impl Operation for CreateTask {
     const DESCRIPTION: &'static str = "Adds a task to the tracker of this session and gives its id. Use the tracker \
                                        for work of many steps: an epic for the whole, tasks and bugs as its parts, \
                                        dependencies where one must wait for another.";
+    const FAILURE: &'static str = "Failed to create task.";
+    const REQUIRED: &'static [&'static str] = &["title", "description", "type"];
 
-    fn schema() -> Value {
+    fn properties() -> Value {
         json!({
-            "type": "object",
-            "properties": {
-                "title": { "type": "string", "description": "The task in a short line." },
-                "description": { "type": "string", "description": "What is to be done, in full." },
-                "type": {
-                    "type": "string",
-                    "enum": ["epic", "task", "bug"],
-                    "description": "epic for work of several parts, bug for a mistake, else task."
-                },
-                "parentId": {
-                    "type": "string",
-                    "description": "The id of the task that this one is part of."
-                },
-                "dependencies": {
-                    "type": "array",
-                    "items": { "type": "string" },
-                    "description": "The ids of tasks that must be closed before this one."
-                }
-            },
-            "required": ["title", "description", "type"]
+            "title": text("The task in a short line."),
+            "description": text("What is to be done, in full."),
+            "type": one_of(&Kind::NAMES, "epic for work of several parts, bug for a mistake, else task."),
+            "parentId": text("The id of the task that this one is part of."),
+            "dependencies": texts("The ids of tasks that must be closed before this one.")
         })
     }
 
     fn describe(&self) -> String {
         format!("Creating task: {}", self.title)
-    }
-
-    fn failure(&self) -> &'static str {
-        "Failed to create task."
     }
 
     fn check(&self) -> Result<(), ToolError> {
@@ -98,8 +81,7 @@ impl Operation for CreateTask {
             status: Status::Open,
             parent_id: parent,
             dependencies: self.dependencies.clone(),
-            subagent_session_id: None,
-            metadata: None,
+            other: Map::new(),
         })?;
         Ok(Done::Tasks(format!("Created task {}: {}", task.id, task.title)))
     }
@@ -125,35 +107,21 @@ impl Operation for UpdateTask {
     const KIND: ToolKind = ToolKind::Edit;
     const DESCRIPTION: &'static str = "Changes a task: its words, where it stands, what it depends on. What is not \
                                        named stays. A task can be closed when all that it depends on is closed.";
+    const FAILURE: &'static str = "Failed to update task.";
+    const REQUIRED: &'static [&'static str] = &["id"];
 
-    fn schema() -> Value {
+    fn properties() -> Value {
         json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": "string", "description": "The task's id, six characters." },
-                "title": { "type": "string", "description": "The new title." },
-                "description": { "type": "string", "description": "The new description." },
-                "status": {
-                    "type": "string",
-                    "enum": ["open", "in_progress", "blocked", "closed"],
-                    "description": "Where the task stands now."
-                },
-                "dependencies": {
-                    "type": "array",
-                    "items": { "type": "string" },
-                    "description": "The ids of all tasks that must be closed before this one."
-                }
-            },
-            "required": ["id"]
+            "id": text("The task's id, six characters."),
+            "title": text("The new title."),
+            "description": text("The new description."),
+            "status": one_of(&Status::NAMES, "Where the task stands now."),
+            "dependencies": texts("The ids of all tasks that must be closed before this one.")
         })
     }
 
     fn describe(&self) -> String {
         format!("Updating task {}", self.id)
-    }
-
-    fn failure(&self) -> &'static str {
-        "Failed to update task."
     }
 
     fn check(&self) -> Result<(), ToolError> {
@@ -203,18 +171,13 @@ impl Operation for AddDependency {
     const KIND: ToolKind = ToolKind::Edit;
     const DESCRIPTION: &'static str = "Says that one task must wait until another is closed. Tasks that wait for each \
                                        other are refused.";
+    const FAILURE: &'static str = "Failed to add dependency.";
+    const REQUIRED: &'static [&'static str] = &["taskId", "dependencyId"];
 
-    fn schema() -> Value {
+    fn properties() -> Value {
         json!({
-            "type": "object",
-            "properties": {
-                "taskId": { "type": "string", "description": "The id of the task that waits." },
-                "dependencyId": {
-                    "type": "string",
-                    "description": "The id of the task that must be closed before it."
-                }
-            },
-            "required": ["taskId", "dependencyId"]
+            "taskId": text("The id of the task that waits."),
+            "dependencyId": text("The id of the task that must be closed before it.")
         })
     }
 
@@ -226,7 +189,7 @@ impl Operation for AddDependency {
         if self.task_id == self.dependency_id {
             "Self-referential dependency rejected."
         } else {
-            "Failed to add dependency."
+            Self::FAILURE
         }
     }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::store::{Kind, Status, Store, pretty};
-use super::{Done, Operation, shown};
+use super::{Done, Operation, one_of, shown, text};
 
 /// `tracker_get_task`.
 #[derive(Deserialize)]
@@ -18,23 +18,17 @@ impl Operation for GetTask {
     const DISPLAY_NAME: &'static str = "Get Task";
     const KIND: ToolKind = ToolKind::Read;
     const DESCRIPTION: &'static str = "Gives everything that is known about one task.";
+    const FAILURE: &'static str = "Failed to get task.";
+    const REQUIRED: &'static [&'static str] = &["id"];
 
-    fn schema() -> Value {
+    fn properties() -> Value {
         json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": "string", "description": "The task's id, six characters." }
-            },
-            "required": ["id"]
+            "id": text("The task's id, six characters.")
         })
     }
 
     fn describe(&self) -> String {
         format!("Retrieving task {}", self.id)
-    }
-
-    fn failure(&self) -> &'static str {
-        "Failed to get task."
     }
 
     fn work(&self, store: &Store) -> Result<Done, ToolError> {
@@ -62,35 +56,19 @@ impl Operation for ListTasks {
     const KIND: ToolKind = ToolKind::Search;
     const DESCRIPTION: &'static str = "Lists the tasks with their ids and where they stand: all of them, or those \
                                        of a status, of a type, or of a larger task.";
+    const FAILURE: &'static str = "Failed to list tasks.";
+    const REQUIRED: &'static [&'static str] = &[];
 
-    fn schema() -> Value {
+    fn properties() -> Value {
         json!({
-            "type": "object",
-            "properties": {
-                "status": {
-                    "type": "string",
-                    "enum": ["open", "in_progress", "blocked", "closed"],
-                    "description": "Only tasks that stand there."
-                },
-                "type": {
-                    "type": "string",
-                    "enum": ["epic", "task", "bug"],
-                    "description": "Only tasks of this type."
-                },
-                "parentId": {
-                    "type": "string",
-                    "description": "Only the parts of the task with this id."
-                }
-            }
+            "status": one_of(&Status::NAMES, "Only tasks that stand there."),
+            "type": one_of(&Kind::NAMES, "Only tasks of this type."),
+            "parentId": text("Only the parts of the task with this id.")
         })
     }
 
     fn describe(&self) -> String {
         "Listing tasks.".to_owned()
-    }
-
-    fn failure(&self) -> &'static str {
-        "Failed to list tasks."
     }
 
     fn work(&self, store: &Store) -> Result<Done, ToolError> {
@@ -123,17 +101,15 @@ impl Operation for Visualize {
     const KIND: ToolKind = ToolKind::Read;
     const DESCRIPTION: &'static str = "Draws all tasks in lines of text: each below the task that it is part of, with \
                                        what it depends on.";
+    const FAILURE: &'static str = "Failed to visualize tasks.";
+    const REQUIRED: &'static [&'static str] = &[];
 
-    fn schema() -> Value {
-        json!({ "type": "object", "properties": {} })
+    fn properties() -> Value {
+        json!({})
     }
 
     fn describe(&self) -> String {
         "Visualizing the task graph.".to_owned()
-    }
-
-    fn failure(&self) -> &'static str {
-        "Failed to visualize tasks."
     }
 
     fn work(&self, store: &Store) -> Result<Done, ToolError> {

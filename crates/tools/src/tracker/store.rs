@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pollux_fs::{Error, Expectation, WriteOptions};
 use pollux_protocol::{ToolError, ToolErrorKind};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::refused;
 
@@ -37,12 +37,9 @@ pub(super) struct Task {
     pub(super) parent_id: Option<String>,
     #[serde(default)]
     pub(super) dependencies: Vec<String>,
-    /// Preserved for Gemini CLI.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) subagent_session_id: Option<Value>,
-    /// Preserved for Gemini CLI.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) metadata: Option<Value>,
+    /// Other fields, preserved for Gemini CLI.
+    #[serde(flatten)]
+    pub(super) other: Map<String, Value>,
 }
 
 /// Kind of a task.
@@ -65,6 +62,8 @@ pub(super) enum Status {
 }
 
 impl Kind {
+    pub(super) const NAMES: [&str; 3] = ["epic", "task", "bug"];
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Epic => "epic",
@@ -75,6 +74,8 @@ impl Kind {
 }
 
 impl Status {
+    pub(super) const NAMES: [&str; 4] = ["open", "in_progress", "blocked", "closed"];
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",

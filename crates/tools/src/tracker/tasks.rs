@@ -55,6 +55,7 @@ pub(super) fn may_depend(
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
+    use serde_json::Map;
 
     use super::super::store::{Kind, Task};
     use super::*;
@@ -68,8 +69,7 @@ mod tests {
             status: *status,
             parent_id: None,
             dependencies: dependencies.iter().map(|id| (*id).to_owned()).collect(),
-            subagent_session_id: None,
-            metadata: None,
+            other: Map::new(),
         };
         list.iter().map(|entry| (entry.0.to_owned(), task(entry))).collect()
     }
