@@ -1,35 +1,106 @@
-//! Edits of a settings file's text that keep everything else in it: comments, order, indentation,
-//! line endings and the byte order mark.
-//!
-//! An edit consists of a few cuts and insertions at positions that the parser returns. Comments are
-//! removed only inside a value that is replaced. Pure: takes text, returns text.
+//! Edits of a settings file's text that keep everything else in it: comments, order, line endings
+//! and the byte order mark. Comments are removed only inside a value that is replaced or removed.
+//! Pure: takes text, returns text.
 
+use std::ops::Range;
 use std::path::Path;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::ast::{ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
-use serde_json::{Map, Value};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, parse_to_ast};
+use serde_json::Value;
 
 use crate::error::SyntaxError;
 use crate::jsonc;
 
-mod layout;
-mod remove;
 #[cfg(test)]
 mod tests;
-
-use layout::Layout;
 
 /// Initial content of an empty file.
 const EMPTY: &str = "{}";
 
+/// White space within a line.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// Returns the text with `value` at `key`, which has one name per level. Missing objects on the
-/// path are created. The text is empty or that of a settings file; `path` is only used in errors.
+/// path are created. The text is empty or that of a settings file, and stays unchanged if the key
+/// has this value; `path` is only used in errors.
 ///
 /// # Errors
 /// Fails if the file is invalid, with line and column, or if a value on the path is not an object.
 pub fn set(path: &Path, text: &str, key: &[&str], value: &Value) -> Result<String, SyntaxError> {
-    change(path, text, |body| insertion(path, body, key, value))
+    let Some((name, groups)) = key.split_last() else { return Ok(text.to_owned()) };
+    let body = jsonc::without_mark(text);
+    let mark = &text[..text.len() - body.len()];
+    let body = if body.trim().is_empty() { EMPTY } else { body };
+    let before = jsonc::parse(path, body)?;
+    if key.iter().try_fold(&before, |value, name| value.get(name)) == Some(value) {
+        return Ok(text.to_owned());
+    }
+    let root = CstRootNode::parse(body, &jsonc::strict())
+        .map_err(|error| jsonc::syntax_error(path, &error))?;
+    let mut object = root.object_value_or_set();
+    for (depth, group) in groups.iter().enumerate() {
+        let below = match last(&object, group) {
+            Some(property) => property.object_value(),
+            None => object.append(group, CstInputValue::Object(Vec::new())).object_value(),
+        };
+        object = below.ok_or_else(|| no_object(path, body, &key[..=depth]))?;
+    }
+    match last(&object, name) {
+        Some(property) => property.set_value(input(value)),
+        None => _ = object.append(name, input(value)),
+    }
+    let changed = root.to_string();
+    // If the text is now nested too deeply, it could not be parsed again.
+    jsonc::parse(path, &changed)?;
+    Ok(format!("{mark}{changed}"))
+}
+
+/// Returns the property that takes effect: the last one with this name.
+fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
+    let has_name = |property: &CstObjectProp| property.decoded_name().is_some_and(|it| it == name);
+    object.properties().into_iter().rfind(has_name)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| (name.clone(), input(value))).collect::<Vec<_>>().into()
+        }
+    }
+}
+
+fn no_object(path: &Path, text: &str, key: &[&str]) -> SyntaxError {
+    let root = jsonc::nodes(path, text).ok().flatten();
+    let value = root.as_ref().and_then(|root| node(root, key));
+    let kind = match value {
+        Some(Node::StringLit(_)) => "string",
+        Some(Node::NumberLit(_)) => "number",
+        Some(Node::BooleanLit(_)) => "boolean",
+        Some(Node::Array(_)) => "array",
+        Some(Node::Object(_)) => "object",
+        Some(Node::NullKeyword(_)) | None => "null",
+    };
+    let position = value.map(|value| jsonc::position(text, value.start()));
+    let message = format!("{} is no object but of type {kind}", key.join("."));
+    SyntaxError { path: path.to_owned(), position, message }
+}
+
+/// Returns the value at a key. Of repeated names the last takes effect.
+fn node<'n, 't>(root: &'n Node<'t>, key: &[&str]) -> Option<&'n Node<'t>> {
+    key.iter().try_fold(root, |value, name| {
+        let properties = &value.as_object()?.properties;
+        let property = properties.iter().rfind(|property| property.name.as_str() == *name);
+        property.map(|property| &property.value)
+    })
 }
 
 /// Returns the text without `key`, or the unchanged text if the key does not exist. Repeats of the
@@ -38,198 +109,72 @@ pub fn set(path: &Path, text: &str, key: &[&str], value: &Value) -> Result<Strin
 /// # Errors
 /// Fails if the file is invalid, with line and column.
 pub fn unset(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxError> {
-    if jsonc::without_mark(text).trim().is_empty() {
+    let body = jsonc::without_mark(text);
+    let Some((name, groups)) = key.split_last() else { return Ok(text.to_owned()) };
+    if body.trim().is_empty() {
         return Ok(text.to_owned());
     }
-    change(path, text, |body| {
-        let root = object(path, body)?;
-        let Some((name, groups)) = key.split_last() else { return Ok(Vec::new()) };
-        let group =
-            groups.iter().try_fold(&root, |object, name| match &last(object, name)?.value {
-                Node::Object(below) => Some(below),
-                _ => None,
-            });
-        Ok(group.map(|group| remove::cuts(body, group, name)).unwrap_or_default())
-    })
-}
-
-/// A cut and its replacement text. An insertion cuts nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Splice {
-    start: usize,
-    end: usize,
-    text: String,
-}
-
-impl Splice {
-    fn insert(at: usize, text: impl Into<String>) -> Self {
-        Self { start: at, end: at, text: text.into() }
-    }
-
-    fn cut(start: usize, end: usize) -> Self {
-        Self { start, end, text: String::new() }
-    }
-}
-
-/// Applies splices to the text after the byte order mark, if there is one.
-fn change(
-    path: &Path,
-    text: &str,
-    splices: impl FnOnce(&str) -> Result<Vec<Splice>, SyntaxError>,
-) -> Result<String, SyntaxError> {
-    let (mark, body) = text.split_at(text.len() - jsonc::without_mark(text).len());
-    let body = if body.trim().is_empty() { EMPTY } else { body };
-    // Checks the root and the nesting depth, which the other parser does not check.
     jsonc::parse(path, body)?;
-    let changed = apply(body, splices(body)?);
-    // If the text is now nested too deeply, it could not be parsed again.
-    jsonc::parse(path, &changed)?;
-    Ok(format!("{mark}{changed}"))
-}
-
-/// Applies splices. Splices may be adjacent or equal; overlapping splices must only cut.
-fn apply(text: &str, mut splices: Vec<Splice>) -> String {
-    splices.sort_by_key(|splice| (splice.start, splice.end));
-    let mut changed = String::with_capacity(text.len() + 64);
+    let options = CollectOptions { tokens: true, ..CollectOptions::default() };
+    let parsed = parse_to_ast(body, &options, &jsonc::strict())
+        .map_err(|error| jsonc::syntax_error(path, &error))?;
+    let group = parsed.value.as_ref().and_then(|root| node(root, groups)?.as_object());
+    let Some(group) = group else { return Ok(text.to_owned()) };
+    let tokens = parsed.tokens.unwrap_or_default().into_iter();
+    let commas = tokens.filter(|token| token.token == Token::Comma).map(|comma| comma.start());
+    let mut changed = text[..text.len() - body.len()].to_owned();
     let mut done = 0;
-    for splice in &splices {
-        changed.push_str(text.get(done..splice.start).unwrap_or_default());
-        changed.push_str(&splice.text);
-        done = done.max(splice.end);
+    for cut in cuts(body, &group.properties, &commas.collect::<Vec<_>>(), name) {
+        changed.push_str(body.get(done..cut.start).unwrap_or_default());
+        done = done.max(cut.end);
     }
-    changed.push_str(text.get(done..).unwrap_or_default());
-    changed
+    changed.push_str(&body[done..]);
+    Ok(changed)
 }
 
-fn object<'t>(path: &Path, text: &'t str) -> Result<Object<'t>, SyntaxError> {
-    match jsonc::nodes(path, text)? {
-        Some(Node::Object(object)) => Ok(object),
-        _ => Err(SyntaxError::whole(path, jsonc::NOT_AN_OBJECT)),
-    }
-}
-
-/// Returns the property that takes effect: the last one with this name.
-fn last<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
-    object.properties.iter().rev().find(|property| property.name.as_str() == name)
-}
-
-fn insertion(
-    path: &Path,
+/// Returns the ranges whose removal leaves valid JSON without properties called `name`, ordered by
+/// their starts. Of these properties it includes the commas, and the lines or blanks that would be
+/// left over.
+fn cuts(
     text: &str,
-    key: &[&str],
-    value: &Value,
-) -> Result<Vec<Splice>, SyntaxError> {
-    let root = object(path, text)?;
-    let layout = Layout::of(text, &root);
-    let mut place = Place { object: &root, holder: None };
-    for (depth, name) in key.iter().enumerate() {
-        let below = &key[depth + 1..];
-        let Some(property) = last(place.object, name) else {
-            return Ok(place.add(&layout, name, &nested(below, value)));
-        };
-        if below.is_empty() {
-            let range = property.value.range();
-            let text = if layout.begins_line(property.start()) {
-                layout.spread(value, layout.indentation(property.start()))
-            } else {
-                Layout::compact(value)
-            };
-            return Ok(vec![Splice { start: range.start, end: range.end, text }]);
-        }
-        match &property.value {
-            Node::Object(object) => place = Place { object, holder: Some(property.start()) },
-            other => return Err(no_object(path, text, &key[..=depth], other)),
-        }
-    }
-    Ok(Vec::new())
-}
-
-fn no_object(path: &Path, text: &str, key: &[&str], found: &Node<'_>) -> SyntaxError {
-    let kind = match found {
-        Node::StringLit(_) => "string",
-        Node::NumberLit(_) => "number",
-        Node::BooleanLit(_) => "boolean",
-        Node::NullKeyword(_) => "null",
-        Node::Array(_) => "array",
-        Node::Object(_) => "object",
-    };
-    let message = format!("{} is no object but of type {kind}", key.join("."));
-    let position = Some(jsonc::position(text, found.start()));
-    SyntaxError { path: path.to_owned(), position, message }
-}
-
-/// Returns `value` inside one object per name.
-fn nested(names: &[&str], value: &Value) -> Value {
-    names.iter().rev().fold(value.clone(), |inner, name| {
-        Value::Object(Map::from_iter([((*name).to_owned(), inner)]))
-    })
-}
-
-/// An object in the file.
-struct Place<'o, 't> {
-    object: &'o Object<'t>,
-    /// Start of the property whose value is this object, or `None` for the root.
-    holder: Option<usize>,
-}
-
-impl Place<'_, '_> {
-    /// Adds a property at the end, in the layout of the existing ones.
-    fn add(&self, layout: &Layout<'_>, name: &str, value: &Value) -> Vec<Splice> {
-        match self.object.properties.last() {
-            Some(last) => add_after(layout, last, self.object.end() - 1, name, value),
-            None => self.add_first(layout, name, value),
-        }
-    }
-
-    fn add_first(&self, layout: &Layout<'_>, name: &str, value: &Value) -> Vec<Splice> {
-        let (open, close) = (self.object.start() + 1, self.object.end() - 1);
-        let is_blank = layout.text[open..close].trim().is_empty();
-        let on_lines = self.holder.is_none_or(|holder| layout.begins_line(holder));
-        if !on_lines && is_blank {
-            let text = format!("{}: {}", quoted(name), Layout::compact(value));
-            return vec![Splice { start: open, end: close, text }];
-        }
-        let outer = layout.indentation(self.holder.unwrap_or(self.object.start()));
-        let inner = format!("{outer}{}", layout.unit);
-        let line = layout.line(&inner, name, value);
-        if is_blank {
-            let text = format!("{line}{}{outer}", layout.line_end);
-            return vec![Splice { start: open, end: close, text }];
-        }
-        // Comments stay in their place; those on the line of the opening brace stay before the new
-        // property.
-        let at = layout.end_of_remarks(open, close);
-        let closing = if layout.text[at..close].contains('\n') {
-            String::new()
-        } else {
-            format!("{}{outer}", layout.line_end)
-        };
-        vec![Splice::insert(at, format!("{line}{closing}"))]
-    }
-}
-
-fn add_after(
-    layout: &Layout<'_>,
-    last: &ObjectProp<'_>,
-    close: usize,
+    properties: &[ObjectProp<'_>],
+    commas: &[usize],
     name: &str,
-    value: &Value,
-) -> Vec<Splice> {
-    if !layout.begins_line(last.start()) {
-        let text = format!(", {}: {}", quoted(name), Layout::compact(value));
-        return vec![Splice::insert(last.end(), text)];
+) -> Vec<Range<usize>> {
+    let is_removed = |property: &ObjectProp<'_>| property.name.as_str() == name;
+    let last_kept = properties.iter().rposition(|property| !is_removed(property));
+    let mut cuts = Vec::new();
+    for (index, property) in properties.iter().enumerate() {
+        let next = commas.partition_point(|comma| *comma < property.end());
+        let comma = commas.get(next).copied().filter(|_| index + 1 < properties.len());
+        if is_removed(property) {
+            let is_last = last_kept.is_none_or(|kept| index > kept);
+            cuts.push(property_cut(text, property, comma, is_last));
+        }
+        if is_removed(property) || last_kept == Some(index) {
+            cuts.extend(comma.map(|comma| comma..comma + 1));
+        }
     }
-    let indentation = layout.indentation(last.start());
-    let at = layout.end_of_remarks(last.end(), close);
-    let line = layout.line(indentation, name, value);
-    if at == last.end() {
-        vec![Splice::insert(at, format!(",{line}"))]
-    } else {
-        vec![Splice::insert(last.end(), ","), Splice::insert(at, line)]
-    }
+    cuts
 }
 
-/// Returns a text as a JSON string.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+/// Returns the range of a property and of the blanks that would be left over, with the comma if
+/// only blanks precede it. `is_last` means that no property follows that is kept.
+fn property_cut(
+    text: &str,
+    property: &ObjectProp<'_>,
+    comma: Option<usize>,
+    is_last: bool,
+) -> Range<usize> {
+    let (start, end) = (property.start(), property.end());
+    let comma = comma.filter(|comma| text[end..*comma].trim_matches(BLANKS).is_empty());
+    let end = comma.map_or(end, |comma| comma + 1);
+    let blanks_start = text[..start].trim_end_matches(BLANKS).len();
+    let rest = text[end..].trim_start_matches(BLANKS);
+    let begins_line = text[..blanks_start].ends_with('\n');
+    match rest.strip_prefix('\n').or_else(|| rest.strip_prefix("\r\n")) {
+        Some(next_line) if begins_line => blanks_start..text.len() - next_line.len(),
+        _ if is_last && !begins_line => blanks_start..end,
+        _ => start..text.len() - rest.len(),
+    }
 }

@@ -1,3 +1,4 @@
+use jsonc_parser::CommentCollectionStrategy;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::json;
@@ -25,13 +26,14 @@ fn a_value_is_set() {
         ("", "{\n  \"a\": 1\n}"),
         (" \n", "{\n  \"a\": 1\n}"),
         ("{}", "{\n  \"a\": 1\n}"),
-        ("{ \n }\n", "{\n  \"a\": 1\n}\n"),
+        ("{ \n }\n", "{\n \"a\": 1 \n }\n"),
         // An existing value is replaced, and nothing else changes.
         ("{\"a\":/*x*/0}", "{\"a\":/*x*/1}"),
         ("{\n\t\"a\" : [ 1, 2 ] , // two\n\t\"b\": 2\n}", "{\n\t\"a\" : 1 , // two\n\t\"b\": 2\n}"),
-        // New properties follow the last one in the same layout; comments stay with their subject.
-        ("{\"b\": 2}", "{\"b\": 2, \"a\": 1}"),
-        ("{\"b\": 2 // two\n}", "{\"b\": 2, \"a\": 1 // two\n}"),
+        // New properties follow the last one on a line of their own; comments stay with their
+        // subject.
+        ("{\"b\": 2}", "{\n  \"b\": 2,\n  \"a\": 1\n}"),
+        ("{\"b\": 2 // two\n}", "{\"b\": 2, // two\n  \"a\": 1\n}"),
         ("{\n    \"b\": 2\n}", "{\n    \"b\": 2,\n    \"a\": 1\n}"),
         ("{\n  \"b\": 2 // two\n}", "{\n  \"b\": 2, // two\n  \"a\": 1\n}"),
         ("{\n  \"b\": 2 /* two */ // 2\n}", "{\n  \"b\": 2, /* two */ // 2\n  \"a\": 1\n}"),
@@ -40,8 +42,8 @@ fn a_value_is_set() {
         ("{\n  \"b\": 2 }", "{\n  \"b\": 2,\n  \"a\": 1 }"),
         // The first property of a file that contains comments.
         ("{ // none\n}", "{ // none\n  \"a\": 1\n}"),
-        ("{\n  // none\n}", "{\n  \"a\": 1\n  // none\n}"),
-        ("{ /* none */ }", "{ /* none */\n  \"a\": 1\n }"),
+        ("{\n  // none\n}", "{\n  // none\n  \"a\": 1\n}"),
+        ("{ /* none */ }", "{\n  /* none */\n  \"a\": 1\n}"),
         // The byte order mark stays, and so do repeats; the last of them takes effect.
         ("\u{feff}{\"a\": 2}", "\u{feff}{\"a\": 1}"),
         ("{\"a\": 2, \"a\": 3}", "{\"a\": 2, \"a\": 1}"),
@@ -54,14 +56,11 @@ fn a_value_is_set() {
 #[test]
 fn groups_are_made_on_the_way() {
     let table = [
-        ("{}", "{\n  \"a\": {\n    \"b\": [\n      \"x\"\n    ]\n  }\n}"),
-        (
-            "{\n\t\"c\": 1\n}",
-            "{\n\t\"c\": 1,\n\t\"a\": {\n\t\t\"b\": [\n\t\t\t\"x\"\n\t\t]\n\t}\n}",
-        ),
-        ("{\n \"a\": {}\n}", "{\n \"a\": {\n  \"b\": [\n   \"x\"\n  ]\n }\n}"),
-        ("{\"a\": {}}", "{\"a\": {\"b\": [\"x\"]}}"),
-        ("{\"a\": {\"c\": 1}}", "{\"a\": {\"c\": 1, \"b\": [\"x\"]}}"),
+        ("{}", "{\n  \"a\": {\n    \"b\": [\"x\"]\n  }\n}"),
+        ("{\n\t\"c\": 1\n}", "{\n\t\"c\": 1,\n\t\"a\": {\n\t\t\"b\": [\"x\"]\n\t}\n}"),
+        ("{\n \"a\": {}\n}", "{\n \"a\": {\n  \"b\": [\"x\"]\n }\n}"),
+        ("{\"a\": {}}", "{\"a\": {\n    \"b\": [\"x\"]\n  }}"),
+        ("{\"a\": {\"c\": 1}}", "{\"a\": {\n    \"c\": 1,\n    \"b\": [\"x\"]\n  }}"),
     ];
     for (before, after) in table {
         assert_eq!(set_in(before, "a.b", &json!(["x"])), after, "{before:?}");
@@ -81,8 +80,8 @@ fn a_value_is_unset() {
         ("{\n  \"a\": {\n    \"x\": 1\n  },\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
         // Comments stay, because a person wrote them.
         ("{\n  // one\n  \"a\": 1, // why\n  \"b\": 2\n}", "{\n  // one\n  // why\n  \"b\": 2\n}"),
-        ("{\n  \"b\": 2, // two\n  \"a\": 1 // one\n}", "{\n  \"b\": 2 // two\n   // one\n}"),
-        ("{\"a\": 1 /* , */ , \"b\": 2}", "{ /* , */  \"b\": 2}"),
+        ("{\n  \"b\": 2, // two\n  \"a\": 1 // one\n}", "{\n  \"b\": 2 // two\n  // one\n}"),
+        ("{\"a\": 1 /* , */ , \"b\": 2}", "{/* , */  \"b\": 2}"),
         // Repeats would otherwise take effect.
         ("{\"a\": 1, \"b\": 2, \"a\": 3}", "{\"b\": 2}"),
         ("{\"a\": 1, \"a\": 3}", "{}"),
@@ -121,6 +120,24 @@ fn nothing_is_written_that_could_not_be_read() {
     assert!(error.message.contains("nested deeper"), "{error}");
 }
 
+#[test]
+fn hostile_files_are_bounded() {
+    for depth in [200, 100_000] {
+        let text = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        for changed in [set(path(), &text, &["b"], &json!(1)), unset(path(), &text, &["a"])] {
+            assert!(changed.unwrap_err().message.contains("nested deeper"));
+        }
+    }
+    let many: Vec<String> = (0..500_000).map(|n| format!("\"key {n}\": {n}")).collect();
+    let text = format!("{{{}}}", many.join(",\n"));
+    let start = std::time::Instant::now();
+    assert!(text.len() > 10_000_000);
+    assert!(set(path(), &text, &["b"], &json!(1)).unwrap().ends_with("\"b\": 1}"));
+    assert!(unset(path(), &text, &["key 499999"]).unwrap().ends_with("\"key 499998\": 499998\n}"));
+    // Quadratic run time would take hours.
+    assert!(start.elapsed() < std::time::Duration::from_mins(1), "{:?}", start.elapsed());
+}
+
 /// Generates settings files with comments, repeats and unusual layout.
 fn file() -> impl Strategy<Value = String> {
     let blank = || {
@@ -145,19 +162,15 @@ fn file() -> impl Strategy<Value = String> {
 
 /// Returns the comments of a text with their positions, in order.
 fn remarks(text: &str) -> Vec<(usize, &str)> {
-    let (mut found, mut at, mut in_text) = (Vec::new(), 0, false);
-    while at < text.len() {
-        let rest = &text[at..];
-        if !in_text && (rest.starts_with("//") || rest.starts_with("/*")) {
-            let end = layout::end_of_comment(text, at);
-            found.push((at, &text[at..end]));
-            at = end;
-            continue;
-        }
-        in_text ^= rest.starts_with('"');
-        at += rest.chars().next().map_or(1, char::len_utf8);
-    }
-    found
+    let comments = CommentCollectionStrategy::AsTokens;
+    let options = CollectOptions { comments, tokens: true };
+    let mark = text.len() - jsonc::without_mark(text).len();
+    let parsed = parse_to_ast(&text[mark..], &options, &jsonc::strict()).unwrap();
+    let is_remark =
+        |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
+    let remarks = parsed.tokens.unwrap().into_iter().filter(|token| is_remark(&token.token));
+    let ranges = remarks.map(|token| token.start() + mark..token.end() + mark);
+    ranges.map(|range| (range.start, &text[range])).collect()
 }
 
 /// Returns the comments outside of all ranges.
@@ -170,12 +183,9 @@ fn remarks_outside<'t>(text: &'t str, ranges: &[(usize, usize)]) -> Vec<&'t str>
 /// takes effect comes last.
 fn places(text: &str, names: &[&str]) -> Vec<((usize, usize), (usize, usize))> {
     let mark = text.len() - jsonc::without_mark(text).len();
-    let root = object(path(), &text[mark..]).unwrap();
+    let root = jsonc::nodes(path(), &text[mark..]).unwrap();
     let (name, groups) = names.split_last().unwrap();
-    let group = groups.iter().try_fold(&root, |object, name| match &last(object, name)?.value {
-        Node::Object(below) => Some(below),
-        _ => None,
-    });
+    let group = root.as_ref().and_then(|root| node(root, groups)?.as_object());
     let properties = group.map(|group| group.properties.as_slice()).unwrap_or_default();
     let range = |ranged: &dyn Ranged| (ranged.range().start + mark, ranged.range().end + mark);
     let same = properties.iter().filter(|property| property.name.as_str() == *name);

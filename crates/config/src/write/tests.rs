@@ -66,7 +66,7 @@ fn a_link_stays_a_link() {
     std::os::unix::fs::symlink(&target, &path).unwrap();
     set(&path, "b", &json!(2)).unwrap();
     assert!(path.is_symlink());
-    assert_eq!(std::fs::read_to_string(&target).unwrap(), "{\"a\": 1, \"b\": 2}\n");
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "{\n  \"a\": 1,\n  \"b\": 2\n}\n");
 }
 
 #[test]
@@ -98,6 +98,7 @@ fn old_keys_are_rewritten() {
         .unwrap();
     assert_eq!(migrate_file(FileScope::User, &path).unwrap(), ["general.disableAutoUpdate"]);
     let text = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text, "{\n  // updates\n  \"general\": {\"enableAutoUpdate\": false}\n}\n");
+    let general = "\"general\": {\n    \"enableAutoUpdate\": false\n  }";
+    assert_eq!(text, format!("{{\n  // updates\n  {general}\n}}\n"));
     assert!(migrate_file(FileScope::User, &path).unwrap().is_empty());
 }

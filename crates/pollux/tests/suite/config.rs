@@ -329,7 +329,7 @@ fn migrate_gives_old_keys_their_new_names() {
     );
     assert_eq!(
         fs::read_to_string(user_file(&stage)).unwrap(),
-        "{\n  // updates\n  \"general\": { \"enableAutoUpdate\": false }\n}\n"
+        "{\n  // updates\n  \"general\": {\n    \"enableAutoUpdate\": false\n  }\n}\n"
     );
     let none = json_of(&stage, &["migrate", "--project"]);
     assert_eq!(none["keys"], json!([]));
