@@ -3,10 +3,6 @@
 
 use std::path::PathBuf;
 
-/// Id of the entry that holds the block. It is the same in every session, and the same as in Gemini
-/// CLI: the first 32 hex digits of SHA-256 of `environment-context`.
-pub const CONTEXT_ENTRY_ID: &str = "d04923d38bb0f6017037e74183378ef4";
-
 /// Content of the block.
 #[derive(Debug, Clone, Default)]
 pub struct SessionContext {

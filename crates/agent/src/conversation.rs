@@ -9,7 +9,7 @@ use pollux_protocol::{
 };
 
 use crate::chat::Answer;
-use crate::context::{CONTEXT_ENTRY_ID, SessionContext};
+use crate::context::SessionContext;
 use crate::outlet::Outlet;
 use crate::recorder::HistoryRecorder;
 
@@ -80,7 +80,7 @@ impl Conversation {
 
     /// Starts the conversation with the context block, unless it has one.
     pub(crate) async fn open(&mut self) -> Result<(), JournalError> {
-        let id = EntryId::new(CONTEXT_ENTRY_ID);
+        let id = EntryId::new(EntryId::CONTEXT);
         // An imported conversation has no context block.
         if !has(&self.history, &id) {
             let parts = vec![Part::text((self.context)().render())];

@@ -20,8 +20,9 @@ use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
 use pollux_telemetry::Telemetry;
 use pollux_tools::{Ledger, ToolContext, ToolOptions, WebAccess};
+use tokio::task::JoinSet;
 
-use crate::auto_memory::AutoMemory;
+use crate::auto_memory;
 use crate::closing::ClosingMessages;
 use crate::credentials::credentials;
 use crate::memory::Memory;
@@ -49,7 +50,8 @@ pub(crate) struct Assembled {
     /// Statistics of the session.
     pub(crate) statistics: Arc<Statistics>,
     telemetry: Option<Arc<Telemetry>>,
-    auto_memory: Option<AutoMemory>,
+    /// Tasks that end with this value.
+    background: JoinSet<()>,
     /// Pinned context of a resumed conversation.
     pub(crate) standing: PinnedContext,
     /// Maximum time that the agent may take to end.
@@ -61,7 +63,7 @@ impl Assembled {
     /// Ends the agent and everything that belongs to it. Tasks that exceed the grace period are
     /// abandoned and end with the process.
     pub(crate) async fn close(self) {
-        drop(self.auto_memory);
+        drop(self.background);
         self.closing.listen();
         // An agent that has ended accepts no operation.
         drop(self.handle.send(Op::Close));
@@ -148,11 +150,12 @@ impl Setup {
         let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
         settings.report_to(handle.downgrade());
         tokio::spawn(news.deliver(handle.downgrade()));
-        let auto_memory = self
-            .collector(session_id)
-            .map(|it| it.start(Box::new(side_models), handle.downgrade()));
+        let mut background = JoinSet::new();
+        if let Some(collector) = self.collector(session_id) {
+            background.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
+        }
         let handle = Arc::new(handle);
-        Assembled { handle, task, statistics, telemetry, auto_memory, standing, grace, closing }
+        Assembled { handle, task, statistics, telemetry, background, standing, grace, closing }
     }
 
     /// Returns the services that all agents of the session share.

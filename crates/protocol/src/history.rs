@@ -44,6 +44,10 @@ pub const CONTINUE: &str = "Please continue.";
 pub struct EntryId(Arc<str>);
 
 impl EntryId {
+    /// Id of the entry that describes the session's surroundings. It is the same in every session,
+    /// and the same as in Gemini CLI: the first 32 hex digits of SHA-256 of `environment-context`.
+    pub const CONTEXT: &str = "d04923d38bb0f6017037e74183378ef4";
+
     /// Creates an id from this text, unchanged.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{HistoryEntry, Role, estimate};
+use pollux_protocol::{EntryId, HistoryEntry, Role, estimate};
 
 use super::split::{begins_something, split_point, split_point_within};
-use crate::context::CONTEXT_ENTRY_ID;
 
 /// Range of the entries that a summary replaces: from `first` up to, but not including, `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +76,7 @@ impl Cut {
 
 /// Returns the range that may be cut: from after the context block to the model's last message.
 fn answered(entries: &[Arc<HistoryEntry>]) -> (usize, usize) {
-    let opening = |entry: &Arc<HistoryEntry>| entry.id().as_str() == CONTEXT_ENTRY_ID;
+    let opening = |entry: &Arc<HistoryEntry>| entry.id().as_str() == EntryId::CONTEXT;
     let first = usize::from(entries.first().is_some_and(opening));
     let last = entries.iter().rposition(|entry| entry.content().role == Role::Model);
     (first, last.map_or(first, |last| (last + 1).max(first)))

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pollux_fs::Workspace;
-use pollux_protocol::{Content, Directive, Effects, FunctionCall, Part, estimate};
+use pollux_protocol::{Content, Directive, Effects, EntryId, FunctionCall, Part, estimate};
 use pollux_scripted::FakeTool;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -325,8 +325,8 @@ proptest! {
 fn entries(pattern: &str) -> Vec<std::sync::Arc<pollux_protocol::HistoryEntry>> {
     let mut history = pollux_protocol::History::new();
     for (number, word) in pattern.split_whitespace().enumerate() {
-        let id = pollux_protocol::EntryId::new(if word == "x" {
-            crate::context::CONTEXT_ENTRY_ID.to_owned()
+        let id = EntryId::new(if word == "x" {
+            EntryId::CONTEXT.to_owned()
         } else {
             number.to_string()
         });

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use pollux_protocol::{Body, EntryId, History, HistoryEntry, Part, Role, estimate};
 
-use crate::context::CONTEXT_ENTRY_ID;
-
 /// Number of tokens in a conversation as last counted by the vendor, and the entries that the count
 /// covers. Later entries are estimated separately, so that a turn has the same cost in a
 /// conversation of any length.
@@ -80,7 +78,7 @@ impl Fill {
 /// Returns the number of entries before the last messages of the user's side.
 fn before_the_user(entries: &[Arc<HistoryEntry>]) -> usize {
     let is_new = |entry: &&Arc<HistoryEntry>| {
-        entry.content().role == Role::User && entry.id().as_str() != CONTEXT_ENTRY_ID
+        entry.content().role == Role::User && entry.id().as_str() != EntryId::CONTEXT
     };
     entries.len() - entries.iter().rev().take_while(is_new).count()
 }
@@ -128,7 +126,7 @@ mod tests {
     #[test]
     fn only_what_was_said_since_is_estimated() {
         let (mut fill, mut history) = (Fill::default(), History::new());
-        history.push_user(EntryId::new(CONTEXT_ENTRY_ID), vec![Part::text("x".repeat(40))]);
+        history.push_user(EntryId::new(EntryId::CONTEXT), vec![Part::text("x".repeat(40))]);
         history.push_user(id(1), vec![Part::text("y".repeat(80))]);
         assert_eq!(load(&mut fill, &history), (10, 20));
         fill.counted(&history, 5000);

@@ -2,12 +2,11 @@
 //! requests.
 
 use pollux_policy::{CheckedCall, Checker, CheckerFinding, CheckerKind, PolicyVerdict, Query};
-use pollux_protocol::{ApprovalMode, Event, History, Role, Severity};
+use pollux_protocol::{ApprovalMode, EntryId, Event, History, Role, Severity};
 use serde_json::{Value, json};
 
 use super::{Ready, Scheduler};
 use crate::conseca::Inquiry;
-use crate::context::CONTEXT_ENTRY_ID;
 
 /// Maximum number of bytes of the conversation that a checker receives. Older turns are left out.
 const MOST_HISTORY: usize = 1 << 20;
@@ -93,7 +92,7 @@ impl Scheduler<'_> {
 /// calls of the model that follow it.
 fn turns(history: &History) -> Vec<Value> {
     let mut turns: Vec<Value> = Vec::new();
-    for entry in history.entries().iter().filter(|entry| entry.id().as_str() != CONTEXT_ENTRY_ID) {
+    for entry in history.entries().iter().filter(|entry| entry.id().as_str() != EntryId::CONTEXT) {
         let content = entry.content();
         let text = content.text();
         match content.role {
@@ -124,7 +123,7 @@ fn turns(history: &History) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{EntryId, Part};
+    use pollux_protocol::Part;
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -136,7 +135,7 @@ mod tests {
     #[test]
     fn a_conversation_is_told_in_turns() {
         let mut history = History::new();
-        history.push_user(id(CONTEXT_ENTRY_ID), vec![Part::text("context")]);
+        history.push_user(id(EntryId::CONTEXT), vec![Part::text("context")]);
         history.push_user(id("1"), vec![Part::text("list")]);
         let parts = vec![
             Part::thought("hm"),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pollux_memory::MemoryInbox;
 use pollux_protocol::{Command, CommandContext, CommandError, Op};
 
-use crate::auto_memory::Inbox;
 use crate::memory::Memory;
 
 const USAGE: &str =
@@ -16,11 +16,11 @@ const NO_INBOX: &str = "Nothing is collected. Set experimental.autoMemory to tru
 /// `/memory`, with the loaded context files and the inbox of proposals.
 pub(super) struct MemoryCommand {
     pub(super) memory: Arc<Memory>,
-    pub(super) inbox: Option<Inbox>,
+    pub(super) inbox: Option<MemoryInbox>,
 }
 
 /// Runs a subcommand of `/memory inbox`. An accepted proposal takes effect immediately.
-fn sort_out(inbox: Option<&Inbox>, memory: &Memory, words: &str) -> Result<String, String> {
+fn sort_out(inbox: Option<&MemoryInbox>, memory: &Memory, words: &str) -> Result<String, String> {
     let inbox = inbox.ok_or(NO_INBOX)?;
     let (verb, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     match (verb, name.trim()) {

@@ -50,7 +50,7 @@ fn long_conversations_keep_their_ends() {
     assert!(text.starts_with("user: 0 x") && text.contains(" [...] "));
     assert!(text.chars().count() <= SHOWN + 10);
     let context = said("the folder".to_owned());
-    assert_eq!(messages([(CONTEXT_ENTRY_ID, &context)]), 0);
+    assert_eq!(messages([(EntryId::CONTEXT, &context)]), 0);
     let result = Content::user(vec![Part::output("c", "glob", "x")]);
     assert_eq!(messages([("r", &result)]), 0);
 }

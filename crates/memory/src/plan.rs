@@ -7,45 +7,45 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Minimum number of prompts in a session that is read.
-pub(super) const LEAST_PROMPTS: usize = 10;
+pub(crate) const LEAST_PROMPTS: usize = 10;
 /// Time after which an unchanged session counts as idle.
 const IDLE: Duration = Duration::from_hours(3);
 /// Minimum time between two runs.
 const PAUSE: Duration = Duration::from_mins(30);
 /// Maximum number of sessions that are read in one run.
-pub(super) const SESSIONS: usize = 10;
+pub(crate) const SESSIONS: usize = 10;
 /// Maximum number of sessions that are listed for the model.
-pub(super) const INDEX: usize = 50;
+pub(crate) const INDEX: usize = 50;
 /// Age after which a lock counts as abandoned.
-pub(super) const STALE: Duration = Duration::from_mins(35);
+pub(crate) const STALE: Duration = Duration::from_mins(35);
 /// Maximum number of runs that are recorded.
 const RUNS: usize = 500;
 
 /// Record of earlier runs, stored in `.extraction-state.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(crate) struct State {
     /// Runs, the oldest first.
     #[serde(default)]
-    pub(super) runs: Vec<RunRecord>,
+    pub(crate) runs: Vec<RunRecord>,
 }
 
 /// Record of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RunRecord {
+pub(crate) struct RunRecord {
     /// Time of the run, RFC 3339.
-    pub(super) run_at: String,
+    pub(crate) run_at: String,
     /// Ids of the sessions that were read.
     #[serde(default)]
-    pub(super) session_ids: Vec<String>,
+    pub(crate) session_ids: Vec<String>,
     /// Names of the skills that were proposed.
     #[serde(default)]
-    pub(super) skills_created: Vec<String>,
+    pub(crate) skills_created: Vec<String>,
 }
 
 impl State {
     /// Returns true if a run is due.
-    pub(super) fn is_due(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let last = self.runs.iter().filter_map(|run| run.run_at.parse::<Timestamp>().ok()).max();
         // A timestamp in the future comes from a clock that was wrong; it must not delay the next
         // run.
@@ -53,12 +53,12 @@ impl State {
     }
 
     /// Returns true if an earlier run has read the session.
-    pub(super) fn knows(&self, session_id: &str) -> bool {
+    pub(crate) fn knows(&self, session_id: &str) -> bool {
         self.runs.iter().any(|run| run.session_ids.iter().any(|known| known == session_id))
     }
 
     /// Adds a run.
-    pub(super) fn add(&mut self, run: RunRecord) {
+    pub(crate) fn add(&mut self, run: RunRecord) {
         self.runs.push(run);
         let surplus = self.runs.len().saturating_sub(RUNS);
         self.runs.drain(..surplus);
@@ -66,7 +66,7 @@ impl State {
 }
 
 /// Returns true if a session with this last update, RFC 3339, has been idle long enough.
-pub(super) fn is_idle(last_updated: &str, now: Timestamp) -> bool {
+pub(crate) fn is_idle(last_updated: &str, now: Timestamp) -> bool {
     last_updated.parse::<Timestamp>().is_ok_and(|last| since(last, now) >= IDLE)
 }
 

@@ -7,11 +7,9 @@
 
 use pollux_protocol::plain_text::{harmless, one_line};
 use pollux_protocol::{
-    Body, Content, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role, Speaker,
+    Body, Content, EntryId, HistoryEntry, JsonRequest, ModelRequest, ModelRole, Part, Role, Speaker,
 };
 use serde_json::{Value, json};
-
-use crate::context::CONTEXT_ENTRY_ID;
 
 #[cfg(test)]
 mod tests;
@@ -42,38 +40,38 @@ const TAKEN: [&str; 4] = ["private", "global", "project", "all"];
 
 /// Conversation that the model reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     /// Id of the session.
-    pub id: String,
+    pub(crate) id: String,
     /// Text of the conversation.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Proposals for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proposals {
+pub(crate) struct Proposals {
     /// Skills for this project.
-    pub skills: Vec<ProposedSkill>,
+    pub(crate) skills: Vec<ProposedSkill>,
     /// Sentences for the user's private notes on this project.
-    pub private: Vec<String>,
+    pub(crate) private: Vec<String>,
     /// Sentences for the user's context file for all projects.
-    pub global: Vec<String>,
+    pub(crate) global: Vec<String>,
 }
 
 /// Proposed skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProposedSkill {
+pub(crate) struct ProposedSkill {
     /// Name of letters, digits and hyphens: safe as the name of a folder.
-    pub name: String,
+    pub(crate) name: String,
     /// Situations in which the skill applies, on one line.
-    pub description: String,
+    pub(crate) description: String,
     /// Instructions of the skill.
-    pub body: String,
+    pub(crate) body: String,
 }
 
 impl ProposedSkill {
     /// Returns the content of the skill's `SKILL.md`.
-    pub fn to_markdown(&self) -> String {
+    pub(crate) fn to_markdown(&self) -> String {
         // Every JSON string is also a valid YAML string.
         let description = Value::from(self.description.as_str());
         format!("---\nname: {}\ndescription: {description}\n---\n\n{}\n", self.name, self.body)
@@ -81,25 +79,25 @@ impl ProposedSkill {
 }
 
 /// Returns the number of messages that the user wrote in a conversation.
-pub fn messages<'a>(contents: impl IntoIterator<Item = (&'a str, &'a Content)>) -> usize {
+pub(crate) fn messages<'a>(contents: impl IntoIterator<Item = (&'a str, &'a Content)>) -> usize {
     contents.into_iter().filter(|(id, content)| is_prompt(id, content)).count()
 }
 
 fn is_prompt(id: &str, content: &Content) -> bool {
     content.role == Role::User
-        && id != CONTEXT_ENTRY_ID
+        && id != EntryId::CONTEXT
         && content.responses().next().is_none()
         && content.parts.iter().any(|part| part.as_text().is_some())
 }
 
 /// Returns a conversation as text. The middle of a long conversation is cut out.
-pub fn transcript<'a>(
+pub(crate) fn transcript<'a>(
     id: &str,
     contents: impl IntoIterator<Item = (&'a str, &'a Content)>,
 ) -> Transcript {
     let mut text = String::new();
     for (entry, content) in contents {
-        if entry == CONTEXT_ENTRY_ID {
+        if entry == EntryId::CONTEXT {
             continue;
         }
         let speaker = match content.role {
@@ -144,7 +142,7 @@ fn cut(text: &str, limit: usize) -> String {
 
 /// Returns the request to the model. `index` names all existing sessions, `known` holds the
 /// existing notes.
-pub fn request(transcripts: &[Transcript], index: &[String], known: &str) -> JsonRequest {
+pub(crate) fn request(transcripts: &[Transcript], index: &[String], known: &str) -> JsonRequest {
     let mut question = fenced("known", &cut(known, SHOWN_KNOWN));
     question += &fenced("index", &index.join("\n"));
     for transcript in transcripts {
@@ -195,7 +193,7 @@ fn schema() -> Value {
 
 /// Returns the valid proposals of an answer, up to the limits. Invalid parts are ignored, so
 /// reading cannot fail.
-pub fn read(answer: &Value) -> Proposals {
+pub(crate) fn read(answer: &Value) -> Proposals {
     let list = |key: &str| answer.get(key).and_then(Value::as_array).into_iter().flatten();
     let facts = |key: &str| -> Vec<String> {
         list(key).filter_map(|fact| line(fact.as_str()?)).take(FACTS).collect()
@@ -219,7 +217,7 @@ fn skill(value: &Value) -> Option<ProposedSkill> {
 }
 
 /// True for a name that can be the name of a skill's folder.
-pub fn is_skill_name(name: &str) -> bool {
+pub(crate) fn is_skill_name(name: &str) -> bool {
     let is_plain =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     !name.is_empty()

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_agent::extraction::{Proposals, ProposedSkill, is_skill_name};
 use pollux_config::context::PRIVATE_INDEX;
 use pollux_fs::{Expectation, TextFile, WriteOptions};
 use pollux_tools::with_fact;
 
-use super::patch::{self, FilePatch};
+use crate::extraction::{Proposals, ProposedSkill, is_skill_name};
+use crate::patch::{self, FilePatch};
 
 /// Maximum size, in bytes, of a file that is read.
 const LARGEST: u64 = 1 << 20;
@@ -22,13 +22,13 @@ const EMPTY: &str = "There is nothing in the inbox.";
 
 /// Paths of the proposals, and of the files that accepted proposals change.
 #[derive(Debug, Clone)]
-pub(crate) struct Inbox {
+pub struct MemoryInbox {
     /// Folder of the user's notes on this project.
-    pub(super) memory: PathBuf,
+    pub memory: PathBuf,
     /// Context file of the user for all projects.
-    pub(super) global_file: PathBuf,
+    pub global_file: PathBuf,
     /// Folder of the user's skills.
-    pub(super) skills: PathBuf,
+    pub skills: PathBuf,
 }
 
 /// Kind of a patch; each kind has a folder of its own.
@@ -56,13 +56,13 @@ impl Target {
     }
 }
 
-impl Inbox {
+impl MemoryInbox {
     /// Writes proposals to the inbox. Returns the names of the new skills, and true if anything is
     /// new.
     ///
     /// # Errors
     /// Fails if a file cannot be written.
-    pub(super) fn propose(&self, proposals: &Proposals) -> pollux_fs::Result<(Vec<String>, bool)> {
+    pub(crate) fn propose(&self, proposals: &Proposals) -> pollux_fs::Result<(Vec<String>, bool)> {
         let mut written = Vec::new();
         let waiting = self.waiting_skills().len();
         let room = WAITING.saturating_sub(waiting);
@@ -123,7 +123,7 @@ impl Inbox {
     }
 
     /// Returns the pending proposals, one per line.
-    pub(crate) fn list(&self) -> String {
+    pub fn list(&self) -> String {
         let mut lines = Vec::new();
         for target in self.waiting_patches() {
             let text =
@@ -146,7 +146,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if no proposal has that name, or it cannot be read.
-    pub(crate) fn show(&self, name: &str) -> Result<String, String> {
+    pub fn show(&self, name: &str) -> Result<String, String> {
         let (path, text) = self.find(name)?;
         Ok(format!("{}\n{}", path.display(), text.trim_end()))
     }
@@ -156,7 +156,7 @@ impl Inbox {
     /// # Errors
     /// Fails if no proposal has that name, the patch no longer applies, or a file cannot be
     /// written.
-    pub(crate) fn accept(&self, name: &str) -> Result<String, String> {
+    pub fn accept(&self, name: &str) -> Result<String, String> {
         let (path, text) = self.find(name)?;
         let told = if let Some(target) = target(name) {
             self.apply(target, &text)?
@@ -176,14 +176,14 @@ impl Inbox {
     ///
     /// # Errors
     /// Fails if no proposal has that name, or it cannot be removed.
-    pub(crate) fn discard(&self, name: &str) -> Result<String, String> {
+    pub fn discard(&self, name: &str) -> Result<String, String> {
         let (path, _) = self.find(name)?;
         self.remove(&path, name)?;
         Ok(format!("Discarded: {name}"))
     }
 
     /// Returns the names of all proposals, for command completion.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let patches = self.waiting_patches().into_iter().map(|target| target.name().to_owned());
         patches.chain(self.waiting_skills()).collect()
     }

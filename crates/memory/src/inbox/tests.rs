@@ -3,14 +3,14 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 struct Case {
-    inbox: Inbox,
+    inbox: MemoryInbox,
     _folder: tempfile::TempDir,
 }
 
 fn case() -> Case {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let inbox = Inbox {
+    let inbox = MemoryInbox {
         memory: path.join("memory"),
         global_file: path.join("GEMINI.md"),
         skills: path.join("skills"),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Number of unchanged lines around a change.
-const CONTEXT: usize = 3;
+use pollux_tools::{Difference, Labels};
+
 /// Limits of the files and lines of a patch that is read.
 const MOST_FILES: usize = 20;
 const MOST_LINES: usize = 20_000;
@@ -12,9 +12,9 @@ const NO_END: &str = "\\ No newline at end of file";
 
 /// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FilePatch {
+pub(crate) struct FilePatch {
     /// Path of the file, as the patch names it.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     hunks: Vec<Hunk>,
 }
 
@@ -28,39 +28,12 @@ struct Hunk {
 }
 
 /// Returns the patch that turns `old` into `new`; `old` is `None` if the file does not exist yet.
-pub(super) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
-    let (before, after) = (lines(old.unwrap_or_default()), lines(new));
-    let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
-    let rest = (before.len() - same).min(after.len() - same);
-    let tail = (0..rest)
-        .take_while(|back| before[before.len() - 1 - back] == after[after.len() - 1 - back])
-        .count();
-    let start = same.saturating_sub(CONTEXT);
-    let kept = tail.min(CONTEXT);
-    let (old_end, new_end) = (before.len() - tail, after.len() - tail);
-    let path = path.display();
-    let from = if old.is_some() { path.to_string() } else { "/dev/null".to_owned() };
-    let place = |begin: usize, length: usize| {
-        // As in other diff formats, an empty range is named by the line before it.
-        format!("{},{length}", if length == 0 { begin } else { begin + 1 })
-    };
-    let old_place = place(start, old_end + kept - start);
-    let new_place = place(start, new_end + kept - start);
-    let mut text = format!("--- {from}\n+++ {path}\n@@ -{old_place} +{new_place} @@\n");
-    let mut write = |mark: char, line: &str| {
-        text.push(mark);
-        text.push_str(line);
-        if !line.ends_with('\n') {
-            text.push('\n');
-            text.push_str(NO_END);
-            text.push('\n');
-        }
-    };
-    before[start..same].iter().for_each(|line| write(' ', line));
-    before[same..old_end].iter().for_each(|line| write('-', line));
-    after[same..new_end].iter().for_each(|line| write('+', line));
-    before[old_end..old_end + kept].iter().for_each(|line| write(' ', line));
-    text
+pub(crate) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
+    let path = path.display().to_string();
+    let from = if old.is_some() { &path } else { "/dev/null" };
+    let patch = Difference::between(old.unwrap_or_default(), new).patch("", Labels::PROPOSAL);
+    let hunks = patch.find("@@ ").map_or("", |start| &patch[start..]);
+    format!("--- {from}\n+++ {path}\n{hunks}")
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -68,7 +41,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Parses a patch; returns `None` if the text is not a patch.
-pub(super) fn parse(text: &str) -> Option<Vec<FilePatch>> {
+pub(crate) fn parse(text: &str) -> Option<Vec<FilePatch>> {
     let mut files: Vec<FilePatch> = Vec::new();
     let lines: Vec<&str> = text.lines().take(MOST_LINES + 1).collect();
     if lines.len() > MOST_LINES {
@@ -129,7 +102,7 @@ fn hunk<'a, 'b>(places: &str, lines: &'b [&'a str]) -> Option<(Hunk, &'b [&'a st
 
 impl FilePatch {
     /// Applies the patch to a text; returns `None` if the text does not match the patch.
-    pub(super) fn apply(&self, text: &str) -> Option<String> {
+    pub(crate) fn apply(&self, text: &str) -> Option<String> {
         let old = lines(text);
         let mut new = String::with_capacity(text.len());
         let mut done = 0;
