@@ -48,7 +48,7 @@ pub struct ContextOptions<'a> {
     /// consent.
     pub accepted: &'a Accepted,
     /// `context.*`.
-    pub settings: &'a ContextSettings,
+    pub settings: ContextSettings,
 }
 
 /// One context file with its imports expanded.

@@ -69,9 +69,7 @@ pub use report::{Remark, RemarkKind, report};
 pub use secrets::masked;
 pub use server_lists::{ServerLists, server_lists};
 pub use settings::{
-    AdvancedSettings, AuthSettings, ContextSettings, FileFilteringSettings, GeneralSettings,
-    ModelSettings, OtlpProtocol, SecuritySettings, SessionRetentionSettings, Settings,
-    SettingsSnapshot, ShellSettings, TelemetrySettings, TelemetryTarget, ToolSettings, UiSettings,
+    AuthSettings, ContextSettings, OtlpProtocol, Settings, TelemetrySettings, TelemetryTarget,
 };
 pub use trust::{Trust, TrustLevel, TrustQuestion, TrustSource, TrustState, TrustStore};
 pub use validate::{Issue, check_value};

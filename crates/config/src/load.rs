@@ -145,7 +145,7 @@ pub fn find(options: &LoadOptions<'_>) -> Result<PendingSettings, ConfigError> {
     let trust = Trust::resolve(&TrustQuestion {
         skip_trust: options.skip_trust,
         environment: options.environment,
-        enabled: Settings::new(reading.merged()).security.folder_trust_enabled,
+        enabled: Settings::new(reading.merged()).boolean("security.folderTrust.enabled"),
         ide: options.ide_trust,
         places,
         cwd: options.cwd,
@@ -221,7 +221,7 @@ impl PendingSettings {
         items.extend(definitions);
         self.reading.warnings.extend(left_out);
         items.extend(context::items(
-            &self.settings_with_all_of_the_project().context,
+            &self.settings_with_all_of_the_project().context(),
             &self.cwd,
             &self.places.gemini_dir(),
         ));
@@ -323,8 +323,7 @@ impl PendingSettings {
         let dotenv = self.read_dotenv(&settings, trusted);
         let dotenv = dotenv.map(|file| consent::agreed_variables(file, &accepted));
         let base = &self.reading.environment;
-        let uses_vertex =
-            select_auth_type(&settings.security.auth, base) == Some(AuthType::VertexAi);
+        let uses_vertex = select_auth_type(&settings.auth(), base) == Some(AuthType::VertexAi);
         let environment = dotenv::apply(base, dotenv.as_ref(), uses_vertex);
         self.reading.tell_old_system_keys();
         let (trust, reading) = (self.trust, self.reading);
@@ -357,8 +356,8 @@ impl PendingSettings {
             places: &self.places,
             cwd: &self.cwd,
             trusted,
-            excluded: &settings.advanced.excluded_env_vars,
-            ignore_local: self.ignore_env || settings.advanced.ignore_local_env,
+            excluded: &settings.texts("advanced.excludedEnvVars").unwrap_or_default(),
+            ignore_local: self.ignore_env || settings.boolean("advanced.ignoreLocalEnv"),
         })
     }
 

@@ -1,75 +1,52 @@
-//! Merged settings of a run, as an immutable snapshot.
+//! Merged settings of a run, as immutable values.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::imports::ImportFormat;
 use crate::schema;
 
-mod groups;
 mod telemetry;
 #[cfg(test)]
 mod tests;
 
-pub use groups::{
-    AdvancedSettings, AuthSettings, ContextSettings, FileFilteringSettings, GeneralSettings,
-    ModelSettings, SecuritySettings, SessionRetentionSettings, ShellSettings, ToolSettings,
-    UiSettings,
-};
 pub use telemetry::{OtlpProtocol, TelemetrySettings, TelemetryTarget};
 
-/// All settings of a run. Clones share the snapshot; a change creates a new one.
+/// All settings of a run. Clones share the values; a change creates new settings.
 ///
-/// The groups that the program reads are fields (through [`SettingsSnapshot`]); every other key is
-/// found with [`Settings::value`].
+/// Each setting is read by its dotted key in the schema; debug builds check that it is there. A
+/// value of a wrong type counts as the default. Settings that several places read together, or only
+/// in a range, have methods of their own.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    snapshot: Arc<SettingsSnapshot>,
+    merged: Arc<Value>,
 }
 
-/// Content of a [`Settings`].
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct SettingsSnapshot {
-    merged: Value,
-    /// `general` and its sub-groups.
-    pub general: GeneralSettings,
-    /// `model` and `modelConfigs`.
-    pub model: ModelSettings,
-    /// `context`.
-    pub context: ContextSettings,
-    /// `tools`.
-    pub tools: ToolSettings,
-    /// `security` and `admin.secureModeEnabled`.
-    pub security: SecuritySettings,
-    /// `advanced`.
-    pub advanced: AdvancedSettings,
-    /// The part of `ui` that headless runs read.
-    pub ui: UiSettings,
-    /// `output.format`: `text` or `json`.
-    pub output_format: String,
-    /// `privacy.usageStatisticsEnabled`.
-    pub usage_statistics_enabled: bool,
+/// `security.auth`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthSettings {
+    /// Selected authentication method.
+    pub selected_type: Option<String>,
+    /// The only authentication method that is allowed.
+    pub enforced_type: Option<String>,
+}
+
+/// The part of `context` that determines the context files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// Names of context files given by the user, before the built-in ones.
+    pub file_names: Vec<String>,
+    /// Output format of imports.
+    pub import_format: ImportFormat,
+    /// Names that end the upward search.
+    pub memory_boundary_markers: Vec<String>,
 }
 
 impl Settings {
     /// Creates settings from merged values, which include the defaults.
     pub(crate) fn new(merged: Value) -> Self {
-        let reader = Reader { merged: &merged };
-        let snapshot = SettingsSnapshot {
-            general: GeneralSettings::read(reader),
-            model: ModelSettings::read(reader),
-            context: ContextSettings::read(reader),
-            tools: ToolSettings::read(reader),
-            security: SecuritySettings::read(reader),
-            advanced: AdvancedSettings::read(reader),
-            ui: UiSettings::read(reader),
-            output_format: reader.text_of("output.format"),
-            usage_statistics_enabled: reader.boolean("privacy.usageStatisticsEnabled"),
-            merged,
-        };
-        Self { snapshot: Arc::new(snapshot) }
+        Self { merged: Arc::new(merged) }
     }
 
     /// Returns the defaults only, as if no file exists.
@@ -79,110 +56,51 @@ impl Settings {
 
     /// Returns all merged settings as an object.
     pub fn merged(&self) -> &Value {
-        &self.snapshot.merged
+        &self.merged
     }
 
     /// Returns the value at a dotted key, including defaults. The key may also name a whole group
     /// or an unknown setting.
     pub fn value(&self, key: &str) -> Option<&Value> {
-        schema::lookup(&self.snapshot.merged, key)
+        schema::lookup(&self.merged, key)
     }
 
-    /// Returns the boolean at a dotted key. A value of another type counts as the default, and a
-    /// missing default as `false`.
+    /// Returns the boolean at a dotted key, `false` if it has no default.
     pub fn boolean(&self, key: &str) -> bool {
-        self.reader().boolean(key)
+        let given = self.given(key).and_then(Value::as_bool);
+        given.or_else(|| default_of(key)?.as_bool()).unwrap_or_default()
     }
 
-    /// Returns the number at a dotted key, or the default if the value has another type.
+    /// Returns the number at a dotted key.
     pub fn number(&self, key: &str) -> Option<f64> {
-        self.reader().number(key)
+        let given = self.given(key).and_then(Value::as_f64);
+        given.or_else(|| default_of(key)?.as_f64())
     }
 
-    /// Returns the string at a dotted key, or the default if the value has another type.
+    /// Returns the number at a dotted key, rounded toward zero into the range of the target, or
+    /// zero if it has no default.
+    pub fn integer(&self, key: &str) -> i64 {
+        self.number(key).unwrap_or_default() as i64
+    }
+
+    /// Returns the string at a dotted key.
     pub fn text(&self, key: &str) -> Option<&str> {
-        self.reader().text(key)
+        let setting = schema::find(key);
+        let is_allowed = |text: &&str| match setting.map(|setting| &setting.kind) {
+            Some(schema::SettingKind::Choice(choices)) => choices.contains(text),
+            _ => true,
+        };
+        let given = self.given(key).and_then(Value::as_str).filter(is_allowed);
+        given.or(match setting?.default {
+            schema::DefaultValue::Text(text) => Some(text),
+            _ => None,
+        })
     }
 
     /// Returns the strings of the list at a dotted key. A single string counts as a list of one;
     /// other items are omitted. Returns `None` if the key is unset.
     pub fn texts(&self, key: &str) -> Option<Vec<String>> {
-        self.reader().texts(key)
-    }
-
-    fn reader(&self) -> Reader<'_> {
-        Reader { merged: &self.snapshot.merged }
-    }
-}
-
-impl Deref for Settings {
-    type Target = SettingsSnapshot;
-
-    fn deref(&self) -> &SettingsSnapshot {
-        &self.snapshot
-    }
-}
-
-/// Typed access to merged settings. Values of the wrong type are replaced by the schema's default.
-#[derive(Clone, Copy)]
-struct Reader<'a> {
-    merged: &'a Value,
-}
-
-impl<'a> Reader<'a> {
-    fn value(self, key: &str) -> Option<&'a Value> {
-        schema::lookup(self.merged, key).filter(|value| !value.is_null())
-    }
-
-    fn default_of(key: &str) -> Option<Value> {
-        schema::find(key).and_then(|setting| setting.default.to_value())
-    }
-
-    fn boolean(self, key: &str) -> bool {
-        self.maybe_boolean(key).unwrap_or_default()
-    }
-
-    fn maybe_boolean(self, key: &str) -> Option<bool> {
-        let given = self.value(key).and_then(Value::as_bool);
-        given.or_else(|| Self::default_of(key)?.as_bool())
-    }
-
-    fn number(self, key: &str) -> Option<f64> {
-        let given = self.value(key).and_then(Value::as_f64);
-        given.or_else(|| Self::default_of(key)?.as_f64())
-    }
-
-    /// Returns a number rounded toward zero into the range of the target, or zero if there is
-    /// neither a number nor a default.
-    fn integer(self, key: &str) -> i64 {
-        self.number(key).unwrap_or_default() as i64
-    }
-
-    fn text(self, key: &str) -> Option<&'a str> {
-        match (self.value(key), schema::find(key)) {
-            (Some(Value::String(text)), Some(setting)) => match setting.kind {
-                schema::SettingKind::Choice(choices) if !choices.contains(&text.as_str()) => {
-                    default_text(setting)
-                }
-                _ => Some(text),
-            },
-            (Some(Value::String(text)), None) => Some(text),
-            (_, Some(setting)) => default_text(setting),
-            (_, None) => None,
-        }
-    }
-
-    /// Returns [`Reader::text`] as an owned string, empty if unset.
-    fn text_of(self, key: &str) -> String {
-        self.text(key).unwrap_or_default().to_owned()
-    }
-
-    fn owned_text(self, key: &str) -> Option<String> {
-        self.text(key).map(str::to_owned)
-    }
-
-    fn texts(self, key: &str) -> Option<Vec<String>> {
-        let items = match self.value(key)? {
+        let items = match self.given(key)? {
             Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
             Value::String(text) => vec![text.as_str()],
             _ => return None,
@@ -190,14 +108,38 @@ impl<'a> Reader<'a> {
         Some(items.into_iter().map(str::to_owned).collect())
     }
 
-    fn texts_of(self, key: &str) -> Vec<String> {
-        self.texts(key).unwrap_or_default()
+    /// Returns the settings for signing in.
+    pub fn auth(&self) -> AuthSettings {
+        let filled = |key| self.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+        AuthSettings {
+            selected_type: filled("security.auth.selectedType"),
+            enforced_type: filled("security.auth.enforcedType"),
+        }
+    }
+
+    /// Returns the settings for context files.
+    pub fn context(&self) -> ContextSettings {
+        let is_flat = self.text("context.importFormat") == Some("flat");
+        ContextSettings {
+            file_names: self.texts("context.fileName").unwrap_or_default(),
+            import_format: if is_flat { ImportFormat::Flat } else { ImportFormat::Tree },
+            memory_boundary_markers: self
+                .texts("context.memoryBoundaryMarkers")
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Returns the maximum number of attempts for a request, 1 to 10.
+    pub fn max_attempts(&self) -> u32 {
+        self.integer("general.maxAttempts").clamp(1, 10) as u32
+    }
+
+    fn given(&self, key: &str) -> Option<&Value> {
+        debug_assert!(schema::owner(key).is_some(), "the schema has no {key}");
+        self.value(key).filter(|value| !value.is_null())
     }
 }
 
-fn default_text(setting: &schema::Setting) -> Option<&'static str> {
-    match setting.default {
-        schema::DefaultValue::Text(text) => Some(text),
-        _ => None,
-    }
+fn default_of(key: &str) -> Option<Value> {
+    schema::find(key).and_then(|setting| setting.default.to_value())
 }

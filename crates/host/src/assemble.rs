@@ -194,7 +194,7 @@ impl Setup {
     }
 
     fn stream_retries(&self) -> StreamRetries {
-        let attempts = self.loaded.settings.general.max_attempts;
+        let attempts = self.loaded.settings.max_attempts();
         StreamRetries {
             attempts: attempts.min(StreamRetries::default().attempts),
             base: retry_base(&self.loaded.environment),
@@ -296,13 +296,13 @@ impl Setup {
 
     /// Builds the opening block of a conversation from the current date and the current files.
     pub(crate) fn session_context(&self, memory: &Memory) -> SessionContext {
-        let settings = &self.loaded.settings.context;
+        let has_tree = self.loaded.settings.boolean("context.includeDirectoryTree");
         SessionContext {
             date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
             platform: node_platform().to_owned(),
             temporary_directory: self.project.temporary_dir.clone(),
             workspace: self.folders.clone(),
-            tree: settings.include_directory_tree.then(|| self.tree()),
+            tree: has_tree.then(|| self.tree()),
             memory: memory.project_section(),
         }
     }

@@ -69,7 +69,7 @@ pub(crate) fn interactive(
     let (memory, inbox) = (Arc::clone(memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
-    if setup.loaded.settings.security.folder_trust_enabled {
+    if setup.loaded.settings.boolean("security.folderTrust.enabled") {
         named.push(Arc::new(permissions::Permissions::new(setup, settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));

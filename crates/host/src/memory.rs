@@ -151,7 +151,7 @@ impl Memory {
     }
 
     fn system_section(&self, files: &ContextFiles) -> String {
-        let names = context::names(&self.settings.context.file_names);
+        let names = context::names(&self.settings.context().file_names);
         let section = context::system_section(&names, &files.global, files.private_memory.as_ref());
         section.unwrap_or_default()
     }
@@ -163,7 +163,7 @@ impl Memory {
             private_memory_dir: Some(self.private_memory_dir.clone()),
             trusted: self.trusted,
             accepted: &self.accepted,
-            settings: &self.settings.context,
+            settings: self.settings.context(),
         }
     }
 

@@ -39,7 +39,6 @@ impl Setup {
 
     fn facts(&self, session_id: &str) -> Facts {
         let environment = self.loaded.environment.iter().map(|(name, _)| name.to_owned());
-        let security = &self.loaded.settings.security;
         let always = self.loaded.settings.value("security.disableAlwaysAllow");
         Facts {
             interactive: self.options.interactive,
@@ -54,7 +53,8 @@ impl Setup {
             home: self.environment.home(),
             original_denials: self.loaded.settings.boolean("pollux.policy.originalDenials"),
             approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
-            without_approvals: security.secure_mode_enabled || always == Some(&Value::Bool(true)),
+            without_approvals: self.loaded.settings.boolean("admin.secureModeEnabled")
+                || always == Some(&Value::Bool(true)),
             is_suspended: self.rules.problems.iter().any(pollux_policy::Problem::is_error),
         }
     }
@@ -88,7 +88,7 @@ impl Setup {
     fn protected_places(&self) -> ProtectedPlaces {
         ProtectedPlaces {
             temporary: self.project.temporary_dir.clone(),
-            context_names: context::names(&self.loaded.settings.context.file_names),
+            context_names: context::names(&self.loaded.settings.context().file_names),
             ..ProtectedPlaces::new(&self.places, &self.environment)
         }
     }

@@ -75,7 +75,7 @@ impl Setup {
 
     /// Returns the inputs of the system instruction.
     pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
-        let names = context::names(&self.loaded.settings.context.file_names);
+        let names = context::names(&self.loaded.settings.context().file_names);
         let efficient = "tools.shell.enableShellOutputEfficiency";
         PromptInputs {
             interactive: self.options.interactive,

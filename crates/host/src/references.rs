@@ -59,12 +59,12 @@ pub struct Expander {
 
 impl Expander {
     pub(crate) fn new(setup: &Setup, source: PromptSource) -> Self {
-        let filtering = &setup.loaded.settings.context.file_filtering;
+        let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
         Self {
             workspace: Arc::clone(&setup.workspace),
             files: Setup::files(),
             ignore: setup.ignore_options(),
-            recursive_search: filtering.enable_recursive_file_search && setup.offers("glob"),
+            recursive_search: setup.loaded.settings.boolean(is_recursive) && setup.offers("glob"),
             debug: setup.options.debug.then(|| Arc::clone(&setup.notices)),
             source,
         }

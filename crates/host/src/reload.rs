@@ -118,12 +118,12 @@ fn followed(settings: &Settings) -> LoopSettings {
     let defaults = MaskingOptions::default();
     let seconds = settings.number(TIMEOUT).unwrap_or(300.0).max(1.0);
     LoopSettings {
-        max_turns: settings.model.max_session_turns,
-        compression_share: settings.model.compression_threshold,
+        max_turns: u64::try_from(settings.integer("model.maxSessionTurns")).ok(),
+        compression_share: settings.number("model.compressionThreshold").unwrap_or(0.5),
         compression_timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
-        loop_detection: !settings.model.loop_detection_disabled,
+        loop_detection: !settings.boolean("model.disableLoopDetection"),
         next_speaker: NextSpeakerOptions {
-            asks_model: !settings.model.skip_next_speaker_check,
+            asks_model: !settings.boolean("model.skipNextSpeakerCheck"),
             plain_cases: settings.boolean("pollux.continueUnfinished"),
         },
         masking: MaskingOptions {

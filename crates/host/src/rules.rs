@@ -87,7 +87,7 @@ pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
 
 /// Returns the lists of tools and servers from `tools.*`, `mcp.*` and the options.
 pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
-    let tools = &loaded.settings.tools;
+    let texts = |key| loaded.settings.texts(key);
     let given = &options.rules.allowed_tools;
     let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
     let trusts = |(name, server): (&String, &Value)| {
@@ -98,10 +98,14 @@ pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
     // No settings layer can restore a server that another layer excludes.
     let listed = server_lists(&loaded.layers);
     ToolLists {
-        core: tools.core.clone(),
-        allowed: if given.is_empty() { tools.allowed.clone() } else { given.clone() },
-        exclude: tools.exclude.clone(),
-        confirmation_required: tools.confirmation_required.clone(),
+        core: texts("tools.core"),
+        allowed: if given.is_empty() {
+            texts("tools.allowed").unwrap_or_default()
+        } else {
+            given.clone()
+        },
+        exclude: texts("tools.exclude").unwrap_or_default(),
+        confirmation_required: texts("tools.confirmationRequired").unwrap_or_default(),
         excluded_servers: listed.excluded,
         allowed_servers: listed.allowed.unwrap_or_default(),
         trusted_servers: names.clone().filter_map(trusts).collect(),

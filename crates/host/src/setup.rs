@@ -171,23 +171,24 @@ impl Setup {
 
     /// Returns true if the settings ask for JSON output.
     pub fn is_json_configured(&self) -> bool {
-        self.loaded.settings.output_format == "json"
+        self.loaded.settings.text("output.format") == Some("json")
     }
 
     /// Returns the options that select the ignore files.
     pub(crate) fn ignore_options(&self) -> IgnoreOptions {
-        let filtering = &self.loaded.settings.context.file_filtering;
+        let settings = &self.loaded.settings;
+        let custom_files = settings.texts("context.fileFiltering.customIgnoreFilePaths");
         IgnoreOptions {
-            git: filtering.respect_git_ignore,
-            gemini: filtering.respect_gemini_ignore,
-            custom_files: filtering.custom_ignore_file_paths.iter().map(PathBuf::from).collect(),
+            git: settings.boolean("context.fileFiltering.respectGitIgnore"),
+            gemini: settings.boolean("context.fileFiltering.respectGeminiIgnore"),
+            custom_files: custom_files.into_iter().flatten().map(PathBuf::from).collect(),
         }
     }
 
     /// Returns the folder that plan mode may write to: the configured folder, otherwise a folder of
     /// the session. Symbolic links are resolved here, once, so that paths can be compared.
     pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
-        let folder = match &self.loaded.settings.general.plan_directory {
+        let folder = match self.loaded.settings.text("general.plan.directory") {
             Some(directory) => self.cwd.join(directory),
             None => self.project.temporary_dir.join(session_id).join("plans"),
         };
@@ -201,7 +202,7 @@ impl Setup {
 
     /// Returns the path of the context file that applies to all projects.
     pub(crate) fn global_memory(&self) -> PathBuf {
-        let names = context::names(&self.loaded.settings.context.file_names);
+        let names = context::names(&self.loaded.settings.context().file_names);
         self.places.gemini_dir().join(&names[0])
     }
 
@@ -226,7 +227,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
         (None, Some(true)) => return Err(HostError::General(NO_SANDBOX.to_owned())),
         (None, Some(false)) => (false, ""),
         (None, None) => {
-            let setting = loaded.settings.tools.sandbox.as_ref();
+            let setting = loaded.settings.value("tools.sandbox");
             (setting.is_some_and(asks_for_sandbox), "the setting tools.sandbox")
         }
     };
@@ -284,7 +285,7 @@ fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
 /// Reports enabled settings that this version does not support, so that no setting is ignored
 /// silently.
 fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
-    if loaded.settings.general.session_retention.enabled {
+    if loaded.settings.boolean("general.sessionRetention.enabled") {
         notices.notice(
             "[WARNING] The setting general.sessionRetention.enabled is set, and this version of Pollux does not act on it yet.",
         );
@@ -298,7 +299,10 @@ fn report_place(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Noti
         notices.notice(
             "Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.",
         );
-    } else if cwd == places.home && !own_word && loaded.settings.ui.show_home_directory_warning {
+    } else if cwd == places.home
+        && !own_word
+        && loaded.settings.boolean("ui.showHomeDirectoryWarning")
+    {
         notices.notice(
             "Warning: You are running Pollux in your home directory. It is recommended to run in a project directory.",
         );
@@ -323,10 +327,10 @@ fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
     ApprovalRequest {
         flag: options.approval_mode,
         yolo: options.yolo,
-        setting: Some(settings.general.default_approval_mode),
-        plan_enabled: settings.general.plan_enabled,
-        yolo_disabled: settings.security.disable_yolo_mode,
-        secure_mode: settings.security.secure_mode_enabled,
+        setting: settings.text("general.defaultApprovalMode").and_then(|mode| mode.parse().ok()),
+        plan_enabled: settings.boolean("general.plan.enabled"),
+        yolo_disabled: settings.boolean("security.disableYoloMode"),
+        secure_mode: settings.boolean("admin.secureModeEnabled"),
         trusted: loaded.trust.is_trusted(),
     }
 }
@@ -336,7 +340,9 @@ fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
 fn requested_model(options: &RunOptions, loaded: &Loaded) -> String {
     let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
     let flag = options.model.as_deref().filter(|model| !model.is_empty());
-    let asked = flag.or(environment).or(loaded.settings.model.name.as_deref());
+    let asked = flag
+        .or(environment)
+        .or(loaded.settings.text("model.name").filter(|name| !name.trim().is_empty()));
     asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
 }
 
@@ -349,8 +355,8 @@ fn workspace(
     notices: &dyn Notices,
 ) -> Workspace {
     let mut workspace = Workspace::new(cwd.to_owned(), project.temporary_dir.clone());
-    let settings = &loaded.settings.context;
-    for given in settings.include_directories.iter().chain(&options.include_directories) {
+    let configured = loaded.settings.texts("context.includeDirectories").unwrap_or_default();
+    for given in configured.iter().chain(&options.include_directories) {
         let folder = pollux_fs::absolute(cwd, &places.expand_home(given));
         if folder.is_dir() {
             workspace.add_root(folder);
@@ -360,7 +366,7 @@ fn workspace(
     }
     // In the user's own folder tools may touch only context files. Project settings may name other
     // files, but never files that hold settings or credentials.
-    let names = context::names(&settings.file_names);
+    let names = context::names(&loaded.settings.context().file_names);
     for name in
         names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
     {

@@ -17,7 +17,7 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
     }
     let settings = &setup.loaded.settings;
     let environment = &setup.loaded.environment;
-    let auth = select_auth_type(&settings.security.auth, environment);
+    let auth = select_auth_type(&settings.auth(), environment);
     let common = Common {
         session_id: session_id.to_owned(),
         installation_id: pollux_config::installation_id(&setup.places),
@@ -34,11 +34,11 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
         model: setup.model.clone(),
         embedding_model: pollux_models::names::EMBEDDING_MODEL.to_owned(),
         sandbox: environment.is_set(variables::SANDBOX),
-        core_tools: settings.tools.core.clone().unwrap_or_default(),
+        core_tools: settings.texts("tools.core").unwrap_or_default(),
         approval_mode: setup.mode.as_str().to_owned(),
         api_key: environment.non_empty(variables::GEMINI_API_KEY).is_some(),
         vertex_ai: auth == Some(AuthType::VertexAi),
-        respect_git_ignore: settings.context.file_filtering.respect_git_ignore,
+        respect_git_ignore: settings.boolean("context.fileFiltering.respectGitIgnore"),
         debug: setup.options.debug,
         mcp_servers: servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default(),
         output_format: setup.output_format().to_owned(),

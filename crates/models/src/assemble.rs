@@ -25,7 +25,7 @@ use crate::wiring::Wiring;
 /// file, as in Gemini CLI), [`ModelErrorKind::Config`] for a wrong base URL or proxy,
 /// [`ModelErrorKind::Replay`] for a recording that cannot be read or written.
 pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> {
-    let configs = Arc::new(ModelConfigs::new(Some(&options.settings.model.configs)));
+    let configs = Arc::new(ModelConfigs::new(options.settings.value("modelConfigs")));
     let source = match &options.replay {
         Some(ReplaySource::Text(text)) => Source::Replay(Arc::new(Replay::from_text(text, true)?)),
         Some(ReplaySource::File { path, strict }) => {
@@ -48,7 +48,7 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
 /// the model name does not belong to a vendor other than Gemini. [`assemble`] fails in this case;
 /// [`local::discover`](crate::local::discover) searches for local servers that could be used.
 pub fn is_undecided(options: &ModelsOptions) -> bool {
-    let configs = ModelConfigs::new(Some(&options.settings.model.configs));
+    let configs = ModelConfigs::new(options.settings.value("modelConfigs"));
     let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
     options.replay.is_none()
         && default_vendor(options).is_none()
@@ -71,7 +71,7 @@ fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
 
 fn sign_in(options: &ModelsOptions) -> SignInContext {
     SignInContext {
-        settings: options.settings.security.auth.clone(),
+        settings: options.settings.auth(),
         environment: options.environment.clone(),
         user_settings: options.user_settings.clone(),
     }
@@ -81,7 +81,7 @@ fn sign_in(options: &ModelsOptions) -> SignInContext {
 /// is configured. Any sign-in to Google takes precedence over a key for another vendor.
 fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
     let mut alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
-    match select_auth_type(&options.settings.security.auth, &options.environment) {
+    match select_auth_type(&options.settings.auth(), &options.environment) {
         Some(AuthType::Other(name)) => {
             Some(alone.find(|vendor| vendor.id == name).map_or(GEMINI, |vendor| &vendor.id))
         }

@@ -41,8 +41,8 @@ impl Wiring {
             content: Backoff::MID_STREAM.with_environment(&lookup),
             connection: Backoff::CONNECTION.with_environment(&lookup),
             http: options.http.clone(),
-            max_attempts: options.settings.general.max_attempts,
-            retry_fetch_errors: options.settings.general.retry_fetch_errors,
+            max_attempts: options.settings.max_attempts(),
+            retry_fetch_errors: options.settings.boolean("general.retryFetchErrors"),
             environment,
         }
     }

@@ -206,26 +206,24 @@ impl ToolOptions {
         let limit = |seconds: f64| {
             Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
         };
-        let filtering = &settings.context.file_filtering;
+        let custom_files = settings.texts("context.fileFiltering.customIgnoreFilePaths");
+        let threshold = settings.integer("tools.truncateToolOutputThreshold");
+        let inactivity = settings.number("tools.shell.inactivityTimeout").unwrap_or(300.0);
         let own_limit = settings.value("pollux.shell.timeout").and_then(Value::as_f64);
         Self {
-            respect_git_ignore: filtering.respect_git_ignore,
-            respect_gemini_ignore: filtering.respect_gemini_ignore,
-            custom_ignore_files: filtering
-                .custom_ignore_file_paths
-                .iter()
-                .map(PathBuf::from)
-                .collect(),
-            truncate_threshold: settings.tools.truncate_output_threshold.unwrap_or(0),
+            respect_git_ignore: settings.boolean("context.fileFiltering.respectGitIgnore"),
+            respect_gemini_ignore: settings.boolean("context.fileFiltering.respectGeminiIgnore"),
+            custom_ignore_files: custom_files.into_iter().flatten().map(PathBuf::from).collect(),
+            truncate_threshold: usize::try_from(threshold).unwrap_or(0),
             shell_timeout: own_limit.map_or(Self::default().shell_timeout, limit),
-            shell_inactivity: limit(settings.tools.shell.inactivity_timeout),
-            shell_terminal: settings.tools.shell.enable_interactive_shell,
-            shell_colour: settings.tools.shell.show_color,
+            shell_inactivity: limit(inactivity),
+            shell_terminal: settings.boolean("tools.shell.enableInteractiveShell"),
+            shell_colour: settings.boolean("tools.shell.showColor"),
             sandbox_network: settings.boolean("tools.sandboxNetworkAccess"),
-            shell_pager: settings.tools.shell.pager.clone(),
+            shell_pager: settings.text("tools.shell.pager").unwrap_or_default().to_owned(),
             background_completion: BackgroundCompletion::from_settings(settings),
             correct_edits: !settings.boolean("tools.disableLLMCorrection"),
-            plan_mode: settings.general.plan_enabled,
+            plan_mode: settings.boolean("general.plan.enabled"),
             redaction: redaction(settings),
             write_todos: settings.boolean("useWriteTodos"),
             task_tracker: settings.boolean("experimental.taskTracker"),
@@ -240,7 +238,7 @@ impl ToolOptions {
 
 /// Returns true if `tools.core` lists the available tools and this tool is one of them.
 fn is_named(settings: &Settings, tool: &str) -> bool {
-    settings.tools.core.iter().flatten().any(|name| name.trim() == tool)
+    settings.texts("tools.core").iter().flatten().any(|name| name.trim() == tool)
 }
 
 fn redaction(settings: &Settings) -> Redaction {

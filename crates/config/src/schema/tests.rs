@@ -40,41 +40,33 @@ fn groups_are_prefixes_of_settings() {
     assert!(!is_group("gen") && !is_group("general.pla") && !is_group("general.plan.enabled"));
 }
 
-/// Files of the typed settings, which read values by key.
-const READERS: [&str; 2] = [include_str!("../settings.rs"), include_str!("../settings/groups.rs")];
-
-/// Returns each `reader.METHOD("KEY")` in the typed settings.
-fn reads() -> Vec<(&'static str, &'static str)> {
-    let calls = READERS.iter().flat_map(|text| text.split("reader").skip(1));
-    let call = |text: &'static str| {
-        let (method, rest) = text.trim_start().strip_prefix('.')?.split_once("(\"")?;
+/// Returns each `settings.METHOD("KEY")` of a text.
+fn reads(text: &str) -> Vec<(&str, &str)> {
+    let call = |text| -> Option<(&str, &str)> {
+        let (method, rest) = str::trim_start(text).strip_prefix('.')?.split_once("(\"")?;
         let (key, _) = rest.split_once('"')?;
-        method
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-            .then_some((method, key))
+        let methods = ["value", "boolean", "number", "integer", "text", "texts"];
+        methods.contains(&method).then_some((method, key))
     };
-    calls.filter_map(call).collect()
+    text.split("settings").skip(1).filter_map(call).collect()
 }
 
 #[test]
-fn typed_settings_and_the_table_agree() {
-    let reads = reads();
-    assert!(reads.len() > 40, "the search finds them: {}", reads.len());
+fn settings_are_read_as_the_table_has_them() {
+    let mut text = String::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut text);
+    let reads = reads(&text);
+    assert!(reads.len() > 50, "the search finds them: {}", reads.len());
     for (method, key) in reads {
         let kind = find(key).map(|setting| setting.kind);
         let fits = match (method, kind) {
             ("value", _) => kind.is_some() || is_group(key),
             ("boolean", Some(SettingKind::Boolean))
             | ("number" | "integer", Some(SettingKind::Number))
-            | (
-                "text" | "text_of" | "owned_text",
-                Some(SettingKind::Text | SettingKind::Choice(_)),
-            )
-            | (
-                "texts" | "texts_of",
-                Some(SettingKind::List(SettingKind::Text) | SettingKind::Either(_)),
-            ) => true,
+            | ("text", Some(SettingKind::Text | SettingKind::Choice(_)))
+            | ("texts", Some(SettingKind::List(SettingKind::Text) | SettingKind::Either(_))) => {
+                true
+            }
             _ => false,
         };
         assert!(fits, "{key} is read with {method}, and the table says {kind:?}");

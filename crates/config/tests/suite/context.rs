@@ -42,7 +42,7 @@ impl Case {
             private_memory_dir: None,
             trusted: self.trusted,
             accepted: &self.accepted,
-            settings: &self.settings.context,
+            settings: self.settings.context(),
         }
     }
 

@@ -30,10 +30,10 @@ fn later_layers_beat_earlier_ones() {
     );
     home.write("system/settings.json", r#"{"ui": {"theme": "two"}}"#);
     let loaded = home.load();
-    assert_eq!(loaded.settings.model.name.as_deref(), Some("gemini-2.5-pro"));
+    assert_eq!(loaded.settings.text("model.name"), Some("gemini-2.5-pro"));
     assert_eq!(loaded.settings.text("ui.theme"), Some("two"));
     assert!(loaded.settings.boolean("ui.hideTips"));
-    assert_eq!(loaded.settings.tools.exclude, ["x", "y"]);
+    assert_eq!(loaded.settings.texts("tools.exclude").unwrap(), ["x", "y"]);
     let kinds: Vec<_> = loaded.layers.iter().map(|layer| layer.kind).collect();
     assert_eq!(
         kinds,
@@ -45,7 +45,8 @@ fn later_layers_beat_earlier_ones() {
 fn project_settings_need_trust() {
     let mut home = Home::new();
     home.write("work/.gemini/settings.json", r#"{"model": {"name": "project"}}"#);
-    let name = |loaded: pollux_config::Loaded| loaded.settings.model.name.clone();
+    let name =
+        |loaded: pollux_config::Loaded| loaded.settings.text("model.name").map(str::to_owned);
     assert_eq!(name(home.load()), None);
     assert_eq!(name(home.load_with(true, false).unwrap()).as_deref(), Some("project"));
     home.set("GEMINI_CLI_TRUST_WORKSPACE", "true");
@@ -59,7 +60,7 @@ fn a_project_cannot_switch_the_question_off_for_itself() {
     home.write("work/.gemini/settings.json", off);
     let loaded = home.load();
     assert_eq!(loaded.trust.state, TrustState::Unknown);
-    assert_eq!(loaded.settings.model.name, None);
+    assert_eq!(loaded.settings.text("model.name"), None);
 
     home.write(
         "home/.gemini/settings.json",
@@ -67,7 +68,7 @@ fn a_project_cannot_switch_the_question_off_for_itself() {
     );
     let loaded = home.load();
     assert_eq!(loaded.trust.source, TrustSource::Disabled);
-    assert_eq!(loaded.settings.model.name.as_deref(), Some("evil"));
+    assert_eq!(loaded.settings.text("model.name"), Some("evil"));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn in_the_home_directory_there_is_no_project_layer() {
     home.write("home/.gemini/settings.json", r#"{"context": {"includeDirectories": ["a"]}}"#);
     let loaded = home.load_in(&home.path("home"), true, false).unwrap();
     assert_eq!(loaded.layers.len(), 1);
-    assert_eq!(loaded.settings.context.include_directories, ["a"]);
+    assert_eq!(loaded.settings.texts("context.includeDirectories").unwrap(), ["a"]);
 }
 
 #[test]
@@ -141,11 +142,11 @@ fn variables_types_and_old_keys() {
         }"#,
     );
     let loaded = home.load();
-    assert_eq!(loaded.settings.model.name.as_deref(), Some("from-environment"));
+    assert_eq!(loaded.settings.text("model.name"), Some("from-environment"));
     assert!(loaded.settings.boolean("general.vimMode"));
-    assert_eq!(loaded.settings.general.max_attempts, 3);
+    assert_eq!(loaded.settings.max_attempts(), 3);
     assert!(!loaded.settings.boolean("general.enableAutoUpdate"));
-    assert!(!loaded.settings.security.secure_mode_enabled, "files cannot set admin");
+    assert!(!loaded.settings.boolean("admin.secureModeEnabled"), "files cannot set admin");
     assert_eq!(loaded.settings.text("telemetry.outfile"), Some("${UNSET}"));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
@@ -173,7 +174,7 @@ fn system_files_with_old_keys_are_told_about() {
     let loaded = home.load();
     let words = "The system configuration contains deprecated settings: [experimental.plan]. ";
     assert!(loaded.warnings[0].starts_with(words), "{:?}", loaded.warnings);
-    assert!(!loaded.settings.general.plan_enabled);
+    assert!(!loaded.settings.boolean("general.plan.enabled"));
 }
 
 #[cfg(unix)]
@@ -184,7 +185,7 @@ fn system_files_that_others_could_write_are_not_read() {
     home.write("system/system-defaults.json", "{ broken");
     home.check_system_file = pollux_config::guard::check;
     let loaded = home.load();
-    assert_eq!(loaded.settings.model.name, None);
+    assert_eq!(loaded.settings.text("model.name"), None);
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
     for (warning, name) in loaded.warnings.iter().zip(["settings", "defaults"]) {
         let words = format!("Security Warning: Skipping system {name} file '");

@@ -9,12 +9,12 @@ use pollux_telemetry::{Service, Services};
 /// Returns the function that describes the service of a model. The table of configurations is read
 /// on first use.
 pub(super) fn services(settings: &Settings, environment: &Environment) -> Services {
-    let asked = settings.model.configs.clone();
+    let asked = settings.value("modelConfigs").cloned();
     let gemini = gemini(settings, environment);
     let openai_base = environment.non_empty(variables::OPENAI_BASE_URL).map(str::to_owned);
     let mut configs = None;
     Box::new(move |requested| {
-        let configs = configs.get_or_insert_with(|| ModelConfigs::new(Some(&asked)));
+        let configs = configs.get_or_insert_with(|| ModelConfigs::new(asked.as_ref()));
         describe(requested, configs, gemini.as_ref(), openai_base.as_deref())
     })
 }
@@ -55,7 +55,7 @@ fn resolve(requested: &str, configs: &ModelConfigs) -> Option<Resolved> {
 /// Returns the Gemini API by its public name, as in Gemini CLI, even if `GOOGLE_GEMINI_BASE_URL`
 /// names another server; `None` if the run is not signed in for it.
 fn gemini(settings: &Settings, environment: &Environment) -> Option<Service> {
-    let (provider, address) = match select_auth_type(&settings.security.auth, environment)? {
+    let (provider, address) = match select_auth_type(&settings.auth(), environment)? {
         AuthType::GeminiApiKey => {
             ("gcp.gen_ai", Some("generativelanguage.googleapis.com".to_owned()))
         }
