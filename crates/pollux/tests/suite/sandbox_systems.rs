@@ -307,12 +307,15 @@ fn levels_hold_on_a_file_system_of_a_program() {
         let place = Place::new(user);
         let folder = place.path("").display().to_string();
         let script = format!(
-            "mkdir /mnt/real && mount --bind {folder} /mnt/real && bindfs /mnt/real {folder} && cd {folder}/project && \
+            "mkdir /mnt/real && mount --bind {folder} /mnt/real && \
+             bindfs -o nonempty /mnt/real {folder} && cd {folder}/project && \
              exec \"$@\""
         );
         let inside = words(&[
+            // The process of the file system ends with the namespace of processes.
             "unshare",
-            "-Urm",
+            "-Urmpf",
+            "--mount-proc",
             "sh",
             "-c",
             &format!("mount -t tmpfs none /mnt && {script}"),
