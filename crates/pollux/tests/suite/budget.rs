@@ -59,7 +59,7 @@ fn each_limit_ends_the_prompt_before_the_request_that_would_pass_it() {
         assert!(run.stderr_text().contains(&format!("Raise {flag}")), "{}", run.report());
         // The work is available after a resume, and the log contains the reason for the end.
         let log = fs::read_to_string(stage.session_file()).unwrap();
-        assert!(log.contains(flag), "{log}");
+        assert!(log.contains("\"content\":\"The prompt's budget of "), "{log}");
         stage.server.answer_with(Endpoint::StreamGenerateContent, |_| reply().text("well then"));
         stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
     }
