@@ -1,9 +1,9 @@
 //! Regular expressions with the semantics of ECMAScript, without flags.
 //!
-//! Policy rules and the matchers of hooks are written for Gemini CLI, which passes their patterns to
-//! JavaScript. Pollux parses them with the ECMAScript grammar and translates them for an engine with
-//! linear run time; only look-around and back-references need a backtracking engine, which has a
-//! limit of steps. A pattern that neither engine supports is an error, so that no pattern is
+//! Policy rules and the matchers of hooks are written for Gemini CLI, which passes their patterns
+//! to JavaScript. Pollux parses them with the ECMAScript grammar and translates them for an engine
+//! with linear run time; only look-around and back-references need a backtracking engine, which has
+//! a limit of steps. A pattern that neither engine supports is an error, so that no pattern is
 //! ignored. Text is matched by characters, not by UTF-16 code units.
 
 use std::sync::OnceLock;

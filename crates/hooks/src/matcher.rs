@@ -1,7 +1,7 @@
 //! Matchers, which select the tools or reasons for which a hook runs.
 //!
-//! A matcher for tools is an ECMAScript regular expression that may match anywhere in the name. Text
-//! that is not a valid regular expression is compared as a name.
+//! A matcher for tools is an ECMAScript regular expression that may match anywhere in the name.
+//! Text that is not a valid regular expression is compared as a name.
 
 use std::sync::{Arc, OnceLock};
 

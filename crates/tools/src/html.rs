@@ -4,9 +4,9 @@
 //! text, without a tree. Open elements are counted, not nested, so time, memory and stack cannot
 //! grow beyond the size of the page. Layout is lost; the text and its order are kept.
 //!
-//! Crates built on `html5ever` cannot promise this. Its tree builder takes quadratic time for nested
-//! elements, its tokenizer for many attributes, and `htmd` descends into the tree by recursion: 15
-//! KB of `<div>` overflow the stack of a thread, which ends the process.
+//! Crates built on `html5ever` cannot promise this. Its tree builder takes quadratic time for
+//! nested elements, its tokenizer for many attributes, and `htmd` descends into the tree by
+//! recursion: 15 KB of `<div>` overflow the stack of a thread, which ends the process.
 
 mod markdown;
 mod tokens;
