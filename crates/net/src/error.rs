@@ -209,7 +209,7 @@ impl std::fmt::Display for RedirectReason {
                  if that is the right one, set it as the base URL"
             }
             Self::WouldDropBody => "not followed, because the request's body would be lost",
-            Self::Unreadable => "the Location header is no address",
+            Self::Unreadable => "the Location header is not an address",
         })
     }
 }

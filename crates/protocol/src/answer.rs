@@ -29,7 +29,7 @@ pub struct Unsatisfied {
 impl Unsatisfied {
     /// Returns the first reason why the text does not satisfy the schema.
     pub fn problem(&self) -> &str {
-        self.problems.first().map_or("there is none.", String::as_str)
+        self.problems.first().map_or("it is missing.", String::as_str)
     }
 }
 

@@ -276,7 +276,7 @@ pub struct Booked {
 
 /// Error of a ledger of the day that cannot be read or written.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("What was spent today cannot be kept in {path}: {message}.")]
+#[error("Cannot store the amounts spent today in {path}: {message}.")]
 pub struct LedgerError {
     /// Path of the ledger file.
     pub path: String,

@@ -295,7 +295,9 @@ impl<'de> Deserialize<'de> for Part {
         let mut keys = match Value::deserialize(deserializer)? {
             Value::Object(keys) => keys,
             Value::String(text) => return Ok(Self::text(text)),
-            other => return Err(D::Error::custom(format!("a part is an object, not {other}"))),
+            other => {
+                return Err(D::Error::custom(format!("a part must be an object, not {other}")));
+            }
         };
         let thought = matches!(keys.remove("thought"), Some(Value::Bool(true)));
         let opaque = match keys.remove("thoughtSignature") {

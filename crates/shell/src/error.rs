@@ -39,7 +39,7 @@ pub enum ShellError {
         reason: String,
     },
     /// A pipe or a terminal for the standard streams could not be created.
-    #[error("cannot make a pipe for the output: {0}")]
+    #[error("cannot create a pipe for the output: {0}")]
     Streams(#[source] io::Error),
     /// The command was started, but waiting for its end failed. The command has been ended.
     #[error("cannot wait for the command: {0}")]

@@ -40,7 +40,7 @@ impl Roots {
 
     fn add_file(&mut self, file: &Path) -> Result<(), String> {
         let mut usable = 0;
-        let mut last_problem = "it holds no certificate".to_owned();
+        let mut last_problem = "it contains no certificate".to_owned();
         for certificate in CertificateDer::pem_file_iter(file).map_err(|error| error.to_string())? {
             let certificate = match certificate {
                 Ok(certificate) => certificate,

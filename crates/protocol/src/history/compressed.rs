@@ -6,7 +6,7 @@ use super::{EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE};
 use crate::{Body, Compression, Content, Part, Role, Shortened, Summary};
 
 /// Text of the acknowledgement that is added after a summary in the name of the model.
-const ACKNOWLEDGED: &str = "Understood. I go on from there.";
+const ACKNOWLEDGED: &str = "Understood. I will continue from there.";
 
 /// Entries that one compression has replaced.
 #[derive(Debug, Clone)]

@@ -226,7 +226,7 @@ impl Construct {
     /// Returns the construct as a noun phrase for messages.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Syntax => "syntax that is not understood",
+            Self::Syntax => "syntax that Pollux does not support",
             Self::Character => "a control character or unusual white space",
             Self::TooLong => "too much text or nesting",
             Self::ForeignShell => "the language of another shell",
@@ -242,12 +242,12 @@ impl Construct {
             Self::Assignment => "an assignment",
             Self::Background => "a command in the background",
             Self::Compound => "a loop, condition or group",
-            Self::Keyword => "a shell keyword that is not read",
+            Self::Keyword => "a shell keyword that Pollux does not support",
             Self::Negation => "a negation",
             Self::Subshell => "a subshell",
             Self::HereDocument => "a here-document",
             Self::HereString => "a here-string",
-            Self::Redirection => "a redirection that is not read",
+            Self::Redirection => "a redirection that Pollux does not support",
             Self::Continuation => "a line break within a word",
             Self::CommandName => "a command name that is computed",
             Self::BuiltIn => "a built-in that may change what follows",

@@ -55,12 +55,18 @@ impl Unfamiliar {
     /// Returns the reason as a clause for messages about the program `name`.
     pub fn describe(&self, name: &str) -> String {
         match self {
-            Self::Program => format!("what {name} does is not known"),
-            Self::Option(option) => format!("{name} is not known with the option {option}"),
-            Self::Subcommand(verb) => format!("{name} is not known with the subcommand {verb}"),
-            Self::Operand(word) => format!("{name} is not known with the argument {word}"),
+            Self::Program => format!("the effects of {name} are not known"),
+            Self::Option(option) => {
+                format!("the effects of {name} with the option {option} are not known")
+            }
+            Self::Subcommand(verb) => {
+                format!("the effects of {name} with the subcommand {verb} are not known")
+            }
+            Self::Operand(word) => {
+                format!("the effects of {name} with the argument {word} are not known")
+            }
             Self::Computed(word) => {
-                format!("the argument {word} of {name} is known only when it runs")
+                format!("the argument {word} of {name} is not known before it runs")
             }
         }
     }

@@ -122,7 +122,7 @@ impl Form {
             "script" => Self::Script,
             _ => {
                 let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
-                let inner = inner.ok_or_else(|| format!("{text:?} is no kind of word"))?;
+                let inner = inner.ok_or_else(|| format!("{text:?} is not a kind of word"))?;
                 if inner.len() > MAX_EXPRESSION {
                     return Err(format!("an expression is longer than {MAX_EXPRESSION} bytes"));
                 }

@@ -223,7 +223,7 @@ fn a_damaged_table_is_refused() {
         ("does = \"reads", "TOML"),
         ("does = \"nothing\"", "unknown variant"),
         ("flagz = []", "unknown field"),
-        ("operands = [\"words\"]", "is no kind of word"),
+        ("operands = [\"words\"]", "is not a kind of word"),
         ("operands = [\"/(/\"]", "unclosed group"),
         ("with = [\"x\"]", "there is no shared set x"),
         (&bomb, "an expression is longer than"),

@@ -57,10 +57,7 @@ impl fmt::Display for SandboxChange {
             SandboxChangeKind::Configuration(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| visible(key)).collect();
                 let keys = keys.join(", ");
-                write!(
-                    formatter,
-                    "{path}: changes that could start programs were taken back: {keys}"
-                )
+                write!(formatter, "{path}: changes that could start programs were reverted: {keys}")
             }
         }?;
         match (&self.moved_to, &self.error) {

@@ -173,7 +173,7 @@ fn take_list(bytes: &mut &[u8]) -> Option<Vec<PathBuf>> {
 }
 
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are no path")]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are not a path")]
 fn path_of(bytes: &[u8]) -> Option<&Path> {
     use std::os::unix::ffi::OsStrExt as _;
     Some(Path::new(std::ffi::OsStr::from_bytes(bytes)))

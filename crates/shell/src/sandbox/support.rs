@@ -63,13 +63,15 @@ impl SandboxSupport {
         } else if !processor {
             Some("Pollux has no list of system calls for this processor.")
         } else if !seccomp {
-            Some("The kernel does not let this process filter system calls (seccomp).")
+            Some("The kernel does not allow this process to filter system calls (seccomp).")
         } else if needs_landlock && landlock < 1 {
             Some("The kernel has no Landlock, or it is not enabled.")
         } else if needs_mounts && !mount_attributes {
-            Some("The kernel cannot make a tree of mounts read-only (Linux 5.12).")
+            Some("The kernel cannot make a tree of mounts read-only (requires Linux 5.12).")
         } else if needs_mounts && !has_namespace {
-            Some("The kernel does not let this process make mounts of its own (mount namespace).")
+            Some(
+                "The kernel does not allow this process to create its own mounts (mount namespace).",
+            )
         } else {
             None
         }
@@ -84,7 +86,7 @@ impl SandboxSupport {
         }
         if level == ConfinementLevel::Inspect && self.0.landlock < 6 {
             limits.push(
-                "Signals can be sent by tgkill only, to any process of the same user (Landlock 6).",
+                "Signals to any process of the same user are possible, but only with tgkill (requires Landlock 6 to prevent).",
             );
         }
         if level == ConfinementLevel::Protect && self.0.root && self.0.landlock < 2 {
@@ -94,7 +96,7 @@ impl SandboxSupport {
         }
         if level != ConfinementLevel::Inspect && !self.0.mount_namespace {
             limits.push(
-                "Files of other users are shown as those of nobody, and sudo and su do not work (user namespace).",
+                "Files of other users appear to belong to the user nobody, and sudo and su do not work (user namespace).",
             );
         }
         limits

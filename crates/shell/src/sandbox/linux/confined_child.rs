@@ -87,7 +87,7 @@ fn restrict(plan: &SandboxPlan) -> Result<(), String> {
         if let Some(folder) = folder {
             // The current directory still refers to the folder below the new mounts.
             std::env::set_current_dir(&folder)
-                .map_err(|error| format!("the current folder cannot be entered again: {error}"))?;
+                .map_err(|error| format!("cannot return to the current folder: {error}"))?;
         }
     }
     close_others()?;

@@ -121,7 +121,7 @@ impl Rules {
             }
             let entries = folder
                 .read_dir()
-                .map_err(|error| format!("{} cannot be listed: {error}", folder.display()));
+                .map_err(|error| format!("cannot list {}: {error}", folder.display()));
             let Ok(entries) = entries else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
