@@ -30,7 +30,7 @@ pub enum AssignError {
         example: &'static str,
     },
     /// The setting holds a single value, but the key names something inside it.
-    #[error("{setting} takes {expected}: there is no {key} in it.")]
+    #[error("{setting} takes {expected}, which does not contain {key}.")]
     NothingBelow {
         /// The key as given.
         key: String,
@@ -126,8 +126,8 @@ fn child(kind: SettingKind, name: &str) -> Option<SettingKind> {
 /// Fails if the setting has no effect there.
 pub fn check_scope(key: &str, setting: &Setting, scope: FileScope) -> Result<(), AssignError> {
     let reason = match (setting.scope, scope) {
-        (SettingScope::Remote, _) => "the account's administrator decides it, and no file",
-        (SettingScope::NotProject, FileScope::Project) => "a project's own file does not count",
+        (SettingScope::Remote, _) => "only the account's administrator can set it",
+        (SettingScope::NotProject, FileScope::Project) => "a project's own file cannot set it",
         (SettingScope::Any | SettingScope::NotProject, _) => return Ok(()),
     };
     Err(AssignError::NotHere { key: key.to_owned(), reason })

@@ -178,7 +178,9 @@ pub(crate) fn items(settings: &ContextSettings, project: &Path, state: &Path) ->
 /// is the user's own.
 fn link_item(path: &Path, real: &Path) -> ConsentItem {
     let (name, target) = (path.to_string_lossy(), real.to_string_lossy());
-    let detail = format!("is a link out of the project; the model is told what is in {target}");
+    let detail = format!(
+        "is a link to a file outside of the project; the content of {target} is sent to the model"
+    );
     item(kinds::CONTEXT_FILE, &name, detail, target.as_bytes())
 }
 
@@ -265,8 +267,7 @@ impl ContextFiles {
                 Some(real) if !options.accepted.accepts(&link_item(&file.path, &real)) => {
                     let (path, real) = (file.path.display(), real.display());
                     self.warnings.push(format!(
-                        "Context file {path} was not loaded: it is a link out of the project, to {real}, \
-                         and nobody has agreed to that."
+                        "Context file {path} was not loaded: it is a link to {real}, outside of the project, and you have not approved it."
                     ));
                 }
                 _ => admitted.push(file),

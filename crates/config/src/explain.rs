@@ -208,7 +208,7 @@ impl<'a> Inspection<'a> {
             let is_remote = key == "admin" || key.starts_with("admin.");
             let reason = match kind {
                 _ if is_remote => REMOTE,
-                LayerKind::Workspace => "it was not accepted for this folder",
+                LayerKind::Workspace => "you have not approved it for this folder",
                 _ => "it does not take effect",
             };
             step.outcome = SourceOutcome::Ignored(reason.to_owned());
@@ -306,8 +306,7 @@ fn default_step(key: &str) -> ExplanationStep {
 }
 
 /// Reason why files cannot set `admin`.
-pub(crate) const REMOTE: &str =
-    "only the account's administrator sets this, and not through a file";
+pub(crate) const REMOTE: &str = "only the account's administrator can set it";
 
 /// Returns the steps of a setting's variables and flag, the weaker first.
 fn over_files(loaded: &Loaded, setting: &Setting, given: &[Given]) -> Vec<ExplanationStep> {
@@ -421,25 +420,27 @@ fn remarks(loaded: &Loaded, setting: &Setting) -> Vec<String> {
     {
         let shown = crate::masked(setting.key, value);
         notes.push(format!(
-            "The files say {shown}, and the setting takes {}: the default counts.",
+            "The files contain {shown}, but the setting takes {}. The default is used.",
             setting.kind.in_words()
         ));
     }
     match setting.merge {
         MergeStrategy::Replace => {}
         MergeStrategy::ShallowMerge => {
-            notes.push("An entry of a stronger file replaces the weaker one whole.".to_owned());
+            notes.push(
+                "An entry of a stronger file replaces the whole entry of a weaker file.".to_owned(),
+            );
         }
         MergeStrategy::Concat => notes.push("The lists of all files are joined.".to_owned()),
         MergeStrategy::Union => {
-            notes.push("The lists of all files are joined without repeats.".to_owned());
+            notes.push("The lists of all files are joined without duplicates.".to_owned());
         }
     }
     if setting.scope == schema::SettingScope::NotProject {
-        notes.push("A project's own file does not count here.".to_owned());
+        notes.push("This key is ignored in a project's own file.".to_owned());
     }
     if !setting.acted_on {
-        notes.push("This version of Pollux does not act on it.".to_owned());
+        notes.push("This version of Pollux does not implement it.".to_owned());
     }
     notes
 }

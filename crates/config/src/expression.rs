@@ -148,7 +148,8 @@ impl Expression {
     pub fn check(&self) -> Result<(), ExpressionError> {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Broken => {
-                let message = "the pattern is too big, or looks back over text of no fixed shape";
+                let message =
+                    "the pattern is too large, or it has a look-behind without a fixed length";
                 Err(ExpressionError::unsupported(message.to_owned()))
             }
             Engine::Linear(_) | Engine::Stepping(_) => Ok(()),

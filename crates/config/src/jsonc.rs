@@ -37,7 +37,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Value, SyntaxError> {
     let value: Value = jsonc_parser::parse_to_serde_value(text, &strict())
         .map_err(|error| syntax_error(path, &error))?;
     if let Some(offset) = control_character(text) {
-        let message = "A text holds a control character that is not escaped".to_owned();
+        let message = "A string contains a control character that is not escaped".to_owned();
         let position = Some(position(text, offset));
         return Err(SyntaxError { path: path.to_owned(), position, message });
     }

@@ -409,7 +409,7 @@ impl Reading {
             Ok(text) => jsonc::parse(path, &text).map(Some),
             Err(error) if files::is_absent(path, &error) => {
                 if error.code() == "EACCES" {
-                    self.warnings.push(format!("Settings cannot be looked for: {error}."));
+                    self.warnings.push(format!("Cannot search for settings files: {error}."));
                 }
                 Ok(None)
             }

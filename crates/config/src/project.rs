@@ -99,13 +99,13 @@ impl ProjectIdentity {
         let state = places.temporary.join(format!("pollux-{}", uuid::Uuid::new_v4()));
         let temporary_dir = state.join("tmp").join(&slug);
         let mut warning = format!(
-            "Could not use {} ({error}). The state of this run is kept in {} instead.",
+            "Could not use {} ({error}). The state of this run is stored in {} instead.",
             places.gemini_dir().display(),
             temporary_dir.display()
         );
         if let Err(error) = files::create_private_dir(&temporary_dir) {
             warning = format!(
-                "Could not use {} nor {} ({error}). The state of this run cannot be kept.",
+                "Could not use {} nor {} ({error}). The state of this run cannot be stored.",
                 places.gemini_dir().display(),
                 temporary_dir.display()
             );

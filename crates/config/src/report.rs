@@ -122,10 +122,10 @@ fn not_in_effect(
         let kind = match setting.scope {
             SettingScope::Remote => RemarkKind::NotHonoured(REMOTE),
             SettingScope::NotProject if kind == LayerKind::Workspace => {
-                RemarkKind::NotHonoured("a project's own file does not count here")
+                RemarkKind::NotHonoured("a project's own file cannot set it here")
             }
             SettingScope::NotProject | SettingScope::Any if is_refused(setting.key) => {
-                RemarkKind::NotHonoured("it was not accepted for this folder")
+                RemarkKind::NotHonoured("you have not approved it for this folder")
             }
             SettingScope::NotProject | SettingScope::Any if !setting.acted_on => {
                 RemarkKind::NotActedOn

@@ -162,7 +162,7 @@ fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> SyntaxError {
     let valid = error.utf8_error().valid_up_to();
     let message = match jsonc::parse(path, &text) {
         Err(error) if error.position.is_none() => error.message,
-        Ok(_) | Err(_) => "The file is not UTF-8, and is not changed for that".to_owned(),
+        Ok(_) | Err(_) => "The file is not UTF-8, so Pollux does not change it".to_owned(),
     };
     let position = Some(jsonc::position(&text, valid));
     SyntaxError { path: path.to_owned(), position, message }

@@ -29,7 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of standard output')
-            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'What is allowed without being asked: nothing but reading (default), edits too, everything, or planning only')
+            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'Actions allowed without a question: only reading (default), edits too, everything, or planning only')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more')
@@ -75,11 +75,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--screen-reader', '--screen-reader', [CompletionResultType]::ParameterName, 'screen-reader')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the agent at work on a sample project, with a recorded model: no key, no network')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
-            [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
-            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and try the hooks, your programs at the agent''s events')
-            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Say what the policy rules make of a command line, list them, or check them')
-            [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show what a model is told before the first prompt, and what it costs in tokens')
-            [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and try the confinement of commands by the kernel')
+            [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
+            [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
+            [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Explain the policy decision about a command line, list the rules, or check them')
+            [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
+            [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and test the confinement of commands by the kernel')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
             break
@@ -97,13 +97,13 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;config' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Show the settings that are set, with where')
-            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Print the value that counts')
-            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value; comments and layout of the file stay')
-            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Take a value out of a file')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every layer of a setting, and which one wins')
-            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'List what is unknown, misspelt, outdated or without effect in the files')
-            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Give old keys of a file their new names')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'Show the settings that are set, with their sources')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Print the value that is in effect')
+            [CompletionResult]::new('set', 'set', [CompletionResultType]::ParameterValue, 'Write a value; keeps comments and layout of the file')
+            [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a value from a file')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every layer of a setting, and which one is in effect')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'List unknown, misspelt, outdated and ineffective settings in the files')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Rename old keys of a file to their new names')
             break
         }
         'pollux;config;list' {
@@ -120,18 +120,18 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;config;set' {
-            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
-            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user''s file, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s file, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The system''s file, which overrides all others')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;config;unset' {
-            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
-            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user''s file, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s file, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The system''s file, which overrides all others')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
@@ -150,9 +150,9 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;config;migrate' {
-            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The file of the person, ~/.gemini/settings.json (the default)')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The file of the project, .gemini/settings.json')
-            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The file of the system, which beats all others')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user''s file, ~/.gemini/settings.json (the default)')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s file, .gemini/settings.json')
+            [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The system''s file, which overrides all others')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
@@ -161,17 +161,17 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;hooks' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks, with where they come from')
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event on a sample, and show what they would change')
-            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Take over the hooks of Claude Code into this project''s settings')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks and their sources')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event with sample data, and show the changes that they would make')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Import the hooks of Claude Code into this project''s settings')
             break
         }
         'pollux;hook' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks, with where they come from')
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event on a sample, and show what they would change')
-            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Take over the hooks of Claude Code into this project''s settings')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the hooks and their sources')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Run the hooks of an event with sample data, and show the changes that they would make')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Import the hooks of Claude Code into this project''s settings')
             break
         }
         'pollux;hooks;list' {
@@ -189,7 +189,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;hooks;test' {
-            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool that the sample is about')
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool in the sample data')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
@@ -198,7 +198,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;hook;test' {
-            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool that the sample is about')
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool in the sample data')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
@@ -250,7 +250,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;sandbox' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the mechanisms of this system and the levels that hold')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the mechanisms of this system and the available levels')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a command in the current folder at a level')
             break
         }

@@ -66,7 +66,7 @@ fn what_is_wrong_is_said_with_what_is_allowed() {
         (
             "general.vimMode.deep",
             "x",
-            "general.vimMode takes true or false: there is no general.vimMode.deep in it.",
+            "general.vimMode takes true or false, which does not contain general.vimMode.deep.",
         ),
         ("mcpServers.x.comand", "y", "There is no setting mcpServers.x.comand."),
         ("mcpServers.__proto__.command", "y", "There is no setting mcpServers.__proto__.command."),

@@ -33,7 +33,7 @@ pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     }
     let more = listed.left_out.len().saturating_sub(MAX_TOLD);
     listed.left_out.truncate(MAX_TOLD);
-    listed.left_out.extend((more > 0).then(|| format!("{more} more definitions stay off.")));
+    listed.left_out.extend((more > 0).then(|| format!("{more} more definitions are disabled.")));
     (listed.items, listed.left_out)
 }
 
@@ -94,7 +94,7 @@ impl Listed {
             if below.has_more {
                 // A change of a file that was not read would not be noticed.
                 self.left_out.push(format!(
-                    "The skill {} stays off: it brings more than {MAX_FILES} files, or folders more than {MAX_DEPTH} deep.",
+                    "The skill {} is disabled: it contains more than {MAX_FILES} files, or folders nested deeper than {MAX_DEPTH} levels.",
                     entry.path.display()
                 ));
                 continue;
@@ -122,7 +122,7 @@ impl Listed {
         match files::read_whole(path, MAX_BYTES) {
             Ok(text) => Some(text),
             Err(error) => {
-                self.left_out.push(format!("A definition stays off: {error}."));
+                self.left_out.push(format!("A definition is disabled: {error}."));
                 None
             }
         }
@@ -130,7 +130,7 @@ impl Listed {
 
     fn has_more(&mut self, folder: &Path) {
         self.left_out.push(format!(
-            "Only the first {MAX_FILES} files of {}, at most {MAX_DEPTH} folders deep, are looked at: the others stay off.",
+            "Pollux only reads the first {MAX_FILES} files of {}, at most {MAX_DEPTH} folders deep. The others are disabled.",
             folder.display()
         ));
     }

@@ -73,12 +73,12 @@ impl CommandFiles {
     /// other changes remain unnoticed.
     pub fn describe(&self) -> String {
         let mut lines = match self.names.as_slice() {
-            [] => "pinned with it: no file of the project".to_owned(),
+            [] => "pinned with it: no project file".to_owned(),
             names => format!("pinned with it: {}", names.join(", ")),
         };
         if !self.is_complete {
             lines.push_str(
-                "\nwhat it runs is not known beforehand: later changes of it cannot be noticed",
+                "\nPollux cannot determine all files that it runs, so it cannot detect later changes",
             );
         }
         lines

@@ -58,15 +58,15 @@ pub(crate) enum Entry {
     Definition,
 }
 
-const ASKS_LESS: &str = "calls run without being asked about";
+const ASKS_LESS: &str = "calls run without approval";
 /// Reason for settings whose text is a command line.
 pub(crate) const PROGRAM: &str = "a program runs";
-const SENDS: &str = "decides what is sent or written where";
-const WIDENS: &str = "more of the disk can be read and changed";
-const CREDENTIALS: &str = "decides which credentials are used";
-const LOOSENS: &str = "a rule of yours is loosened";
-const SPENDS: &str = "decides what is paid for";
-const VENDOR: &str = "decides which vendor the conversation is sent to";
+const SENDS: &str = "determines which data is sent or written, and its destination";
+const WIDENS: &str = "more files can be read and changed";
+const CREDENTIALS: &str = "determines which credentials are used";
+const LOOSENS: &str = "weakens one of your rules";
+const SPENDS: &str = "affects costs";
+const VENDOR: &str = "determines the vendor that receives the conversation";
 const DELETES: &str = "old sessions are deleted";
 
 /// Rules by key. The rule of a group covers its parts without their own row.
@@ -92,7 +92,7 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("extensions.disabled", Asked(LOOSENS)),
     ("general", Free),
     ("general.defaultApprovalMode", AskedUnless(Tight::Text("default"), ASKS_LESS)),
-    ("general.plan.directory", Asked("plan mode can write there")),
+    ("general.plan.directory", Asked("plan mode can write to this folder")),
     ("general.sessionRetention", Asked(DELETES)),
     ("hooks", Elsewhere),
     ("hooksConfig", Asked(LOOSENS)),

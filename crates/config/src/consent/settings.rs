@@ -190,7 +190,7 @@ fn server_detail(definition: &Value) -> String {
         lines.extend(text(key).map(|address| format!("connects to: {address}")));
     }
     if definition.get("trust").is_some_and(|trust| *trust != Value::Bool(false)) {
-        lines.push("its tools run without being asked about".to_owned());
+        lines.push("its tools run without approval".to_owned());
     }
     let shown = ["command", "args", "url", "httpUrl", "tcp", "trust"];
     let rest: Map<String, Value> = definition

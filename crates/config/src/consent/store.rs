@@ -113,7 +113,8 @@ impl ConsentStore {
             message: without_place(&error),
         })?;
         if store.version != VERSION {
-            let message = format!("Version {} is not known to this Pollux.", store.version);
+            let message =
+                format!("This version of Pollux does not support version {}.", store.version);
             return Err(SyntaxError::whole(path, message));
         }
         Ok(store)

@@ -290,7 +290,7 @@ fn a_server_tells_what_it_runs() {
     assert_eq!(
         details,
         [
-            "runs: node srv.js -x\nits tools run without being asked about\nwith: {\"env\":{\"A\":\"$SECRET\"}}\npinned with it: no file of the project",
+            "runs: node srv.js -x\nits tools run without approval\nwith: {\"env\":{\"A\":\"$SECRET\"}}\npinned with it: no project file",
             "connects to: https://evil\nwith: {\"headers\":{\"X\":\"$GEMINI_API_KEY\"}}",
             "with: 3",
         ]
@@ -340,7 +340,8 @@ fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
     for name in ["a b.sh", "sub/c.js"] {
         std::fs::write(project.join(name), name).unwrap();
     }
-    let unnoticed = "what it runs is not known beforehand: later changes of it cannot be noticed";
+    let unnoticed =
+        "Pollux cannot determine all files that it runs, so it cannot detect later changes";
     let item = |written: Value| {
         let found = found(&written, &json!({}), project);
         let item = found.into_iter().next().unwrap().item;
@@ -351,7 +352,7 @@ fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
     let server = |command: &str, args: &[&str]| json!({"mcpServers": {"s": {"command": command, "args": args}}});
     let discovery = |command: &str| json!({"tools": {"discoveryCommand": command}});
     assert_eq!(item(discovery("node sub/c.js")), (false, pinned("sub/c.js")));
-    assert_eq!(item(discovery("find-tools")), (false, pinned("no file of the project")));
+    assert_eq!(item(discovery("find-tools")), (false, pinned("no project file")));
     assert_eq!(item(server("node", &["./sub/c.js", "-v"])), (false, pinned("sub/c.js")));
     assert_eq!(item(server("node", &["$SUB/c.js"])), (false, pinned("sub/c.js")));
     let unread = [pinned("sub/c.js"), vec![unnoticed.to_owned()]].concat();

@@ -28,7 +28,7 @@ macro_rules! variables {
 
 variables! {
     // Credentials and endpoints.
-    GEMINI_API_KEY: "Key for the Gemini API; without another choice it selects the API-key sign-in.",
+    GEMINI_API_KEY: "Key for the Gemini API; selects the API-key sign-in if no other method is configured.",
     GOOGLE_API_KEY: "Key for Vertex AI in express mode.",
     GOOGLE_GENAI_USE_VERTEXAI: "`true` selects Vertex AI.",
     GOOGLE_GENAI_USE_GCA: "`true` selects the Google sign-in.",
@@ -47,10 +47,10 @@ variables! {
 
     // Other vendors, and servers on the user's own machine.
     OPENAI_API_KEY: "Key for OpenAI, or for the service at OPENAI_BASE_URL; used when no Gemini sign-in is configured or the model is one of OpenAI's.",
-    OPENAI_BASE_URL: "Replaces the address of OpenAI's API: any service that speaks Chat Completions.",
-    OPENAI_MODEL: "Model to use with OPENAI_API_KEY when none is named; else the first that the service lists.",
-    OPENAI_ORG_ID: "Organization that requests to OpenAI are counted for.",
-    OPENAI_PROJECT_ID: "Project that requests to OpenAI are counted for.",
+    OPENAI_BASE_URL: "Replaces the address of OpenAI's API: any service that implements Chat Completions.",
+    OPENAI_MODEL: "Model to use with OPENAI_API_KEY if no model is given; otherwise the first model that the service lists.",
+    OPENAI_ORG_ID: "Organization that requests to OpenAI are billed to.",
+    OPENAI_PROJECT_ID: "Project that requests to OpenAI are billed to.",
     OPENROUTER_API_KEY: "Key for `--model openrouter/NAME`.",
     GROQ_API_KEY: "Key for `--model groq/NAME`.",
     MISTRAL_API_KEY: "Key for `--model mistral/NAME`.",
@@ -63,7 +63,7 @@ variables! {
     MOONSHOT_API_KEY: "Key for `--model moonshot/NAME`.",
     DEEPINFRA_API_KEY: "Key for `--model deepinfra/NAME`.",
     HF_TOKEN: "Key for `--model huggingface/NAME`.",
-    POLLUX_LOCAL_PORTS: "Ports on this machine where model servers are looked for, separated by commas; empty for none. The default is `11434,1234,8080,8000`.",
+    POLLUX_LOCAL_PORTS: "Ports on this machine on which Pollux searches for model servers, separated by commas; empty for none. The default is `11434,1234,8080,8000`.",
 
     // Directories and trust.
     GEMINI_CLI_HOME: "Replaces the home directory, so that state lives in `$GEMINI_CLI_HOME/.gemini`.",
@@ -78,23 +78,23 @@ variables! {
     TEMP: "Directory for temporary files when TMPDIR and TMP are unset.",
 
     // System prompt.
-    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`, any other text is a path.",
-    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file as often as it changes; same grammar as GEMINI_SYSTEM_MD. A project's `.env` cannot set it.",
-    GEMINI_PROMPT_: "Start of a name: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` drops that section of the system prompt; `pollux prompt show` names the sections.",
+    GEMINI_SYSTEM_MD: "Replaces the system prompt: `1` or `true` reads `.gemini/system.md`; any other value is a path.",
+    GEMINI_WRITE_SYSTEM_MD: "Writes the final system prompt to a file whenever it changes; same syntax as GEMINI_SYSTEM_MD. A project's `.env` cannot set it.",
+    GEMINI_PROMPT_: "Prefix: `GEMINI_PROMPT_<SECTION>` set to `0` or `false` removes that section from the system prompt; `pollux prompt show` lists the sections.",
 
     // Execution of the program.
     CI: "`true` makes the run headless.",
     GITHUB_ACTIONS: "`true` makes the run headless.",
-    GEMINI_CLI_INTEGRATION_TEST: "`true` switches the CI check of headless detection off.",
-    GEMINI_CLI_NO_RELAUNCH: "Accepted for compatibility; Pollux is one process.",
+    GEMINI_CLI_INTEGRATION_TEST: "`true` disables the CI check of the headless detection.",
+    GEMINI_CLI_NO_RELAUNCH: "Accepted for compatibility; Pollux does not restart itself.",
     GEMINI_CLI_SURFACE: "Name of the surface in the User-Agent.",
     SURFACE: "Used when GEMINI_CLI_SURFACE is unset.",
-    NO_COLOR: "Non-empty: messages carry no colour.",
+    NO_COLOR: "If non-empty, messages have no colour.",
     DEBUG: "`true` or `1` switches debug mode on.",
     DEBUG_MODE: "`true` or `1` switches debug mode on.",
     GEMINI_SANDBOX: "`true` or the name of a sandbox to run in; `false` for none.",
     SANDBOX: "Name of the sandbox that the program already runs in.",
-    TERM_PROGRAM: "Terminal program; not looked at.",
+    TERM_PROGRAM: "Terminal program; ignored.",
 
     // Telemetry.
     GEMINI_TELEMETRY_ENABLED: "Overrides `telemetry.enabled`; on for `true` and `1`.",
@@ -112,6 +112,6 @@ variables! {
     HTTPS_PROXY: "Proxy for HTTPS; also `https_proxy`.",
     HTTP_PROXY: "Proxy for HTTP; also `http_proxy`.",
     NO_PROXY: "Hosts that are reached without a proxy; also `no_proxy`.",
-    SSL_CERT_FILE: "File of certificate authorities to trust beside the system's.",
-    NODE_EXTRA_CA_CERTS: "File of certificate authorities to trust beside the system's.",
+    SSL_CERT_FILE: "File with certificate authorities to trust in addition to the system's.",
+    NODE_EXTRA_CA_CERTS: "File with certificate authorities to trust in addition to the system's.",
 }

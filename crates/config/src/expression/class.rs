@@ -19,7 +19,7 @@ pub(super) fn class(letters: &[char]) -> Result<(String, usize), &'static str> {
     at += usize::from(is_negated);
     let mut members = String::new();
     loop {
-        let Some(letter) = letters.get(at) else { return Err("there is a [ without its ]") };
+        let Some(letter) = letters.get(at) else { return Err("there is a [ without a matching ]") };
         if *letter == ']' {
             break;
         }
@@ -63,13 +63,13 @@ fn write(members: &mut String, member: &Member) {
 }
 
 fn member(letters: &[char]) -> Result<(Member, usize), &'static str> {
-    let Some(first) = letters.first() else { return Err("there is a [ without its ]") };
+    let Some(first) = letters.first() else { return Err("there is a [ without a matching ]") };
     if *first != '\\' {
         return Ok((Member::One(*first), 1));
     }
     let set = |not: &str, set: &str| Ok((Member::Set(format!("[{not}{set}]")), 2));
     match letters.get(1) {
-        None => Err("there is nothing behind the last \\"),
+        None => Err("the pattern ends with an incomplete \\"),
         Some('b') => Ok((Member::One('\u{8}'), 2)),
         Some('d') => set("", "0-9"),
         Some('D') => set("^", "0-9"),

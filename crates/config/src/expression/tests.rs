@@ -95,7 +95,10 @@ fn what_cannot_be_expressed_is_refused() {
 fn errors_say_where() {
     let error = Expression::new("ab(c").unwrap_err();
     assert_eq!(error.kind, ExpressionErrorKind::Invalid);
-    assert_eq!(error.to_string(), "there is a ( without its ) (at character 5 of the pattern)");
+    assert_eq!(
+        error.to_string(),
+        "there is a ( without a matching ) (at character 5 of the pattern)"
+    );
 }
 
 #[test]

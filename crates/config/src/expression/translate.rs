@@ -35,7 +35,7 @@ pub(super) fn translate(source: &str) -> Result<Translated, ExpressionError> {
     };
     reader.alternatives(0)?;
     if reader.at < letters.len() {
-        return Err(reader.invalid("there is a ) without its ("));
+        return Err(reader.invalid("there is a ) without a matching ("));
     }
     Ok(Translated { text: reader.out, is_stepping })
 }
@@ -181,7 +181,7 @@ impl Reader<'_> {
         }
         let all = inside.saturating_mul(times.max(1));
         if all > MAX_REPEAT {
-            return Err(self.unsupported("something is repeated too often"));
+            return Err(self.unsupported("a repetition count is too large"));
         }
         if let Some(most) = self.repeats.last_mut() {
             *most = (*most).max(all);
@@ -300,7 +300,7 @@ impl Reader<'_> {
                     || name.is_empty()
                     || name.starts_with(|first: char| first.is_ascii_digit())
                 {
-                    return Err(self.invalid("a group has no proper name"));
+                    return Err(self.invalid("a group has an invalid name"));
                 }
                 if self.groups.iter().flatten().filter(|other| **other == name).count() > 1 {
                     return Err(self.invalid("two groups have the same name"));
@@ -309,7 +309,7 @@ impl Reader<'_> {
                 captures = Some(self.open());
             }
             None if self.starts_with("(?") => {
-                return Err(self.invalid("this kind of group is not known"));
+                return Err(self.invalid("this kind of group is not supported"));
             }
             None => {
                 self.at += 1;
@@ -319,7 +319,7 @@ impl Reader<'_> {
         self.repeats.push(1);
         self.alternatives(depth + 1)?;
         if self.peek() != Some(')') {
-            return Err(self.invalid("there is a ( without its )"));
+            return Err(self.invalid("there is a ( without a matching )"));
         }
         self.put(")");
         let inside = self.repeats.pop().unwrap_or(1);
@@ -342,7 +342,7 @@ impl Reader<'_> {
     /// Translates an escape sequence; false if it cannot be repeated.
     fn escape(&mut self) -> Result<bool, ExpressionError> {
         let Some(next) = self.letters.get(self.at + 1).copied() else {
-            return Err(self.invalid("there is nothing behind the last \\"));
+            return Err(self.invalid("the pattern ends with an incomplete \\"));
         };
         match next {
             'b' | 'B' => {

@@ -10,36 +10,36 @@ const HOOKS: &SettingKind = &SettingKind::Record(&records::HOOKS);
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union().idle(),
-    texts("extensions.workspacesWithMigrationNudge", &[], "Folders in which the hint about extensions was shown.").union().idle(),
+    texts("extensions.workspacesWithMigrationNudge", &[], "Folders in which the hint about extensions has been shown.").union().idle(),
 
     boolean("skills.enabled", true, "Loads skills.").restart().idle(),
     texts("skills.disabled", &[], "Skills that are not loaded.").restart().union().idle(),
 
     boolean("hooksConfig.enabled", true, "Runs hooks.").restart(),
     texts("hooksConfig.disabled", &[], "Hooks that do not run.").union(),
-    boolean("hooksConfig.notifications", true, "Shows that a hook runs.").idle(),
+    boolean("hooksConfig.notifications", true, "Shows a notice while a hook runs.").idle(),
 
     list("hooks.BeforeTool", HOOKS, "Programs that run before a tool.").concat(),
     list("hooks.AfterTool", HOOKS, "Programs that run after a tool.").concat(),
-    list("hooks.BeforeAgent", HOOKS, "Programs that run before a prompt is worked on.").concat(),
-    list("hooks.AfterAgent", HOOKS, "Programs that run after a prompt was worked on.").concat(),
-    list("hooks.Notification", HOOKS, "Programs that run when the person is notified.").concat(),
+    list("hooks.BeforeAgent", HOOKS, "Programs that run before the agent processes a prompt.").concat(),
+    list("hooks.AfterAgent", HOOKS, "Programs that run after the agent has processed a prompt.").concat(),
+    list("hooks.Notification", HOOKS, "Programs that run when the user is notified.").concat(),
     list("hooks.SessionStart", HOOKS, "Programs that run when a session starts.").concat(),
     list("hooks.SessionEnd", HOOKS, "Programs that run when a session ends.").concat(),
     list("hooks.PreCompress", HOOKS, "Programs that run before the conversation is compressed.").concat(),
     list("hooks.BeforeModel", HOOKS, "Programs that run before a request.").concat(),
     list("hooks.AfterModel", HOOKS, "Programs that run after a response.").concat(),
-    list("hooks.BeforeToolSelection", HOOKS, "Programs that run before tools are offered.").concat(),
+    list("hooks.BeforeToolSelection", HOOKS, "Programs that run before the available tools are selected.").concat(),
 
-    integer("contextManagement.historyWindow.maxTokens", 150_000, "Tokens of history at which the oldest are dropped.").restart().idle(),
-    integer("contextManagement.historyWindow.retainedTokens", 40_000, "Tokens of history that are kept.").restart().idle(),
+    integer("contextManagement.historyWindow.maxTokens", 150_000, "Number of history tokens at which the oldest are dropped.").restart().idle(),
+    integer("contextManagement.historyWindow.retainedTokens", 40_000, "Number of history tokens that are kept.").restart().idle(),
     integer("contextManagement.messageLimits.normalMaxTokens", 2_500, "Tokens at which an old message is shortened.").restart().idle(),
     integer("contextManagement.messageLimits.retainedMaxTokens", 12_000, "Tokens at which a recent message is shortened.").restart().idle(),
     fraction("contextManagement.messageLimits.normalizationHeadRatio", 0.25, "Share of a shortened message that comes from its start.").restart().idle(),
     integer("contextManagement.tools.distillation.maxOutputTokens", 10_000, "Tokens at which tool output is distilled.").restart().idle(),
     integer("contextManagement.tools.distillation.summarizationThresholdTokens", 20_000, "Tokens at which tool output is summarised.").restart().idle(),
-    integer("contextManagement.tools.outputMasking.protectionThresholdTokens", 50_000, "Tokens of recent tool output that are never masked.").restart(),
-    integer("contextManagement.tools.outputMasking.minPrunableThresholdTokens", 30_000, "Tokens that masking must save.").restart(),
+    integer("contextManagement.tools.outputMasking.protectionThresholdTokens", 50_000, "Number of tokens of recent tool output that are never masked.").restart(),
+    integer("contextManagement.tools.outputMasking.minPrunableThresholdTokens", 30_000, "Minimum number of tokens that masking must save.").restart(),
     boolean("contextManagement.tools.outputMasking.protectLatestTurn", true, "Never masks the latest turn.").restart(),
 
     // Only values that the account's administrator sets remotely take effect; files cannot set

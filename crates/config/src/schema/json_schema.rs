@@ -15,7 +15,7 @@ pub fn json_schema() -> Value {
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of Pollux and Gemini CLI",
-        "description": "A settings.json of the person, the project or the system.",
+        "description": "A settings.json of the user, the project or the system.",
     });
     let mut properties = group(root(), &mut definitions);
     if let Some(hooks) = properties.get_mut("hooks") {
@@ -61,7 +61,7 @@ fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
         description.push_str(" Settings files cannot set it.");
     }
     if !setting.acted_on {
-        description.push_str(" This version of Pollux does not act on it.");
+        description.push_str(" This version of Pollux does not implement it.");
     }
     schema["description"] = json!(description);
     if let Some(default) = setting.default.to_value() {

@@ -15,15 +15,15 @@ pub(super) static TABLE: &[Setting] = &[
     unset("model.summarizeToolOutput", SettingKind::Map(&SettingKind::Record(&records::SUMMARY)), "Tools whose long output is summarised, with their budget.").idle(),
     fraction("model.compressionThreshold", 0.5, "Share of the context at which the conversation is compressed; zero for never.").restart(),
     boolean("model.disableLoopDetection", false, "Switches the loop guard off.").restart(),
-    boolean("model.skipNextSpeakerCheck", true, "Does not ask a model whose turn it is."),
+    boolean("model.skipNextSpeakerCheck", true, "Skips the side call that decides who speaks next."),
 
     // The built-in tables are part of the model code; files add to them.
     unset("modelConfigs.aliases", SettingKind::OBJECT, "Named model configurations, merged into the built-in ones."),
-    object("modelConfigs.customAliases", &SettingKind::Anything, "Named model configurations beside the built-in ones."),
-    list("modelConfigs.customOverrides", &SettingKind::Anything, "Changes to configurations beside the built-in ones."),
-    unset("modelConfigs.overrides", SettingKind::List(&SettingKind::Anything), "Changes to configurations; replaces the built-in ones."),
-    unset("modelConfigs.modelDefinitions", SettingKind::Map(&SettingKind::Record(&records::MODEL)), "What is known about models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
-    unset("modelConfigs.modelIdResolutions", RESOLUTIONS, "Which model a name stands for, with `experimental.dynamicModelConfiguration`.").restart().idle(),
-    unset("modelConfigs.classifierIdResolutions", RESOLUTIONS, "Which model a classifier's answer stands for.").restart().idle(),
-    unset("modelConfigs.modelChains", SettingKind::Map(&SettingKind::List(&SettingKind::OBJECT)), "Which models follow one that fails, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    object("modelConfigs.customAliases", &SettingKind::Anything, "Named model configurations in addition to the built-in ones."),
+    list("modelConfigs.customOverrides", &SettingKind::Anything, "Overrides of configurations in addition to the built-in ones."),
+    unset("modelConfigs.overrides", SettingKind::List(&SettingKind::Anything), "Overrides of configurations; replaces the built-in ones."),
+    unset("modelConfigs.modelDefinitions", SettingKind::Map(&SettingKind::Record(&records::MODEL)), "Definitions of models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    unset("modelConfigs.modelIdResolutions", RESOLUTIONS, "Mapping of names to models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    unset("modelConfigs.classifierIdResolutions", RESOLUTIONS, "Mapping of a classifier's answers to models.").restart().idle(),
+    unset("modelConfigs.modelChains", SettingKind::Map(&SettingKind::List(&SettingKind::OBJECT)), "Fallback models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
 ];

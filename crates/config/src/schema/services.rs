@@ -8,12 +8,12 @@ use crate::environment::names;
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("ide.enabled", false, "Connects to the companion in an editor.").restart().idle(),
-    boolean("ide.hasSeenNudge", false, "Whether the hint about the companion was shown.").idle(),
+    boolean("ide.hasSeenNudge", false, "Whether the hint about the companion has been shown.").idle(),
 
-    boolean("privacy.usageStatisticsEnabled", true, "Sends statistics of use. Pollux sends none.").restart().idle(),
+    boolean("privacy.usageStatisticsEnabled", true, "Sends usage statistics. Pollux never sends any.").restart().idle(),
 
     unset("telemetry.enabled", SettingKind::Boolean, "Produces telemetry.").restart().variables(&[names::GEMINI_TELEMETRY_ENABLED]),
-    unset("telemetry.target", SettingKind::Text, "Where telemetry goes: `local` or `gcp`.").restart().variables(&[names::GEMINI_TELEMETRY_TARGET]),
+    unset("telemetry.target", SettingKind::Text, "Destination of telemetry: `local` or `gcp`.").restart().variables(&[names::GEMINI_TELEMETRY_TARGET]),
     unset("telemetry.otlpEndpoint", SettingKind::Text, "Address of an OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_ENDPOINT, names::OTEL_EXPORTER_OTLP_ENDPOINT]).idle(),
     unset("telemetry.otlpProtocol", SettingKind::Choice(&["grpc", "http"]), "Protocol of the OTLP collector.").restart().variables(&[names::GEMINI_TELEMETRY_OTLP_PROTOCOL]).idle(),
     unset("telemetry.logPrompts", SettingKind::Boolean, "Includes the text of prompts.").restart().variables(&[names::GEMINI_TELEMETRY_LOG_PROMPTS]),

@@ -43,7 +43,7 @@ fn files_that_cannot_be_understood_stay_as_they_are() {
     let utf16: Vec<u8> = "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let table: [(&[u8], &str); 6] = [
         (b"{\n  \"a\": 1,\n}", "(line 2, column 9)"),
-        (b"{\"a\": \"\xff\"}", "not UTF-8, and is not changed for that (line 1, column 8)"),
+        (b"{\"a\": \"\xff\"}", "not UTF-8, so Pollux does not change it (line 1, column 8)"),
         (&utf16, "UTF-16 (little endian)"),
         (b"[1]", "not a valid JSON object"),
         (b"{\"x\": 1}", "x is no object but of type number (line 1, column 7)"),

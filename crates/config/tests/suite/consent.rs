@@ -190,7 +190,7 @@ fn what_is_not_listed_is_named_and_stays_off() {
     assert!(of("custom command").contains(&"/c498") && !of("custom command").contains(&"/c499"));
     let warnings = found.load(Accepted::only(&items)).unwrap().warnings;
     let told = |words: &str| warnings.iter().filter(|line| line.contains(words)).count();
-    assert_eq!(told("the others stay off"), 2, "{warnings:?}");
-    assert_eq!(told("skills/large stays off"), 1, "{warnings:?}");
+    assert_eq!(told("The others are disabled"), 2, "{warnings:?}");
+    assert_eq!(told("skills/large is disabled"), 1, "{warnings:?}");
     assert_eq!(told("a-big-one.toml"), 1, "{warnings:?}");
 }

@@ -25,7 +25,7 @@ fn what_was_not_accepted_is_told_as_such() {
     let step = step.unwrap();
     assert_eq!(
         step.outcome,
-        SourceOutcome::Ignored("it was not accepted for this folder".to_owned())
+        SourceOutcome::Ignored("you have not approved it for this folder".to_owned())
     );
     assert_eq!((step.written.clone(), step.value.clone()), (Some(json!(["a"])), None));
     assert_eq!(explanation.value, None);
